@@ -1,0 +1,154 @@
+//! The runtime functions that compiled code calls, listed once.
+//!
+//! A helper is a Rust `unsafe extern "C" fn(thread: *mut ThreadAbi, args…) -> ret`. Compiled code never calls it
+//! directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
+//! exit frame, passes the pinned register as first argument, and on return throws `pending_exception` if it is set.
+
+/// Machine-level type of a helper's or managed call's argument. References and addresses differ for readers only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum AbiType {
+    Void,
+    I32,
+    I64,
+    F32,
+    F64,
+    /// An object reference.
+    Ref,
+    /// Any other address: byref, type, method, vtable.
+    Ptr,
+}
+
+macro_rules! helpers {
+    ($($(#[$doc:meta])* $name:ident ( $($param:ident),* ) -> $ret:ident;)*) => {
+        /// Names a runtime function; the discriminant indexes the helper table.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[repr(u16)]
+        pub enum HelperId { $($(#[$doc])* $name,)* }
+
+        impl HelperId {
+            pub const ALL: &'static [HelperId] = &[$(HelperId::$name,)*];
+
+            /// Parameters (without the thread) and result.
+            pub fn signature(self) -> (&'static [AbiType], AbiType) {
+                match self { $(HelperId::$name => (&[$(AbiType::$param),*], AbiType::$ret),)* }
+            }
+
+            pub fn name(self) -> &'static str {
+                match self { $(HelperId::$name => stringify!($name),)* }
+            }
+        }
+    };
+}
+
+helpers! {
+    /// (vtable) Allocates an instance, zeroed; registers finalizable objects.
+    NewObject(Ptr) -> Ref;
+    /// (array vtable, element count as native int) OverflowException when negative, OutOfMemoryException when too large.
+    NewSzArray(Ptr, I64) -> Ref;
+    /// (array vtable, address of i32 arguments, their number) Lengths, or (lower bound, length) pairs when 2×rank.
+    NewMultiDimArray(Ptr, Ptr, I32) -> Ref;
+    /// (object, type) Null or the object; else InvalidCastException.
+    CastClass(Ref, Ptr) -> Ref;
+    /// (object, type) The object if it is an instance, else null.
+    IsInst(Ref, Ptr) -> Ref;
+    /// (object, type) Address of the boxed value; NullReferenceException, InvalidCastException.
+    Unbox(Ref, Ptr) -> Ptr;
+    /// (array, value) Array store check: ArrayTypeMismatchException.
+    CheckArrayStore(Ref, Ref) -> Void;
+    /// (array, exact element type) ldelema check: ArrayTypeMismatchException.
+    CheckElementAddress(Ref, Ptr) -> Void;
+    /// (type) Runs the class constructor; TypeInitializationException.
+    ClassInit(Ptr) -> Void;
+    /// (field) Address of the thread-static field for this thread, its class initialised by the caller.
+    ThreadStaticAddress(Ptr) -> Ptr;
+    /// (object, method) Code address for ldvirtftn and for virtual calls that have no slot (generic virtual methods).
+    ResolveVirtual(Ref, Ptr) -> Ptr;
+    /// (exception) throw; NullReferenceException when null. Never returns.
+    Throw(Ref) -> Void;
+    /// (exception) rethrow keeping its trace. Never returns.
+    Rethrow(Ref) -> Void;
+    /// () Goes on with the second pass after a finally or fault handler. Never returns.
+    ResumeUnwind() -> Void;
+    ThrowNullReference() -> Void;
+    ThrowIndexOutOfRange() -> Void;
+    ThrowDivideByZero() -> Void;
+    ThrowOverflow() -> Void;
+    /// ckfinite, and overflow in arithmetic on floats.
+    ThrowArithmetic() -> Void;
+    /// (index into the compiled method's deferred-error list, method) The load error met when importing an instruction.
+    ThrowDeferred(I32, Ptr) -> Void;
+    /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.
+    StoreRefUnknown(Ptr, Ref) -> Void;
+    /// (object) Write barrier slow path after a reference store into the object.
+    BarrierSlow(Ref) -> Void;
+    /// (destination, source, type) Copies a value type with barrier; destination anywhere.
+    CopyStructBarrier(Ptr, Ptr, Ptr) -> Void;
+    /// (destination, source, bytes) memmove of reference-free memory.
+    MemMove(Ptr, Ptr, I64) -> Void;
+    /// (destination, byte value, bytes)
+    MemSet(Ptr, I32, I64) -> Void;
+    /// Safepoint slow path: collection, abort, preemption.
+    Poll() -> Void;
+    /// C fmod, the CIL `rem` on floats.
+    FRem(F64, F64) -> F64;
+    FRemSingle(F32, F32) -> F32;
+    /// Float → integer conversions without a fast instruction; saturation as the x64 instruction gives (0x80…0).
+    ConvR8ToU8(F64) -> I64;
+    /// conv.ovf.* from a float: (value, target as `ConvTarget` number) OverflowException.
+    ConvR8Checked(F64, I32) -> I64;
+    /// (delegate, target, code address, method) Delegate constructor.
+    DelegateInit(Ref, Ref, Ptr, Ptr) -> Void;
+    /// (delegate, first argument) Code address for an open virtual delegate.
+    DelegateResolveVirtual(Ref, Ref) -> Ptr;
+    /// (argument iterator address, cookie) `arglist` support.
+    ArgListInit(Ptr, Ptr) -> Void;
+    /// (boxed-type, address) Boxes a value, Nullable<T> as documented.
+    BoxNullable(Ptr, Ptr) -> Ref;
+    /// (destination, object, nullable type) unbox.any of Nullable<T>.
+    UnboxNullable(Ptr, Ref, Ptr) -> Void;
+    /// (type) The System.Type object.
+    TypeObject(Ptr) -> Ref;
+    /// (reflection kind: 0 type, 1 method, 2 field; handle) reserved for ldtoken objects.
+    StackOverflow() -> Void;
+    /// Monitor.Enter fast paths fail over to these: (object)
+    MonitorEnter(Ref) -> Void;
+    MonitorExit(Ref) -> Void;
+    /// P/Invoke: leaves managed state before, re-enters after a native call.
+    EnterNative() -> Void;
+    LeaveNative() -> Void;
+    /// P/Invoke: (method) resolves the native entry point; DllNotFoundException, EntryPointNotFoundException.
+    ResolveNative(Ptr) -> Ptr;
+    /// P/Invoke: saves errno as the last error.
+    SaveLastError() -> Void;
+    /// P/Invoke marshalling: (value, marshalling descriptor address) → native word; and back, and clean-up.
+    MarshalIn(Ptr, Ptr) -> I64;
+    /// (native word, managed value address, descriptor)
+    MarshalOut(I64, Ptr, Ptr) -> Void;
+    /// (native word, managed value address, descriptor)
+    MarshalFree(I64, Ptr, Ptr) -> Void;
+    /// (delegate, boxed arguments as object[], callback and state last) BeginInvoke: the IAsyncResult.
+    DelegateBeginInvoke(Ref, Ref) -> Ref;
+    /// (delegate, object[] with the IAsyncResult last) EndInvoke: the boxed result; by-reference results are left boxed in
+    /// their places in the array. Throws what the call threw.
+    DelegateEndInvoke(Ref, Ref) -> Ref;
+    /// (marshalling descriptor) The cached ICustomMarshaler of a parameter.
+    CustomMarshaler(Ptr) -> Ref;
+    /// (marshalling descriptor) MarshalDirectiveException with the reason that the descriptor holds. Never returns.
+    ThrowMarshalDirective(Ptr) -> Void;
+    /// Native code calling a delegate: (callback context) the delegate.
+    CallbackDelegate(Ptr) -> Ref;
+    /// (native word, managed value address, descriptor) native argument → managed value.
+    CallbackIn(I64, Ptr, Ptr) -> Void;
+    /// (managed value address, native word of the argument, descriptor) Managed result, or changed by-reference argument,
+    /// → native: gives the native word of a result.
+    CallbackOut(Ptr, I64, Ptr) -> I64;
+    /// (method) An internal call that is not there: NotImplementedException with its full name.
+    MissingInternalCall(Ptr) -> Void;
+    /// (method) MissingMethod/BadImage/InvalidProgram found when compiling: throws what the compile recorded.
+    ThrowCompileError(Ptr) -> Void;
+    /// (bytes, frame pointer of the caller) `localloc` of a size not known when compiling: zeroed memory that belongs to
+    /// that frame, 16-aligned; StackOverflow semantics as OutOfMemoryException. Blocks of dead (lower) frames are freed.
+    LocAlloc(I64, Ptr) -> Ptr;
+    /// (frame pointer) The frame returns: frees its `LocAlloc` blocks and those of lower frames.
+    LocFree(Ptr) -> Void;
+}

@@ -1,0 +1,16 @@
+//! What compiled code and the runtime share: object header, vtable and thread-struct layouts, the helper list.
+//!
+//! Invariant: every offset that compiled code uses is a constant of this crate, derived with `offset_of!` from the
+//! `#[repr(C)]` type that the runtime uses, so that the two cannot drift apart. Left out: everything with behaviour.
+
+pub mod helpers;
+pub mod object;
+pub mod stubs;
+pub mod thread;
+pub mod vtable;
+
+pub use helpers::{AbiType, HelperId};
+pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
+pub use stubs::StubId;
+pub use thread::ThreadAbi;
+pub use vtable::{RefMap, VTable, VTableFlags};

@@ -1,0 +1,88 @@
+//! Object, string and array headers.
+//!
+//! Every heap object starts with `[vtable][sync word]`. The layouts of strings and arrays equal Mono's, because class
+//! library code hard-codes them (`RuntimeHelpers.OffsetToStringData` is 20).
+
+use crate::vtable::VTable;
+use std::sync::atomic::AtomicUsize;
+
+/// The two words that begin every heap object.
+#[repr(C)]
+pub struct Object {
+    /// The vtable; the collector may use its low bits while it runs.
+    pub vtable: *const VTable,
+    /// Thin lock, hash code, or inflated monitor index (see `sync::thin_lock`).
+    pub sync: AtomicUsize,
+}
+
+/// `System.String`: UTF-16 code units inline, NUL-terminated.
+#[repr(C)]
+pub struct StringHeader {
+    pub object: Object,
+    /// Number of UTF-16 code units, without the terminator.
+    pub length: i32,
+    pub first_char: u16,
+}
+
+/// Every array. SZ arrays have `bounds == null`.
+#[repr(C)]
+pub struct ArrayHeader {
+    pub object: Object,
+    /// Null for SZ arrays; else `rank` pairs of (length: u32, lower bound: i32), stored behind the elements.
+    pub bounds: *mut ArrayBound,
+    /// Total number of elements.
+    pub length: u32,
+    pub padding: u32,
+    // elements follow at ARRAY_DATA_OFFSET
+}
+
+/// One dimension of a multi-dimensional array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayBound {
+    pub length: u32,
+    pub lower_bound: i32,
+}
+
+pub const OBJECT_VTABLE_OFFSET: i32 = 0;
+pub const OBJECT_SYNC_OFFSET: i32 = std::mem::offset_of!(Object, sync) as i32;
+/// Bytes of the header, which is also the offset of a boxed value's data.
+pub const OBJECT_HEADER_BYTES: u32 = size_of::<Object>() as u32;
+pub const STRING_LENGTH_OFFSET: i32 = std::mem::offset_of!(StringHeader, length) as i32;
+pub const STRING_CHARS_OFFSET: i32 = std::mem::offset_of!(StringHeader, first_char) as i32;
+pub const ARRAY_BOUNDS_OFFSET: i32 = std::mem::offset_of!(ArrayHeader, bounds) as i32;
+pub const ARRAY_LENGTH_OFFSET: i32 = std::mem::offset_of!(ArrayHeader, length) as i32;
+pub const ARRAY_DATA_OFFSET: i32 = size_of::<ArrayHeader>() as i32;
+/// All objects are multiples of this size and aligned to it.
+pub const OBJECT_ALIGNMENT_BYTES: usize = 8;
+
+const _: () = assert!(STRING_CHARS_OFFSET == 20 && ARRAY_DATA_OFFSET == 32 && OBJECT_HEADER_BYTES == 16);
+
+/// A nullable reference to a heap object. It may live in Rust locals (stacks are scanned conservatively) but not in
+/// the Rust heap or statics: use a GC handle there.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ObjRef(pub *mut Object);
+
+impl ObjRef {
+    pub const NULL: ObjRef = ObjRef(std::ptr::null_mut());
+
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Byte address `offset_bytes` into the object; not dereferenced here.
+    pub fn field_ptr<T>(self, offset_bytes: usize) -> *mut T {
+        (self.0 as *mut u8).wrapping_add(offset_bytes) as *mut T
+    }
+}
+
+impl std::fmt::Debug for ObjRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ObjRef({:p})", self.0)
+    }
+}

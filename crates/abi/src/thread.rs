@@ -1,0 +1,74 @@
+//! The part of a managed thread that compiled code touches, through the pinned register (r15 / x21).
+//!
+//! It is the first field of `thread::ManagedThread`. Only the thread itself reads and writes it, except `poll`.
+
+use crate::object::ObjRef;
+use std::sync::atomic::AtomicU32;
+
+/// Compiled code's view of the current managed thread.
+#[repr(C)]
+pub struct ThreadAbi {
+    /// Non-zero: leave the fast path at the next safepoint (collection, abort, preemption). Written by any thread.
+    pub poll: AtomicU32,
+    /// Managed thread id, never 0; the owner written into thin locks.
+    pub managed_id: u32,
+    /// An exception that a runtime function wants thrown when it returns; null = none.
+    pub pending_exception: ObjRef,
+    /// Frame pointer of the innermost managed→runtime thunk, where stack walks from Rust start; 0 = no managed frame.
+    pub exit_frame: usize,
+    /// The interface method of the interface call in flight (`types::Method`), for the IMT resolver.
+    pub imt_method: *const (),
+    /// Result of a register-preserving stub.
+    pub stub_result: u64,
+    /// Argument of a register-preserving stub.
+    pub stub_arg: [u64; 3],
+    /// Base of the table of thread-static blocks, indexed by the block number of a type; entries may be null.
+    pub thread_statics: *mut *mut u8,
+    /// Number of entries in `thread_statics`.
+    pub thread_statics_len: usize,
+    /// Bump allocation: next free byte and end of the thread's current buffer, maintained by `gc` (it may point
+    /// elsewhere: see `alloc_cursor_offset`).
+    pub alloc_cursor: usize,
+    pub alloc_limit: usize,
+    /// Base of the valid-object side metadata: bit `(addr >> 3) & 7` of byte `base + (addr >> 6)`.
+    pub vo_bit_base: usize,
+    /// Base of the log bits of the write barrier: same indexing.
+    pub log_bit_base: usize,
+    /// Lowest usable stack address; below it a stack-overflow is near.
+    pub stack_limit: usize,
+    /// Highest stack address (exclusive).
+    pub stack_base: usize,
+    /// Exception dispatch: the exception in flight between the two passes (see `unwind`).
+    pub eh_exception: ObjRef,
+    /// Exception dispatch: target frame pointer of the second pass; 0 = none.
+    pub eh_target_fp: usize,
+    /// Exception dispatch: clause index within the target method.
+    pub eh_target_clause: usize,
+    /// Errno as captured after the last P/Invoke with SetLastError.
+    pub last_error: i32,
+    pub reserved: u32,
+}
+
+macro_rules! offsets {
+    ($($name:ident = $field:ident;)*) => {
+        $(pub const $name: i32 = std::mem::offset_of!(ThreadAbi, $field) as i32;)*
+    };
+}
+
+offsets! {
+    THREAD_POLL_OFFSET = poll;
+    THREAD_MANAGED_ID_OFFSET = managed_id;
+    THREAD_PENDING_EXCEPTION_OFFSET = pending_exception;
+    THREAD_EXIT_FRAME_OFFSET = exit_frame;
+    THREAD_IMT_METHOD_OFFSET = imt_method;
+    THREAD_STUB_RESULT_OFFSET = stub_result;
+    THREAD_STUB_ARG_OFFSET = stub_arg;
+    THREAD_STATICS_OFFSET = thread_statics;
+    THREAD_STATICS_LEN_OFFSET = thread_statics_len;
+    THREAD_ALLOC_CURSOR_OFFSET = alloc_cursor;
+    THREAD_ALLOC_LIMIT_OFFSET = alloc_limit;
+    THREAD_VO_BIT_BASE_OFFSET = vo_bit_base;
+    THREAD_LOG_BIT_BASE_OFFSET = log_bit_base;
+    THREAD_STACK_LIMIT_OFFSET = stack_limit;
+    THREAD_EH_EXCEPTION_OFFSET = eh_exception;
+}

@@ -1,0 +1,158 @@
+//! The vtable: what an object knows about its type, laid out for compiled code and for the collector.
+//!
+//! Memory: `[imt slot IMT_SLOTS-1 … imt slot 0][VTable][virtual slot 0, 1, …]`; objects point at `VTable`. Vtables are
+//! never moved or freed while an object of the type can exist.
+
+use std::sync::atomic::AtomicUsize;
+
+/// Interface dispatch slots in front of the vtable. A slot holds a code address: the only method hashed there, or the
+/// resolver stub, which finds the method by `ThreadAbi::imt_method`.
+pub const IMT_SLOTS: usize = 19;
+
+/// Byte offset of IMT slot `index` from the vtable address (negative).
+pub const fn imt_slot_offset(index: usize) -> i32 {
+    -((index as i32 + 1) * 8)
+}
+
+/// Facts about a type that the collector and fast paths need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct VTableFlags(pub u32);
+
+impl VTableFlags {
+    /// An array; `element_size_bytes` and `element_ref_map` are valid.
+    pub const ARRAY: u32 = 1;
+    /// `System.String`.
+    pub const STRING: u32 = 2;
+    /// Has a finalizer other than Object's.
+    pub const FINALIZER: u32 = 4;
+    /// A multi-dimensional array (bounds follow the elements).
+    pub const MULTI_DIM: u32 = 8;
+    /// Derives from CriticalFinalizerObject.
+    pub const CRITICAL_FINALIZER: u32 = 16;
+    /// A delegate type.
+    pub const DELEGATE: u32 = 32;
+    /// A value type (boxed instances carry this vtable).
+    pub const VALUE_TYPE: u32 = 64;
+    /// `System.WeakReference`-like: unused by layout, reserved.
+    pub const RESERVED: u32 = 128;
+
+    pub fn has(self, bit: u32) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+/// Offsets of references, in bytes from the start of the object (instance maps) or of an element (element maps).
+#[repr(C)]
+pub struct RefMap {
+    pub count: u32,
+    // `count` u32 offsets follow
+    offsets: [u32; 0],
+}
+
+impl RefMap {
+    /// A leaked map of these offsets; vtables live as long as the process.
+    pub fn leak(offsets: &[u32]) -> *const RefMap {
+        if offsets.is_empty() {
+            return std::ptr::null();
+        }
+        let mut words = Vec::with_capacity(offsets.len() + 1);
+        words.push(offsets.len() as u32);
+        words.extend_from_slice(offsets);
+        Box::leak(words.into_boxed_slice()).as_ptr() as *const RefMap
+    }
+
+    /// # Safety
+    /// `map` is null or came from `leak`.
+    pub unsafe fn offsets<'a>(map: *const RefMap) -> &'a [u32] {
+        if map.is_null() {
+            return &[];
+        }
+        // SAFETY: `leak` wrote `count` and behind it that many u32, and never frees them.
+        unsafe { std::slice::from_raw_parts((map as *const u32).add(1), (*map).count as usize) }
+    }
+}
+
+// SAFETY: immutable after it is published, except for its slots, which are atomic.
+unsafe impl Sync for VTable {}
+
+/// See the module header.
+#[repr(C)]
+pub struct VTable {
+    /// The `types::Type` of the instances, as an untyped pointer (this crate is below `types`).
+    pub ty: *const (),
+    /// References in the fixed part of an instance; null = none. Offsets from the object start.
+    pub ref_map: *const RefMap,
+    /// References in one array element; null = none.
+    pub element_ref_map: *const RefMap,
+    /// Bytes of an instance with header, rounded up to 8. Arrays: bytes before the elements. Strings: 20.
+    pub instance_size_bytes: u32,
+    /// Arrays: bytes of an element; strings: 2; else 0.
+    pub element_size_bytes: u32,
+    pub flags: VTableFlags,
+    /// Number of entries in `display` (Object = 1).
+    pub depth: u32,
+    /// `display[i]` = the type's ancestor at depth `i`; the last entry is the type itself. Entries are `types::Type`.
+    pub display: *const *const (),
+    /// Array rank, 0 for non-arrays.
+    pub rank: u32,
+    /// Number of virtual slots behind this struct.
+    pub slot_count: u32,
+    /// Array: vtable-independent identity of the element type (`types::Type`), else null.
+    pub element_type: *const (),
+    /// Where the virtual slots begin; see `slot`.
+    pub slots: [AtomicUsize; 0],
+}
+
+pub const VTABLE_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, ty) as i32;
+pub const VTABLE_DEPTH_OFFSET: i32 = std::mem::offset_of!(VTable, depth) as i32;
+pub const VTABLE_DISPLAY_OFFSET: i32 = std::mem::offset_of!(VTable, display) as i32;
+pub const VTABLE_ELEMENT_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, element_type) as i32;
+pub const VTABLE_RANK_OFFSET: i32 = std::mem::offset_of!(VTable, rank) as i32;
+pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
+
+impl VTable {
+    /// A vtable of nothing, to fill in with struct update syntax.
+    pub const EMPTY: VTable = VTable {
+        ty: std::ptr::null(),
+        ref_map: std::ptr::null(),
+        element_ref_map: std::ptr::null(),
+        instance_size_bytes: 0,
+        element_size_bytes: 0,
+        flags: VTableFlags(0),
+        depth: 0,
+        display: std::ptr::null(),
+        rank: 0,
+        slot_count: 0,
+        element_type: std::ptr::null(),
+        slots: [],
+    };
+
+    /// Allocates a vtable with zeroed IMT slots and `header.slot_count` zeroed virtual slots, never freed.
+    pub fn leak(header: VTable) -> &'static VTable {
+        const HEADER_WORDS: usize = size_of::<VTable>() / 8;
+        let words = IMT_SLOTS + HEADER_WORDS + header.slot_count as usize;
+        // 16-byte units: objects' vtable words have their low bits free for the collector.
+        let units = (words + IMT_SLOTS % 2).div_ceil(2);
+        let block = Box::leak(vec![0u128; units].into_boxed_slice()).as_mut_ptr() as *mut usize;
+        let at = block.wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
+        // SAFETY: `at` is aligned and `words` words (plus padding) were allocated around it.
+        unsafe { at.write(header) };
+        // SAFETY: just written; the block is leaked.
+        unsafe { &*at }
+    }
+
+    /// Address of virtual slot `index`.
+    pub fn slot(&self, index: u32) -> &AtomicUsize {
+        assert!(index < self.slot_count, "vtable slot {index} of {}", self.slot_count);
+        // SAFETY: `index < slot_count` checked; the allocation holds `slot_count` words behind the struct.
+        unsafe { &*(self as *const VTable).add(1).cast::<AtomicUsize>().add(index as usize) }
+    }
+
+    /// Address of IMT slot `index`.
+    pub fn imt_slot(&self, index: usize) -> &AtomicUsize {
+        assert!(index < IMT_SLOTS);
+        // SAFETY: `index < IMT_SLOTS`; the allocation holds that many words in front of the struct.
+        unsafe { &*(self as *const VTable).cast::<AtomicUsize>().sub(index + 1) }
+    }
+}

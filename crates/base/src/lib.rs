@@ -1,0 +1,12 @@
+//! The smallest shared pieces: the `bug!` macro, leaking arenas, the string interner and typed ids.
+//!
+//! Invariant: depends on nothing of the virtual machine. Left out: anything that knows about metadata, memory or threads.
+
+pub mod arena;
+pub mod bug;
+pub mod id;
+pub mod interner;
+
+pub use arena::{Arena, leak, leak_slice, leak_str};
+pub use bug::set_bug_hook;
+pub use interner::{Interner, Symbol};

@@ -1,0 +1,53 @@
+//! `saki info`, and the checks of a program file before the machine starts.
+
+use saki_metadata::{Image, OpenError, TableId};
+use std::path::Path;
+
+/// Prints what the assembly is; the exit code.
+pub fn print(path: &Path) -> i32 {
+    match Image::open(path) {
+        Ok(image) => {
+            print!("{}", saki_metadata::dump(&image));
+            0
+        }
+        Err(error) => {
+            eprintln!("saki: {error}");
+            2
+        }
+    }
+}
+
+/// Whether the file can be a program at all: one line naming it and what is wrong, otherwise.
+pub fn check_program(path: &Path) -> Result<(), String> {
+    let image = Image::open(path).map_err(|error| match error {
+        OpenError::NotFound { path } => format!("{}: no such file", path.display()),
+        other => other.to_string(),
+    })?;
+    let name = path.display();
+    if image.assembly().is_none() {
+        return Err(format!("{name}: a module without an assembly manifest, not a program"));
+    }
+    let mut core_runtime = false;
+    let mut core_library = false;
+    for rid in 1..=image.row_count(TableId::AssemblyRef) {
+        let row = image.assembly_ref(rid).map_err(|e| e.to_string())?;
+        match image.string(row.name).map_err(|e| e.to_string())? {
+            "System.Private.CoreLib" => core_runtime = true,
+            "System.Runtime" => core_runtime |= row.major_version > 4 || (row.major_version == 4 && row.minor_version > 1),
+            "mscorlib" | "netstandard" => {
+                core_library = true;
+                if row.major_version > 4 {
+                    return Err(format!("{name}: built for mscorlib {}.{}, newer than 4.0", row.major_version, row.minor_version));
+                }
+            }
+            _ => {}
+        }
+    }
+    if core_runtime && !core_library {
+        return Err(format!("{name}: built for .NET Core only (it references its System.Runtime, not mscorlib or netstandard)"));
+    }
+    if image.entry_point_token().is_nil() {
+        return Err(format!("{name}: a library without an entry point, not a program"));
+    }
+    Ok(())
+}

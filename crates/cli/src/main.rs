@@ -1,0 +1,81 @@
+//! The `saki` command: options, loading a program, running it, exit codes.
+//!
+//! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
+
+mod info;
+mod options;
+mod stats;
+
+use options::{Action, Options};
+use saki_runtime::compile_only::compile_to_text;
+use saki_runtime::vm::{self, VmOptions};
+use saki_types::Assembly;
+use std::path::Path;
+
+/// Exit code when the command line or the program file is not usable.
+const EXIT_UNUSABLE: i32 = 2;
+
+fn main() {
+    // A closed pipe ends writes with an error, as .NET programs expect, not the process.
+    // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    std::process::exit(match options::parse() {
+        Action::Info { path } => info::print(&path),
+        Action::Run(options) => run(&options),
+    });
+}
+
+fn fail(message: &str) -> i32 {
+    eprintln!("saki: {message}");
+    EXIT_UNUSABLE
+}
+
+fn run(options: &Options) -> i32 {
+    let path = Path::new(&options.program);
+    if options.compile_only.is_empty()
+        && let Err(message) = info::check_program(path)
+    {
+        return fail(&message);
+    }
+    let started = std::time::Instant::now();
+    let t = match vm::start(&VmOptions {
+        framework_root: options.framework_root(),
+        mono_path: options::mono_path(),
+        heap: options.heap(),
+        dump: options.dump(),
+        verify: options.verify,
+    }) {
+        Ok(t) => t,
+        Err(error) => return fail(&error.to_string()),
+    };
+    saki_interop::install();
+    saki_icall::register_all();
+    let assembly = match vm::load_program(path) {
+        Ok(assembly) => assembly,
+        Err(error) => return fail(&error.to_string()),
+    };
+    if !options.compile_only.is_empty() {
+        return compile_only(assembly, options);
+    }
+    let start_up = started.elapsed();
+    let code = vm::run_main(t, assembly, &assembly.path.display().to_string(), &options.arguments);
+    vm::shut_down(t);
+    if options.stats {
+        stats::print(start_up);
+    }
+    if options.missing {
+        stats::print_missing();
+    }
+    code
+}
+
+/// `--compile-only`: prints the methods' code.
+fn compile_only(assembly: &'static Assembly, options: &Options) -> i32 {
+    for name in &options.compile_only {
+        match compile_to_text(assembly, name, options.form()) {
+            Ok(text) => print!("{text}"),
+            Err(error) => return fail(&error.to_string()),
+        }
+    }
+    0
+}

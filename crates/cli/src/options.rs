@@ -1,0 +1,148 @@
+//! The command line. Options come before the program; everything after it belongs to the program.
+
+use clap::Parser;
+use saki_gc::{HeapOptions, Stress};
+use saki_runtime::compile::DumpOptions;
+use saki_runtime::compile_only::Form;
+use std::path::PathBuf;
+
+/// Runs .NET programs (CIL assemblies) on Mono's class libraries.
+#[derive(Parser, Debug)]
+#[command(name = "saki", version, about, long_about = None, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "`saki info app.exe` shows an assembly's identity, references and entry point.\n\
+Environment: MONO_PATH adds directories to search for assemblies.")]
+pub struct Options {
+    /// The program: a CIL executable
+    pub program: String,
+
+    /// Arguments for the program
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+
+    /// Directory of the class libraries
+    #[arg(long, value_name = "DIR", default_value = "/usr/lib/mono")]
+    pub framework: PathBuf,
+
+    /// Largest heap, as bytes with an optional k, m or g
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_heap: Option<usize>,
+
+    /// Bytes allocated between two nursery collections
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub nursery: Option<usize>,
+
+    /// Threads that trace during a collection
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub gc_threads: usize,
+
+    /// Test aid: collect at every N-th allocation, moving all that may move
+    #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
+    pub gc_stress: Option<u32>,
+
+    /// Print compile, memory and collection statistics at exit
+    #[arg(long)]
+    pub stats: bool,
+
+    /// List the internal calls that the run asked for and Saki lacks
+    #[arg(long)]
+    pub missing: bool,
+
+    /// Run the code generator's verifier
+    #[arg(long, hide_short_help = true)]
+    pub verify: bool,
+
+    /// Print each method when it is compiled
+    #[arg(long, hide_short_help = true)]
+    pub trace_compile: bool,
+
+    /// Print the intermediate representation of methods whose name contains TEXT
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    pub dump_ir: Option<String>,
+
+    /// Print the code generator's input and output for methods whose name contains TEXT
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    pub dump_clif: Option<String>,
+
+    /// Test aid: print what becomes of this method (Namespace.Type:Method), without running the program
+    #[arg(long, value_name = "METHOD", hide = true)]
+    pub compile_only: Vec<String>,
+
+    /// What --compile-only prints
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Emit::Ir, hide = true)]
+    emit: Emit,
+}
+
+/// `--emit`.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Emit {
+    /// The intermediate representation
+    Ir,
+    /// Cranelift's input
+    Clif,
+    /// Machine instructions
+    Disasm,
+}
+
+/// What to do.
+pub enum Action {
+    Run(Box<Options>),
+    Info { path: PathBuf },
+}
+
+/// Parses the process's arguments; prints help or an error and exits when they ask for that.
+pub fn parse() -> Action {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|w| w == "info")
+        && let (Some(path), None) = (words.next(), words.next())
+        && !path.to_string_lossy().starts_with('-')
+    {
+        return Action::Info { path: path.into() };
+    }
+    Action::Run(Box::new(Options::parse()))
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, shift) = match text.chars().last().map(|c| c.to_ascii_lowercase()) {
+        Some('k') => (&text[..text.len() - 1], 10),
+        Some('m') => (&text[..text.len() - 1], 20),
+        Some('g') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().map_err(|_| format!("'{text}' is no size (examples: 512m, 2g)"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("'{text}' is too large"))
+}
+
+/// MONO_PATH's directories.
+pub fn mono_path() -> Vec<PathBuf> {
+    std::env::var_os("MONO_PATH").map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect()).unwrap_or_default()
+}
+
+impl Options {
+    pub fn framework_root(&self) -> PathBuf {
+        self.framework.clone()
+    }
+
+    pub fn heap(&self) -> HeapOptions {
+        let defaults = HeapOptions::default();
+        let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress { every_nth_allocation: n, every_nth_safepoint: n });
+        HeapOptions {
+            max_heap_bytes: self.max_heap,
+            nursery_bytes: self.nursery.unwrap_or(defaults.nursery_bytes),
+            gc_threads: self.gc_threads.max(1),
+            stress,
+        }
+    }
+
+    pub fn dump(&self) -> DumpOptions {
+        DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
+    }
+
+    /// What `compile_only` asks for.
+    pub fn form(&self) -> Form {
+        match self.emit {
+            Emit::Ir => Form::Ir,
+            Emit::Clif => Form::Clif,
+            Emit::Disasm => Form::Disassembly,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `--stats` and `--missing`: what a run cost and what it lacked, on stderr.
+
+use saki_runtime::compile::STATISTICS;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub fn print(start_up: Duration) {
+    // Relaxed: counters that are read after the program has ended.
+    let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let methods = get(&STATISTICS.methods).max(1);
+    let per_method = |nanoseconds: u64| nanoseconds as f64 / 1000.0 / methods as f64;
+    let (import, codegen, place) =
+        (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
+    eprintln!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
+    eprintln!("methods compiled    {:>10}", get(&STATISTICS.methods));
+    eprintln!("machine code        {:>10} bytes", get(&STATISTICS.code_bytes));
+    eprintln!("import              {:>10.2} µs a method", per_method(import));
+    eprintln!("code generation     {:>10.2} µs a method", per_method(codegen));
+    eprintln!("placing             {:>10.2} µs a method", per_method(place));
+    eprintln!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
+    eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
+    let heap = saki_gc::statistics();
+    eprintln!("collections         {:>10}", saki_gc::collections());
+    for share in [0.5, 0.95, 1.0] {
+        eprintln!("pause p{:<3}          {:>10.3} ms", (share * 100.0) as u32, heap.pause_quantile(share).as_secs_f64() * 1000.0);
+    }
+    let latency = saki_thread::stop_latency_histogram();
+    eprintln!("stop latency p50    {:>10} ns", latency.quantile_ns(0.5));
+    eprintln!("stop latency p99    {:>10} ns", latency.quantile_ns(0.99));
+}
+
+pub fn print_missing() {
+    let hits = saki_runtime::missing::hits();
+    if hits.is_empty() {
+        eprintln!("missing: nothing was asked for");
+    }
+    for (name, count) in hits {
+        eprintln!("missing: {name} ({count} times)");
+    }
+}

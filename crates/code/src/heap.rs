@@ -1,0 +1,223 @@
+//! Placing code: allocation from chunks owned by the placing thread, relocation, publication; and veneers.
+//!
+//! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) →
+//! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so whoever can
+//! execute the code can also look it up.
+//!
+//! Chunk cursors wait in a fixed set of slots; a placing thread takes one with a swap (starting at a slot of its own),
+//! so threads do not meet on a lock. | slot | null = empty or in use | non-null = a cursor nobody uses |.
+//!
+//! Left out: reuse of retired code's memory; patching of call sites (calls go through entry stubs or are final).
+
+use crate::entry;
+use crate::error::CodeError;
+use crate::info::CodeInfo;
+use crate::map;
+use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, region};
+use crate::x86_64 as arch;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{LazyLock, RwLock};
+
+/// A place in a body that depends on an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Reloc {
+    /// Bytes from the start of the body.
+    pub offset: u32,
+    pub kind: RelocKind,
+    pub target: RelocTarget,
+    pub addend: i64,
+}
+
+/// How the address is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelocKind {
+    /// 4 bytes, target + addend − place, of a call or jump; goes through a veneer when the target is too far.
+    X86CallPCRel4,
+    /// 4 bytes, target + addend − place, of data or code that must be in reach.
+    X86PCRel4,
+    /// 8 bytes, target + addend.
+    Abs8,
+}
+
+/// What a relocation names, already resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelocTarget {
+    Address(usize),
+    /// Bytes from the start of the body itself.
+    OwnOffset(u32),
+}
+
+/// Room to place bodies in, between two offsets from the region's base.
+struct Cursor {
+    next: usize,
+    end: usize,
+}
+
+const CURSOR_SLOTS: usize = 64;
+static CURSORS: [AtomicPtr<Cursor>; CURSOR_SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CURSOR_SLOTS];
+static NEXT_HOME_SLOT: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Where this OS thread looks for a cursor first. Only a hint: a green thread may carry it to another thread.
+    // Relaxed: any number will do.
+    static HOME_SLOT: usize = NEXT_HOME_SLOT.fetch_add(1, Ordering::Relaxed) % CURSOR_SLOTS;
+}
+
+/// Copies a body into the code region, relocates and publishes it. `info.start` and `len_bytes` are set here.
+/// `align` is in bytes, a power of two. The result's `start` is the address to call.
+///
+/// # Errors
+/// `CodeError`; nothing is published then.
+pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> Result<&'static CodeInfo, CodeError> {
+    debug_assert_eq!(info.check(), Ok(()), "tables of {}", info.name);
+    let region = region()?;
+    let align = (align as usize).max(GRANULE_BYTES);
+    assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !bytes.is_empty());
+    let offset = allocate(region, bytes.len(), align)?;
+    let start = region.base + offset;
+    let mut body = bytes.to_vec();
+    for reloc in relocs {
+        apply(&mut body, start, reloc)?;
+    }
+    info.start = start;
+    info.len_bytes = u32::try_from(bytes.len())
+        .map_err(|_| CodeError::BadRelocation { offset: 0, reason: "body of 4 GiB or more" })?;
+    let info: &'static CodeInfo = Box::leak(Box::new(info));
+    let header = (&raw const *info as usize).to_le_bytes();
+    // SAFETY: `allocate` gave us [offset − 8, offset + len), which no start bit or entry reaches yet.
+    unsafe { region.write(offset - header.len(), &header) };
+    // SAFETY: as above.
+    unsafe { region.write(offset, &body) };
+    saki_os::i_cache::synchronise(start..start + body.len());
+    map::publish(region, offset);
+    Ok(info)
+}
+
+/// Takes a body out of the code map. Its memory is not reused and its `CodeInfo` stays readable.
+///
+/// # Safety
+/// No entry leads to the code, and no stack holds an address in it.
+pub unsafe fn retire(info: &CodeInfo) {
+    if let Ok(region) = region()
+        && let Some(offset) = region.offset_of(info.start)
+    {
+        map::unpublish(region, offset);
+    }
+}
+
+/// Address inside the region that jumps to `target` and changes no register. One per target.
+///
+/// # Errors
+/// `CodeError` when the region is full.
+pub fn veneer(target: usize) -> Result<usize, CodeError> {
+    static VENEERS: LazyLock<RwLock<HashMap<usize, usize>>> = LazyLock::new(Default::default);
+    if let Some(&address) = VENEERS.read().unwrap_or_else(|e| e.into_inner()).get(&target) {
+        return Ok(address);
+    }
+    let mut veneers = VENEERS.write().unwrap_or_else(|e| e.into_inner());
+    if let Some(&address) = veneers.get(&target) {
+        return Ok(address);
+    }
+    let address = entry::place_stub(|_, _| arch::encode_veneer(target))?.0;
+    veneers.insert(target, address);
+    Ok(address)
+}
+
+/// Offset of room for a header word and `len` bytes; only the caller may write there.
+fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeError> {
+    let mut cursor = take_cursor();
+    let offset = match fit(&cursor, len, align) {
+        Some(offset) => offset,
+        None => {
+            // A fresh run of chunks; the body starts in the first one, behind room for its header.
+            let chunk_count = (align + len).div_ceil(CHUNK_BYTES);
+            let first = region.take_chunks(chunk_count)?;
+            for back in 1..chunk_count {
+                // Release: pairs with the Acquire load in `map::lookup`.
+                region.chunk_kinds[first / CHUNK_BYTES + back].store(back as u32, Ordering::Release);
+            }
+            let offset = first + align;
+            let end = first + chunk_count * CHUNK_BYTES;
+            let room_left = end - (offset + len);
+            if room_left > cursor.end - cursor.next {
+                *cursor = Cursor { next: offset, end };
+            } else {
+                give_cursor(cursor);
+                return Ok(offset);
+            }
+            offset
+        }
+    };
+    cursor.next = offset + len;
+    give_cursor(cursor);
+    Ok(offset)
+}
+
+fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {
+    let offset = (cursor.next + size_of::<usize>()).next_multiple_of(align);
+    // A body must not continue into a chunk that it does not start in, unless its run was taken for it.
+    (offset + len <= cursor.end).then_some(offset)
+}
+
+fn take_cursor() -> Box<Cursor> {
+    let home = HOME_SLOT.with(|slot| *slot);
+    for step in 0..CURSOR_SLOTS {
+        let slot = &CURSORS[(home + step) % CURSOR_SLOTS];
+        // Acquire: pairs with the Release in `give_cursor`; the cursor's fields are ours afterwards.
+        let cursor = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if !cursor.is_null() {
+            // SAFETY: came from `Box::into_raw` in `give_cursor`, and the swap made us its only owner.
+            return unsafe { Box::from_raw(cursor) };
+        }
+        if step > 0 && step % 8 == 0 {
+            break; // Enough looking: a new chunk costs less than a tour of busy slots.
+        }
+    }
+    Box::new(Cursor { next: 0, end: 0 })
+}
+
+fn give_cursor(cursor: Box<Cursor>) {
+    let home = HOME_SLOT.with(|slot| *slot);
+    let cursor = Box::into_raw(cursor);
+    for step in 0..CURSOR_SLOTS {
+        let slot = &CURSORS[(home + step) % CURSOR_SLOTS];
+        // Release: publishes the fields to the next taker. Relaxed on failure: nothing is read.
+        let outcome = slot.compare_exchange(std::ptr::null_mut(), cursor, Ordering::Release, Ordering::Relaxed);
+        if outcome.is_ok() {
+            return;
+        }
+    }
+    // SAFETY: no slot took it, so we still own it; its chunk's tail is lost.
+    drop(unsafe { Box::from_raw(cursor) });
+}
+
+fn apply(body: &mut [u8], start: usize, reloc: &Reloc) -> Result<(), CodeError> {
+    let fail = |reason| CodeError::BadRelocation { offset: reloc.offset, reason };
+    let at = reloc.offset as usize;
+    let place = start + at;
+    let target = match reloc.target {
+        RelocTarget::Address(address) => address,
+        RelocTarget::OwnOffset(offset) => start + offset as usize,
+    };
+    let relative = |target: usize| -> Option<i32> {
+        i32::try_from((target as i64).wrapping_add(reloc.addend).wrapping_sub(place as i64)).ok()
+    };
+    let field_bytes = if reloc.kind == RelocKind::Abs8 { 8 } else { 4 };
+    let field = body.get_mut(at..at + field_bytes).ok_or_else(|| fail("outside the body"))?;
+    match reloc.kind {
+        RelocKind::Abs8 => field.copy_from_slice(&(target as i64).wrapping_add(reloc.addend).to_le_bytes()),
+        RelocKind::X86PCRel4 => {
+            let value = relative(target).ok_or_else(|| fail("data target is more than 2 GiB away"))?;
+            field.copy_from_slice(&value.to_le_bytes());
+        }
+        RelocKind::X86CallPCRel4 => {
+            let value = match relative(target) {
+                Some(value) => value,
+                None => relative(veneer(target)?).ok_or_else(|| fail("veneer is out of reach"))?,
+            };
+            field.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    Ok(())
+}

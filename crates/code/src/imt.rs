@@ -1,0 +1,98 @@
+//! The interface-dispatch cache that `StubId::ImtResolve` probes in assembly: (vtable, interface method) → code address.
+//!
+//! Buckets are singly linked lists of immutable nodes, pushed at the head and never removed, so a probe needs no
+//! synchronisation beyond the data dependency of its loads. | bucket | null or newest node | `compare_exchange` Release,
+//! pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here |. The number of nodes
+//! is bounded by the distinct pairs that programs call. Targets are entry stubs (stable), so nothing needs updating.
+
+use saki_abi::VTable;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// One cached pair; the assembly knows the field order.
+#[repr(C)]
+pub(crate) struct ImtNode {
+    vtable: *const VTable,
+    method: *const (),
+    target: usize,
+    next: *mut ImtNode,
+}
+
+pub(crate) const NODE_METHOD_OFFSET: usize = std::mem::offset_of!(ImtNode, method);
+pub(crate) const NODE_TARGET_OFFSET: usize = std::mem::offset_of!(ImtNode, target);
+pub(crate) const NODE_NEXT_OFFSET: usize = std::mem::offset_of!(ImtNode, next);
+const _: () = assert!(std::mem::offset_of!(ImtNode, vtable) == 0);
+
+const BUCKET_BITS: u32 = 13;
+/// The bucket is `(vtable + method) * MULTIPLIER >> BUCKET_SHIFT` (Fibonacci hashing).
+pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const BUCKET_SHIFT: u32 = 64 - BUCKET_BITS;
+
+pub(crate) static BUCKETS: [AtomicPtr<ImtNode>; 1 << BUCKET_BITS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 1 << BUCKET_BITS];
+/// `MULTIPLIER` where the assembly can reach it.
+pub(crate) static MULTIPLIER_WORD: u64 = MULTIPLIER;
+
+fn bucket_of(vtable: *const VTable, method: *const ()) -> &'static AtomicPtr<ImtNode> {
+    let sum = (vtable as u64).wrapping_add(method as u64);
+    &BUCKETS[(sum.wrapping_mul(MULTIPLIER) >> BUCKET_SHIFT) as usize]
+}
+
+/// Remembers `target` (an address that stays callable) for interface calls of `method` on objects with `vtable`.
+/// The resolver stub does this itself with what the hook returns.
+pub fn imt_cache_insert(vtable: *const VTable, method: *const (), target: usize) {
+    let bucket = bucket_of(vtable, method);
+    // Acquire: the nodes' fields.
+    let mut head = bucket.load(Ordering::Acquire);
+    let mut node = Box::new(ImtNode { vtable, method, target, next: head });
+    loop {
+        if find(head, vtable, method).is_some() {
+            return;
+        }
+        node.next = head;
+        let raw = Box::into_raw(node);
+        // Release: publishes the node. Acquire on failure: the new head's fields are read.
+        match bucket.compare_exchange(head, raw, Ordering::Release, Ordering::Acquire) {
+            Ok(_) => return,
+            Err(newer) => {
+                head = newer;
+                // SAFETY: the exchange failed, so `raw` is still ours alone.
+                node = unsafe { Box::from_raw(raw) };
+            }
+        }
+    }
+}
+
+fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Option<usize> {
+    while !node.is_null() {
+        // SAFETY: nodes reached from a bucket are leaked and immutable.
+        let here = unsafe { &*node };
+        if here.vtable == vtable && here.method == method {
+            return Some(here.target);
+        }
+        node = here.next;
+    }
+    None
+}
+
+#[cfg(test)]
+pub(crate) fn cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
+    // Acquire: the nodes' fields.
+    find(bucket_of(vtable, method).load(Ordering::Acquire), vtable, method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_found_and_inserted_once() {
+        let pair = |i: usize| ((0x1000 + i * 64) as *const VTable, (0x9000 + i * 8) as *const ());
+        for round in 0..2 {
+            for i in 0..20_000 {
+                let (vtable, method) = pair(i);
+                assert_eq!(cached(vtable, method), (round == 1).then_some(i + 1));
+                imt_cache_insert(vtable, method, i + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Code heap, code map, stubs: everything compiled code sits in and jumps through.
+//!
+//! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
+//! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
+//! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`).
+//!
+//! # Conventions that compiled code follows (x86-64)
+//!
+//! **Managed calls** use `CallConv::Tail`: integer arguments rdi rsi rdx rcx r8 r9, floats xmm0–7, then the stack
+//! (callee pops); results rax / xmm0. rbx r12 r13 r14 are preserved on normal return only. r15 is `*ThreadAbi`, always.
+//! Every frame keeps the rbp chain (`[rbp]` = caller's rbp, `[rbp+8]` = return address). rax, r10 and r11 are free at
+//! function entry (stubs clobber them).
+//!
+//! **Method calls** go to `MethodEntry::stub_address()` (16 bytes, `jmp [cell]`), or to the code once it is final. IMT:
+//! store the interface method in `ThreadAbi.imt_method`, receiver in rdi, call through the IMT slot (which holds an
+//! entry stub, an unbox stub, or `StubId::ImtResolve`).
+//!
+//! **Helper thunks** (one per `HelperId`, emitted by `jit`, Tail, `CodeKind::HelperThunk`):
+//! 1. `exit_frame` := own frame pointer (`get_frame_pointer`), before calling Rust;
+//! 2. call the Rust helper (SystemV): thread (r15) first, then the arguments;
+//! 3. if `pending_exception != 0`: call `StubId::ThrowPending` (Tail, no arguments, never returns), else return.
+//!
+//! Nothing needs to be reset: `exit_frame` is only read while Rust runs. P/Invoke frames do step 1 as well.
+//!
+//! **Throwing**: call the thunk of `HelperId::Throw`/`Rethrow`/`ThrowX` (the Rust helper sets `pending_exception`, step 3
+//! throws), or, where compiled code itself finds `pending_exception != 0` (after a register-preserving stub), call
+//! `StubId::ThrowPending` directly. Inside a try region each of these, and every other call, is a `try_call`.
+//!
+//! **Handlers**: each `try_call` gives a [`CallSite`]: return-address offset, `frame_offset_bytes` (= Cranelift's
+//! `frame_offset`: FP − SP when landing), and its [`Handler`]s *innermost first*: (clause index, landing offset). Encode the
+//! clause index in the exception tag. All handlers (catch, filter, finally, fault) enclosing the call are listed.
+//! Landing: rsp = FP − frame_offset, rbp = FP, r15 = thread, and
+//! - catch and filter clauses: rax = exception object, rdx = clause index;
+//! - finally and fault clauses: rax = exception object, rdx = **unwind token** (opaque i64). Keep both as values while
+//!   the handler body runs (they live in SSA, so nested exceptions need no bookkeeping), and end the body with a call
+//!   of `StubId::ResumeUnwind(exception: rdi, token: rsi)` (Tail, never returns). That call is itself a `try_call` with
+//!   the handlers *outside* this clause if there are any, else a plain call. Use the stub, not a helper thunk, for
+//!   `HelperId::ResumeUnwind`.
+//!
+//! **Filters**: a separate Tail function `fn(parent_fp: i64, exception: i64) -> i32` (non-zero = handle), own
+//! `CodeKind::Filter`; its address goes into `ClauseKind::Filter`. The parent's locals are at parent_fp − known offsets.
+//! When the filter says yes the *parent's* landing pad for the clause runs (rdx = clause index).
+//!
+//! **Register-preserving stubs** (`CallConv::PreserveAll`, no arguments, no results, keep everything but flags):
+//! `StubId::Poll`; `ClassInit` (type in `stub_arg[0]`); `AllocSlow` (vtable in `stub_arg[0]`, object in `stub_result`);
+//! `BarrierSlow` (object in `stub_arg[0]`). After Poll, ClassInit and AllocSlow test `pending_exception` and, if it
+//! is set, call `StubId::ThrowPending` from a cold block.
+//!
+//! **Invoke thunks** (one per signature, `CodeKind::EntryThunk`, Tail): `fn(code: rdi, args: *const u64 rsi,
+//! ret: *mut u64 rdx)`: loads the arguments (one 8-byte slot each, in order; small ints already extended, F32 in the low
+//! half), calls `code` (plain indirect Tail call) and stores the result, if any, to `ret[0]` (8 bytes; I32 sign-extended,
+//! F32 raw in the low 32 bits). Rust calls it with [`enter`].
+//!
+//! **Traps**: `ud2` and faulting loads outside try regions become exceptions by the body's [`TrapSite`] table
+//! (offset of the faulting instruction → raw Cranelift `TrapCode`; user codes are `saki_abi::stubs::trap`). A SIGSEGV
+//! below 64 KiB is a NullReferenceException without any table entry; offsets ≥ 64 KiB need an explicit check.
+//! A trap never lands in a handler of its own frame: inside try regions checks are explicit calls.
+//!
+//! **IL map**: sorted (native offset → IL offset); a return address is looked up at `offset − 1`.
+
+mod entry;
+mod error;
+mod heap;
+mod hooks;
+mod imt;
+mod info;
+mod map;
+mod region;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub use entry::MethodEntry;
+pub use error::CodeError;
+pub use heap::{Reloc, RelocKind, RelocTarget, place, retire, veneer};
+pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
+pub use imt::imt_cache_insert;
+pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, TrapSite};
+pub use map::{contains, lookup};
+pub use region::{init, region_range};
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{
+    ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, Landing, enter, enter_return_address, enter_unwound_address,
+    fault_throw_address, stub_address,
+};

@@ -1,0 +1,142 @@
+//! The reserved address range: code, mapped twice (W^X), and behind it the records that entry stubs jump through.
+//!
+//! ```text
+//! base                    base + CODE_BYTES            + DATA_BYTES
+//! │ code                   │ entry records              │   read + execute view: what runs, and what stubs read
+//! │ same pages, at `writable_base`                      │   read + write view: where code and records are written
+//! ```
+//! Invariant: no page is both writable and executable at one address; every code address reaches every other and all
+//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Left out: returning
+//! pages of retired code.
+
+use crate::error::CodeError;
+use saki_os::{DualMapping, Reservation};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// Unit of allocation; small enough to scan its start bits (64 words) in a signal handler.
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// Reserved for code. Roslyn on itself needs about 60 MiB; the rest costs address space only.
+pub(crate) const CODE_BYTES: usize = 1 << 30;
+/// Reserved for entry records: as many as a quarter of the code region full of entry stubs.
+pub(crate) const DATA_BYTES: usize = CODE_BYTES / 4;
+pub(crate) const CHUNKS: usize = CODE_BYTES / CHUNK_BYTES;
+/// Bodies start at multiples of this; one start bit covers one granule.
+pub(crate) const GRANULE_BYTES: usize = 16;
+const START_WORDS: usize = CODE_BYTES / GRANULE_BYTES / 64;
+
+/// The mapped region and the tables indexed by its chunks.
+pub(crate) struct Region {
+    pub base: usize,
+    pub writable_base: usize,
+    /// One bit per granule: a body starts here. Set by release `fetch_or` after its header is written.
+    pub starts: &'static [AtomicU64],
+    /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `STUB_CHUNK | i` = stubs, whose records
+    /// are in data chunk i.
+    pub chunk_kinds: &'static [AtomicU32],
+    next_chunk: AtomicUsize,
+    next_data_chunk: AtomicUsize,
+    /// Keeps the views mapped.
+    _views: DualMapping,
+}
+
+/// Tag in `chunk_kinds`.
+pub(crate) const STUB_CHUNK: u32 = 1 << 31;
+
+static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
+
+/// Maps the region now instead of at first use, to learn early that it cannot be mapped.
+///
+/// # Errors
+/// `CodeError::Map`.
+pub fn init() -> Result<(), CodeError> {
+    region().map(|_| ())
+}
+
+/// First and one-past-last address of the executable view.
+///
+/// # Errors
+/// `CodeError::Map`.
+pub fn region_range() -> Result<std::ops::Range<usize>, CodeError> {
+    region().map(|region| region.base..region.base + CODE_BYTES)
+}
+
+pub(crate) fn region() -> Result<&'static Region, CodeError> {
+    REGION.get_or_init(Region::map).as_ref().map_err(Clone::clone)
+}
+
+/// The region if it is mapped; safe in signal handlers.
+pub(crate) fn mapped_region() -> Option<&'static Region> {
+    REGION.get()?.as_ref().ok()
+}
+
+impl Region {
+    fn map() -> Result<Region, CodeError> {
+        let views = DualMapping::new(CODE_BYTES + DATA_BYTES).map_err(|e| CodeError::map("code region", &e))?;
+        Ok(Region {
+            base: views.rx() as usize,
+            writable_base: views.rw() as usize,
+            starts: zeroed_words(START_WORDS)?,
+            chunk_kinds: zeroed_words(CHUNKS)?,
+            next_chunk: AtomicUsize::new(0),
+            next_data_chunk: AtomicUsize::new(0),
+            _views: views,
+        })
+    }
+
+    /// Takes `count` adjacent chunks; returns the first one's offset in bytes from `base`.
+    pub fn take_chunks(&self, count: usize) -> Result<usize, CodeError> {
+        // Relaxed: the counter hands out numbers; what is written to the chunk is published by its start bits.
+        let first = self.next_chunk.fetch_add(count, Ordering::Relaxed);
+        if first + count > CHUNKS {
+            return Err(CodeError::RegionFull { region_bytes: CODE_BYTES });
+        }
+        Ok(first * CHUNK_BYTES)
+    }
+
+    /// Takes one chunk of the data area; returns its index.
+    pub fn take_data_chunk(&self) -> Result<usize, CodeError> {
+        // Relaxed: as in `take_chunks`.
+        let index = self.next_data_chunk.fetch_add(1, Ordering::Relaxed);
+        if (index + 1) * CHUNK_BYTES > DATA_BYTES {
+            return Err(CodeError::RegionFull { region_bytes: DATA_BYTES });
+        }
+        Ok(index)
+    }
+
+    /// Address of data chunk `index` in the view that stubs read.
+    pub fn data_chunk(&self, index: usize) -> usize {
+        self.base + CODE_BYTES + index * CHUNK_BYTES
+    }
+
+    /// The writable address of an executable one.
+    pub fn writable(&self, address: usize) -> usize {
+        address - self.base + self.writable_base
+    }
+
+    /// Offset of a code address, if it is one.
+    pub fn offset_of(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < CODE_BYTES).then_some(offset)
+    }
+
+    /// Writes through the writable view.
+    ///
+    /// # Safety
+    /// `[offset, offset + bytes.len())` was taken by the caller and is not reachable by any executing thread.
+    pub unsafe fn write(&self, offset: usize, bytes: &[u8]) {
+        assert!(offset + bytes.len() <= CODE_BYTES);
+        let destination = (self.writable_base + offset) as *mut u8;
+        // SAFETY: inside the writable view (asserted), owned by the caller.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
+    }
+}
+
+/// A zeroed table of `count` atomics (u32 or u64), whose pages are committed when touched; lives for ever.
+fn zeroed_words<T>(count: usize) -> Result<&'static [T], CodeError> {
+    const { assert!(align_of::<T>() <= 8 && !std::mem::needs_drop::<T>()) };
+    let table = Reservation::reserve_writable(count * size_of::<T>()).map_err(|e| CodeError::map("code map", &e))?;
+    let (base, _) = table.leak();
+    // SAFETY: a fresh, zeroed, page-aligned mapping of this many bytes, never unmapped; zero is a valid atomic integer.
+    Ok(unsafe { std::slice::from_raw_parts(base as *const T, count) })
+}

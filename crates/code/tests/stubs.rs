@@ -1,0 +1,316 @@
+//! Entries, stubs and the code map, exercised with hand-assembled bodies.
+
+#![cfg(target_arch = "x86_64")]
+
+use saki_abi::{ObjRef, Object, StubId, ThreadAbi, VTable};
+use saki_code::{
+    CodeInfo, CodeKind, MethodEntry, Reloc, RelocKind, RelocTarget, RuntimeHooks, enter, install_runtime_hooks, lookup,
+    place, retire, stub_address,
+};
+use std::arch::naked_asm;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
+
+/// `push rbp; mov rbp, rsp; lea rax, [rdi + rsi]; add rax, rdx; pop rbp; ret`
+const ADD: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x04, 0x37, 0x48, 0x01, 0xd0, 0x5d, 0xc3];
+/// `mov rax, rdi; ret`
+const FIRST_ARGUMENT: &[u8] = &[0x48, 0x89, 0xf8, 0xc3];
+
+fn new_thread() -> Box<ThreadAbi> {
+    // SAFETY: all fields are integers, atomics or nullable pointers.
+    unsafe { Box::new(std::mem::zeroed()) }
+}
+
+fn place_plain(bytes: &[u8], name: &str) -> &'static CodeInfo {
+    place(bytes, 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name)).expect("place")
+}
+
+fn call(target: usize, arguments: [u64; 3]) -> u64 {
+    let mut thread = new_thread();
+    let mut result = 0;
+    // SAFETY: the tests' bodies take up to three integers.
+    let status = unsafe { enter(&mut *thread, target, arguments, &mut result) };
+    assert_eq!(status, 0);
+    assert_eq!(thread.exit_frame, 0, "enter restores the exit frame");
+    result
+}
+
+/// What an entry compiles to; its address is the entry's argument.
+struct LazyMethod {
+    body: &'static [u8],
+    entry: OnceLock<MethodEntry>,
+    compiled: AtomicUsize,
+}
+
+fn new_lazy(body: &'static [u8]) -> &'static LazyMethod {
+    let method = Box::leak(Box::new(LazyMethod { body, entry: OnceLock::new(), compiled: AtomicUsize::new(0) }));
+    let entry = MethodEntry::new(&raw const *method as *const ()).expect("entry");
+    method.entry.set(entry).unwrap();
+    method
+}
+
+unsafe extern "C" fn compile(thread: *mut ThreadAbi, argument: *const ()) -> usize {
+    // SAFETY: the test's current thread.
+    assert_ne!(unsafe { (*thread).exit_frame }, 0);
+    // SAFETY: `new_lazy` made the argument.
+    let method = unsafe { &*(argument as *const LazyMethod) };
+    method.compiled.fetch_add(1, Ordering::Relaxed);
+    let info = place_plain(method.body, "lazy");
+    method.entry.get().unwrap().set_target(info.start);
+    trash_registers();
+    info.start
+}
+
+static RESOLVED: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn resolve(_: *mut ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
+    assert!(!receiver.is_null());
+    RESOLVED.fetch_add(1, Ordering::Relaxed);
+    trash_registers();
+    method as usize // the test's methods are code addresses
+}
+
+unsafe extern "C" fn trash(thread: *mut ThreadAbi) {
+    // SAFETY: the test's current thread.
+    unsafe { (*thread).stub_result = (*thread).stub_arg[0] + 1 };
+    trash_registers();
+}
+
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        install_runtime_hooks(RuntimeHooks {
+            compile,
+            resolve_interface: resolve,
+            poll: trash,
+            class_init: trash,
+            alloc_slow: trash,
+            barrier_slow: trash,
+        });
+    });
+}
+
+/// Overwrites what a hook may overwrite.
+#[unsafe(naked)]
+extern "C" fn trash_registers() {
+    naked_asm!(
+        ".irp r, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11",
+        "mov \\r, -1",
+        ".endr",
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+        "pcmpeqd xmm\\i, xmm\\i",
+        ".endr",
+        "ret",
+    )
+}
+
+#[test]
+fn entry_compiles_once_and_keeps_arguments() {
+    install();
+    let method = new_lazy(ADD);
+    let entry = *method.entry.get().unwrap();
+    assert_eq!(entry.target(), None);
+    assert_eq!(MethodEntry::of_stub(entry.stub_address()).unwrap().cell_address(), entry.cell_address());
+    assert_eq!(call(entry.stub_address(), [20, 2, 300]), 322);
+    assert_eq!(call(entry.stub_address(), [1, 2, 3]), 6);
+    assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
+    let code = entry.target().unwrap();
+    assert_eq!(lookup(code).unwrap().start, code);
+    assert!(lookup(entry.stub_address()).is_none());
+    entry.reset_to_lazy();
+    assert_eq!(call(entry.stub_address(), [1, 2, 4]), 7);
+    assert_eq!(method.compiled.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn unbox_stub_skips_the_header_and_compiles() {
+    install();
+    let method = new_lazy(FIRST_ARGUMENT);
+    let unbox = method.entry.get().unwrap().new_unbox_stub().unwrap();
+    assert_eq!(call(unbox, [1000, 0, 0]), 1016);
+    assert_eq!(call(unbox, [2000, 0, 0]), 2016);
+    assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn interface_calls_are_resolved_once_per_pair() {
+    install();
+    let target = place_plain(ADD, "interface target").start;
+    // `mov rax, [rsp]`-free: calls the stub with `imt_method` set by the caller of `enter`.
+    let mut vtable_words = [0_u64; 32];
+    let mut object = Object { vtable: vtable_words.as_mut_ptr() as *const VTable, sync: AtomicUsize::new(0) };
+    let mut thread = new_thread();
+    thread.imt_method = target as *const ();
+    let before = RESOLVED.load(Ordering::Relaxed);
+    for round in 0..3 {
+        let mut result = 0;
+        let receiver = &raw mut object as u64;
+        // SAFETY: `ImtResolve` takes a receiver, ADD three integers.
+        let status =
+            unsafe { enter(&mut *thread, stub_address(StubId::ImtResolve), [receiver, round, 5], &mut result) };
+        assert_eq!((status, result), (0, receiver + round + 5));
+    }
+    assert_eq!(RESOLVED.load(Ordering::Relaxed) - before, 1);
+}
+
+/// Registers before and after a call.
+#[repr(C)]
+struct Registers {
+    xmm: [u128; 16],
+    /// rax rcx rdx rsi r8 r9 r10 r11 rbx r12 r13 r14 rdi
+    general: [u64; 13],
+    padding: [u64; 3],
+}
+
+/// Loads `registers[0]` (rdi), calls the address in rsi, stores into `registers[1]`.
+#[unsafe(naked)]
+unsafe extern "C" fn call_with_registers() {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push rdi",
+        "push rsi",
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+        "movups xmm\\i, [rdi + \\i * 16]",
+        ".endr",
+        "mov rax, [rdi + 256]",
+        "mov rcx, [rdi + 264]",
+        "mov rdx, [rdi + 272]",
+        "mov rsi, [rdi + 280]",
+        "mov r8, [rdi + 288]",
+        "mov r9, [rdi + 296]",
+        "mov r10, [rdi + 304]",
+        "mov r11, [rdi + 312]",
+        "mov rbx, [rdi + 320]",
+        "mov r12, [rdi + 328]",
+        "mov r13, [rdi + 336]",
+        "mov r14, [rdi + 344]",
+        "mov rdi, [rdi + 352]",
+        "call [rbp - 16]",
+        "push rdi",
+        "mov rdi, [rbp - 8]",
+        "add rdi, 384",
+        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+        "movups [rdi + \\i * 16], xmm\\i",
+        ".endr",
+        "mov [rdi + 256], rax",
+        "mov [rdi + 264], rcx",
+        "mov [rdi + 272], rdx",
+        "mov [rdi + 280], rsi",
+        "mov [rdi + 288], r8",
+        "mov [rdi + 296], r9",
+        "mov [rdi + 304], r10",
+        "mov [rdi + 312], r11",
+        "mov [rdi + 320], rbx",
+        "mov [rdi + 328], r12",
+        "mov [rdi + 336], r13",
+        "mov [rdi + 344], r14",
+        "pop rax",
+        "mov [rdi + 352], rax",
+        "leave",
+        "ret",
+    )
+}
+
+#[test]
+fn preserving_stubs_keep_every_register() {
+    install();
+    for stub in [StubId::Poll, StubId::ClassInit, StubId::AllocSlow, StubId::BarrierSlow] {
+        let new_registers = |seed: u64| Registers {
+            xmm: std::array::from_fn(|i| (u128::from(seed + i as u64) << 70) | 0xabcd_0000 | i as u128),
+            general: std::array::from_fn(|i| seed * 1000 + i as u64),
+            padding: [0; 3],
+        };
+        let mut registers = [new_registers(7), new_registers(0)];
+        let mut thread = new_thread();
+        thread.stub_arg[0] = 41;
+        let arguments = [registers.as_mut_ptr() as u64, stub_address(stub) as u64, 0];
+        let target = call_with_registers as unsafe extern "C" fn() as usize;
+        // SAFETY: the function above takes the register file and the stub.
+        let status = unsafe { enter(&mut *thread, target, arguments, std::ptr::null_mut()) };
+        assert_eq!(status, 0);
+        assert_eq!(thread.stub_result, 42, "{stub:?} called its hook");
+        assert_eq!(registers[0].xmm, registers[1].xmm, "{stub:?}");
+        assert_eq!(registers[0].general, registers[1].general, "{stub:?}");
+    }
+}
+
+#[test]
+fn relocations_reach_near_far_and_own_targets() {
+    install();
+    let near = place_plain(ADD, "near").start;
+    extern "C" fn far(a: u64, b: u64, _: u64) -> u64 {
+        a * 1000 + b
+    }
+    let check = |target: RelocTarget, expect| {
+        // push rbp; mov rbp, rsp; call rel32; pop rbp; ret; then `lea rax, [rdi + 7]; ret` as own target at 11
+        let body = [0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x48, 0x8d, 0x47, 0x07, 0xc3];
+        let reloc = Reloc { offset: 5, kind: RelocKind::X86CallPCRel4, target, addend: -4 };
+        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
+        let caller = place(&body, 16, &[reloc], info).unwrap();
+        assert_eq!(call(caller.start, [3, 4, 5]), expect);
+    };
+    check(RelocTarget::Address(near), 12);
+    check(RelocTarget::Address(far as extern "C" fn(u64, u64, u64) -> u64 as usize), 3004);
+    check(RelocTarget::OwnOffset(11), 10);
+    // mov rax, imm64; ret
+    let reloc = Reloc { offset: 2, kind: RelocKind::Abs8, target: RelocTarget::Address(0x1234_5678_9abc), addend: 1 };
+    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "constant");
+    let constant = place(&[0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
+    assert_eq!(call(constant.start, [0; 3]), 0x1234_5678_9abd);
+    let outside = Reloc { offset: 9, ..reloc };
+    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "bad");
+    assert!(place(&[0xc3; 11], 16, &[outside], info).is_err());
+}
+
+#[test]
+fn lookup_finds_every_byte_of_every_size() {
+    let sizes = [1, 15, 16, 17, 4096, 65_000, 65_536, 70_000, 200_000, 3, 65_504, 65_528];
+    let placed: Vec<_> = sizes.iter().map(|&size| place_plain(&vec![0xcc; size], "body")).collect();
+    for (info, size) in placed.iter().zip(sizes) {
+        assert_eq!(info.len_bytes as usize, size);
+        for step in (0..size).step_by(97).chain([size - 1]) {
+            let found = lookup(info.start + step).unwrap_or_else(|| panic!("byte {step} of {size}"));
+            assert!(std::ptr::eq(found, *info), "byte {step} of {size}");
+        }
+        assert!(lookup(info.start - 1).is_none_or(|other| !std::ptr::eq(other, *info)));
+        assert!(lookup(info.start + size).is_none_or(|other| !std::ptr::eq(other, *info)));
+    }
+    assert!(lookup(0).is_none() && lookup(usize::MAX).is_none());
+    // SAFETY: nothing runs in it.
+    unsafe { retire(placed[4]) };
+    assert!(lookup(placed[4].start + 5).is_none());
+}
+
+#[test]
+fn lookup_while_others_place() {
+    let stop = AtomicBool::new(false);
+    let newest = AtomicUsize::new(place_plain(ADD, "first").start);
+    std::thread::scope(|scope| {
+        let placers: Vec<_> = (0..3_usize)
+            .map(|thread| {
+                let newest = &newest;
+                scope.spawn(move || {
+                    for round in 0..3000_usize {
+                        let size = 1 + (round * 2654435761 + thread * 977) % 3000;
+                        let info = place_plain(&vec![0xcc; size], "torture");
+                        newest.store(info.start + size - 1, Ordering::Release);
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let pc = newest.load(Ordering::Acquire);
+                    let info = lookup(pc).expect("published before its address was stored");
+                    assert!(info.covers(pc) && (&*info.name == "torture" || &*info.name == "first"));
+                }
+            });
+        }
+        for placer in placers {
+            placer.join().unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}

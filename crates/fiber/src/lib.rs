@@ -1,0 +1,11 @@
+//! Stacks and the context switch for green threads.
+//!
+//! Invariant: a suspended context is one stack pointer; everything else of it is on its stack. No system call is made by
+//! a switch, and no signal mask or floating-point control word is saved. Left out: scheduling, pooling, guard regions
+//! inside one large mapping.
+
+mod stack;
+mod switch;
+
+pub use stack::Stack;
+pub use switch::{Context, prepare, switch};

@@ -1,0 +1,162 @@
+//! Ephemeron arrays: what `ConditionalWeakTable` keeps its pairs in.
+//!
+//! An ephemeron array is an array of `{ key, value }` pairs of references. A pair's value is kept alive by the array only
+//! while its key is reached by other means; when the key dies the key becomes the tombstone object and the value null.
+//! See B. Hayes, "Ephemerons: a new finalization mechanism" (OOPSLA 1997).
+//!
+//! How it works here: the scanner recognises the arrays by their vtable, skips their references and notes the array. The
+//! weak phases then resolve the noted pairs until no further key turns up. A nursery collection scans only arrays that
+//! are young or were written to since the last collection, hence only those are noted; the pairs of the others hold
+//! nothing young. Left out: the table's own logic, which is C#.
+
+use crate::object::vtable_of;
+use crate::tracer::Tracer;
+use parking_lot::Mutex;
+use saki_abi::object::ARRAY_DATA_OFFSET;
+use saki_abi::{ArrayHeader, ObjRef, VTable};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Array vtables there may be: one, or one per application domain if they do not share it.
+const MAX_VTABLES: usize = 16;
+
+/// Entries are set once, from null, with release; the scanner reads them with the world stopped.
+static VTABLES: [AtomicPtr<VTable>; MAX_VTABLES] = [const { AtomicPtr::new(null_mut()) }; MAX_VTABLES];
+/// A root: updated by collections, so always the current address; 0 = not set.
+static TOMBSTONE: AtomicUsize = AtomicUsize::new(0);
+
+#[repr(C)]
+struct Pair {
+    key: ObjRef,
+    value: ObjRef,
+}
+
+struct Noted {
+    /// Arrays scanned in this collection, possibly more than once.
+    arrays: Vec<ObjRef>,
+    /// How many of them have been looked at.
+    resolved_arrays: usize,
+    /// Pairs whose key has not been reached so far.
+    unresolved: Vec<*mut Pair>,
+}
+
+// SAFETY: the addresses are only followed by the collection, with the world stopped and the lock held.
+unsafe impl Send for Noted {}
+
+static NOTED: Mutex<Noted> = Mutex::new(Noted { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
+
+/// Dead pairs get this object as their key. To be called before the first array is registered.
+pub fn set_ephemeron_tombstone(tombstone: ObjRef) {
+    // Relaxed: collections read it with the world stopped, which orders it.
+    TOMBSTONE.store(tombstone.address(), Ordering::Relaxed);
+}
+
+/// Makes arrays of `array`'s type ephemeron arrays; called for each new one, before anything is stored into it.
+///
+/// # Panics
+/// If the elements are not pairs of references, or there are more than 16 such types.
+pub fn register_ephemeron_array(array: ObjRef) {
+    // SAFETY: the caller holds a reference to a live array.
+    let vtable = unsafe { vtable_of(array) };
+    let address = vtable as *const VTable as *mut VTable;
+    for entry in &VTABLES {
+        // Acquire/release: nothing is published through the pointer; the pair only keeps each entry set once.
+        let current = entry.load(Ordering::Acquire);
+        if current == address {
+            return;
+        }
+        if current.is_null() {
+            assert_eq!(vtable.element_size_bytes as usize, size_of::<Pair>(), "ephemerons are pairs of references");
+            match entry.compare_exchange(null_mut(), address, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(other) if other == address => return,
+                Err(_) => {}
+            }
+        }
+    }
+    panic!("more than {MAX_VTABLES} ephemeron array types");
+}
+
+/// Whether the scanner must skip the elements of arrays with this vtable.
+#[inline]
+pub(crate) fn is_ephemeron_vtable(vtable: &VTable) -> bool {
+    let address = vtable as *const VTable as *mut VTable;
+    // Relaxed: registration happened before the world stopped. Entries are filled in order, so the first null ends it.
+    VTABLES
+        .iter()
+        .map(|entry| entry.load(Ordering::Relaxed))
+        .take_while(|entry| !entry.is_null())
+        .any(|entry| entry == address)
+}
+
+/// The scanner met this ephemeron array (at its new address).
+pub(crate) fn note_array(array: ObjRef) {
+    let mut noted = NOTED.lock();
+    if noted.arrays.last() != Some(&array) {
+        noted.arrays.push(array);
+    }
+}
+
+/// The tombstone as a root slot, if it is set.
+pub(crate) fn tombstone_root() -> Option<*mut ObjRef> {
+    // ObjRef is a transparent pointer and AtomicUsize has the size of one: the slot can be read and written as either.
+    (TOMBSTONE.load(Ordering::Relaxed) != 0).then_some(TOMBSTONE.as_ptr() as *mut ObjRef)
+}
+
+fn pairs(array: ObjRef) -> std::ops::Range<*mut Pair> {
+    // SAFETY: noted arrays are live and have an array header.
+    let length = unsafe { (*(array.0 as *const ArrayHeader)).length } as usize;
+    let first: *mut Pair = array.field_ptr(ARRAY_DATA_OFFSET as usize);
+    first..first.wrapping_add(length)
+}
+
+/// Retains the values of reached keys. True if something was retained, so that more keys may be reached after tracing
+/// on. The world is stopped.
+pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {
+    let mut noted = NOTED.lock();
+    let Noted { arrays, resolved_arrays, unresolved } = &mut *noted;
+    for &array in &arrays[*resolved_arrays..] {
+        let range = pairs(array);
+        let mut pair = range.start;
+        while pair < range.end {
+            // SAFETY: `pair` is inside the live array.
+            if !unsafe { (*pair).key }.is_null() {
+                unresolved.push(pair);
+            }
+            pair = pair.wrapping_add(1);
+        }
+    }
+    *resolved_arrays = arrays.len();
+    let mut retained = false;
+    unresolved.retain(|&pair| {
+        // SAFETY: pairs of live arrays, collected above or in an earlier round of this collection.
+        let pair = unsafe { &mut *pair };
+        let Some(key) = tracer.reached(pair.key) else { return true };
+        pair.key = key;
+        if !pair.value.is_null() {
+            match tracer.reached(pair.value) {
+                Some(value) => pair.value = value,
+                None => {
+                    pair.value = tracer.retain(pair.value);
+                    retained = true;
+                }
+            }
+        }
+        false
+    });
+    retained
+}
+
+/// Buries the pairs whose keys stayed unreached; the last step of the weak phases.
+pub(crate) fn bury_dead() {
+    let tombstone = ObjRef(TOMBSTONE.load(Ordering::Relaxed) as *mut _);
+    let mut noted = NOTED.lock();
+    for pair in noted.unresolved.drain(..) {
+        // SAFETY: a pair of a live array, see `resolve`. The tombstone is a root, so it is old from here on: no barrier.
+        let pair = unsafe { &mut *pair };
+        pair.key = tombstone;
+        pair.value = ObjRef::NULL;
+    }
+    noted.arrays.clear();
+    noted.resolved_arrays = 0;
+}

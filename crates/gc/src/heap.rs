@@ -1,0 +1,173 @@
+//! The heap interface of the rest of the virtual machine: allocation, collection, look-ups, numbers.
+//!
+//! Invariant: functions that take a thread take the current one, bound and running (not in a safe region). Those that can
+//! run a collection say so; around them, references in Rust locals stay valid and in place, because stacks are scanned
+//! conservatively and pin what they point to.
+
+use crate::mmtk;
+use crate::object::{array_size_bytes, bounds_offset_bytes, string_size_bytes};
+use crate::options::HeapOptions;
+use crate::stats;
+use saki_abi::{ArrayHeader, ObjRef, StringHeader, VTable, VTableFlags};
+use saki_thread::ManagedThread;
+
+/// Objects larger than this, in bytes, are large: they have pages of their own, never move, and are never allocated
+/// inline by compiled code.
+pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
+
+/// Creates the heap and its collector threads; once per process, about 3.5 ms. Threads that are attached now or later are
+/// bound to it until they detach. Errors: bad options, second call.
+pub fn init(options: HeapOptions) -> Result<(), String> {
+    mmtk::init(options)?;
+    crate::world::hook_threads();
+    Ok(())
+}
+
+/// The options in force.
+pub fn options() -> &'static HeapOptions {
+    mmtk::options()
+}
+
+/// Gives the current thread its allocation buffer and barrier state. Happens by itself when a thread attaches (or, for
+/// those attached before it, in [`init`]); calling it again does nothing.
+pub fn bind_thread(thread: &'static ManagedThread) {
+    mmtk::bind(thread);
+}
+
+/// Undoes [`bind_thread`]; the thread will not touch the heap any more. Happens by itself when a thread detaches.
+pub fn unbind_thread(thread: &'static ManagedThread) {
+    mmtk::unbind(thread);
+}
+
+/// Offset in bytes from the `ThreadAbi` (the pinned register) to the address of the next free byte of the thread's
+/// buffer. Compiled code allocates `size` ≤ [`LARGE_OBJECT_BYTES`] bytes (a multiple of 8) of zeroed memory by
+///
+/// ```text
+///     obj = [thread + cursor]; end = obj + size; if end > [thread + limit] goto slow
+///     [thread + cursor] = end; [obj] = vtable
+///     byte [thread.vo_bit_base + (obj >> 6)] |= 1 << ((obj >> 3) & 7)
+/// ```
+///
+/// with no safepoint in between; array lengths are stored before the next one too. Types with finalizers are not
+/// allocated inline.
+pub fn alloc_cursor_offset() -> i32 {
+    (saki_thread::GC_AREA_OFFSET + mmtk::cursor_offset_in_area()) as i32
+}
+
+/// Offset in bytes from the `ThreadAbi` to the end of the thread's buffer; see [`alloc_cursor_offset`].
+pub fn alloc_limit_offset() -> i32 {
+    alloc_cursor_offset() + 8
+}
+
+/// A new object of a type that is neither array nor string, zeroed. `None`: out of memory. May collect.
+///
+/// # Safety
+/// `vtable` is valid; `thread` is the current thread.
+#[inline]
+pub unsafe fn alloc_object(thread: &ManagedThread, vtable: *const VTable) -> Option<ObjRef> {
+    // SAFETY: valid by this function's contract.
+    let size_bytes = unsafe { (*vtable).instance_size_bytes } as usize;
+    mmtk::allocate(thread, vtable, size_bytes)
+}
+
+/// A new array of `length` elements in all, zeroed. Multi-dimensional ones get their `bounds` pointer; the caller fills
+/// the bounds in. `None`: out of memory, or longer than an object can be. May collect.
+///
+/// # Safety
+/// `vtable` is the valid vtable of an array type; `thread` is the current thread.
+#[inline]
+pub unsafe fn alloc_array(thread: &ManagedThread, vtable: *const VTable, length: u32) -> Option<ObjRef> {
+    // SAFETY: valid by this function's contract.
+    let (element_size_bytes, rank_with_bounds) = unsafe {
+        let rank = if (*vtable).flags.has(VTableFlags::MULTI_DIM) { (*vtable).rank as usize } else { 0 };
+        ((*vtable).element_size_bytes as usize, rank)
+    };
+    let size_bytes = array_size_bytes(length as usize, element_size_bytes, rank_with_bounds)?;
+    let object = mmtk::allocate(thread, vtable, size_bytes)?;
+    let header = object.0 as *mut ArrayHeader;
+    // SAFETY: the object was just allocated with room for the header.
+    unsafe { (*header).length = length };
+    if rank_with_bounds != 0 {
+        let offset_bytes = bounds_offset_bytes(length as usize, element_size_bytes);
+        // SAFETY: as above; the bounds lie behind the elements and were part of the size.
+        unsafe { (*header).bounds = object.field_ptr(offset_bytes) };
+    }
+    Some(object)
+}
+
+/// A new string of `length` UTF-16 units, all zero. `None`: out of memory or negative. May collect.
+///
+/// # Safety
+/// `vtable` is the valid vtable of `System.String`; `thread` is the current thread.
+#[inline]
+pub unsafe fn alloc_string(thread: &ManagedThread, vtable: *const VTable, length: i32) -> Option<ObjRef> {
+    let units = usize::try_from(length).ok()?;
+    let object = mmtk::allocate(thread, vtable, string_size_bytes(units))?;
+    // SAFETY: the object was just allocated with room for the header.
+    unsafe { (*(object.0 as *mut StringHeader)).length = length };
+    Some(object)
+}
+
+/// Slow path of inline allocation: `size_bytes` (a multiple of 8) of zeroed memory with the vtable stored. The caller
+/// stores the length of arrays and strings before the next safepoint. `None`: out of memory. May collect.
+pub fn alloc_bytes(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
+    mmtk::allocate(thread, vtable, size_bytes)
+}
+
+/// Collects now and waits: everything if `full`, else what is young.
+pub fn collect(thread: &ManagedThread, full: bool) {
+    mmtk::collect(thread, full);
+}
+
+/// To be called at each poll slow path; collects at every n-th one in stress mode, else does nothing. In that mode
+/// bound threads have `POLL_PREEMPT` set in their poll word for good, so that each poll takes the slow path.
+pub fn stress_safepoint(thread: &ManagedThread) {
+    mmtk::stress_safepoint(thread);
+}
+
+/// Bytes in use by whole pages: live objects, garbage and the threads' buffers.
+pub fn heap_bytes_used() -> usize {
+    mmtk::used_bytes()
+}
+
+/// Bytes that `thread` (the current one) has allocated since it was bound.
+pub fn bytes_allocated_by_thread(thread: &ManagedThread) -> u64 {
+    // SAFETY: `thread` is current and bound.
+    unsafe { (*mmtk::thread_heap(thread)).allocated_bytes() }
+}
+
+/// Tells the trigger of memory outside the heap that objects keep (`GC.AddMemoryPressure`).
+pub fn add_memory_pressure(bytes: usize) {
+    mmtk::policy().add_large(bytes);
+}
+
+/// Whether `address` lies in memory of the heap.
+pub fn is_heap_address(address: usize) -> bool {
+    mmtk::is_heap_address(address)
+}
+
+/// The object that `address` points to or into, from its first byte to its last. Not while a collection runs.
+pub fn find_object(address: usize) -> Option<ObjRef> {
+    mmtk::find_object(address)
+}
+
+/// 0 for objects allocated since the last collection, 1 for those that survived one (`GC.GetGeneration`; Mono's highest
+/// generation is 1 as well).
+///
+/// # Safety
+/// `object` is a live heap object.
+pub unsafe fn generation_of(object: ObjRef) -> u32 {
+    // SAFETY: live by this function's contract.
+    u32::from(unsafe { mmtk::is_old(object) })
+}
+
+/// Calls `visit` with each object of the heap, dead ones included until they are swept. Only while no other thread
+/// runs: for heap dumps and tests.
+pub fn for_each_object(visit: &mut dyn FnMut(ObjRef)) {
+    mmtk::for_each_object(visit);
+}
+
+/// Number of collections so far, of any kind; see [`crate::collection_count`] by generation.
+pub fn collections() -> u64 {
+    stats::collection_count(0)
+}

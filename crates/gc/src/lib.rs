@@ -1,0 +1,39 @@
+//! The heap: allocation, roots, write barrier, weak references, finalization, collection.
+//!
+//! This crate is a narrow interface of ours over MMTk; only `src/mmtk/` names MMTk, so that it can be replaced. Objects
+//! are scanned precisely by the maps in their vtables; stacks and registers conservatively, which is why neither compiled
+//! code nor Rust code keeps stack maps. Threads stop only at safepoints, so an allocation sequence is never interrupted.
+//!
+//! Left out: types (the vtable says all that is needed), running finalizers, the handle table (see [`WeakTable`] and
+//! [`RootProvider`]), stopping threads (`saki_thread`).
+
+pub mod barrier;
+mod ephemeron;
+mod finalize;
+mod heap;
+mod large;
+mod mmtk;
+pub mod object;
+mod options;
+mod policy;
+mod roots;
+mod stats;
+mod tracer;
+mod weak;
+mod world;
+
+pub use ephemeron::{register_ephemeron_array, set_ephemeron_tombstone};
+pub use finalize::{
+    finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, set_finalizer_wakeup,
+    suppress_finalizer,
+};
+pub use heap::{
+    LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,
+    alloc_object, alloc_string, bind_thread, bytes_allocated_by_thread, collect, collections, find_object,
+    for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, stress_safepoint, unbind_thread,
+};
+pub use object::object_size_bytes;
+pub use options::{DEFAULT_NURSERY_BYTES, HeapOptions, MIN_NURSERY_BYTES, Stress};
+pub use roots::{RootProvider, register_root_provider, register_root_range, register_root_slots, unregister_roots};
+pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};
+pub use weak::{WeakFate, WeakKind, WeakTable, register_weak_table};

@@ -1,0 +1,106 @@
+//! Stopping, waiting and resuming, as MMTk asks for it.
+//!
+//! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
+
+use super::active_plan::{bound_threads, thread_of, worker_thread_pointer};
+use super::mutator::{prepare_for_collection, thread_heap};
+use super::trigger::{SakiTrigger, note_pause_start};
+use super::{Saki, heap};
+use crate::{finalize, world};
+use mmtk::Mutator;
+use mmtk::util::alloc::AllocationError;
+use mmtk::util::heap::GCTriggerPolicy;
+use mmtk::util::{VMMutatorThread, VMThread, VMWorkerThread};
+use mmtk::vm::{Collection, GCThreadContext};
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Number of finished collections. Written with the mutex held; read without it only by threads that the collection
+/// under way has to wait for, so it cannot move under them.
+static EPOCH: AtomicU64 = AtomicU64::new(0);
+static EPOCH_LOCK: Mutex<()> = Mutex::new(());
+static EPOCH_MOVED: Condvar = Condvar::new();
+static WORKERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Number of finished collections.
+pub(crate) fn collection_epoch() -> u64 {
+    // Acquire pairs with the release in `resume_mutators`: who sees the number sees the collection's effects.
+    EPOCH.load(Ordering::Acquire)
+}
+
+/// A collector thread that panics leaves the world stopped for ever: better to end, with the message printed.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
+pub(crate) struct SakiCollection;
+
+impl Collection<Saki> for SakiCollection {
+    fn stop_all_mutators<F>(_tls: VMWorkerThread, mut mutator_visitor: F)
+    where
+        F: FnMut(&'static mut Mutator<Saki>),
+    {
+        note_pause_start();
+        world::stop();
+        for thread in bound_threads() {
+            // SAFETY: the world is stopped: the owner does not run.
+            let thread_heap = unsafe { &mut *thread_heap(thread) };
+            prepare_for_collection(thread_heap);
+            mutator_visitor(&mut thread_heap.mutator);
+        }
+    }
+
+    fn resume_mutators(_tls: VMWorkerThread) {
+        {
+            let _guard = EPOCH_LOCK.lock();
+            EPOCH.fetch_add(1, Ordering::Release);
+        }
+        world::resume();
+        EPOCH_MOVED.notify_all();
+        finalize::wake_if_ready();
+    }
+
+    fn block_for_gc(tls: VMMutatorThread) {
+        // The collection cannot have happened yet: it needs this thread to stop first.
+        let before = collection_epoch();
+        world::in_safe_region(thread_of(tls), || {
+            let mut guard = EPOCH_LOCK.lock();
+            while collection_epoch() == before {
+                EPOCH_MOVED.wait(&mut guard);
+            }
+        });
+    }
+
+    fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
+        let GCThreadContext::Worker(worker) = context;
+        let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
+        let spawned = std::thread::Builder::new().name(format!("gc-{ordinal}")).spawn(move || {
+            let _guard = AbortOnPanic;
+            worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);
+        });
+        if let Err(error) = spawned {
+            panic!("cannot start a collector thread: {error}");
+        }
+    }
+
+    fn out_of_memory(_tls: VMThread, error: AllocationError) {
+        match error {
+            // The allocation returns null and the runtime throws.
+            AllocationError::HeapOutOfMemory => {}
+            AllocationError::MmapOutOfMemory => {
+                eprintln!("saki: the system refused memory for the heap");
+                std::process::abort();
+            }
+        }
+    }
+
+    fn create_gc_trigger() -> Box<dyn GCTriggerPolicy<Saki>> {
+        Box::new(SakiTrigger)
+    }
+}

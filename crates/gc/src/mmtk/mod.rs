@@ -1,0 +1,276 @@
+//! The binding to MMTk: the only module that names it.
+//!
+//! Plan: StickyImmix with a non-moving nursery. An old object is one whose mark bit survived (sticky marks); a nursery
+//! collection marks what is young and reached and moves nothing; a full collection also evacuates fragmented blocks,
+//! around the objects that stack words pin. See Blackburn & McKinley, "Immix" (PLDI 2008) and Demers et al., "Combining
+//! generational and conservative garbage collection" (POPL 1990).
+//!
+//! Invariant: every type of MMTk stays inside; the rest of the crate sees addresses and [`ObjRef`]s. One heap per process.
+//! Left out: MMTk's finalizers and reference types (ours are `finalize` and `weak`).
+
+mod active_plan;
+mod collection;
+mod mutator;
+mod object_model;
+mod scanning;
+mod trigger;
+mod trim;
+mod weak_tracer;
+
+pub(crate) use active_plan::{bind, unbind};
+pub(crate) use mutator::{allocate, collect, cursor_offset_in_area, log_object, stress_safepoint, thread_heap};
+
+// Named for its feature `release_max_level_off`, which removes MMTk's logging from its inner loops.
+use log as _;
+
+use crate::options::{HeapOptions, MIN_NURSERY_BYTES};
+use crate::policy::HeapPolicy;
+use mmtk::util::options::PlanSelector;
+use mmtk::util::{Address, ObjectReference, OpaquePointer, VMThread};
+use mmtk::vm::slot::{SimpleSlot, UnimplementedMemorySlice};
+use mmtk::vm::{ObjectModel, VMBinding};
+use mmtk::{MMTK, MMTKBuilder, memory_manager};
+use saki_abi::ObjRef;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Objects above this many bytes go to the large-object space: half a 32 KiB Immix block.
+pub(crate) const LARGE_OBJECT_BYTES: usize = mmtk::plan::STICKY_IMMIX_CONSTRAINTS.max_non_los_default_alloc_bytes;
+/// First address of the reserved heap range (MMTk's 64-bit layout; checked at start-up).
+pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
+/// End of the reserved heap range.
+pub(crate) const HEAP_END: usize = 0x2200_0000_0000;
+
+/// Our virtual machine, as MMTk sees it.
+#[derive(Default)]
+pub(crate) struct Saki;
+
+impl VMBinding for Saki {
+    type VMObjectModel = object_model::SakiObjects;
+    type VMScanning = scanning::SakiScanning;
+    type VMCollection = collection::SakiCollection;
+    type VMActivePlan = active_plan::SakiThreads;
+    type VMReferenceGlue = object_model::NoReferenceTypes;
+    type VMSlot = SimpleSlot;
+    type VMMemorySlice = UnimplementedMemorySlice<SimpleSlot>;
+    const ALIGNMENT_VALUE: u8 = 0;
+    const MIN_ALIGNMENT: usize = 8;
+    const MAX_ALIGNMENT: usize = 8;
+    const USE_ALLOCATION_OFFSET: bool = false;
+    const ALLOC_END_ALIGNMENT: usize = 8;
+}
+
+/// What `init` leaves behind for the rest of the process.
+pub(super) struct Heap {
+    pub(super) mmtk: &'static MMTK<Saki>,
+    pub(super) options: HeapOptions,
+}
+
+static HEAP: OnceLock<Heap> = OnceLock::new();
+/// Created before `HEAP`, because building MMTk asks for the trigger.
+static POLICY: OnceLock<HeapPolicy> = OnceLock::new();
+
+/// Bases of bit tables with one bit per 8 heap bytes: bit `(a >> 3) & 7` of byte `base + (a >> 6)`. Written once by
+/// `init`, before any thread is bound; relaxed loads everywhere.
+static MARK_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
+static LOG_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
+static VO_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
+
+/// Each space has 2 TiB of addresses of its own.
+const SPACE_BYTES: usize = 1 << 41;
+/// Lowest address that a small and a large object ever had; `usize::MAX` = none yet. MMTk keeps its free lists below
+/// the first object of a space. Relaxed: who holds a large object's address has synchronised with its allocation.
+static LOWEST_SMALL: AtomicUsize = AtomicUsize::new(usize::MAX);
+static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// To be told of each slow-path allocation.
+#[inline]
+fn note_address(address: usize, is_large: bool) {
+    let lowest = if is_large { &LOWEST_LARGE } else { &LOWEST_SMALL };
+    if address < lowest.load(Ordering::Relaxed) {
+        lowest.fetch_min(address, Ordering::Relaxed);
+    }
+}
+
+/// Whether `address` lies in the space of large objects.
+#[inline(always)]
+fn in_large_space(address: usize) -> bool {
+    address / SPACE_BYTES == LOWEST_LARGE.load(Ordering::Relaxed) / SPACE_BYTES
+}
+
+pub(crate) fn policy() -> &'static HeapPolicy {
+    POLICY.get().expect("saki_gc::init has not run")
+}
+
+pub(super) fn heap() -> &'static Heap {
+    HEAP.get().expect("saki_gc::init has not run")
+}
+
+pub(crate) fn options() -> &'static HeapOptions {
+    &heap().options
+}
+
+/// 3/4 of the memory that the process may use: the machine's or, in a container, the control group's.
+fn default_max_heap_bytes() -> usize {
+    // SAFETY: sysconf has no preconditions.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    // SAFETY: as above.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let machine_bytes = if pages <= 0 || page_bytes <= 0 { 4 << 30 } else { pages as usize * page_bytes as usize };
+    let group_bytes = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse::<usize>().ok())
+        .unwrap_or(usize::MAX);
+    machine_bytes.min(group_bytes) / 4 * 3
+}
+
+/// Builds the heap and starts the collector threads. Errors: what is wrong with the options.
+pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
+    if options.nursery_bytes < MIN_NURSERY_BYTES || options.gc_threads == 0 {
+        return Err(format!("heap: nursery below {MIN_NURSERY_BYTES} bytes or no collector thread: {options:?}"));
+    }
+    let max_heap_bytes = options.max_heap_bytes.unwrap_or_else(default_max_heap_bytes);
+    // A quarter of a small heap, in whole pages: else every collection would have to be a full one.
+    let nursery_bytes = options.nursery_bytes.min((max_heap_bytes / 4).next_multiple_of(4096));
+    if POLICY.set(HeapPolicy::new(nursery_bytes, max_heap_bytes)).is_err() {
+        return Err("heap: initialised twice".to_owned());
+    }
+    let mut builder = MMTKBuilder::new_no_env_vars();
+    let moves_everything = options.stress.is_some();
+    let settings = [
+        ("plan", "StickyImmix".to_owned()),
+        ("gc_trigger", "Delegated".to_owned()),
+        ("nursery", format!("Fixed:{nursery_bytes}")),
+        ("threads", options.gc_threads.to_string()),
+        ("concurrent_threads", options.gc_threads.to_string()),
+        ("no_finalizer", "true".to_owned()),
+        ("no_reference_types", "true".to_owned()),
+        ("immix_always_defrag", moves_everything.to_string()),
+        ("immix_defrag_every_block", moves_everything.to_string()),
+    ];
+    for (name, value) in &settings {
+        if !builder.set_option(name, value) {
+            return Err(format!("heap: MMTk rejects {name}={value}"));
+        }
+    }
+    debug_assert_eq!(*builder.options.plan, PlanSelector::StickyImmix);
+    let mmtk: &'static MMTK<Saki> = Box::leak(memory_manager::mmtk_init::<Saki>(&builder));
+    assert_eq!(memory_manager::starting_heap_address().as_usize(), HEAP_START, "heap layout of this MMTk");
+    assert_eq!(memory_manager::last_heap_address().as_usize(), HEAP_END, "heap layout of this MMTk");
+    type Model = object_model::SakiObjects;
+    // Relaxed: see the table's comment; HEAP.set below publishes.
+    LOG_BIT_BASE
+        .store(Model::GLOBAL_LOG_BIT_SPEC.extract_side_spec().get_starting_address().as_usize(), Ordering::Relaxed);
+    MARK_BIT_BASE
+        .store(Model::LOCAL_MARK_BIT_SPEC.extract_side_spec().get_starting_address().as_usize(), Ordering::Relaxed);
+    VO_BIT_BASE.store(mmtk::util::metadata::vo_bit::vo_bit_side_metadata_addr().as_usize(), Ordering::Relaxed);
+    assert!(HEAP.set(Heap { mmtk, options }).is_ok(), "POLICY was set once, so init runs once");
+    memory_manager::initialize_collection(mmtk, VMThread(OpaquePointer::UNINITIALIZED));
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn log_bit_base() -> usize {
+    LOG_BIT_BASE.load(Ordering::Relaxed)
+}
+
+#[inline]
+pub(crate) fn vo_bit_base() -> usize {
+    VO_BIT_BASE.load(Ordering::Relaxed)
+}
+
+/// Bit of `address` in the bit table at `base`.
+///
+/// # Safety
+/// `address` lies in memory that the heap has handed out, so that its part of the table is mapped.
+#[inline(always)]
+unsafe fn table_bit(base: usize, address: usize) -> bool {
+    let byte = (base + (address >> 6)) as *const std::sync::atomic::AtomicU8;
+    // SAFETY: mapped by this function's contract. Relaxed: the bit orders nothing.
+    unsafe { &*byte }.load(Ordering::Relaxed) >> ((address >> 3) & 7) & 1 != 0
+}
+
+/// Whether a store into `object` must be reported (it is old and not yet remembered).
+///
+/// # Safety
+/// `object` is a live heap object.
+#[inline(always)]
+pub(crate) unsafe fn is_unlogged(object: ObjRef) -> bool {
+    // SAFETY: heap objects have mapped log bits.
+    unsafe { table_bit(log_bit_base(), object.address()) }
+}
+
+/// Whether `object` is a small object with its mark bit set: outside collections that means it is old. False for large
+/// objects, which have no mark bits (not even mapped ones).
+///
+/// # Safety
+/// `object` is a live heap object.
+#[inline(always)]
+pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
+    // SAFETY: the space of small objects has its mark bits mapped wherever it is mapped itself.
+    !in_large_space(object.address()) && unsafe { table_bit(MARK_BIT_BASE.load(Ordering::Relaxed), object.address()) }
+}
+
+/// Whether `object` survived a collection. Not while one runs.
+///
+/// # Safety
+/// `object` is a live heap object.
+pub(crate) unsafe fn is_old(object: ObjRef) -> bool {
+    if in_large_space(object.address()) {
+        // SAFETY: live by this function's contract.
+        unsafe { object_model::is_old_large(object) }
+    } else {
+        // SAFETY: as above.
+        unsafe { has_mark_bit(object) }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn in_heap_range(address: usize) -> bool {
+    address.wrapping_sub(HEAP_START) < HEAP_END - HEAP_START
+}
+
+/// Whether `address` lies in memory that the heap has mapped.
+pub(crate) fn is_heap_address(address: usize) -> bool {
+    in_heap_range(address) && memory_manager::is_mapped_address(to_address(address))
+}
+
+/// The object that `address` points to or into; one past the end is not into.
+#[inline]
+pub(crate) fn find_object(address: usize) -> Option<ObjRef> {
+    if !in_heap_range(address) {
+        return None;
+    }
+    if in_large_space(address) {
+        return crate::large::find(address);
+    }
+    memory_manager::find_object_from_internal_pointer(to_address(address), LARGE_OBJECT_BYTES).map(from_reference)
+}
+
+/// Pages in use, in bytes.
+pub(crate) fn used_bytes() -> usize {
+    memory_manager::used_bytes(heap().mmtk)
+}
+
+/// Calls `visit` with each object of the heap, in no order. The world is stopped or there is one thread.
+pub(crate) fn for_each_object(visit: &mut dyn FnMut(ObjRef)) {
+    heap().mmtk.enumerate_objects(|object| visit(from_reference(object)));
+}
+
+fn to_address(address: usize) -> Address {
+    // SAFETY: an `Address` is a number here; nothing is dereferenced.
+    unsafe { Address::from_usize(address) }
+}
+
+#[inline(always)]
+fn from_reference(object: ObjectReference) -> ObjRef {
+    ObjRef(object.to_raw_address().to_mut_ptr())
+}
+
+/// # Safety
+/// `object` is not null.
+#[inline(always)]
+unsafe fn to_reference(object: ObjRef) -> ObjectReference {
+    // SAFETY: not null by this function's contract; objects are aligned to 8.
+    unsafe { ObjectReference::from_raw_address_unchecked(Address::from_mut_ptr(object.0)) }
+}

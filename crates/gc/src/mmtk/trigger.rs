@@ -1,0 +1,79 @@
+//! MMTk's questions about triggering, answered by `policy`.
+
+use super::{Saki, heap, policy};
+use crate::policy::CollectionOutcome;
+use crate::stats;
+use mmtk::util::heap::{GCTriggerPolicy, SpaceStats};
+use mmtk::{MMTK, Plan};
+use parking_lot::Mutex;
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    last_start: Option<Instant>,
+    last_end: Option<Instant>,
+}
+
+static CLOCK: Mutex<Clock> = Mutex::new(Clock { last_start: None, last_end: None });
+
+/// The pause begins: called when the collector asks the world to stop.
+pub(super) fn note_pause_start() {
+    CLOCK.lock().last_start = Some(Instant::now());
+}
+
+pub(super) struct SakiTrigger;
+
+impl GCTriggerPolicy<Saki> for SakiTrigger {
+    fn on_pending_allocation(&self, pages: usize) {
+        policy().add_pending(pages);
+    }
+
+    /// Runs before the plan decides whether the next collection is a full one, which depends on the new limit.
+    fn on_pause_end(&self, mmtk: &'static MMTK<Saki>) {
+        let plan = mmtk.get_plan();
+        let was_full = last_was_full(plan);
+        let reserved_pages = plan.get_reserved_pages();
+        let now = Instant::now();
+        let mut clock = CLOCK.lock();
+        let start = clock.last_start.unwrap_or(now);
+        let pause = now - start;
+        let mutator_time = clock.last_end.map_or(Duration::ZERO, |end| start.saturating_duration_since(end));
+        clock.last_end = Some(now);
+        drop(clock);
+        policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, mutator_time });
+        if was_full {
+            super::trim::return_free_memory();
+        }
+        stats::record_collection(was_full, pause);
+    }
+
+    fn is_gc_required(&self, space_full: bool, space: Option<SpaceStats<Saki>>, plan: &dyn Plan<VM = Saki>) -> bool {
+        policy().large_objects_due() || plan.collection_required(space_full, space)
+    }
+
+    fn is_heap_full(&self, plan: &dyn Plan<VM = Saki>) -> bool {
+        plan.get_reserved_pages() > policy().limit_pages()
+    }
+
+    fn get_current_heap_size_in_pages(&self) -> usize {
+        policy().limit_pages()
+    }
+
+    fn get_max_heap_size_in_pages(&self) -> usize {
+        policy().max_pages()
+    }
+
+    fn can_heap_size_grow(&self) -> bool {
+        policy().can_grow()
+    }
+}
+
+/// Whether the collection that runs (or ran last) is a full one.
+pub(super) fn last_was_full(plan: &dyn Plan<VM = Saki>) -> bool {
+    plan.generational().is_none_or(|generational| generational.last_collection_full_heap())
+}
+
+/// Whether the collection that runs is a full one.
+pub(super) fn is_full_collection() -> bool {
+    last_was_full(heap().mmtk.get_plan())
+}

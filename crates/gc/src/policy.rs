@@ -1,0 +1,209 @@
+//! When to collect, and how far the heap may grow: pure arithmetic on pages, without any collector behind it.
+//!
+//! - A nursery collection runs when the small objects allocated since the last collection fill the nursery (MMTk
+//!   counts those) or when the large ones fill an allowance of their own (MMTk does not count those).
+//! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
+//!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
+//! - Pages of an allocation that waits for the collection are part of the new limit, or it would collect for ever.
+//! - At the configured maximum, full collections that free next to nothing and take nearly all the time make the next
+//!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections precede an
+//!   out-of-memory.
+//!
+//! | atomic | written by | ordering |
+//! |---|---|---|
+//! | `limit_pages` | the collection's end, world stopped | relaxed: readers need a value, not its history |
+//! | `pending_pages`, `large_pages` | mutators add, the collection's end clears | relaxed: heuristics |
+//! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | relaxed: it guards no data |
+
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+pub const PAGE_BYTES: usize = 4096;
+/// Growth after a full collection: limit = live × 7/4 + two nurseries. Mono lets the old generation grow by a third to a
+/// half, CoreCLR by about its own size; 7/4 amortises a full collection over 3/4 of the live bytes.
+const GROWTH_NUMERATOR: usize = 7;
+const GROWTH_DENOMINATOR: usize = 4;
+/// The first full collection is not worth its pause before the heap has this size.
+const MIN_LIMIT_BYTES: usize = 64 << 20;
+/// Pages beyond the pending ones, so that the retried allocation does not land exactly on the limit (a block is 8).
+const RETRY_SLACK_PAGES: usize = 16;
+/// Full collections in a row at the maximum before the overhead limit strikes.
+const OVERHEAD_STREAK: u32 = 10;
+/// Share of time in such a streak that counts as "nearly all": 9/10.
+const OVERHEAD_MUTATOR_SHARE: u32 = 10;
+/// Free pages after a full collection below max/20 count as "next to nothing".
+const OVERHEAD_FREE_DIVISOR: usize = 20;
+
+/// What the end of a collection tells the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct CollectionOutcome {
+    pub was_full: bool,
+    /// Pages in use plus the collector's own reserve.
+    pub reserved_pages: usize,
+    pub pause: Duration,
+    /// Time from the end of the previous collection to the start of this one.
+    pub mutator_time: Duration,
+}
+
+#[derive(Default)]
+struct OverheadStreak {
+    full_collections: u32,
+    collector_time: Duration,
+    mutator_time: Duration,
+}
+
+/// See the module header.
+pub struct HeapPolicy {
+    nursery_pages: usize,
+    max_pages: usize,
+    limit_pages: AtomicUsize,
+    pending_pages: AtomicUsize,
+    large_pages: AtomicUsize,
+    large_allowance_pages: AtomicUsize,
+    overhead_exceeded: AtomicBool,
+    streak: Mutex<OverheadStreak>,
+}
+
+impl HeapPolicy {
+    pub fn new(nursery_bytes: usize, max_heap_bytes: usize) -> Self {
+        let nursery_pages = (nursery_bytes / PAGE_BYTES).max(1);
+        let max_pages = (max_heap_bytes / PAGE_BYTES).max(1);
+        let limit_pages = (MIN_LIMIT_BYTES / PAGE_BYTES).max(nursery_pages * 3).min(max_pages);
+        Self {
+            nursery_pages,
+            max_pages,
+            limit_pages: AtomicUsize::new(limit_pages),
+            pending_pages: AtomicUsize::new(0),
+            large_pages: AtomicUsize::new(0),
+            large_allowance_pages: AtomicUsize::new(nursery_pages),
+            overhead_exceeded: AtomicBool::new(false),
+            streak: Mutex::default(),
+        }
+    }
+
+    pub fn limit_pages(&self) -> usize {
+        self.limit_pages.load(Ordering::Relaxed)
+    }
+
+    pub fn max_pages(&self) -> usize {
+        self.max_pages
+    }
+
+    pub fn can_grow(&self) -> bool {
+        self.limit_pages() < self.max_pages
+    }
+
+    /// An allocation of `pages` waits for the collection that starts now.
+    pub fn add_pending(&self, pages: usize) {
+        self.pending_pages.fetch_add(pages, Ordering::Relaxed);
+    }
+
+    /// A large object (or memory outside the heap that an object keeps) of `bytes` has been allocated.
+    pub fn add_large(&self, bytes: usize) {
+        self.large_pages.fetch_add(bytes.div_ceil(PAGE_BYTES), Ordering::Relaxed);
+    }
+
+    /// Whether large objects alone ask for a collection.
+    pub fn large_objects_due(&self) -> bool {
+        self.large_pages.load(Ordering::Relaxed) > self.large_allowance_pages.load(Ordering::Relaxed)
+    }
+
+    /// True once per strike of the overhead limit: the caller fails its allocation.
+    pub fn take_overhead_exceeded(&self) -> bool {
+        // The plain load first: the slow path is hot enough to spare it the locked instruction.
+        self.overhead_exceeded.load(Ordering::Relaxed) && self.overhead_exceeded.swap(false, Ordering::Relaxed)
+    }
+
+    /// Computes the new limit. The world is stopped.
+    pub fn end_collection(&self, outcome: CollectionOutcome) {
+        let pending = self.pending_pages.swap(0, Ordering::Relaxed);
+        self.large_pages.store(0, Ordering::Relaxed);
+        let reserved = outcome.reserved_pages;
+        self.large_allowance_pages.store(self.nursery_pages.max(reserved / 4), Ordering::Relaxed);
+        let needed = reserved + pending + RETRY_SLACK_PAGES;
+        let wanted = if outcome.was_full {
+            let grown = reserved / GROWTH_DENOMINATOR * GROWTH_NUMERATOR + 2 * self.nursery_pages + pending;
+            grown.max(MIN_LIMIT_BYTES / PAGE_BYTES).max(needed)
+        } else {
+            self.limit_pages().max(needed)
+        };
+        self.limit_pages.store(wanted.min(self.max_pages), Ordering::Relaxed);
+        self.account_overhead(outcome);
+    }
+
+    fn account_overhead(&self, outcome: CollectionOutcome) {
+        let mut streak = self.streak.lock();
+        let free_pages = self.max_pages.saturating_sub(outcome.reserved_pages);
+        let at_maximum = !self.can_grow() && free_pages < self.max_pages / OVERHEAD_FREE_DIVISOR;
+        if !at_maximum {
+            *streak = OverheadStreak::default();
+            return;
+        }
+        streak.collector_time += outcome.pause;
+        streak.mutator_time += outcome.mutator_time;
+        if outcome.was_full {
+            streak.full_collections += 1;
+        }
+        if streak.full_collections >= OVERHEAD_STREAK
+            && streak.mutator_time * (OVERHEAD_MUTATOR_SHARE - 1) < streak.collector_time
+        {
+            *streak = OverheadStreak::default();
+            self.overhead_exceeded.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB_PAGES: usize = (1 << 20) / PAGE_BYTES;
+
+    fn outcome(was_full: bool, reserved_pages: usize) -> CollectionOutcome {
+        CollectionOutcome {
+            was_full,
+            reserved_pages,
+            pause: Duration::from_millis(100),
+            mutator_time: Duration::from_millis(1),
+        }
+    }
+
+    #[test]
+    fn limit_follows_live_size_and_pending_pages() {
+        let policy = HeapPolicy::new(16 << 20, 4 << 30);
+        assert_eq!(policy.limit_pages(), 64 * MIB_PAGES);
+        policy.end_collection(outcome(true, 400 * MIB_PAGES));
+        assert_eq!(policy.limit_pages(), 732 * MIB_PAGES);
+        policy.add_pending(500 * MIB_PAGES);
+        policy.end_collection(outcome(false, 410 * MIB_PAGES));
+        assert_eq!(policy.limit_pages(), 910 * MIB_PAGES + RETRY_SLACK_PAGES);
+        policy.end_collection(outcome(true, MIB_PAGES));
+        assert_eq!(policy.limit_pages(), 64 * MIB_PAGES);
+        policy.end_collection(outcome(true, 4000 * MIB_PAGES));
+        assert!(!policy.can_grow());
+    }
+
+    #[test]
+    fn large_objects_have_their_own_allowance() {
+        let policy = HeapPolicy::new(16 << 20, 4 << 30);
+        policy.add_large(16 << 20);
+        assert!(!policy.large_objects_due());
+        policy.add_large(1);
+        assert!(policy.large_objects_due());
+        policy.end_collection(outcome(false, 10 * MIB_PAGES));
+        assert!(!policy.large_objects_due());
+    }
+
+    #[test]
+    fn overhead_limit_strikes_once_per_streak() {
+        let policy = HeapPolicy::new(1 << 20, 64 << 20);
+        for _ in 0..OVERHEAD_STREAK - 1 {
+            policy.end_collection(outcome(true, 63 * MIB_PAGES));
+            assert!(!policy.take_overhead_exceeded());
+        }
+        policy.end_collection(outcome(true, 63 * MIB_PAGES));
+        assert!(policy.take_overhead_exceeded());
+        assert!(!policy.take_overhead_exceeded());
+    }
+}

@@ -1,0 +1,123 @@
+//! Where references outside the heap are: statics, tables of the runtime, threads.
+//!
+//! Precise slots may be updated (objects move in full collections); words of conservative ranges and objects reported as
+//! pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
+//! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
+
+use parking_lot::Mutex;
+use saki_abi::{ObjRef, RefMap};
+use saki_thread::ManagedThread;
+use saki_thread::statics::BlockScan;
+
+/// A table of references outside the heap. Called with the world stopped, on a collector thread; must not block.
+pub trait RootProvider: Sync {
+    /// Calls `visit` with the address of each slot; a slot holds an object or null and may be updated.
+    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
+
+    /// Calls `visit` with each object that must not move (pinned handles). Objects in slots need not be repeated.
+    fn for_each_pinned(&self, _visit: &mut dyn FnMut(ObjRef)) {}
+
+    /// Like `for_each_slot`, for what belongs to one thread (thread-static blocks).
+    fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
+}
+
+/// Registered memory: `words` words from `base` on.
+#[derive(Clone, Copy)]
+struct RootRange {
+    base: usize,
+    words: usize,
+    conservative: bool,
+}
+
+struct Roots {
+    providers: Vec<&'static dyn RootProvider>,
+    ranges: Vec<RootRange>,
+}
+
+/// Held for registration and, with the world stopped, for scanning; never across a safepoint.
+static ROOTS: Mutex<Roots> = Mutex::new(Roots { providers: Vec::new(), ranges: Vec::new() });
+
+/// Providers cannot be removed: they live as long as the process.
+pub fn register_root_provider(provider: &'static dyn RootProvider) {
+    ROOTS.lock().providers.push(provider);
+}
+
+/// `count` slots from `base` on, each of which holds an object or null: the references among the statics of a type.
+///
+/// # Safety
+/// The memory stays valid until [`unregister_roots`] with the same `base`, and holds nothing but references.
+pub unsafe fn register_root_slots(base: *mut ObjRef, count: usize) {
+    ROOTS.lock().ranges.push(RootRange { base: base as usize, words: count, conservative: false });
+}
+
+/// `words` words from `base` on that may hold anything; what points into the heap, interior included, keeps its object
+/// alive and in place. For static areas with value types, native memory that hides references.
+///
+/// # Safety
+/// The memory stays valid and word-aligned until [`unregister_roots`] with the same `base`.
+pub unsafe fn register_root_range(base: *const usize, words: usize) {
+    ROOTS.lock().ranges.push(RootRange { base: base as usize, words, conservative: true });
+}
+
+/// Ends the registration of the slots or range that begins at `base`. Returns whether there was one.
+pub fn unregister_roots(base: *const usize) -> bool {
+    let mut roots = ROOTS.lock();
+    let position = roots.ranges.iter().position(|range| range.base == base as usize);
+    position.map(|index| roots.ranges.swap_remove(index)).is_some()
+}
+
+/// Receives roots by kind.
+pub(crate) trait RootVisitor {
+    fn slot(&mut self, slot: *mut ObjRef);
+    fn pinned(&mut self, object: ObjRef);
+    fn conservative_range(&mut self, range: std::ops::Range<usize>);
+}
+
+/// Everything that belongs to no thread. The world is stopped.
+pub(crate) fn visit_global_roots(visitor: &mut dyn RootVisitor) {
+    let roots = ROOTS.lock();
+    for range in &roots.ranges {
+        if range.conservative {
+            visitor.conservative_range(range.base..range.base + range.words * 8);
+        } else {
+            for index in 0..range.words {
+                visitor.slot((range.base + index * 8) as *mut ObjRef);
+            }
+        }
+    }
+    for provider in &roots.providers {
+        provider.for_each_slot(&mut |slot| visitor.slot(slot));
+        provider.for_each_pinned(&mut |object| visitor.pinned(object));
+    }
+    crate::finalize::for_each_root(&mut |slot| visitor.slot(slot));
+    if let Some(slot) = crate::ephemeron::tombstone_root() {
+        visitor.slot(slot);
+    }
+}
+
+/// Everything that belongs to `thread` except its stack. The world is stopped.
+pub(crate) fn visit_thread_roots(thread: &ManagedThread, visitor: &mut dyn RootVisitor) {
+    for root in &thread.roots {
+        visitor.slot(root.address());
+    }
+    let abi = thread.abi();
+    // SAFETY: `thread` is alive and stopped; only the address of the field is taken.
+    visitor.slot(unsafe { &raw mut (*abi).pending_exception });
+    // SAFETY: as above.
+    visitor.slot(unsafe { &raw mut (*abi).eh_exception });
+    thread.for_each_static_block(|block| match block.scan {
+        BlockScan::Precise(map) => {
+            // SAFETY: a block's map is null or made by `RefMap::leak`.
+            for &offset_bytes in unsafe { RefMap::offsets(map) } {
+                visitor.slot(block.data.wrapping_add(offset_bytes as usize).cast());
+            }
+        }
+        BlockScan::Conservative => {
+            let start = block.data as usize;
+            visitor.conservative_range(start..start + block.size_bytes);
+        }
+    });
+    for provider in &ROOTS.lock().providers {
+        provider.for_each_thread_slot(thread, &mut |slot| visitor.slot(slot));
+    }
+}

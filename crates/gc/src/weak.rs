@@ -1,0 +1,85 @@
+//! The weak phases of a collection, after the strong closure.
+//!
+//! | step | repeats until | then |
+//! |---|---|---|
+//! | 1 | ephemerons retain nothing more | short weak handles to unreached objects die |
+//! | 2 | – | unreached objects with finalizers become ready and are retained |
+//! | 3 | ephemerons retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned |
+//!
+//! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
+//! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it registers as a [`WeakTable`].
+
+use crate::tracer::Tracer;
+use crate::{ephemeron, finalize, large};
+use parking_lot::Mutex;
+use saki_abi::ObjRef;
+
+/// When a weak handle loses its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeakKind {
+    /// When the target is no longer reachable from roots.
+    Short,
+    /// When the target is not reachable from objects with pending finalizers either (track resurrection).
+    Long,
+}
+
+/// What a collection decided about the target of a weak handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeakFate {
+    /// Alive, at this address (which may be a new one: store it).
+    Alive(ObjRef),
+    /// Gone: clear the handle.
+    Dead,
+}
+
+/// A table of weak handles. The table knows how its slots are encoded; the collector knows who lives.
+pub trait WeakTable: Sync {
+    /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome. Called with the world
+    /// stopped, on a collector thread; must not block.
+    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
+}
+
+static TABLES: Mutex<Vec<&'static dyn WeakTable>> = Mutex::new(Vec::new());
+
+/// Tables cannot be removed: they live as long as the process.
+pub fn register_weak_table(table: &'static dyn WeakTable) {
+    TABLES.lock().push(table);
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Strong,
+    Resurrected,
+}
+
+/// Where the collection that runs has got to.
+static STEP: Mutex<Step> = Mutex::new(Step::Strong);
+
+fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
+    for table in TABLES.lock().iter() {
+        table.update_weak(kind, &mut |object| match tracer.reached(object) {
+            Some(object) => WeakFate::Alive(object),
+            None => WeakFate::Dead,
+        });
+    }
+}
+
+/// Does the next part of the weak phases. True if objects were retained: call again when they have been traced.
+pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
+    if ephemeron::resolve(tracer) {
+        return true;
+    }
+    let mut step = STEP.lock();
+    if *step == Step::Strong {
+        update_tables(WeakKind::Short, tracer);
+        *step = Step::Resurrected;
+        if finalize::process(tracer) {
+            return true;
+        }
+    }
+    update_tables(WeakKind::Long, tracer);
+    ephemeron::bury_dead();
+    large::remove_dead(tracer.is_full(), &|object| tracer.reached(object).is_some());
+    *step = Step::Strong;
+    false
+}

@@ -1,0 +1,38 @@
+//! The thread system as the collector uses it: the only file that calls `saki_thread`'s stop and resume.
+
+use parking_lot::Mutex;
+use saki_thread::{ManagedThread, ThreadHooks};
+
+/// Proof that the world is stopped, kept between `stop` and `resume`, which may run on different collector threads.
+static STOPPED: Mutex<Option<saki_thread::StopToken>> = Mutex::new(None);
+
+/// Returns when no managed thread runs.
+pub(crate) fn stop() {
+    let token = saki_thread::stop_the_world(saki_thread::StopReason::Collection);
+    let previous = STOPPED.lock().replace(token);
+    assert!(previous.is_none(), "the world was stopped twice");
+}
+
+/// Lets all threads run again.
+pub(crate) fn resume() {
+    let token = STOPPED.lock().take().expect("the world is stopped");
+    saki_thread::resume_the_world(token);
+}
+
+/// Calls `visit` with each range of words of a stopped thread that may hold references: its stack and saved registers.
+pub(crate) fn for_each_conservative_range(thread: &ManagedThread, visit: impl FnMut(std::ops::Range<usize>)) {
+    thread.for_each_conservative_range(visit);
+}
+
+/// Runs `wait` with the current thread `thread` counted as stopped.
+pub(crate) fn in_safe_region(thread: &ManagedThread, wait: impl FnOnce()) {
+    thread.blocking(wait);
+}
+
+/// Threads get their allocator when they attach and give it up when they detach.
+static HOOKS: ThreadHooks = ThreadHooks { attached: crate::heap::bind_thread, detaching: crate::heap::unbind_thread };
+
+/// From now on; the threads that are attached already get theirs now.
+pub(crate) fn hook_threads() {
+    saki_thread::add_hooks(&HOOKS);
+}

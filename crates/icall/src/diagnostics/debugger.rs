@@ -1,0 +1,21 @@
+//! System.Diagnostics.Debugger: there is none.
+
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread};
+
+extern "C" fn is_attached(_t: Thread) -> i32 {
+    0
+}
+
+extern "C" fn is_logging(_t: Thread) -> i32 {
+    0
+}
+
+/// Messages go to the attached debugger only.
+extern "C" fn log(_t: Thread, _level: i32, _category: ObjRef, _message: ObjRef) {}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Diagnostics.Debugger::IsAttached_internal", is_attached as *const ()),
+    ("System.Diagnostics.Debugger::IsLogging", is_logging as *const ()),
+    ("System.Diagnostics.Debugger::Log", log as *const ()),
+];

@@ -1,0 +1,11 @@
+//! System.Diagnostics.Stopwatch, which counts 100 ns ticks.
+
+use saki_runtime::{InternalCall, Thread};
+
+const NANOSECONDS_PER_TICK: u64 = 100;
+
+extern "C" fn timestamp(_t: Thread) -> i64 {
+    (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_TICK) as i64
+}
+
+pub const TABLE: &[InternalCall] = &[("System.Diagnostics.Stopwatch::GetTimestamp", timestamp as *const ())];

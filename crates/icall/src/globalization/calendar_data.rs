@@ -1,0 +1,52 @@
+//! System.Globalization.CalendarData: date formats and names. Every calendar of a culture gets those of its first one.
+
+use super::data;
+use crate::arguments::{non_null, non_null_this, optional_string, string_array};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, ManagedField, Thread, strings};
+
+macro_rules! lists {
+    ($($name:ident = $field:literal;)*) => {
+        $(static $name: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", $field);)*
+        /// Lists, whose keys in the data are the fields' names.
+        static LISTS: &[(&ManagedField, &str)] = &[$((&$name, $field),)*];
+    };
+}
+
+lists! {
+    SHORT_DATES = "saShortDates";
+    YEAR_MONTHS = "saYearMonths";
+    LONG_DATES = "saLongDates";
+    DAY_NAMES = "saDayNames";
+    ABBREVIATED_DAY_NAMES = "saAbbrevDayNames";
+    SHORTEST_DAY_NAMES = "saSuperShortDayNames";
+    MONTH_NAMES = "saMonthNames";
+    ABBREVIATED_MONTH_NAMES = "saAbbrevMonthNames";
+    MONTH_GENITIVE_NAMES = "saMonthGenitiveNames";
+    ABBREVIATED_MONTH_GENITIVE_NAMES = "saAbbrevMonthGenitiveNames";
+}
+
+static NATIVE_NAME: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sNativeName");
+static MONTH_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sMonthDay");
+
+/// `name` is the culture's name in lower case. False: not known.
+extern "C" fn fill_calendar_data(t: Thread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
+    t.run(|| {
+        non_null_this(t, this)?;
+        non_null(t, name, "localeName")?;
+        let Some(index) = data::culture_named(&strings::to_rust(name)) else { return Ok(0) };
+        let culture = &data::cultures()[index];
+        let native_name = optional_string(t, culture.text("nativename"))?;
+        NATIVE_NAME.set_ref(t, this, native_name);
+        let month_day = optional_string(t, culture.text("sMonthDay"))?;
+        MONTH_DAY.set_ref(t, this, month_day);
+        for (field, key) in LISTS {
+            let list = string_array(t, &culture.list(key).unwrap_or_default())?;
+            field.set_ref(t, this, list);
+        }
+        Ok(1)
+    })
+}
+
+pub const TABLE: &[InternalCall] =
+    &[("System.Globalization.CalendarData::fill_calendar_data", fill_calendar_data as *const ())];

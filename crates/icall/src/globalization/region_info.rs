@@ -1,0 +1,46 @@
+//! System.Globalization.RegionInfo.
+
+use super::data;
+use crate::arguments::{non_null, non_null_this, optional_string};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, ManagedField, Thread, strings};
+
+macro_rules! texts {
+    ($($name:ident = $field:literal;)*) => {
+        $(static $name: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", $field);)*
+        /// Texts, whose keys in the data are the fields' names.
+        static TEXTS: &[(&ManagedField, &str)] = &[$((&$name, $field),)*];
+    };
+}
+
+texts! {
+    ISO2_NAME = "iso2Name";
+    ISO3_NAME = "iso3Name";
+    WIN3_NAME = "win3Name";
+    ENGLISH_NAME = "englishName";
+    NATIVE_NAME = "nativeName";
+    CURRENCY_SYMBOL = "currencySymbol";
+    ISO_CURRENCY_SYMBOL = "isoCurrencySymbol";
+    CURRENCY_ENGLISH_NAME = "currencyEnglishName";
+    CURRENCY_NATIVE_NAME = "currencyNativeName";
+}
+
+static REGION_ID: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", "regionId");
+
+/// `name` is in upper case. False: not known.
+extern "C" fn from_name(t: Thread, this: ObjRef, name: ObjRef) -> i32 {
+    t.run(|| {
+        non_null_this(t, this)?;
+        non_null(t, name, "name")?;
+        let Some(region) = data::region_named(&strings::to_rust(name)) else { return Ok(0) };
+        REGION_ID.set(this, region.number("regionId"));
+        for (field, key) in TEXTS {
+            let text = optional_string(t, region.text(key))?;
+            field.set_ref(t, this, text);
+        }
+        Ok(1)
+    })
+}
+
+pub const TABLE: &[InternalCall] =
+    &[("System.Globalization.RegionInfo::construct_internal_region_from_name", from_name as *const ())];

@@ -1,0 +1,103 @@
+//! Win32 error codes, which is what `MonoIOError` holds, and their relation to errno.
+
+/// A Win32 error code as managed code sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Win32Error(pub i32);
+
+impl Win32Error {
+    pub const SUCCESS: Win32Error = Win32Error(0);
+    pub const FILE_NOT_FOUND: Win32Error = Win32Error(2);
+    pub const PATH_NOT_FOUND: Win32Error = Win32Error(3);
+    pub const TOO_MANY_OPEN_FILES: Win32Error = Win32Error(4);
+    pub const ACCESS_DENIED: Win32Error = Win32Error(5);
+    pub const INVALID_HANDLE: Win32Error = Win32Error(6);
+    pub const BAD_FORMAT: Win32Error = Win32Error(11);
+    pub const SEEK: Win32Error = Win32Error(25);
+    pub const WRITE_FAULT: Win32Error = Win32Error(29);
+    pub const SHARING_VIOLATION: Win32Error = Win32Error(32);
+    pub const LOCK_VIOLATION: Win32Error = Win32Error(33);
+    pub const HANDLE_DISK_FULL: Win32Error = Win32Error(39);
+    pub const NOT_SUPPORTED: Win32Error = Win32Error(50);
+    pub const DEV_NOT_EXIST: Win32Error = Win32Error(55);
+    pub const FILE_EXISTS: Win32Error = Win32Error(80);
+    pub const CANNOT_MAKE: Win32Error = Win32Error(82);
+    pub const INVALID_PARAMETER: Win32Error = Win32Error(87);
+    pub const INVALID_NAME: Win32Error = Win32Error(123);
+    pub const DIR_NOT_EMPTY: Win32Error = Win32Error(145);
+    pub const ALREADY_EXISTS: Win32Error = Win32Error(183);
+    pub const FILENAME_EXCED_RANGE: Win32Error = Win32Error(206);
+    pub const IO_PENDING: Win32Error = Win32Error(997);
+    pub const CANT_RESOLVE_FILENAME: Win32Error = Win32Error(1921);
+    pub const ENCRYPTION_FAILED: Win32Error = Win32Error(6000);
+
+    /// The code that class libraries expect for an errno value.
+    pub fn from_errno(errno: i32) -> Win32Error {
+        match errno {
+            libc::EACCES | libc::EPERM | libc::EROFS => Win32Error::ACCESS_DENIED,
+            libc::EAGAIN => Win32Error::SHARING_VIOLATION,
+            libc::EBUSY => Win32Error::LOCK_VIOLATION,
+            libc::EEXIST => Win32Error::FILE_EXISTS,
+            libc::EINVAL | libc::ESPIPE => Win32Error::SEEK,
+            libc::EISDIR => Win32Error::CANNOT_MAKE,
+            libc::ENFILE | libc::EMFILE => Win32Error::TOO_MANY_OPEN_FILES,
+            libc::ENOENT | libc::ENOTDIR => Win32Error::FILE_NOT_FOUND,
+            libc::ENOSPC => Win32Error::HANDLE_DISK_FULL,
+            libc::ENOTEMPTY => Win32Error::DIR_NOT_EMPTY,
+            libc::ENOEXEC => Win32Error::BAD_FORMAT,
+            libc::ENAMETOOLONG => Win32Error::FILENAME_EXCED_RANGE,
+            libc::EINPROGRESS | libc::EINTR => Win32Error::IO_PENDING,
+            libc::EBADF | libc::EIO => Win32Error::INVALID_HANDLE,
+            libc::EPIPE => Win32Error::WRITE_FAULT,
+            libc::ELOOP => Win32Error::CANT_RESOLVE_FILENAME,
+            libc::ENODEV | libc::ENXIO | libc::ENOTCONN | libc::EHOSTDOWN => Win32Error::DEV_NOT_EXIST,
+            _ => Win32Error::NOT_SUPPORTED,
+        }
+    }
+
+    /// The code for the last failed system call of this thread.
+    pub fn last() -> Win32Error {
+        Win32Error::from_errno(errno())
+    }
+}
+
+/// The last failed system call's errno.
+pub fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Result of a file operation.
+pub type IoResult<T> = Result<T, Win32Error>;
+
+/// Stores the outcome through a `MonoIOError&` and gives the value, or `failed`.
+pub(crate) fn report<T>(result: IoResult<T>, error: *mut i32, failed: T) -> T {
+    let (value, code) = match result {
+        Ok(value) => (value, Win32Error::SUCCESS),
+        Err(code) => (failed, code),
+    };
+    crate::arguments::write_out(error, code.0);
+    value
+}
+
+/// As `report`, for operations whose result is only success.
+pub(crate) fn report_success(result: IoResult<()>, error: *mut i32) -> i32 {
+    report(result.map(|()| 1), error, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errno_values_map_as_the_class_library_expects() {
+        for (errno, code) in [
+            (libc::ENOENT, Win32Error::FILE_NOT_FOUND),
+            (libc::EROFS, Win32Error::ACCESS_DENIED),
+            (libc::EAGAIN, Win32Error::SHARING_VIOLATION),
+            (libc::ESPIPE, Win32Error::SEEK),
+            (libc::EPIPE, Win32Error::WRITE_FAULT),
+            (9999, Win32Error::NOT_SUPPORTED),
+        ] {
+            assert_eq!(Win32Error::from_errno(errno), code, "errno {errno}");
+        }
+    }
+}

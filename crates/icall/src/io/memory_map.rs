@@ -1,0 +1,402 @@
+//! System.IO.MemoryMappedFiles.MemoryMapImpl (System.Core).
+//!
+//! A mapping handle is a counted descriptor with a capacity, perhaps known by a name in this process; a view is one mmap.
+//! Invariant: handles and views are boxes that managed code gives back exactly once (SafeHandles do). Left out:
+//! `MemoryMappedFileOptions.DelayAllocatePages` (pages are always allocated on touch).
+
+use super::path::system_path_of;
+use crate::arguments::{units_at, write_out};
+use parking_lot::Mutex;
+use saki_runtime::{InternalCall, Thread};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::LazyLock;
+
+/// What MemoryMapImpl makes an exception of; 0 = no error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+enum MapError {
+    CapacitySmallerThanFileSize = 2,
+    FileNotFound = 3,
+    FileAlreadyExists = 4,
+    CouldNotOpen = 6,
+    CapacityMustBePositive = 7,
+    InvalidFileMode = 8,
+    CouldNotMapMemory = 9,
+    AccessDenied = 10,
+}
+
+/// `FileMode`.
+const CREATE_NEW: i32 = 1;
+const CREATE: i32 = 2;
+const OPEN: i32 = 3;
+const OPEN_OR_CREATE: i32 = 4;
+const TRUNCATE: i32 = 5;
+const APPEND: i32 = 6;
+
+/// `MemoryMappedFileAccess`.
+const ACCESS_READ: i32 = 1;
+const ACCESS_WRITE: i32 = 2;
+const ACCESS_COPY_ON_WRITE: i32 = 3;
+const ACCESS_READ_EXECUTE: i32 = 4;
+const ACCESS_READ_WRITE_EXECUTE: i32 = 5;
+
+struct Mapping {
+    fd: i32,
+    references: usize,
+    name: Option<String>,
+}
+
+struct View {
+    address: usize,
+    length: usize,
+}
+
+/// Mappings by name; the lock also guards every `Mapping::references`.
+static NAMED: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::default);
+
+fn page_size() -> i64 {
+    // SAFETY: asks for a constant of the system.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }
+}
+
+fn status_of(fd: i32) -> Option<libc::stat> {
+    // SAFETY: zeroed, then filled by fstat.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: room for the status.
+    (unsafe { libc::fstat(fd, &mut status) } == 0).then_some(status)
+}
+
+/// Devices and the like say nothing by a size of 0.
+fn is_sizeless(status: &libc::stat) -> bool {
+    status.st_size == 0 && status.st_mode & libc::S_IFMT != libc::S_IFREG
+}
+
+fn open_flags(mode: i32, access: i32) -> i32 {
+    let mode = match mode {
+        CREATE_NEW => libc::O_CREAT | libc::O_EXCL,
+        CREATE => libc::O_CREAT | libc::O_TRUNC,
+        OPEN_OR_CREATE => libc::O_CREAT,
+        TRUNCATE => libc::O_TRUNC,
+        APPEND => libc::O_APPEND,
+        _ => 0,
+    };
+    let access = match access {
+        ACCESS_READ | ACCESS_READ_EXECUTE => libc::O_RDONLY,
+        ACCESS_WRITE => libc::O_WRONLY,
+        _ => libc::O_RDWR,
+    };
+    mode | access | libc::O_CLOEXEC
+}
+
+/// Where a file mapping comes from.
+enum Source {
+    Path(CString),
+    Descriptor(i32),
+}
+
+fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Result<Mapping, MapError> {
+    // SAFETY: zeroed, then filled by stat.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    let exists = match source {
+        // SAFETY: a NUL-terminated path and room for the status.
+        Source::Path(path) => saki_thread::blocking(|| unsafe { libc::stat(path.as_ptr(), &mut status) }) == 0,
+        // SAFETY: room for the status.
+        Source::Descriptor(fd) => unsafe { libc::fstat(*fd, &mut status) == 0 },
+    };
+    if !exists && matches!(mode, TRUNCATE | APPEND | OPEN) {
+        return Err(MapError::FileNotFound);
+    }
+    if exists && mode == CREATE_NEW {
+        return Err(MapError::FileAlreadyExists);
+    }
+    let size = if exists { status.st_size } else { 0 };
+    if *capacity == 0 && (exists || mode == CREATE_NEW) {
+        if !exists || (size == 0 && !is_sizeless(&status)) {
+            return Err(MapError::CapacitySmallerThanFileSize);
+        }
+        *capacity = size;
+    } else if exists && *capacity < size {
+        return Err(MapError::CapacitySmallerThanFileSize);
+    }
+    let fd = saki_thread::blocking(|| match source {
+        // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
+        Source::Path(path) => unsafe { libc::open(path.as_ptr(), open_flags(mode, access), 0o666) },
+        // SAFETY: an open descriptor, of a handle that the caller keeps open.
+        Source::Descriptor(fd) => unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3) },
+    });
+    if fd == -1 {
+        return Err(MapError::CouldNotOpen);
+    }
+    if *capacity > size {
+        // SAFETY: an open descriptor. If it cannot grow, mapping it fails.
+        unsafe { libc::ftruncate(fd, *capacity) };
+    }
+    Ok(Mapping { fd, references: 1, name: None })
+}
+
+fn anonymous(capacity: &mut i64, mode: i32) -> Result<Mapping, MapError> {
+    if *capacity <= 0 && mode != OPEN {
+        return Err(MapError::CapacityMustBePositive);
+    }
+    if !matches!(mode, CREATE_NEW | OPEN_OR_CREATE) {
+        return Err(if mode == OPEN { MapError::FileNotFound } else { MapError::InvalidFileMode });
+    }
+    let page = page_size();
+    *capacity = (*capacity + page - 1) & !(page - 1);
+    // SAFETY: a NUL-terminated name.
+    let fd = unsafe { libc::memfd_create(c"memory-mapped-file".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd == -1 {
+        return Err(MapError::CouldNotMapMemory);
+    }
+    // SAFETY: an open descriptor.
+    if unsafe { libc::ftruncate(fd, *capacity) } != 0 {
+        // SAFETY: as above; nobody else knows it.
+        unsafe { libc::close(fd) };
+        return Err(MapError::CouldNotMapMemory);
+    }
+    Ok(Mapping { fd, references: 1, name: None })
+}
+
+fn publish(named: &mut HashMap<String, usize>, mut mapping: Mapping, name: Option<String>) -> usize {
+    mapping.name = name.clone();
+    let handle = Box::into_raw(Box::new(mapping)) as usize;
+    if let Some(name) = name {
+        named.insert(name, handle);
+    }
+    handle
+}
+
+fn open_mapping(
+    source: Option<Source>,
+    mode: i32,
+    name: Option<String>,
+    capacity: &mut i64,
+    access: i32,
+) -> Result<usize, MapError> {
+    let mut named = NAMED.lock();
+    if let Some(&known) = name.as_ref().and_then(|name| named.get(name)) {
+        if source.is_some() || mode == CREATE_NEW {
+            return Err(MapError::FileAlreadyExists);
+        }
+        if !matches!(mode, OPEN | OPEN_OR_CREATE) {
+            return Err(MapError::InvalidFileMode);
+        }
+        // SAFETY: mappings in the table are alive; the table's lock guards the count.
+        unsafe { (*(known as *mut Mapping)).references += 1 };
+        return Ok(known);
+    }
+    let mapping = match &source {
+        Some(source) => open_file(source, mode, capacity, access)?,
+        None => anonymous(capacity, mode)?,
+    };
+    Ok(publish(&mut named, mapping, name))
+}
+
+fn finish(result: Result<usize, MapError>, error: *mut i32) -> usize {
+    match result {
+        Ok(handle) => {
+            write_out(error, 0);
+            handle
+        }
+        Err(failure) => {
+            write_out(error, failure as i32);
+            0
+        }
+    }
+}
+
+fn name_at(name: *const u16, length: i32) -> Option<String> {
+    (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
+}
+
+unsafe extern "C" fn open_file_internal(
+    _t: Thread,
+    path: *const u16,
+    path_length: i32,
+    mode: i32,
+    name: *const u16,
+    name_length: i32,
+    capacity: *mut i64,
+    access: i32,
+    _options: i32,
+    error: *mut i32,
+) -> usize {
+    let source = match path.is_null() {
+        true => Ok(None),
+        false => system_path_of(units_at(path, path_length)).map(|path| Some(Source::Path(path))),
+    };
+    // SAFETY: although it is declared `out`, the class library passes its wish here.
+    let capacity = unsafe { &mut *capacity };
+    let result = match source {
+        Ok(source) => open_mapping(source, mode, name_at(name, name_length), capacity, access),
+        Err(_) => Err(MapError::FileNotFound),
+    };
+    finish(result, error)
+}
+
+unsafe extern "C" fn open_handle_internal(
+    _t: Thread,
+    handle: usize,
+    name: *const u16,
+    name_length: i32,
+    capacity: *mut i64,
+    access: i32,
+    _options: i32,
+    error: *mut i32,
+) -> usize {
+    // SAFETY: as in `open_file_internal`.
+    let capacity = unsafe { &mut *capacity };
+    let source = Some(Source::Descriptor(handle as i32));
+    finish(open_mapping(source, OPEN, name_at(name, name_length), capacity, access), error)
+}
+
+unsafe extern "C" fn close_mapping(_t: Thread, handle: usize) {
+    let mut named = NAMED.lock();
+    let mapping = handle as *mut Mapping;
+    if mapping.is_null() {
+        return;
+    }
+    // SAFETY: a handle from `publish` that its SafeHandle gives back once; the lock guards the count.
+    let references = unsafe {
+        (*mapping).references -= 1;
+        (*mapping).references
+    };
+    if references > 0 {
+        return;
+    }
+    // SAFETY: the last reference is gone, so the box is ours again.
+    let mapping = unsafe { Box::from_raw(mapping) };
+    if let Some(name) = &mapping.name {
+        named.remove(name);
+    }
+    drop(named);
+    // SAFETY: the mapping's own descriptor.
+    saki_thread::blocking(|| unsafe { libc::close(mapping.fd) });
+}
+
+unsafe extern "C" fn configure_inheritability(_t: Thread, handle: usize, inheritable: i32) {
+    // SAFETY: an open mapping, kept alive by its SafeHandle.
+    let fd = unsafe { (*(handle as *const Mapping)).fd };
+    let flags = if inheritable != 0 { 0 } else { libc::FD_CLOEXEC };
+    // SAFETY: an open descriptor.
+    unsafe { libc::fcntl(fd, libc::F_SETFD, flags) };
+}
+
+fn protection(access: i32) -> (i32, i32) {
+    use libc::{MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE};
+    match access {
+        ACCESS_READ => (PROT_READ, MAP_SHARED),
+        ACCESS_WRITE => (PROT_WRITE, MAP_SHARED),
+        ACCESS_COPY_ON_WRITE => (PROT_READ | PROT_WRITE, MAP_PRIVATE),
+        ACCESS_READ_EXECUTE => (PROT_READ | PROT_EXEC, MAP_SHARED),
+        ACCESS_READ_WRITE_EXECUTE => (PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED),
+        _ => (PROT_READ | PROT_WRITE, MAP_SHARED),
+    }
+}
+
+/// (view, address of the byte at `offset`); makes a wanted size of 0 the rest of the file.
+fn map(mapping: &Mapping, offset: i64, size: &mut i64, access: i32) -> Result<(View, usize), MapError> {
+    let Some(status) = status_of(mapping.fd) else { return Err(MapError::CouldNotMapMemory) };
+    let page = page_size();
+    let end = offset.checked_add(*size).ok_or(MapError::AccessDenied)?;
+    if offset < 0 || *size < 0 || offset > status.st_size || (end > status.st_size && !is_sizeless(&status)) {
+        return Err(MapError::AccessDenied);
+    }
+    if *size == 0 {
+        *size = ((status.st_size + page - 1) & !(page - 1)) - offset;
+    }
+    let first = offset & !(page - 1);
+    let length = (*size + (offset - first)) as usize;
+    let (protection, flags) = protection(access);
+    // SAFETY: a new mapping at an address of the system's choice.
+    let address = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, mapping.fd, first) };
+    if address == libc::MAP_FAILED {
+        return Err(MapError::CouldNotMapMemory);
+    }
+    let address = address as usize;
+    Ok((View { address, length }, address + (offset - first) as usize))
+}
+
+unsafe extern "C" fn map_internal(
+    _t: Thread,
+    handle: usize,
+    offset: i64,
+    size: *mut i64,
+    access: i32,
+    view_handle: *mut usize,
+    base_address: *mut usize,
+) -> i32 {
+    // SAFETY: an open mapping, kept alive by its SafeHandle.
+    let mapping = unsafe { &*(handle as *const Mapping) };
+    // SAFETY: a `ref long` of managed code.
+    let mapped = map(mapping, offset, unsafe { &mut *size }, access);
+    let (view, base, code) = match mapped {
+        Ok((view, base)) => (Box::into_raw(Box::new(view)) as usize, base, 0),
+        Err(failure) => (0, 0, failure as i32),
+    };
+    write_out(view_handle, view);
+    write_out(base_address, base);
+    code
+}
+
+unsafe extern "C" fn unmap(_t: Thread, view: usize) -> i32 {
+    if view == 0 {
+        return 0;
+    }
+    // SAFETY: a view from `map_internal`, given back once by its SafeHandle.
+    let view = unsafe { Box::from_raw(view as *mut View) };
+    // SAFETY: the view's own range; managed code does not touch it any more.
+    let result = saki_thread::blocking(|| unsafe { libc::munmap(view.address as *mut libc::c_void, view.length) });
+    i32::from(result == 0)
+}
+
+unsafe extern "C" fn flush(_t: Thread, view: usize) {
+    if view == 0 {
+        return;
+    }
+    // SAFETY: an open view, kept alive by its SafeHandle.
+    let view = unsafe { &*(view as *const View) };
+    // SAFETY: the view's own range.
+    saki_thread::blocking(|| unsafe { libc::msync(view.address as *mut libc::c_void, view.length, libc::MS_SYNC) });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::CloseMapping", close_mapping as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::ConfigureHandleInheritability", configure_inheritability as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::Flush", flush as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::MapInternal", map_internal as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenFileInternal", open_file_internal as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenHandleInternal", open_handle_internal as *const ()),
+    ("System.IO.MemoryMappedFiles.MemoryMapImpl::Unmap", unmap as *const ()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_of_a_named_mapping_share_memory() {
+        let name = Some("icall-memory-map-test".to_string());
+        let mut capacity = 100;
+        let first = open_mapping(None, CREATE_NEW, name.clone(), &mut capacity, 0).unwrap();
+        assert_eq!(capacity, page_size());
+        assert_eq!(open_mapping(None, CREATE_NEW, name.clone(), &mut capacity, 0), Err(MapError::FileAlreadyExists));
+        let second = open_mapping(None, OPEN, name, &mut 0, 0).unwrap();
+        assert_eq!(first, second);
+        // SAFETY: a handle made above.
+        let mapping = unsafe { &*(first as *const Mapping) };
+        let (mut size_a, mut size_b) = (0, 10);
+        let (a, at_a) = map(mapping, 0, &mut size_a, 0).unwrap();
+        let (b, at_b) = map(mapping, 5, &mut size_b, ACCESS_READ).unwrap();
+        assert_eq!(size_a, capacity);
+        // SAFETY: both addresses lie in mapped views.
+        unsafe {
+            *(at_a as *mut u8).add(5) = 77;
+            assert_eq!(*(at_b as *const u8), 77);
+            libc::munmap(a.address as *mut libc::c_void, a.length);
+            libc::munmap(b.address as *mut libc::c_void, b.length);
+        }
+        assert_eq!(map(mapping, capacity + 1, &mut 0, 0).err(), Some(MapError::AccessDenied));
+    }
+}

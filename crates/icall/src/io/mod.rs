@@ -1,0 +1,12 @@
+//! Namespace System.IO, System.IO.MemoryMappedFiles, and the read call that libmono-native gets from its host.
+
+pub mod drive_info;
+pub mod errors;
+pub mod file_handles;
+pub mod file_sharing;
+pub mod memory_map;
+pub mod mono_io;
+pub mod mono_io_paths;
+pub mod native_read;
+pub mod path;
+pub mod watcher;

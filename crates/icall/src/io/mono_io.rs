@@ -1,0 +1,440 @@
+//! System.IO.MonoIO: operations on open files. A handle is a file descriptor that is in the table of `file_handles`.
+//!
+//! Invariant: system calls that may block run in a safe region; a managed buffer stays where it is meanwhile, because its
+//! reference is in this frame. Left out: paths (`mono_io_paths`; most path operations of the class library are P/Invokes).
+
+use super::errors::{IoResult, Win32Error, errno, report, report_success};
+use super::file_handles::{self, Access, FileHandle, FileType};
+use super::file_sharing::{self, FileIdentity};
+use super::path::{path_error, system_path};
+use crate::arguments::{argument_error, non_null, write_out};
+use saki_abi::ObjRef;
+use saki_runtime::object::{array_length, element_address};
+use saki_runtime::{InternalCall, Managed, Thread};
+use std::ffi::CStr;
+use std::hint::black_box;
+
+/// `FileMode`.
+mod mode {
+    pub const CREATE_NEW: i32 = 1;
+    pub const CREATE: i32 = 2;
+    pub const OPEN: i32 = 3;
+    pub const OPEN_OR_CREATE: i32 = 4;
+    pub const TRUNCATE: i32 = 5;
+    pub const APPEND: i32 = 6;
+}
+
+/// `FileOptions`.
+mod option {
+    pub const TEMPORARY: i32 = 1;
+    pub const ENCRYPTED: i32 = 0x4000;
+    pub const DELETE_ON_CLOSE: i32 = 0x0400_0000;
+    pub const SEQUENTIAL_SCAN: i32 = 0x0800_0000;
+    pub const RANDOM_ACCESS: i32 = 0x1000_0000;
+}
+
+const INVALID_HANDLE_VALUE: isize = -1;
+
+/// Repeats a system call that a signal ended, unless an interrupt or abort of this thread was requested.
+fn retry(t: Thread, mut call: impl FnMut() -> isize) -> IoResult<usize> {
+    loop {
+        let result = t.managed().blocking(&mut call);
+        if result >= 0 {
+            return Ok(result as usize);
+        }
+        let errno = errno();
+        if errno != libc::EINTR {
+            return Err(Win32Error::from_errno(errno));
+        }
+        if t.managed().pending_requests() != 0 {
+            return Ok(0);
+        }
+    }
+}
+
+/// Opens without truncating: whether the file may be opened is known only after it is.
+fn open_flags(mode: i32, access: Access) -> i32 {
+    let access = match access {
+        Access::WRITE => libc::O_WRONLY,
+        Access::READ_WRITE => libc::O_RDWR,
+        _ => libc::O_RDONLY,
+    };
+    let mode = match mode {
+        mode::CREATE_NEW => libc::O_CREAT | libc::O_EXCL,
+        mode::CREATE | mode::OPEN_OR_CREATE | mode::APPEND => libc::O_CREAT,
+        mode::OPEN | mode::TRUNCATE => 0,
+        _ => 0,
+    };
+    access | mode | libc::O_CLOEXEC
+}
+
+fn raw_open(t: Thread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, i32> {
+    loop {
+        // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
+        let fd = t.managed().blocking(|| unsafe { libc::open(path.as_ptr(), flags, permissions) });
+        if fd >= 0 {
+            return Ok(fd);
+        }
+        match errno() {
+            libc::EINTR => {}
+            errno => return Err(errno),
+        }
+    }
+}
+
+/// Closes a descriptor that nobody got to know.
+struct Unopened(i32);
+
+impl Drop for Unopened {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is this value's own.
+        unsafe { libc::close(self.0) };
+    }
+}
+
+fn open_file(t: Thread, path: *const u16, mode: i32, access: Access, share: i32, options: i32) -> IoResult<isize> {
+    if options & option::ENCRYPTED != 0 {
+        return Err(Win32Error::ENCRYPTION_FAILED);
+    }
+    let path = system_path(path)?;
+    let flags = open_flags(mode, access);
+    let permissions = if options & option::TEMPORARY != 0 { 0o600 } else { 0o666 };
+    let opened = match raw_open(t, &path, flags, permissions) {
+        // A directory can only be opened for reading; that is enough for what is done with it.
+        Err(libc::EISDIR) => raw_open(t, &path, flags & !libc::O_ACCMODE, permissions),
+        other => other,
+    };
+    let opened = Unopened(opened.map_err(|errno| path_error(&path, errno))?);
+    let fd = opened.0;
+    // SAFETY: zeroed, then filled by fstat.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: room for the status.
+    if unsafe { libc::fstat(fd, &mut status) } != 0 {
+        return Err(Win32Error::last());
+    }
+    let file_type = match status.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => FileType::Pipe,
+        libc::S_IFCHR => FileType::Char,
+        _ => FileType::Disk,
+    };
+    let identity = FileIdentity { device: status.st_dev, inode: status.st_ino };
+    if !file_sharing::open(identity, share, access) {
+        return Err(Win32Error::SHARING_VIOLATION);
+    }
+    let is_regular = status.st_mode & libc::S_IFMT == libc::S_IFREG;
+    if matches!(mode, mode::CREATE | mode::TRUNCATE) && is_regular && status.st_size > 0 {
+        // SAFETY: an open descriptor.
+        if unsafe { libc::ftruncate(fd, 0) } != 0 {
+            let error = Win32Error::last();
+            file_sharing::close(identity);
+            return Err(error);
+        }
+    }
+    for (option, advice) in
+        [(option::SEQUENTIAL_SCAN, libc::POSIX_FADV_SEQUENTIAL), (option::RANDOM_ACCESS, libc::POSIX_FADV_RANDOM)]
+    {
+        if options & option != 0 {
+            // SAFETY: an open descriptor; a refused hint changes nothing.
+            unsafe { libc::posix_fadvise(fd, 0, 0, advice) };
+        }
+    }
+    let deleted = options & option::DELETE_ON_CLOSE != 0 && file_type == FileType::Disk;
+    std::mem::forget(opened);
+    file_handles::insert(FileHandle {
+        fd,
+        file_type,
+        access,
+        identity: Some(identity),
+        delete_on_close: deleted.then_some(path),
+    });
+    Ok(fd as isize)
+}
+
+unsafe extern "C" fn open(
+    t: Thread,
+    path: *const u16,
+    mode: i32,
+    access: i32,
+    share: i32,
+    options: i32,
+    error: *mut i32,
+) -> isize {
+    report(open_file(t, path, mode, Access(access), share, options), error, INVALID_HANDLE_VALUE)
+}
+
+unsafe extern "C" fn close(_t: Thread, handle: usize, error: *mut i32) -> i32 {
+    report_success(file_handles::close(handle), error)
+}
+
+unsafe extern "C" fn cancel(_t: Thread, _handle: usize, error: *mut i32) -> i32 {
+    report_success(Err(Win32Error::NOT_SUPPORTED), error)
+}
+
+/// Address of `count` elements of a byte[] from `offset`.
+fn buffer(t: Thread, array: ObjRef, offset: i32, count: i32) -> Managed<(*mut u8, usize)> {
+    non_null(t, array, "array")?;
+    match (usize::try_from(offset), usize::try_from(count)) {
+        (Ok(offset), Ok(count)) if offset.checked_add(count).is_some_and(|end| end <= array_length(array)) => {
+            Ok((element_address(array, offset, 1), count))
+        }
+        _ => Err(argument_error(t, "array too small. numBytes/offset wrong.")),
+    }
+}
+
+unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
+    t.run(|| {
+        let (address, length) = buffer(t, array, offset, count)?;
+        let result = file_handles::lookup(handle).and_then(|file| {
+            file.access.require(Access::READ)?;
+            // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
+            retry(t, || unsafe { libc::read(file.fd, address.cast(), length) })
+        });
+        black_box(array);
+        Ok(report(result.map(|read| read as i32), error, -1))
+    })
+}
+
+unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
+    t.run(|| {
+        let (address, length) = buffer(t, array, offset, count)?;
+        let result = file_handles::lookup(handle).and_then(|file| {
+            file.access.require(Access::WRITE)?;
+            // SAFETY: as in `read`.
+            retry(t, || unsafe { libc::write(file.fd, address.cast(), length) })
+        });
+        black_box(array);
+        Ok(report(result.map(|written| written as i32), error, -1))
+    })
+}
+
+fn seek_in(file: &FileHandle, offset: i64, whence: i32) -> IoResult<i64> {
+    file.require_disk()?;
+    file.access.require(Access::READ_WRITE)?;
+    // SAFETY: an open descriptor.
+    match unsafe { libc::lseek(file.fd, offset, whence) } {
+        -1 => Err(Win32Error::last()),
+        position => Ok(position),
+    }
+}
+
+unsafe extern "C" fn seek(_t: Thread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
+    let result = file_handles::lookup(handle).and_then(|file| match origin {
+        // SeekOrigin has the values of SEEK_SET, SEEK_CUR and SEEK_END.
+        libc::SEEK_SET | libc::SEEK_CUR | libc::SEEK_END => seek_in(&file, offset, origin),
+        _ => Err(Win32Error::INVALID_PARAMETER),
+    });
+    report(result, error, -1)
+}
+
+unsafe extern "C" fn flush(t: Thread, handle: usize, error: *mut i32) -> i32 {
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.require_disk()?;
+        file.access.require(Access::WRITE)?;
+        // SAFETY: an open descriptor.
+        retry(t, || unsafe { libc::fsync(file.fd) as isize }).map(|_| ())
+    });
+    report_success(result, error)
+}
+
+unsafe extern "C" fn get_length(_t: Thread, handle: usize, error: *mut i32) -> i64 {
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.require_disk()?;
+        file.access.require(Access::READ_WRITE)?;
+        // SAFETY: zeroed, then filled by fstat.
+        let mut status: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: room for the status.
+        if unsafe { libc::fstat(file.fd, &mut status) } != 0 {
+            return Err(Win32Error::last());
+        }
+        if status.st_mode & libc::S_IFMT != libc::S_IFBLK {
+            return Ok(status.st_size);
+        }
+        // Block devices have no size in their status.
+        let here = seek_in(&file, 0, libc::SEEK_CUR)?;
+        let end = seek_in(&file, 0, libc::SEEK_END)?;
+        seek_in(&file, here, libc::SEEK_SET).map(|_| end)
+    });
+    report(result, error, 0xffff_ffff)
+}
+
+unsafe extern "C" fn set_length(t: Thread, handle: usize, length: i64, error: *mut i32) -> i32 {
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.require_disk()?;
+        file.access.require(Access::WRITE)?;
+        // SAFETY: an open descriptor.
+        retry(t, || unsafe { libc::ftruncate(file.fd, length) as isize }).map(|_| ())
+    });
+    report_success(result, error)
+}
+
+/// Sets or clears an advisory lock of this process on a region.
+fn lock_region(handle: usize, lock_type: i32, position: i64, length: i64) -> IoResult<()> {
+    let file = file_handles::lookup(handle)?;
+    file.require_disk()?;
+    file.access.require(Access::READ_WRITE)?;
+    if position < 0 || length < 0 {
+        return Err(Win32Error::INVALID_PARAMETER);
+    }
+    // SAFETY: all-zero is a valid `flock`; the fields that matter are set below.
+    let mut region: libc::flock = unsafe { std::mem::zeroed() };
+    region.l_type = lock_type as i16;
+    region.l_whence = libc::SEEK_SET as i16;
+    region.l_start = position;
+    region.l_len = length;
+    loop {
+        // SAFETY: F_SETLK takes the address of a `flock`.
+        if unsafe { libc::fcntl(file.fd, libc::F_SETLK, &region) } != -1 {
+            return Ok(());
+        }
+        match errno() {
+            libc::EINTR => {}
+            // File systems without locks: programs go on without them.
+            libc::ENOLCK | libc::EOPNOTSUPP => return Ok(()),
+            _ => return Err(Win32Error::LOCK_VIOLATION),
+        }
+    }
+}
+
+unsafe extern "C" fn lock(_t: Thread, handle: usize, position: i64, length: i64, error: *mut i32) {
+    report(lock_region(handle, libc::F_WRLCK, position, length), error, ());
+}
+
+unsafe extern "C" fn unlock(_t: Thread, handle: usize, position: i64, length: i64, error: *mut i32) {
+    report(lock_region(handle, libc::F_UNLCK, position, length), error, ());
+}
+
+unsafe extern "C" fn get_file_type(_t: Thread, handle: usize, error: *mut i32) -> i32 {
+    report(file_handles::lookup(handle).map(|file| file.file_type as i32), error, 0)
+}
+
+/// 100-ns ticks since 1601 → system time; negative = leave as it is.
+fn file_time(ticks: i64) -> libc::timespec {
+    const UNIX_EPOCH_TICKS: i64 = 116_444_736_000_000_000;
+    const TICKS_PER_SECOND: i64 = 10_000_000;
+    if ticks < 0 {
+        return libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_OMIT };
+    }
+    let unix = ticks - UNIX_EPOCH_TICKS;
+    libc::timespec { tv_sec: unix.div_euclid(TICKS_PER_SECOND), tv_nsec: unix.rem_euclid(TICKS_PER_SECOND) * 100 }
+}
+
+unsafe extern "C" fn set_file_time(
+    _t: Thread,
+    handle: usize,
+    _creation: i64,
+    access: i64,
+    write: i64,
+    error: *mut i32,
+) -> i32 {
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.require_disk()?;
+        file.access.require(Access::WRITE)?;
+        let times = [file_time(access), file_time(write)];
+        // SAFETY: an open descriptor and two times.
+        match unsafe { libc::futimens(file.fd, times.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(Win32Error::last()),
+        }
+    });
+    report_success(result, error)
+}
+
+unsafe extern "C" fn console_input(_t: Thread) -> isize {
+    file_handles::console(libc::STDIN_FILENO)
+}
+
+unsafe extern "C" fn console_output(_t: Thread) -> isize {
+    file_handles::console(libc::STDOUT_FILENO)
+}
+
+unsafe extern "C" fn console_error(_t: Thread) -> isize {
+    file_handles::console(libc::STDERR_FILENO)
+}
+
+unsafe extern "C" fn create_pipe(_t: Thread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
+    let mut ends = [-1; 2];
+    // SAFETY: room for two descriptors.
+    let result = match unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } {
+        0 => Ok(()),
+        _ => Err(Win32Error::last()),
+    };
+    if result.is_ok() {
+        file_handles::insert(FileHandle::pipe(ends[0], Access::READ));
+        file_handles::insert(FileHandle::pipe(ends[1], Access::WRITE));
+        write_out(read, ends[0] as isize);
+        write_out(write, ends[1] as isize);
+    }
+    report_success(result, error)
+}
+
+/// A second handle for the same file, or for the same waitable object.
+fn duplicate(handle: usize) -> IoResult<isize> {
+    if crate::threading::waitables::add_reference(handle) {
+        return Ok(handle as isize);
+    }
+    let file = file_handles::lookup(handle)?;
+    // SAFETY: an open descriptor.
+    let fd = unsafe { libc::fcntl(file.fd, libc::F_DUPFD_CLOEXEC, 3) };
+    if fd == -1 {
+        return Err(Win32Error::last());
+    }
+    if let Some(identity) = file.identity {
+        file_sharing::add_handle(identity);
+    }
+    file_handles::insert(FileHandle {
+        fd,
+        file_type: file.file_type,
+        access: file.access,
+        identity: file.identity,
+        delete_on_close: None,
+    });
+    Ok(fd as isize)
+}
+
+unsafe extern "C" fn duplicate_handle(
+    _t: Thread,
+    _source_process: usize,
+    source: usize,
+    _target_process: usize,
+    target: *mut isize,
+    _access: i32,
+    _inherit: i32,
+    _options: i32,
+    error: *mut i32,
+) -> i32 {
+    report_success(duplicate(source).map(|handle| write_out(target, handle)), error)
+}
+
+macro_rules! path_characters {
+    ($($name:ident = $character:literal),*) => {
+        $(unsafe extern "C" fn $name(_t: Thread) -> i32 {
+            $character as i32
+        })*
+    };
+}
+path_characters!(volume_separator = '/', directory_separator = '/', alternate_separator = '/', path_separator = ':');
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.IO.MonoIO::Cancel_internal", cancel as *const ()),
+    ("System.IO.MonoIO::Close", close as *const ()),
+    ("System.IO.MonoIO::CreatePipe", create_pipe as *const ()),
+    ("System.IO.MonoIO::DuplicateHandle", duplicate_handle as *const ()),
+    ("System.IO.MonoIO::Flush", flush as *const ()),
+    ("System.IO.MonoIO::GetFileType", get_file_type as *const ()),
+    ("System.IO.MonoIO::GetLength", get_length as *const ()),
+    ("System.IO.MonoIO::Lock", lock as *const ()),
+    ("System.IO.MonoIO::Open", open as *const ()),
+    ("System.IO.MonoIO::Read", read as *const ()),
+    ("System.IO.MonoIO::Seek", seek as *const ()),
+    ("System.IO.MonoIO::SetFileTime", set_file_time as *const ()),
+    ("System.IO.MonoIO::SetLength", set_length as *const ()),
+    ("System.IO.MonoIO::Unlock", unlock as *const ()),
+    ("System.IO.MonoIO::Write", write as *const ()),
+    ("System.IO.MonoIO::get_AltDirectorySeparatorChar", alternate_separator as *const ()),
+    ("System.IO.MonoIO::get_ConsoleError", console_error as *const ()),
+    ("System.IO.MonoIO::get_ConsoleInput", console_input as *const ()),
+    ("System.IO.MonoIO::get_ConsoleOutput", console_output as *const ()),
+    ("System.IO.MonoIO::get_DirectorySeparatorChar", directory_separator as *const ()),
+    ("System.IO.MonoIO::get_PathSeparator", path_separator as *const ()),
+    ("System.IO.MonoIO::get_VolumeSeparatorChar", volume_separator as *const ()),
+];

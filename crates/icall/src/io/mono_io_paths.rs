@@ -1,0 +1,76 @@
+//! System.IO.MonoIO: the current directory and file attributes.
+//!
+//! Left out: creating, moving, copying, deleting and finding by path: the class library does these by P/Invoke.
+
+use super::errors::{IoResult, Win32Error, errno, report_success};
+use super::path::{path_error, system_path};
+use crate::arguments::write_out;
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, strings};
+
+const FILE_ATTRIBUTE_READ_ONLY: i32 = 1;
+/// Not a Windows attribute: sets the execute bits where the read bits are set.
+const FILE_ATTRIBUTE_EXECUTABLE: i32 = i32::MIN;
+
+unsafe extern "C" fn get_current_directory(t: Thread, error: *mut i32) -> ObjRef {
+    t.run(|| match std::env::current_dir() {
+        Ok(directory) => {
+            write_out(error, 0);
+            strings::new_string(t, &directory.to_string_lossy())
+        }
+        Err(failure) => {
+            write_out(error, Win32Error::from_errno(failure.raw_os_error().unwrap_or(0)).0);
+            Ok(ObjRef::NULL)
+        }
+    })
+}
+
+fn change_directory(path: *const u16) -> IoResult<()> {
+    let path = system_path(path).map_err(|_| Win32Error::INVALID_PARAMETER)?;
+    // SAFETY: a NUL-terminated path.
+    match saki_thread::blocking(|| unsafe { libc::chdir(path.as_ptr()) }) {
+        0 => Ok(()),
+        _ => Err(Win32Error::last()),
+    }
+}
+
+unsafe extern "C" fn set_current_directory(_t: Thread, path: *const u16, error: *mut i32) -> i32 {
+    report_success(change_directory(path), error)
+}
+
+fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
+    let path = system_path(path)?;
+    // SAFETY: zeroed, then filled by stat.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a NUL-terminated path and room for the status.
+    let mut result = unsafe { libc::stat(path.as_ptr(), &mut status) };
+    if result != 0 && errno() == libc::ENOENT {
+        // SAFETY: as above. A dangling symbolic link exists.
+        result = unsafe { libc::lstat(path.as_ptr(), &mut status) };
+    }
+    if result != 0 {
+        return Err(path_error(&path, errno()));
+    }
+    let mut permissions = status.st_mode & 0o7777;
+    if attributes & FILE_ATTRIBUTE_READ_ONLY != 0 {
+        permissions &= !0o222;
+    } else {
+        permissions |= 0o200;
+    }
+    if attributes & FILE_ATTRIBUTE_EXECUTABLE != 0 {
+        permissions |= (permissions & 0o444) >> 2;
+    }
+    // SAFETY: a NUL-terminated path. A refused change is not reported, as in Mono.
+    unsafe { libc::chmod(path.as_ptr(), permissions) };
+    Ok(())
+}
+
+unsafe extern "C" fn set_file_attributes(_t: Thread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
+    report_success(change_attributes(path, attributes), error)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.IO.MonoIO::GetCurrentDirectory", get_current_directory as *const ()),
+    ("System.IO.MonoIO::SetCurrentDirectory", set_current_directory as *const ()),
+    ("System.IO.MonoIO::SetFileAttributes", set_file_attributes as *const ()),
+];

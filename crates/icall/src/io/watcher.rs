@@ -1,0 +1,12 @@
+//! System.IO.FileSystemWatcher: which implementation the class library shall use.
+
+use saki_runtime::{InternalCall, Thread};
+
+/// inotify, through P/Invoke.
+const COREFX_INOTIFY: i32 = 6;
+
+unsafe extern "C" fn supports_fsw(_t: Thread) -> i32 {
+    COREFX_INOTIFY
+}
+
+pub const TABLE: &[InternalCall] = &[("System.IO.FileSystemWatcher::InternalSupportsFSW", supports_fsw as *const ())];

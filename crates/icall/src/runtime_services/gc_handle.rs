@@ -1,0 +1,83 @@
+//! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int.
+
+use crate::arguments::argument_error;
+use saki_abi::ObjRef;
+use saki_abi::object::ARRAY_DATA_OFFSET;
+use saki_metadata::ElementType;
+use saki_runtime::{InternalCall, Thread, exceptions, handles, object, strings};
+use saki_sync::handle_table::{Handle, HandleKind};
+use saki_types::ty::type_flags;
+
+/// `GCHandleType` that means: give the existing handle another target.
+const RETARGET: i32 = -1;
+/// Results of `GetAddrOfPinnedObject` that are no address.
+const NOT_BLITTABLE: isize = -1;
+const NOT_PINNED: isize = -2;
+
+fn handle(bits: i32) -> Option<Handle> {
+    Handle::from_bits(bits as u32)
+}
+
+/// The target; null for a weak handle that has expired and for a handle that was freed.
+extern "C" fn get_target(_t: Thread, bits: i32) -> ObjRef {
+    handle(bits).and_then(|handle| handles::target(handle).ok()).unwrap_or(ObjRef::NULL)
+}
+
+extern "C" fn get_target_handle(t: Thread, target: ObjRef, bits: i32, kind: i32) -> i32 {
+    t.run(|| {
+        if kind == RETARGET {
+            let replaced = handle(bits).map(|handle| handles::set_target(handle, target));
+            return match replaced {
+                Some(Ok(())) => Ok(bits),
+                _ => Err(exceptions::throw(t, "System", "InvalidOperationException", "Handle is not initialized.")),
+            };
+        }
+        let Some(kind) = HandleKind::from_number(kind as u32) else {
+            return Err(argument_error(t, "The kind of handle is not known."));
+        };
+        match handles::allocate(t, kind, target) {
+            Some(handle) => Ok(handle.bits() as i32),
+            None => Err(exceptions::out_of_memory(t)),
+        }
+    })
+}
+
+extern "C" fn free_handle(t: Thread, bits: i32) {
+    // A handle that was freed before is left alone: managed code clears its own copy only.
+    if let Some(handle) = handle(bits) {
+        let _ = handles::free(t, handle);
+    }
+}
+
+/// Whether the number is a handle; all belong to the one domain.
+extern "C" fn is_of_current_domain(_t: Thread, bits: i32) -> i32 {
+    i32::from(handle(bits).is_some_and(|handle| handles::target(handle).is_ok()))
+}
+
+/// Address of the first character, element or field.
+extern "C" fn address_of_pinned(_t: Thread, bits: i32) -> isize {
+    let Some(handle) = handle(bits).filter(|handle| handle.kind() == HandleKind::Pinned) else { return NOT_PINNED };
+    let Ok(target) = handles::target(handle) else { return NOT_PINNED };
+    if target.is_null() {
+        return 0;
+    }
+    let ty = object::type_of(target);
+    if ty.element_type == ElementType::String {
+        return strings::chars_ptr(target) as isize;
+    }
+    if ty.is_array() {
+        return target.field_ptr::<u8>(ARRAY_DATA_OFFSET as usize) as isize;
+    }
+    if ty.flags() & type_flags::LAYOUT_MASK == 0 {
+        return NOT_BLITTABLE;
+    }
+    object::unboxed(target) as isize
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Runtime.InteropServices.GCHandle::GetTarget", get_target as *const ()),
+    ("System.Runtime.InteropServices.GCHandle::GetTargetHandle", get_target_handle as *const ()),
+    ("System.Runtime.InteropServices.GCHandle::FreeHandle", free_handle as *const ()),
+    ("System.Runtime.InteropServices.GCHandle::CheckCurrentDomain", is_of_current_domain as *const ()),
+    ("System.Runtime.InteropServices.GCHandle::GetAddrOfPinnedObject", address_of_pinned as *const ()),
+];

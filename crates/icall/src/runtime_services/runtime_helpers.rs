@@ -1,0 +1,93 @@
+//! System.Runtime.CompilerServices.RuntimeHelpers.
+
+use crate::arguments::{argument_error_for, non_null};
+use crate::system::object::clone;
+use saki_abi::ObjRef;
+use saki_abi::object::STRING_CHARS_OFFSET;
+use saki_metadata::ElementType;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Managed, Thread, class_init, object};
+use saki_types::{Field, Image, Type};
+
+/// Stack that must be left for `EnsureSufficientExecutionStack`: 128 KiB, as .NET on 64-bit systems.
+const SUFFICIENT_STACK_BYTES: usize = 128 << 10;
+
+extern "C" fn offset_to_string_data(_t: Thread) -> i32 {
+    STRING_CHARS_OFFSET
+}
+
+/// Copies the initial data that the compiler stored in the image into an array of primitives.
+extern "C" fn initialize_array(t: Thread, array: ObjRef, field: *const Field) {
+    t.run(|| {
+        non_null(t, array, "array")?;
+        if field.is_null() {
+            return Err(argument_error_for(t, "fldHandle", "The field handle is null."));
+        }
+        // SAFETY: field handles are addresses of `&'static Field`.
+        fill_from_field(t, array, unsafe { &*field })
+    });
+}
+
+fn fill_from_field(t: Thread, array: ObjRef, field: &'static Field) -> Managed<()> {
+    let element = object::type_of(array).element();
+    let is_primitive = element.is_some_and(|e| {
+        e.is_value_type() && !matches!(e.underlying().element_type, ElementType::ValueType | ElementType::TypedByRef)
+    });
+    if !is_primitive {
+        return Err(argument_error_for(t, "array", "Cannot initialize array of non-primitive type"));
+    }
+    let Some(data) = field.rva_data().to_managed(t)? else {
+        return Err(argument_error_for(t, "field_handle", &format!("Field '{}' doesn't have an RVA", field.name)));
+    };
+    let size_bytes = object::array_length(array) * object::vtable(array).element_size_bytes as usize;
+    if size_bytes > data.len() {
+        return Err(argument_error_for(t, "field_handle", "Field not large enough to fill array"));
+    }
+    // SAFETY: the array holds `size_bytes` of primitives, the field at least as many.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), object::element_address(array, 0, 1), size_bytes) };
+    Ok(())
+}
+
+/// A copy of a boxed value; any other object itself.
+extern "C" fn get_object_value(t: Thread, object: ObjRef) -> ObjRef {
+    t.run(|| if object.is_null() || !object::type_of(object).is_value_type() { Ok(object) } else { clone(t, object) })
+}
+
+extern "C" fn run_class_constructor(t: Thread, ty: *const Type) {
+    t.run(|| {
+        if ty.is_null() {
+            return Err(argument_error_for(t, "type", "Handle is not initialized."));
+        }
+        // SAFETY: type handles are addresses of `&'static Type`.
+        let ty = unsafe { &*ty };
+        if ty.is_open { Ok(()) } else { class_init::ensure(t, ty) }
+    });
+}
+
+/// A module's constructor is the class constructor of its first type, `<Module>`.
+extern "C" fn run_module_constructor(t: Thread, module: *const Image) {
+    t.run(|| {
+        if module.is_null() {
+            return Err(argument_error_for(t, "module", "Handle is not initialized."));
+        }
+        // SAFETY: module handles are addresses of `&'static Image`.
+        let module = unsafe { &*module }.type_def(1).to_managed(t)?;
+        class_init::ensure(t, module)
+    });
+}
+
+extern "C" fn has_sufficient_execution_stack(t: Thread) -> i32 {
+    let here = 0u8;
+    // SAFETY: the current thread's own field.
+    let limit = unsafe { (*t.abi()).stack_limit };
+    i32::from((&raw const here as usize).saturating_sub(limit) >= SUFFICIENT_STACK_BYTES)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Runtime.CompilerServices.RuntimeHelpers::get_OffsetToStringData", offset_to_string_data as *const ()),
+    ("System.Runtime.CompilerServices.RuntimeHelpers::InitializeArray", initialize_array as *const ()),
+    ("System.Runtime.CompilerServices.RuntimeHelpers::GetObjectValue", get_object_value as *const ()),
+    ("System.Runtime.CompilerServices.RuntimeHelpers::RunClassConstructor", run_class_constructor as *const ()),
+    ("System.Runtime.CompilerServices.RuntimeHelpers::RunModuleConstructor", run_module_constructor as *const ()),
+    ("System.Runtime.CompilerServices.RuntimeHelpers::SufficientExecutionStack", has_sufficient_execution_stack as *const ()),
+];

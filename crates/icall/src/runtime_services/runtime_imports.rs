@@ -1,0 +1,42 @@
+//! System.Runtime.RuntimeImports: raw memory.
+
+use saki_abi::ObjRef;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Thread};
+use saki_types::Type;
+
+extern "C" fn memmove(_t: Thread, destination: *mut u8, source: *const u8, length_bytes: u32) {
+    // SAFETY: the managed caller's unsafe code vouches for both ranges, which may overlap.
+    unsafe { std::ptr::copy(source, destination, length_bytes as usize) };
+}
+
+/// Moves `count` values of a type that is or holds references; neither place needs to be an array.
+extern "C" fn memmove_with_barrier(t: Thread, destination: *mut u8, source: *const u8, count: u32, ty: *const Type) {
+    t.run(|| {
+        // SAFETY: type handles are addresses of `&'static Type`.
+        let ty = unsafe { &*ty };
+        let is_reference = ty.is_reference_type();
+        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+        let refs = if is_reference { &[0] } else { ty.ref_offsets().to_managed(t)? };
+        // SAFETY: as in `memmove`; whole words are moved whole, so that another thread never sees half a reference.
+        unsafe { std::ptr::copy(source, destination, size_bytes * count as usize) };
+        for index in 0..count as usize {
+            for &offset in refs {
+                let slot = destination.wrapping_add(index * size_bytes + offset as usize) as *mut ObjRef;
+                saki_gc::barrier::after_store_unknown(t.managed(), slot);
+            }
+        }
+        Ok(())
+    });
+}
+
+extern "C" fn zero_memory(_t: Thread, memory: *mut u8, length_bytes: u32) {
+    // SAFETY: the managed caller's unsafe code vouches for the range.
+    unsafe { std::ptr::write_bytes(memory, 0, length_bytes as usize) };
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Runtime.RuntimeImports::Memmove", memmove as *const ()),
+    ("System.Runtime.RuntimeImports::Memmove_wbarrier", memmove_with_barrier as *const ()),
+    ("System.Runtime.RuntimeImports::ZeroMemory", zero_memory as *const ()),
+];

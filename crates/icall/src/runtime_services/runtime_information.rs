@@ -1,0 +1,23 @@
+//! System.Runtime.InteropServices.RuntimeInformation.
+
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, strings};
+
+/// The name that managed code compares with.
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: &str = "x86-64";
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: &str = "armv8";
+
+extern "C" fn os_name(t: Thread) -> ObjRef {
+    t.run(|| strings::new_string(t, "linux"))
+}
+
+extern "C" fn architecture(t: Thread) -> ObjRef {
+    t.run(|| strings::new_string(t, ARCHITECTURE))
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Runtime.InteropServices.RuntimeInformation::GetOSName", os_name as *const ()),
+    ("System.Runtime.InteropServices.RuntimeInformation::GetRuntimeArchitecture", architecture as *const ()),
+];

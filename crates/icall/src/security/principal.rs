@@ -1,0 +1,151 @@
+//! System.Security.Principal: Windows identities as POSIX users. A token is a user id.
+
+use crate::arguments::non_null;
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, object, strings};
+use saki_types::universe;
+use std::ffi::{CStr, CString};
+
+/// Token of a user that does not exist.
+const NO_TOKEN: usize = usize::MAX - 1;
+/// Bytes for the strings of a passwd or group entry.
+const ENTRY_BYTES: usize = 16 << 10;
+
+struct User {
+    name: CString,
+    id: u32,
+    group: u32,
+}
+
+/// Runs one of the reentrant look-ups in the user database and copies what it finds.
+fn find_user(
+    look_up: impl FnOnce(*mut libc::passwd, *mut libc::c_char, usize, *mut *mut libc::passwd) -> i32,
+) -> Option<User> {
+    let mut entry = std::mem::MaybeUninit::<libc::passwd>::uninit();
+    let mut found = std::ptr::null_mut();
+    let mut text = vec![0 as libc::c_char; ENTRY_BYTES];
+    let outcome = look_up(entry.as_mut_ptr(), text.as_mut_ptr(), text.len(), &mut found);
+    if outcome != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: `found` says that the entry was filled in.
+    let entry = unsafe { entry.assume_init() };
+    // SAFETY: a string inside `text`.
+    let name = unsafe { CStr::from_ptr(entry.pw_name) }.to_owned();
+    Some(User { name, id: entry.pw_uid, group: entry.pw_gid })
+}
+
+fn user_by_id(id: u32) -> Option<User> {
+    // SAFETY: `find_user` passes places of the sizes given.
+    find_user(|entry, text, length, found| unsafe { libc::getpwuid_r(id, entry, text, length, found) })
+}
+
+fn user_by_name(name: &CStr) -> Option<User> {
+    // SAFETY: as above; the name is NUL-terminated.
+    find_user(|entry, text, length, found| unsafe { libc::getpwnam_r(name.as_ptr(), entry, text, length, found) })
+}
+
+/// Whether the user is in the group that the look-up finds.
+fn is_member(
+    user: usize,
+    look_up: impl FnOnce(*mut libc::group, *mut libc::c_char, usize, *mut *mut libc::group) -> i32,
+) -> bool {
+    let Some(user) = user_by_id(user as u32) else { return false };
+    let mut entry = std::mem::MaybeUninit::<libc::group>::uninit();
+    let mut found = std::ptr::null_mut();
+    let mut text = vec![0 as libc::c_char; ENTRY_BYTES];
+    if look_up(entry.as_mut_ptr(), text.as_mut_ptr(), text.len(), &mut found) != 0 || found.is_null() {
+        return false;
+    }
+    // SAFETY: `found` says that the entry was filled in.
+    let group = unsafe { entry.assume_init() };
+    if user.group == group.gr_gid {
+        return true;
+    }
+    let mut members = group.gr_mem;
+    // SAFETY: a null-terminated array of strings inside `text`.
+    unsafe {
+        while !(*members).is_null() {
+            if CStr::from_ptr(*members) == user.name.as_c_str() {
+                return true;
+            }
+            members = members.add(1);
+        }
+    }
+    false
+}
+
+extern "C" fn current_token(_t: Thread) -> usize {
+    // SAFETY: no preconditions.
+    unsafe { libc::geteuid() as usize }
+}
+
+extern "C" fn token_name(t: Thread, token: usize) -> ObjRef {
+    t.run(|| match user_by_id(token as u32) {
+        Some(user) => strings::new_string_utf8(t, user.name.to_bytes()),
+        None => strings::new_string(t, ""),
+    })
+}
+
+extern "C" fn user_token(t: Thread, name: ObjRef) -> usize {
+    t.run(|| {
+        non_null(t, name, "username")?;
+        let user = CString::new(strings::to_rust(name)).ok().and_then(|name| user_by_name(&name));
+        Ok(user.map_or(NO_TOKEN, |user| user.id as usize))
+    })
+}
+
+/// Groups of Windows; POSIX ones are asked for one by one.
+extern "C" fn roles(t: Thread, _token: usize) -> ObjRef {
+    t.run(|| object::new_array(t, universe().string(), 0))
+}
+
+extern "C" fn is_member_of_group_id(_t: Thread, user: usize, group: usize) -> i32 {
+    // SAFETY: `is_member` passes places of the sizes given.
+    i32::from(is_member(user, |entry, text, length, found| unsafe {
+        libc::getgrgid_r(group as libc::gid_t, entry, text, length, found)
+    }))
+}
+
+extern "C" fn is_member_of_group_name(_t: Thread, user: usize, group: *const libc::c_char) -> i32 {
+    if group.is_null() {
+        return 0;
+    }
+    // SAFETY: as above; managed code passes NUL-terminated UTF-8.
+    i32::from(is_member(user, |entry, text, length, found| unsafe {
+        libc::getgrnam_r(group, entry, text, length, found)
+    }))
+}
+
+extern "C" fn close_token(_t: Thread, _token: usize) -> i32 {
+    1
+}
+
+extern "C" fn duplicate_token(_t: Thread, token: usize) -> usize {
+    token
+}
+
+/// Takes the user's id on, for the whole process as POSIX has it.
+extern "C" fn set_current_token(_t: Thread, token: usize) -> i32 {
+    let Some(user) = user_by_id(token as u32) else { return 0 };
+    // SAFETY: no preconditions.
+    i32::from(unsafe { libc::setegid(user.group) == 0 && libc::seteuid(user.id) == 0 })
+}
+
+extern "C" fn revert_to_self(_t: Thread) -> i32 {
+    // SAFETY: no preconditions.
+    i32::from(unsafe { libc::seteuid(libc::getuid()) == 0 && libc::setegid(libc::getgid()) == 0 })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Security.Principal.WindowsIdentity::GetCurrentToken", current_token as *const ()),
+    ("System.Security.Principal.WindowsIdentity::GetTokenName", token_name as *const ()),
+    ("System.Security.Principal.WindowsIdentity::GetUserToken", user_token as *const ()),
+    ("System.Security.Principal.WindowsIdentity::_GetRoles", roles as *const ()),
+    ("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupId", is_member_of_group_id as *const ()),
+    ("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupName", is_member_of_group_name as *const ()),
+    ("System.Security.Principal.WindowsImpersonationContext::CloseToken", close_token as *const ()),
+    ("System.Security.Principal.WindowsImpersonationContext::DuplicateToken", duplicate_token as *const ()),
+    ("System.Security.Principal.WindowsImpersonationContext::SetCurrentToken", set_current_token as *const ()),
+    ("System.Security.Principal.WindowsImpersonationContext::RevertToSelf", revert_to_self as *const ()),
+];

@@ -1,0 +1,38 @@
+//! System.Security.Cryptography.RNGCryptoServiceProvider, over the kernel's generator.
+
+use saki_runtime::{InternalCall, Thread};
+
+/// Handle of every generator: the kernel's needs no state. 0 would mean failure.
+const HANDLE: usize = 1;
+
+/// False: there is no shared handle that managed code would have to lock.
+extern "C" fn rng_open(_t: Thread) -> i32 {
+    0
+}
+
+/// Seeds are ignored: the kernel's generator is seeded already.
+extern "C" fn rng_initialize(_t: Thread, _seed: *const u8, _length_bytes: usize) -> usize {
+    HANDLE
+}
+
+/// The handle, or 0 when there are no random bytes; managed code then throws CryptographicException.
+extern "C" fn rng_get_bytes(_t: Thread, handle: usize, data: *mut u8, length_bytes: usize) -> usize {
+    if length_bytes == 0 {
+        return handle;
+    }
+    // SAFETY: managed code passes a pinned buffer of this length.
+    let buffer = unsafe { std::slice::from_raw_parts_mut(data, length_bytes) };
+    match saki_os::random::fill(buffer) {
+        Ok(()) => handle,
+        Err(_) => 0,
+    }
+}
+
+extern "C" fn rng_close(_t: Thread, _handle: usize) {}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngOpen", rng_open as *const ()),
+    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngInitialize", rng_initialize as *const ()),
+    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngGetBytes", rng_get_bytes as *const ()),
+    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngClose", rng_close as *const ()),
+];

@@ -1,0 +1,22 @@
+//! System.Security.SecurityManager and Evidence: code access security, which is always off.
+
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread};
+
+extern "C" fn is_enabled(_t: Thread) -> i32 {
+    0
+}
+
+/// Security stays off, as documented since .NET 4.
+extern "C" fn set_enabled(_t: Thread, _value: i32) {}
+
+/// Authenticode signatures are a matter of Windows.
+extern "C" fn is_authenticode_present(_t: Thread, _assembly: ObjRef) -> i32 {
+    0
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Security.SecurityManager::get_SecurityEnabled", is_enabled as *const ()),
+    ("System.Security.SecurityManager::set_SecurityEnabled", set_enabled as *const ()),
+    ("System.Security.Policy.Evidence::IsAuthenticodePresent", is_authenticode_present as *const ()),
+];

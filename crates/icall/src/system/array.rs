@@ -1,0 +1,79 @@
+//! System.Array: shape, clearing, unchecked element access. Copying, creation and boxed access are in files of their own.
+
+use crate::arguments::{non_null, non_null_this};
+use saki_abi::ObjRef;
+use saki_abi::object::ArrayBound;
+use saki_runtime::{InternalCall, Managed, Thread, exceptions, object};
+
+/// The dimension's length and lower bound.
+fn bound(t: Thread, array: ObjRef, dimension: i32) -> Managed<ArrayBound> {
+    non_null_this(t, array)?;
+    let rank = object::vtable(array).rank as i32;
+    if dimension < 0 || dimension >= rank {
+        return Err(exceptions::throw_default(t, "IndexOutOfRangeException"));
+    }
+    Ok(match object::array_bounds(array) {
+        Some(bounds) => bounds[dimension as usize],
+        None => ArrayBound { length: object::array_length(array) as u32, lower_bound: 0 },
+    })
+}
+
+extern "C" fn get_rank(t: Thread, this: ObjRef) -> i32 {
+    t.run(|| {
+        non_null_this(t, this)?;
+        Ok(object::vtable(this).rank as i32)
+    })
+}
+
+extern "C" fn get_length(t: Thread, this: ObjRef, dimension: i32) -> i32 {
+    t.run(|| Ok(bound(t, this, dimension)?.length as i32))
+}
+
+extern "C" fn get_lower_bound(t: Thread, this: ObjRef, dimension: i32) -> i32 {
+    t.run(|| Ok(bound(t, this, dimension)?.lower_bound))
+}
+
+/// Zeroes elements; managed code has checked the range. Stores of null need no barrier.
+extern "C" fn clear_internal(t: Thread, array: ObjRef, index: i32, count: i32) {
+    t.run(|| {
+        non_null(t, array, "array")?;
+        let element_size_bytes = object::vtable(array).element_size_bytes as usize;
+        let first = object::element_address(array, index as usize, element_size_bytes);
+        // SAFETY: `index..index + count` is inside the array. Whole aligned words are cleared whole by memset on the
+        // machines we support, so that another thread never sees half a reference.
+        unsafe { std::ptr::write_bytes(first, 0, count as usize * element_size_bytes) };
+        Ok(())
+    })
+}
+
+/// Copies an element to a variable of the element type, which may lie anywhere. No bounds check, as documented.
+extern "C" fn get_generic_value(t: Thread, this: ObjRef, index: i32, value: *mut u8) {
+    copy_element(t, this, object_element(this, index), value);
+}
+
+/// The reverse of `get_generic_value`.
+extern "C" fn set_generic_value(t: Thread, this: ObjRef, index: i32, value: *const u8) {
+    copy_element(t, this, value, object_element(this, index));
+}
+
+fn object_element(array: ObjRef, index: i32) -> *mut u8 {
+    object::element_address(array, index as usize, object::vtable(array).element_size_bytes as usize)
+}
+
+fn copy_element(t: Thread, array: ObjRef, source: *const u8, destination: *mut u8) {
+    let vtable = object::vtable(array);
+    // SAFETY: the element map of an array's vtable.
+    let refs = unsafe { saki_abi::RefMap::offsets(vtable.element_ref_map) };
+    let size_bytes = vtable.element_size_bytes as usize;
+    // SAFETY: both are variables of the array's element type; `t` is current.
+    unsafe { saki_gc::barrier::struct_copy_unknown(t.managed(), destination, source, size_bytes, refs) };
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Array::GetRank", get_rank as *const ()),
+    ("System.Array::GetLength", get_length as *const ()),
+    ("System.Array::GetLowerBound", get_lower_bound as *const ()),
+    ("System.Array::ClearInternal", clear_internal as *const ()),
+    ("System.Array::GetGenericValueImpl", get_generic_value as *const ()),
+    ("System.Array::SetGenericValueImpl", set_generic_value as *const ()),
+];

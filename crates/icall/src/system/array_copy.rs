@@ -1,0 +1,78 @@
+//! System.Array.FastCopy: copies without looking at elements where types allow it.
+
+use saki_abi::vtable::VTable;
+use saki_abi::{ObjRef, RefMap};
+use saki_runtime::vtables::type_of_vtable;
+use saki_runtime::{InternalCall, Thread, cast_cache, object};
+use saki_types::Ty;
+
+/// The element type of an array's vtable.
+fn element_type(vtable: &VTable) -> Option<Ty> {
+    type_of_vtable(vtable).element()
+}
+
+/// Whether every element of a `from[]` may be stored into a `to[]` unchanged.
+fn elements_fit(from: Ty, to: Ty) -> bool {
+    if from == to {
+        return true;
+    }
+    from.is_reference_type() && to.is_reference_type() && cast_cache::is_assignable(from, to).unwrap_or(false)
+}
+
+/// Arrays with other lower bounds than 0 are left to the slow path.
+fn has_lower_bound(array: ObjRef) -> bool {
+    object::array_bounds(array).is_some_and(|bounds| bounds.iter().any(|b| b.lower_bound != 0))
+}
+
+fn in_range(array: ObjRef, index: i32, count: i32) -> bool {
+    index >= 0 && count >= 0 && index as usize + count as usize <= object::array_length(array)
+}
+
+/// False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
+extern "C" fn fast_copy(
+    t: Thread,
+    source: ObjRef,
+    source_index: i32,
+    destination: ObjRef,
+    destination_index: i32,
+    count: i32,
+) -> i32 {
+    if source.is_null() || destination.is_null() {
+        return 0;
+    }
+    let (from, to) = (object::vtable(source), object::vtable(destination));
+    if !std::ptr::eq(from, to) {
+        let fits = match (element_type(from), element_type(to)) {
+            (Some(a), Some(b)) => from.rank == to.rank && elements_fit(a, b),
+            _ => false,
+        };
+        if !fits {
+            return 0;
+        }
+    }
+    if has_lower_bound(source)
+        || has_lower_bound(destination)
+        || !in_range(source, source_index, count)
+        || !in_range(destination, destination_index, count)
+    {
+        return 0;
+    }
+    let size_bytes = to.element_size_bytes as usize;
+    let src = object::element_address(source, source_index as usize, size_bytes);
+    let dst = object::element_address(destination, destination_index as usize, size_bytes);
+    // SAFETY: the element map of an array's vtable.
+    let refs = unsafe { RefMap::offsets(to.element_ref_map) };
+    if refs.is_empty() {
+        // SAFETY: both ranges were checked; they may overlap.
+        unsafe { std::ptr::copy(src, dst, count as usize * size_bytes) };
+    } else if size_bytes == 8 {
+        // SAFETY: ranges of references, checked; `t` is current.
+        unsafe { saki_gc::barrier::array_copy(t.managed(), destination, dst as *mut ObjRef, src as *const ObjRef, count as usize) };
+    } else {
+        // SAFETY: ranges of structs inside live arrays, checked; logging the array covers all its references.
+        unsafe { saki_gc::barrier::struct_copy(t.managed(), destination, dst, src, count as usize * size_bytes, refs) };
+    }
+    1
+}
+
+pub const TABLE: &[InternalCall] = &[("System.Array::FastCopy", fast_copy as *const ())];

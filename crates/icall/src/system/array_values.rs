@@ -1,0 +1,254 @@
+//! System.Array.GetValue and SetValue: boxed access, with the widening conversions that SetValue allows.
+
+use crate::arguments::{argument_error, argument_error_for, non_null, non_null_this};
+use saki_abi::ObjRef;
+use saki_metadata::ElementType;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Managed, Thread, Thrown, exceptions, object};
+use saki_types::Ty;
+
+fn element_type(t: Thread, array: ObjRef) -> Managed<Ty> {
+    object::type_of(array).element().ok_or_else(|| argument_error(t, "Not an array."))
+}
+
+/// Position among all elements of the element at these indices.
+fn position(t: Thread, array: ObjRef, indices: ObjRef) -> Managed<usize> {
+    non_null(t, indices, "indices")?;
+    let out_of_range = |t| exceptions::throw_default(t, "IndexOutOfRangeException");
+    let rank = object::vtable(array).rank as usize;
+    if object::array_length(indices) != rank {
+        return Err(argument_error(t, "The number of indices differs from the number of dimensions."));
+    }
+    // SAFETY: an int[] of `rank` ints.
+    let indices = unsafe { std::slice::from_raw_parts(object::element_address(indices, 0, 4) as *const i32, rank) };
+    let Some(bounds) = object::array_bounds(array) else {
+        let in_range = usize::try_from(indices[0]).ok().filter(|&i| i < object::array_length(array));
+        return in_range.ok_or_else(|| out_of_range(t));
+    };
+    let mut position = 0;
+    for (&index, bound) in indices.iter().zip(bounds.iter()) {
+        let offset = i64::from(index) - i64::from(bound.lower_bound);
+        if offset < 0 || offset >= i64::from(bound.length) {
+            return Err(out_of_range(t));
+        }
+        position = position * bound.length as usize + offset as usize;
+    }
+    Ok(position)
+}
+
+fn get_at(t: Thread, array: ObjRef, position: usize) -> Managed<ObjRef> {
+    let element = element_type(t, array)?;
+    if element.is_pointer() {
+        return Err(exceptions::throw(t, "System", "NotSupportedException", "Type is not supported."));
+    }
+    if element.is_reference_type() {
+        return Ok(object::get_element_ref(array, position));
+    }
+    let size_bytes = object::vtable(array).element_size_bytes as usize;
+    object::box_value(t, element, object::element_address(array, position, size_bytes))
+}
+
+extern "C" fn get_value_impl(t: Thread, this: ObjRef, position: i32) -> ObjRef {
+    t.run(|| {
+        non_null_this(t, this)?;
+        get_at(t, this, position as usize)
+    })
+}
+
+extern "C" fn get_value(t: Thread, this: ObjRef, indices: ObjRef) -> ObjRef {
+    t.run(|| {
+        non_null_this(t, this)?;
+        let position = position(t, this, indices)?;
+        get_at(t, this, position)
+    })
+}
+
+extern "C" fn set_value_impl(t: Thread, this: ObjRef, value: ObjRef, position: i32) {
+    t.run(|| {
+        non_null_this(t, this)?;
+        set_at(t, this, value, position as usize)
+    })
+}
+
+extern "C" fn set_value(t: Thread, this: ObjRef, value: ObjRef, indices: ObjRef) {
+    t.run(|| {
+        non_null_this(t, this)?;
+        let position = position(t, this, indices)?;
+        set_at(t, this, value, position)
+    })
+}
+
+fn invalid_cast(t: Thread, from: Ty, to: Ty) -> Thrown {
+    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
+    exceptions::throw(t, "System", "InvalidCastException", &message)
+}
+
+fn not_widening(t: Thread) -> Thrown {
+    argument_error_for(t, "value", "not a widening conversion")
+}
+
+fn set_at(t: Thread, array: ObjRef, value: ObjRef, position: usize) -> Managed<()> {
+    let element = element_type(t, array)?;
+    let size_bytes = object::vtable(array).element_size_bytes as usize;
+    let place = object::element_address(array, position, size_bytes);
+    if element.is_nullable() {
+        return set_nullable(t, element, value, place);
+    }
+    if value.is_null() {
+        // SAFETY: an element of the array; null references need no barrier.
+        unsafe { std::ptr::write_bytes(place, 0, size_bytes) };
+        return Ok(());
+    }
+    let exact = object::type_of(value);
+    if element.is_reference_type() {
+        if !object::is_instance(t, value, element)? {
+            return Err(invalid_cast(t, exact, element));
+        }
+        object::set_element_ref(t, array, position, value);
+        return Ok(());
+    }
+    if exact == element {
+        // SAFETY: the box holds a value of the element type.
+        unsafe { object::copy_struct(t, place, object::unboxed(value), element) };
+        return Ok(());
+    }
+    let Some(scalar) = Scalar::read(exact, object::unboxed(value)) else {
+        return Err(invalid_cast(t, exact, element));
+    };
+    let to = element.underlying().element_type;
+    match scalar.widen(exact.underlying().element_type, to) {
+        // SAFETY: the element has the size of `to`.
+        Widened::Stores(bits) => unsafe {
+            std::ptr::copy_nonoverlapping(bits.to_le_bytes().as_ptr(), place, size_bytes);
+            Ok(())
+        },
+        Widened::TooWide => Err(not_widening(t)),
+        Widened::OtherKind => Err(invalid_cast(t, exact, element)),
+    }
+}
+
+fn set_nullable(t: Thread, nullable: Ty, value: ObjRef, place: *mut u8) -> Managed<()> {
+    let inner = nullable.args[0];
+    let (has_value, at) = object::nullable_offsets(t, nullable)?;
+    if value.is_null() {
+        let size_bytes = nullable.value_size_bytes().to_managed(t)? as usize;
+        // SAFETY: an element of this type.
+        unsafe { std::ptr::write_bytes(place, 0, size_bytes) };
+        return Ok(());
+    }
+    let exact = object::type_of(value);
+    if exact != inner {
+        return Err(invalid_cast(t, exact, nullable));
+    }
+    // SAFETY: both fields lie inside the element; the box holds a value of the inner type.
+    unsafe {
+        place.add(has_value).write(1);
+        object::copy_struct(t, place.add(at), object::unboxed(value), inner);
+    }
+    Ok(())
+}
+
+/// A number on its way into an array of another primitive type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scalar {
+    Signed(i64),
+    Unsigned(u64),
+    Real(f64),
+    Boolean,
+}
+
+/// Outcome of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Widened {
+    /// Little-endian bits of the stored value.
+    Stores(u64),
+    /// Both are primitive, but values could be lost.
+    TooWide,
+    OtherKind,
+}
+
+/// Bytes of a primitive that SetValue converts; None for all other types.
+fn width_bytes(element: ElementType) -> Option<u32> {
+    use ElementType as E;
+    Some(match element {
+        E::Boolean | E::I1 | E::U1 => 1,
+        E::Char | E::I2 | E::U2 => 2,
+        E::I4 | E::U4 | E::R4 => 4,
+        E::I8 | E::U8 | E::R8 => 8,
+        _ => return None,
+    })
+}
+
+impl Scalar {
+    fn read(ty: Ty, data: *const u8) -> Option<Scalar> {
+        use ElementType as E;
+        if !ty.is_value_type() {
+            return None;
+        }
+        // SAFETY: `data` is a boxed value of this type; each arm reads its size.
+        Some(unsafe {
+            match ty.underlying().element_type {
+                E::Boolean => Scalar::Boolean,
+                E::U1 => Scalar::Unsigned(u64::from(*data)),
+                E::U2 | E::Char => Scalar::Unsigned(u64::from(*(data as *const u16))),
+                E::U4 => Scalar::Unsigned(u64::from(*(data as *const u32))),
+                E::U8 => Scalar::Unsigned(*(data as *const u64)),
+                E::I1 => Scalar::Signed(i64::from(*(data as *const i8))),
+                E::I2 => Scalar::Signed(i64::from(*(data as *const i16))),
+                E::I4 => Scalar::Signed(i64::from(*(data as *const i32))),
+                E::I8 => Scalar::Signed(*(data as *const i64)),
+                E::R4 => Scalar::Real(f64::from(*(data as *const f32))),
+                E::R8 => Scalar::Real(*(data as *const f64)),
+                _ => return None,
+            }
+        })
+    }
+
+    /// Converts from primitive `from` to primitive `to`, as ECMA-335's widening rules for Array.SetValue allow.
+    fn widen(self, from: ElementType, to: ElementType) -> Widened {
+        use ElementType as E;
+        let (Some(from_bytes), Some(to_bytes)) = (width_bytes(from), width_bytes(to)) else { return Widened::OtherKind };
+        match (to, self) {
+            (E::Boolean, Scalar::Boolean) => Widened::OtherKind,
+            (E::Boolean, _) | (_, Scalar::Boolean) => Widened::TooWide,
+            (E::R4, Scalar::Real(value)) if from_bytes <= to_bytes => Widened::Stores(u64::from((value as f32).to_bits())),
+            (E::R8, Scalar::Real(value)) => Widened::Stores(value.to_bits()),
+            (E::R4, Scalar::Signed(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
+            (E::R4, Scalar::Unsigned(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
+            (E::R8, Scalar::Signed(value)) => Widened::Stores((value as f64).to_bits()),
+            (E::R8, Scalar::Unsigned(value)) => Widened::Stores((value as f64).to_bits()),
+            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Signed(value)) if from_bytes <= to_bytes => Widened::Stores(value as u64),
+            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Unsigned(value)) if from_bytes < to_bytes => Widened::Stores(value),
+            (E::U1 | E::U2 | E::U4 | E::U8 | E::Char, Scalar::Unsigned(value)) if from_bytes <= to_bytes => {
+                Widened::Stores(value)
+            }
+            _ => Widened::TooWide,
+        }
+    }
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Array::GetValueImpl", get_value_impl as *const ()),
+    ("System.Array::GetValue", get_value as *const ()),
+    ("System.Array::SetValueImpl", set_value_impl as *const ()),
+    ("System.Array::SetValue", set_value as *const ()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Scalar, Widened};
+    use saki_metadata::ElementType as E;
+
+    #[test]
+    fn widening_follows_size_and_sign() {
+        assert_eq!(Scalar::Signed(-1).widen(E::I4, E::I8), Widened::Stores(u64::MAX));
+        assert_eq!(Scalar::Signed(1).widen(E::I8, E::I4), Widened::TooWide);
+        assert_eq!(Scalar::Signed(1).widen(E::I4, E::U8), Widened::TooWide);
+        assert_eq!(Scalar::Unsigned(1).widen(E::U4, E::I4), Widened::TooWide);
+        assert_eq!(Scalar::Unsigned(7).widen(E::U2, E::Char), Widened::Stores(7));
+        assert_eq!(Scalar::Signed(2).widen(E::I4, E::R8), Widened::Stores(2.0f64.to_bits()));
+        assert_eq!(Scalar::Real(1.0).widen(E::R8, E::R4), Widened::TooWide);
+        assert_eq!(Scalar::Boolean.widen(E::Boolean, E::I4), Widened::TooWide);
+        assert_eq!(Scalar::Signed(1).widen(E::I4, E::I), Widened::OtherKind);
+    }
+}

@@ -1,0 +1,55 @@
+//! System.Buffer.
+
+use crate::arguments::{argument_error_for, non_null};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, object};
+
+/// Bytes of all elements of an array.
+fn byte_length(array: ObjRef) -> i64 {
+    object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes)
+}
+
+extern "C" fn internal_byte_length(t: Thread, array: ObjRef) -> i32 {
+    t.run(|| {
+        non_null(t, array, "array")?;
+        Ok(byte_length(array) as i32)
+    })
+}
+
+/// False when a range lies outside its array; managed code then throws. The element types are primitive.
+extern "C" fn internal_block_copy(
+    t: Thread,
+    source: ObjRef,
+    source_offset_bytes: i32,
+    destination: ObjRef,
+    destination_offset_bytes: i32,
+    count_bytes: i32,
+) -> i32 {
+    t.run(|| {
+        non_null(t, source, "src")?;
+        non_null(t, destination, "dst")?;
+        if count_bytes < 0 {
+            return Err(argument_error_for(t, "count", "is negative"));
+        }
+        let fits = |array, offset: i32| offset >= 0 && i64::from(offset) + i64::from(count_bytes) <= byte_length(array);
+        if !fits(source, source_offset_bytes) || !fits(destination, destination_offset_bytes) {
+            return Ok(0);
+        }
+        let src = object::element_address(source, source_offset_bytes as usize, 1);
+        let dst = object::element_address(destination, destination_offset_bytes as usize, 1);
+        // SAFETY: both ranges were checked; they may overlap.
+        unsafe { std::ptr::copy(src, dst, count_bytes as usize) };
+        Ok(1)
+    })
+}
+
+extern "C" fn internal_memcpy(_t: Thread, destination: *mut u8, source: *const u8, count_bytes: i32) {
+    // SAFETY: the managed caller's unsafe code vouches for both ranges.
+    unsafe { std::ptr::copy(source, destination, count_bytes as usize) };
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Buffer::_ByteLength", internal_byte_length as *const ()),
+    ("System.Buffer::InternalBlockCopy", internal_block_copy as *const ()),
+    ("System.Buffer::InternalMemcpy", internal_memcpy as *const ()),
+];

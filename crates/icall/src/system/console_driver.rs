@@ -1,0 +1,263 @@
+//! System.ConsoleDriver: the terminal behind standard input.
+//!
+//! Signals: SIGWINCH updates the size that managed code reads; SIGCONT sets the terminal up again; SIGINT wakes a thread
+//! that raises Console.CancelKeyPress. The terminal is restored when the process exits.
+
+use crate::arguments::write_out;
+use saki_abi::ObjRef;
+use saki_os::signal::{Disposition, install};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Managed, Thread, invoke, object, strings, unhandled};
+use saki_thread::ThreadKind;
+use saki_types::universe;
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Terminal attributes before and after `TtySetup`, and what to write to the terminal.
+struct Terminal {
+    initial: libc::termios,
+    ours: libc::termios,
+    /// Sent again after SIGCONT.
+    keypad_transmit: CString,
+    /// Sent at exit.
+    teardown: CString,
+}
+
+static TERMINAL: OnceLock<Terminal> = OnceLock::new();
+
+/// (columns << 16) | rows; −1 = not known. Managed code keeps its address.
+static SIZE: AtomicI32 = AtomicI32::new(-1);
+
+/// Write end of the pipe that wakes the cancel thread; −1 before there is one.
+static CANCEL_PIPE: AtomicI32 = AtomicI32::new(-1);
+
+/// `System.ControlCharacters`, in order: which of the terminal's characters each one is.
+const CONTROL_CHARACTERS: [usize; 17] = [
+    libc::VINTR,
+    libc::VQUIT,
+    libc::VERASE,
+    libc::VKILL,
+    libc::VEOF,
+    libc::VTIME,
+    libc::VMIN,
+    libc::VSWTC,
+    libc::VSTART,
+    libc::VSTOP,
+    libc::VSUSP,
+    libc::VEOL,
+    libc::VREPRINT,
+    libc::VDISCARD,
+    libc::VWERASE,
+    libc::VLNEXT,
+    libc::VEOL2,
+];
+
+extern "C" fn is_terminal(_t: Thread, fd: usize) -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { libc::isatty(fd as i32) }
+}
+
+fn attributes() -> Option<libc::termios> {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: a place for the attributes, which success fills in.
+    unsafe { (libc::tcgetattr(libc::STDIN_FILENO, attributes.as_mut_ptr()) == 0).then(|| attributes.assume_init()) }
+}
+
+fn set_attributes(attributes: &libc::termios) -> bool {
+    saki_thread::blocking(|| {
+        loop {
+            // SAFETY: initialised attributes.
+            if unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, attributes) } == 0 {
+                return true;
+            }
+            if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                return false;
+            }
+        }
+    })
+}
+
+extern "C" fn set_echo(_t: Thread, wanted: i32) -> i32 {
+    let Some(mut attributes) = attributes() else { return 0 };
+    match wanted & 0xff != 0 {
+        true => attributes.c_lflag |= libc::ECHO,
+        false => attributes.c_lflag &= !libc::ECHO,
+    }
+    i32::from(set_attributes(&attributes))
+}
+
+/// Whether a break is delivered as a signal.
+extern "C" fn set_break(_t: Thread, wanted: i32) -> i32 {
+    let Some(mut attributes) = attributes() else { return 0 };
+    match wanted & 0xff != 0 {
+        true => attributes.c_iflag &= !libc::IGNBRK,
+        false => attributes.c_iflag |= libc::IGNBRK,
+    }
+    i32::from(set_attributes(&attributes))
+}
+
+/// Bytes that can be read, after waiting at most so long (negative: for ever).
+extern "C" fn key_available(_t: Thread, milliseconds: i32) -> i32 {
+    let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+    let ready = saki_thread::blocking(|| {
+        loop {
+            // SAFETY: one pollfd.
+            let ready = unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) };
+            if ready >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                return ready;
+            }
+        }
+    });
+    if ready <= 0 {
+        return 0;
+    }
+    let mut bytes = 0i32;
+    // SAFETY: FIONREAD writes an int.
+    let outcome = unsafe { libc::ioctl(libc::STDIN_FILENO, libc::FIONREAD, &mut bytes) };
+    if outcome < 0 { 0 } else { bytes }
+}
+
+/// The terminal's size as `SIZE` has it. Async-signal-safe.
+fn read_size() -> Option<i32> {
+    let mut size = MaybeUninit::<libc::winsize>::uninit();
+    // SAFETY: TIOCGWINSZ fills a winsize in when it succeeds.
+    unsafe {
+        if libc::ioctl(libc::STDIN_FILENO, libc::TIOCGWINSZ, size.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let size = size.assume_init();
+        Some((i32::from(size.ws_col) << 16) | i32::from(size.ws_row))
+    }
+}
+
+/// The size from COLUMNS and LINES.
+fn size_from_environment() -> Option<i32> {
+    let number = |name| std::env::var(name).ok()?.parse::<i32>().ok().filter(|&n| n > 0);
+    Some((number("COLUMNS")? << 16) | number("LINES")?)
+}
+
+/// Writes to the terminal; what cannot be written is not worth a failure. Async-signal-safe.
+fn send(text: &CString) {
+    // SAFETY: a string of this length.
+    let _ = unsafe { libc::write(libc::STDOUT_FILENO, text.as_ptr().cast(), text.as_bytes().len()) };
+}
+
+extern "C" fn tear_down() {
+    if let Some(terminal) = TERMINAL.get() {
+        send(&terminal.teardown);
+        let mut attributes = terminal.initial;
+        attributes.c_lflag |= libc::ECHO;
+        // SAFETY: initialised attributes.
+        unsafe {
+            libc::tcflush(libc::STDIN_FILENO, libc::TCIFLUSH);
+            libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &attributes);
+        }
+    }
+}
+
+fn install_signal_handlers() -> std::io::Result<()> {
+    install(libc::SIGWINCH, |_| {
+        if let Some(size) = read_size() {
+            // Relaxed: a plain number.
+            SIZE.store(size, Ordering::Relaxed);
+        }
+        Disposition::Handled
+    })?;
+    install(libc::SIGCONT, |_| {
+        if let Some(terminal) = TERMINAL.get() {
+            // SAFETY: initialised attributes.
+            unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &terminal.ours) };
+            send(&terminal.keypad_transmit);
+        }
+        Disposition::Handled
+    })?;
+    start_cancel_thread()?;
+    install(libc::SIGINT, |_| {
+        // SAFETY: one byte; a full pipe means that the thread will wake anyway.
+        let _ = unsafe { libc::write(CANCEL_PIPE.load(Ordering::Relaxed), c"c".as_ptr().cast(), 1) };
+        Disposition::Handled
+    })
+}
+
+/// The thread that SIGINT wakes, because a signal handler cannot run managed code.
+fn start_cancel_thread() -> std::io::Result<()> {
+    let mut ends = [0; 2];
+    // SAFETY: a place for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // Relaxed: stored before the handler is installed.
+    CANCEL_PIPE.store(ends[1], Ordering::Relaxed);
+    let read_end = ends[0];
+    saki_thread::spawn(ThreadKind::Internal, Some("Console cancel"), 0, move |thread| {
+        // SAFETY: the thread just attached.
+        let t = unsafe { Thread::from_abi(thread.abi()) };
+        loop {
+            let mut byte = 0u8;
+            // SAFETY: a place for one byte.
+            let count = saki_thread::blocking(|| unsafe { libc::read(read_end, (&raw mut byte).cast(), 1) });
+            if count == 1 && raise_cancel(t).is_err() {
+                unhandled::report_and_exit(t);
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn raise_cancel(t: Thread) -> Managed<()> {
+    let console = universe().corlib_type("System", "Console").to_managed(t)?;
+    if let Some(method) = console.find_method("DoConsoleCancelEventInBackground", 0).to_managed(t)? {
+        invoke::invoke(t, method, &[])?;
+    }
+    Ok(())
+}
+
+/// False when standard input is no terminal.
+extern "C" fn tty_setup(
+    t: Thread,
+    keypad_transmit: ObjRef,
+    teardown: ObjRef,
+    control_characters: *mut ObjRef,
+    size: *mut *const i32,
+) -> i32 {
+    t.run(|| {
+        // Relaxed: a plain number.
+        SIZE.store(read_size().or_else(size_from_environment).unwrap_or(-1), Ordering::Relaxed);
+        write_out(size, SIZE.as_ptr().cast_const());
+        let array = object::new_array(t, universe().byte(), CONTROL_CHARACTERS.len())?;
+        crate::arguments::store_out(t, control_characters, array);
+        let Some(initial) = attributes() else { return Ok(0) };
+        let mut ours = initial;
+        ours.c_lflag &= !libc::ICANON;
+        ours.c_iflag &= !(libc::IXON | libc::IXOFF);
+        ours.c_cc[libc::VMIN] = 1;
+        ours.c_cc[libc::VTIME] = 0;
+        if !set_attributes(&ours) {
+            return Ok(0);
+        }
+        for (index, &which) in CONTROL_CHARACTERS.iter().enumerate() {
+            // SAFETY: a byte[] with an element for each character.
+            unsafe { object::element_address(array, index, 1).write(ours.c_cc[which]) };
+        }
+        let text = |string| CString::new(strings::to_rust(string)).unwrap_or_default();
+        let terminal =
+            Terminal { initial, ours, keypad_transmit: text(keypad_transmit), teardown: text(teardown) };
+        if TERMINAL.set(terminal).is_ok() {
+            // Without handlers the terminal still works, but does not follow changes of size.
+            let _ = install_signal_handlers();
+            // SAFETY: a function without arguments that does not unwind.
+            unsafe { libc::atexit(tear_down) };
+        }
+        Ok(1)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.ConsoleDriver::Isatty", is_terminal as *const ()),
+    ("System.ConsoleDriver::SetEcho", set_echo as *const ()),
+    ("System.ConsoleDriver::SetBreak", set_break as *const ()),
+    ("System.ConsoleDriver::InternalKeyAvailable", key_available as *const ()),
+    ("System.ConsoleDriver::TtySetup", tty_setup as *const ()),
+];

@@ -1,0 +1,56 @@
+//! System.Delegate. `saki_runtime::delegates` fills delegates in.
+
+use crate::arguments::{argument_error_for, non_null, non_null_this};
+use saki_abi::ObjRef;
+use saki_reflect::{handles, objects};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Thread, delegates, exceptions, object, type_objects};
+
+/// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
+extern "C" fn alloc_like(t: Thread, delegate: ObjRef) -> ObjRef {
+    t.run(|| {
+        non_null(t, delegate, "d")?;
+        object::new_instance_of(t, object::vtable(delegate))
+    })
+}
+
+/// Managed code has matched the signatures.
+extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _throw_on_bind_failure: i32) -> ObjRef {
+    t.run(|| {
+        let ty = type_objects::require(t, ty, "type")?;
+        non_null(t, method, "method")?;
+        let method = handles::require_method(t, method)?;
+        if !ty.is_delegate() {
+            return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
+        }
+        if method.is_open() {
+            let message = "Cannot bind to the target method because its signature differs from that of the delegate type";
+            return Err(argument_error_for(t, "method", message));
+        }
+        let delegate = object::new_instance(t, ty)?;
+        delegates::init(t, delegate, target, method, None)?;
+        Ok(delegate)
+    })
+}
+
+/// The method that the delegate calls on its target.
+extern "C" fn virtual_method(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        non_null_this(t, this)?;
+        let Some(method) = delegates::method_of(this) else {
+            return Err(exceptions::throw_default(t, "InvalidOperationException"));
+        };
+        let target = delegates::TARGET.get_ref(this);
+        let method = match target.is_null() || method.is_static() {
+            true => method,
+            false => object::type_of(target).resolve_virtual(method).to_managed(t)?,
+        };
+        objects::method_object(t, method, method.owner)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Delegate::AllocDelegateLike_internal", alloc_like as *const ()),
+    ("System.Delegate::CreateDelegate_internal", create as *const ()),
+    ("System.Delegate::GetVirtualMethod_internal", virtual_method as *const ()),
+];

@@ -1,0 +1,246 @@
+//! System.Environment, and the few static facts about the process of its neighbours.
+
+use crate::arguments::{optional_string, string_array, units_at};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, strings, unhandled, vm};
+use saki_types::universe;
+use std::ffi::{CStr, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// `PlatformID.Unix`.
+const PLATFORM_UNIX: i32 = 4;
+
+extern "C" fn platform(_t: Thread) -> i32 {
+    PLATFORM_UNIX
+}
+
+extern "C" fn new_line(t: Thread) -> ObjRef {
+    t.run(|| strings::new_string(t, "\n"))
+}
+
+extern "C" fn environment_variable(t: Thread, name: *const libc::c_char) -> ObjRef {
+    t.run(|| {
+        // SAFETY: managed code passes NUL-terminated UTF-8 that lives through the call.
+        let name = unsafe { CStr::from_ptr(name) };
+        if name.is_empty() || name.to_bytes().contains(&b'=') {
+            return Ok(ObjRef::NULL);
+        }
+        match std::env::var_os(OsStr::from_bytes(name.to_bytes())) {
+            Some(value) => strings::new_string_utf8(t, value.as_bytes()),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+extern "C" fn environment_variable_names(t: Thread) -> ObjRef {
+    let names: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    t.run(|| string_array(t, &names))
+}
+
+/// An empty value removes the variable.
+extern "C" fn set_environment_variable(
+    _t: Thread,
+    name: *const u16,
+    name_length: i32,
+    value: *const u16,
+    value_length: i32,
+) {
+    let text = |units: &[u16]| {
+        let end = units.iter().position(|&u| u == 0).unwrap_or(units.len());
+        OsString::from_vec(String::from_utf16_lossy(&units[..end]).into_bytes())
+    };
+    let (name, value) = (text(units_at(name, name_length)), text(units_at(value, value_length)));
+    if name.is_empty() || name.as_bytes().contains(&b'=') {
+        return;
+    }
+    if value.is_empty() {
+        // SAFETY: std's own lock orders this with every reader in this process but foreign C code, which .NET's
+        // Environment cannot protect on any runtime.
+        unsafe { std::env::remove_var(name) };
+    } else {
+        // SAFETY: as above.
+        unsafe { std::env::set_var(name, value) };
+    }
+}
+
+extern "C" fn command_line_args(t: Thread) -> ObjRef {
+    t.run(|| string_array(t, vm::command_line()))
+}
+
+extern "C" fn exit(t: Thread, code: i32) {
+    vm::set_exit_code(code);
+    vm::run_exit_hooks(t);
+    std::process::exit(code)
+}
+
+extern "C" fn fail_fast(t: Thread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
+    if message.is_null() {
+        eprintln!("CLR: Managed code called FailFast without specifying a reason.");
+    } else {
+        eprintln!("CLR: Managed code called FailFast, saying \"{}\"", strings::to_rust(message));
+    }
+    if !exception.is_null() {
+        unhandled::report(t, exception);
+    }
+    std::process::abort()
+}
+
+extern "C" fn get_exit_code(_t: Thread) -> i32 {
+    vm::exit_code()
+}
+
+extern "C" fn set_exit_code(_t: Thread, code: i32) {
+    vm::set_exit_code(code);
+}
+
+extern "C" fn has_shutdown_started(_t: Thread) -> i32 {
+    i32::from(vm::is_shutting_down())
+}
+
+extern "C" fn tick_count(_t: Thread) -> i32 {
+    const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
+    (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_MILLISECOND) as i32
+}
+
+extern "C" fn processor_count(_t: Thread) -> i32 {
+    saki_os::cpu::count() as i32
+}
+
+extern "C" fn page_size(_t: Thread) -> i32 {
+    saki_os::page_size_bytes() as i32
+}
+
+extern "C" fn is_64_bit_operating_system(_t: Thread) -> i32 {
+    1
+}
+
+/// The kernel's release, which managed code parses as a version.
+extern "C" fn os_version_string(t: Thread) -> ObjRef {
+    t.run(|| {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        strings::new_string(t, release.trim_end())
+    })
+}
+
+/// Host name up to the first dot.
+extern "C" fn machine_name(t: Thread) -> ObjRef {
+    t.run(|| {
+        let mut buffer = [0u8; 256];
+        // SAFETY: the buffer has this length; the last byte stays 0.
+        let outcome = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len() - 1) };
+        if outcome != 0 {
+            return Ok(ObjRef::NULL);
+        }
+        let name = buffer.split(|&b| b == 0 || b == b'.').next().unwrap_or_default();
+        strings::new_string_utf8(t, name)
+    })
+}
+
+/// Name and home directory of the user in the password database.
+fn password_entry() -> Option<(String, String)> {
+    let mut entry = std::mem::MaybeUninit::<libc::passwd>::uninit();
+    let mut found = std::ptr::null_mut();
+    let mut text = [0 as libc::c_char; 4096];
+    // SAFETY: all pointers are to locals of the sizes given.
+    let outcome =
+        unsafe { libc::getpwuid_r(libc::getuid(), entry.as_mut_ptr(), text.as_mut_ptr(), text.len(), &mut found) };
+    if outcome != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: `found` says that the entry was filled in.
+    let entry = unsafe { entry.assume_init() };
+    // SAFETY: strings inside `text`.
+    let string = |p| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
+    Some((string(entry.pw_name), string(entry.pw_dir)))
+}
+
+extern "C" fn user_name(t: Thread) -> ObjRef {
+    let name = password_entry().map(|(name, _)| name).or_else(|| std::env::var("USER").ok());
+    t.run(|| strings::new_string(t, name.as_deref().unwrap_or("somebody")))
+}
+
+extern "C" fn home(t: Thread) -> ObjRef {
+    let home = std::env::var("HOME").ok().or_else(|| password_entry().map(|(_, home)| home));
+    t.run(|| strings::new_string(t, home.as_deref().unwrap_or("/")))
+}
+
+/// Mount points of devices.
+extern "C" fn logical_drives(t: Thread) -> ObjRef {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mut drives: Vec<&str> = Vec::new();
+    for line in mounts.lines() {
+        let mut words = line.split(' ');
+        if let (Some(device), Some(place)) = (words.next(), words.next())
+            && device.starts_with('/')
+            && !drives.contains(&place)
+        {
+            drives.push(place);
+        }
+    }
+    if drives.is_empty() {
+        drives.push("/");
+    }
+    t.run(|| string_array(t, &drives))
+}
+
+/// Where machine.config is: below MONO_CFG_DIR or the distribution's /etc.
+extern "C" fn machine_config_path(t: Thread) -> ObjRef {
+    let directory = std::env::var("MONO_CFG_DIR").unwrap_or_else(|_| "/etc".to_string());
+    t.run(|| strings::new_string(t, &format!("{directory}/mono/4.5/machine.config")))
+}
+
+extern "C" fn bundled_machine_config(_t: Thread) -> ObjRef {
+    ObjRef::NULL
+}
+
+extern "C" fn gac_path(t: Thread) -> ObjRef {
+    let path = universe().binder().paths().framework_root.join("gac");
+    t.run(|| optional_string(t, path.to_str()))
+}
+
+/// The special folders of Windows do not exist here.
+extern "C" fn windows_folder_path(t: Thread, _folder: i32) -> ObjRef {
+    t.run(|| strings::new_string(t, ""))
+}
+
+/// Only Windows has somebody to tell.
+extern "C" fn broadcast_setting_change(_t: Thread) {}
+
+extern "C" fn current_process_id(_t: Thread) -> i32 {
+    std::process::id() as i32
+}
+
+/// The configuration switch ThrowUnobservedTaskExceptions, off by default since .NET 4.5.
+extern "C" fn throws_unobserved_task_exceptions(_t: Thread) -> i32 {
+    0
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Environment::get_Platform", platform as *const ()),
+    ("System.Environment::GetNewLine", new_line as *const ()),
+    ("System.Environment::internalGetEnvironmentVariable_native", environment_variable as *const ()),
+    ("System.Environment::GetEnvironmentVariableNames", environment_variable_names as *const ()),
+    ("System.Environment::InternalSetEnvironmentVariable", set_environment_variable as *const ()),
+    ("System.Environment::GetCommandLineArgs", command_line_args as *const ()),
+    ("System.Environment::Exit", exit as *const ()),
+    ("System.Environment::FailFast", fail_fast as *const ()),
+    ("System.Environment::get_ExitCode", get_exit_code as *const ()),
+    ("System.Environment::set_ExitCode", set_exit_code as *const ()),
+    ("System.Environment::get_HasShutdownStarted", has_shutdown_started as *const ()),
+    ("System.Environment::get_TickCount", tick_count as *const ()),
+    ("System.Environment::get_ProcessorCount", processor_count as *const ()),
+    ("System.Environment::GetPageSize", page_size as *const ()),
+    ("System.Environment::GetIs64BitOperatingSystem", is_64_bit_operating_system as *const ()),
+    ("System.Environment::GetOSVersionString", os_version_string as *const ()),
+    ("System.Environment::get_MachineName", machine_name as *const ()),
+    ("System.Environment::get_UserName", user_name as *const ()),
+    ("System.Environment::internalGetHome", home as *const ()),
+    ("System.Environment::GetLogicalDrivesInternal", logical_drives as *const ()),
+    ("System.Environment::GetMachineConfigPath", machine_config_path as *const ()),
+    ("System.Environment::get_bundled_machine_config", bundled_machine_config as *const ()),
+    ("System.Environment::internalGetGacPath", gac_path as *const ()),
+    ("System.Environment::GetWindowsFolderPath", windows_folder_path as *const ()),
+    ("System.Environment::internalBroadcastSettingChange", broadcast_setting_change as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetCurrentProcessId", current_process_id as *const ()),
+    ("System.CLRConfig::CheckThrowUnobservedTaskExceptions", throws_unobserved_task_exceptions as *const ()),
+];

@@ -1,0 +1,99 @@
+//! System.GC.
+
+use crate::arguments::non_null;
+use saki_abi::ObjRef;
+use saki_abi::vtable::VTableFlags;
+use saki_runtime::{InternalCall, Thread, finalizer, object, vm};
+
+/// Generation 0 is the nursery, generation 1 everything: what `GC.MaxGeneration` reports, as Mono's.
+const MAX_GENERATION: i32 = 1;
+
+extern "C" fn suppress_finalize(t: Thread, object: ObjRef) {
+    t.run(|| {
+        non_null(t, object, "obj")?;
+        if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
+            saki_gc::suppress_finalizer(object);
+        }
+        Ok(())
+    })
+}
+
+extern "C" fn re_register_for_finalize(t: Thread, object: ObjRef) {
+    t.run(|| {
+        non_null(t, object, "obj")?;
+        if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
+            saki_gc::register_finalizer(object);
+        }
+        Ok(())
+    })
+}
+
+extern "C" fn ephemeron_tombstone(_t: Thread) -> ObjRef {
+    vm::ephemeron_tombstone()
+}
+
+extern "C" fn register_ephemeron_array(t: Thread, array: ObjRef) {
+    t.run(|| {
+        non_null(t, array, "array")?;
+        saki_gc::register_ephemeron_array(array);
+        Ok(())
+    })
+}
+
+extern "C" fn collection_count(_t: Thread, generation: i32) -> i32 {
+    saki_gc::collection_count(generation.max(0) as u32) as i32
+}
+
+extern "C" fn max_generation(_t: Thread) -> i32 {
+    MAX_GENERATION
+}
+
+extern "C" fn internal_collect(t: Thread, generation: i32) {
+    // Explicit collections of any generation but the first free everything that is unreachable.
+    saki_gc::collect(t.managed(), generation != 0);
+}
+
+extern "C" fn wait_for_pending_finalizers(t: Thread) {
+    finalizer::wait_for_pending(t);
+}
+
+/// Objects do not carry their generation; what exists when asked is treated as old, as after the next collection.
+extern "C" fn generation_of(t: Thread, object: ObjRef) -> i32 {
+    t.run(|| {
+        non_null(t, object, "obj")?;
+        Ok(MAX_GENERATION)
+    })
+}
+
+extern "C" fn total_memory(t: Thread, collect_first: i32) -> i64 {
+    if collect_first & 0xff != 0 {
+        saki_gc::collect(t.managed(), true);
+    }
+    saki_gc::heap_bytes_used() as i64
+}
+
+extern "C" fn allocated_bytes_for_current_thread(t: Thread) -> i64 {
+    saki_gc::bytes_allocated_by_thread(t.managed()) as i64
+}
+
+extern "C" fn record_pressure(_t: Thread, bytes: i64) {
+    // Negative: pressure was removed. It only ever hastens a collection, so that there is nothing to take back.
+    if let Ok(bytes) = usize::try_from(bytes) {
+        saki_gc::add_memory_pressure(bytes);
+    }
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.GC::_SuppressFinalize", suppress_finalize as *const ()),
+    ("System.GC::_ReRegisterForFinalize", re_register_for_finalize as *const ()),
+    ("System.GC::get_ephemeron_tombstone", ephemeron_tombstone as *const ()),
+    ("System.GC::register_ephemeron_array", register_ephemeron_array as *const ()),
+    ("System.GC::GetCollectionCount", collection_count as *const ()),
+    ("System.GC::GetMaxGeneration", max_generation as *const ()),
+    ("System.GC::GetGeneration", generation_of as *const ()),
+    ("System.GC::InternalCollect", internal_collect as *const ()),
+    ("System.GC::WaitForPendingFinalizers", wait_for_pending_finalizers as *const ()),
+    ("System.GC::GetTotalMemory", total_memory as *const ()),
+    ("System.GC::GetAllocatedBytesForCurrentThread", allocated_bytes_for_current_thread as *const ()),
+    ("System.GC::RecordPressure", record_pressure as *const ()),
+];

@@ -1,0 +1,4 @@
+//! Namespace System.Text.
+
+pub mod encoding_helper;
+pub mod normalization;

@@ -1,0 +1,58 @@
+//! System.Text.Normalization: the tables behind `String.Normalize`, from `data/normalization.bin` (written by
+//! `data/dump-normalization.cs`, which describes the layout).
+
+use crate::arguments::write_out;
+use saki_runtime::{InternalCall, Thread};
+
+/// The file, aligned for the tables of 32-bit numbers in it.
+#[repr(C, align(8))]
+struct Aligned<T: ?Sized>(T);
+
+static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/normalization.bin"));
+
+const TABLE_COUNT: usize = 6;
+const HEADER_BYTES: usize = TABLE_COUNT * 4;
+
+/// The tables in the order of the parameters.
+fn tables() -> [&'static [u8]; TABLE_COUNT] {
+    let (header, mut rest) = FILE.0.split_at(HEADER_BYTES);
+    let lengths: [usize; TABLE_COUNT] = std::array::from_fn(|index| {
+        let word = [header[index * 4], header[index * 4 + 1], header[index * 4 + 2], header[index * 4 + 3]];
+        u32::from_le_bytes(word) as usize
+    });
+    lengths.map(|length| {
+        let (table, behind) = rest.split_at(length);
+        rest = behind;
+        table
+    })
+}
+
+extern "C" fn load(
+    _t: Thread,
+    props: *mut *const u8,
+    mapped_chars: *mut *const u8,
+    char_map_index: *mut *const u8,
+    helper_index: *mut *const u8,
+    map_index_to_composite: *mut *const u8,
+    combining_class: *mut *const u8,
+) {
+    let places = [props, mapped_chars, char_map_index, helper_index, map_index_to_composite, combining_class];
+    for (place, table) in places.into_iter().zip(tables()) {
+        write_out(place, table.as_ptr());
+    }
+}
+
+pub const TABLE: &[InternalCall] = &[("System.Text.Normalization::load_normalization_resource", load as *const ())];
+
+#[cfg(test)]
+mod tests {
+    use super::{FILE, HEADER_BYTES, tables};
+
+    #[test]
+    fn tables_fill_the_file_and_are_aligned() {
+        let tables = tables();
+        assert_eq!(tables.iter().map(|t| t.len()).sum::<usize>() + HEADER_BYTES, FILE.0.len());
+        assert_eq!(tables[1].as_ptr() as usize % 4, 0);
+        assert!(tables[2..5].iter().all(|t| t.as_ptr() as usize % 2 == 0));
+    }
+}

@@ -1,0 +1,63 @@
+//! System.Threading.Monitor, over the runtime's object locks.
+
+use crate::arguments::{non_null, write_out};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, monitors};
+
+const INFINITE: i32 = -1;
+
+extern "C" fn enter(t: Thread, object: ObjRef) {
+    t.run(|| monitors::try_enter(t, object, INFINITE).map(|_| ()));
+}
+
+extern "C" fn exit(t: Thread, object: ObjRef) {
+    t.run(|| monitors::exit(t, object));
+}
+
+/// `taken` is set before anything can interrupt the caller.
+extern "C" fn try_enter_with_atomic_var(t: Thread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
+    t.run(|| {
+        let entered = monitors::try_enter(t, object, milliseconds)?;
+        write_out(taken, u8::from(entered));
+        Ok(())
+    });
+}
+
+extern "C" fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> i32 {
+    t.run(|| monitors::wait(t, object, milliseconds).map(i32::from))
+}
+
+extern "C" fn pulse(t: Thread, object: ObjRef) {
+    t.run(|| monitors::pulse(t, object, false));
+}
+
+extern "C" fn pulse_all(t: Thread, object: ObjRef) {
+    t.run(|| monitors::pulse(t, object, true));
+}
+
+/// Whether the current thread holds the lock.
+extern "C" fn is_owner(t: Thread, object: ObjRef) -> i32 {
+    t.run(|| {
+        non_null(t, object, "obj")?;
+        Ok(i32::from(monitors::owner(object) == t.id()))
+    })
+}
+
+/// Whether any thread holds the lock.
+extern "C" fn is_held(t: Thread, object: ObjRef) -> i32 {
+    t.run(|| {
+        non_null(t, object, "obj")?;
+        Ok(i32::from(monitors::owner(object) != 0))
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.Monitor::Enter", enter as *const ()),
+    ("System.Threading.Monitor::Exit", exit as *const ()),
+    ("System.Threading.Monitor::try_enter_with_atomic_var", try_enter_with_atomic_var as *const ()),
+    ("System.Threading.Monitor::Monitor_wait", wait as *const ()),
+    ("System.Threading.Monitor::Monitor_pulse", pulse as *const ()),
+    ("System.Threading.Monitor::Monitor_pulse_all", pulse_all as *const ()),
+    ("System.Threading.Monitor::Monitor_test_owner", is_owner as *const ()),
+    ("System.Threading.Monitor::Monitor_test_synchronised", is_held as *const ()),
+];

@@ -1,0 +1,71 @@
+//! System.Threading.NativeEventCalls: events, and closing of every kind of wait handle.
+
+use super::waitables::{self, Created, Kind, KindName, OpenError};
+use crate::arguments::{units_at, write_out};
+use crate::io::errors::Win32Error;
+use saki_runtime::{InternalCall, Thread};
+
+const INVALID_HANDLE_VALUE: usize = usize::MAX;
+
+/// The name of an object; None for null.
+pub(super) fn object_name(name: *const u16, length: i32) -> Option<String> {
+    (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
+}
+
+/// (handle, error code) as the class library wants the outcome of creating an object.
+pub(super) fn created(outcome: Created) -> (usize, Win32Error) {
+    match outcome {
+        Created::New(handle) => (handle, Win32Error::SUCCESS),
+        Created::Existing(handle) => (handle, Win32Error::ALREADY_EXISTS),
+        Created::NameTaken => (0, Win32Error::INVALID_HANDLE),
+    }
+}
+
+/// (handle, error code) for opening an object by name.
+pub(super) fn opened(name: *const u16, length: i32, kind: KindName) -> (usize, Win32Error) {
+    match waitables::open(&object_name(name, length).unwrap_or_default(), kind) {
+        Ok(handle) => (handle, Win32Error::SUCCESS),
+        Err(OpenError::NameTaken) => (INVALID_HANDLE_VALUE, Win32Error::INVALID_HANDLE),
+        Err(OpenError::UnknownName) => (0, Win32Error::FILE_NOT_FOUND),
+    }
+}
+
+unsafe extern "C" fn create_event(
+    _t: Thread,
+    is_manual: u8,
+    is_set: u8,
+    name: *const u16,
+    length: i32,
+    error: *mut i32,
+) -> usize {
+    let kind = Kind::Event { is_manual: is_manual != 0, is_set: is_set != 0 };
+    let (handle, code) = created(waitables::create(kind, object_name(name, length)));
+    write_out(error, code.0);
+    handle
+}
+
+unsafe extern "C" fn open_event(_t: Thread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+    let (handle, code) = opened(name, length, KindName::Event);
+    write_out(error, code.0);
+    handle
+}
+
+unsafe extern "C" fn set_event(_t: Thread, handle: usize) -> i32 {
+    i32::from(waitables::set_event(handle, true))
+}
+
+unsafe extern "C" fn reset_event(_t: Thread, handle: usize) -> i32 {
+    i32::from(waitables::set_event(handle, false))
+}
+
+unsafe extern "C" fn close_event(_t: Thread, handle: usize) {
+    waitables::close(handle);
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.NativeEventCalls::CloseEvent_internal", close_event as *const ()),
+    ("System.Threading.NativeEventCalls::CreateEvent_icall", create_event as *const ()),
+    ("System.Threading.NativeEventCalls::OpenEvent_icall", open_event as *const ()),
+    ("System.Threading.NativeEventCalls::ResetEvent_internal", reset_event as *const ()),
+    ("System.Threading.NativeEventCalls::SetEvent_internal", set_event as *const ()),
+];

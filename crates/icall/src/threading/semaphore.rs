@@ -1,0 +1,45 @@
+//! System.Threading.Semaphore (System.dll).
+
+use super::native_events::{created, object_name, opened};
+use super::waitables::{self, Kind, KindName};
+use crate::arguments::write_out;
+use crate::io::errors::Win32Error;
+use saki_runtime::{InternalCall, Thread};
+
+unsafe extern "C" fn create_semaphore(
+    _t: Thread,
+    count: i32,
+    max: i32,
+    name: *const u16,
+    length: i32,
+    error: *mut i32,
+) -> usize {
+    let (handle, code) = if max <= 0 || !(0..=max).contains(&count) {
+        (0, Win32Error::INVALID_PARAMETER)
+    } else {
+        created(waitables::create(Kind::Semaphore { count, max }, object_name(name, length)))
+    };
+    write_out(error, code.0);
+    handle
+}
+
+unsafe extern "C" fn open_semaphore(_t: Thread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+    let (handle, code) = opened(name, length, KindName::Semaphore);
+    write_out(error, code.0);
+    handle
+}
+
+unsafe extern "C" fn release_semaphore(_t: Thread, handle: usize, add: i32, before: *mut i32) -> i32 {
+    let (count, succeeded) = match waitables::release_semaphore(handle, add) {
+        Ok(count) => (count, 1),
+        Err((_, count)) => (count, 0),
+    };
+    write_out(before, count);
+    succeeded
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.Semaphore::CreateSemaphore_icall", create_semaphore as *const ()),
+    ("System.Threading.Semaphore::OpenSemaphore_icall", open_semaphore as *const ()),
+    ("System.Threading.Semaphore::ReleaseSemaphore_internal", release_semaphore as *const ()),
+];

@@ -1,0 +1,254 @@
+//! System.Threading.Thread and InternalThread. What they do is in `saki_runtime::threads`.
+//!
+//! Left out: the volatile accesses and barriers (`volatile`), GetStackTraces, SuspendInternal and ResumeInternal.
+
+use super::waitables;
+use crate::arguments::{non_null, units_at};
+use parking_lot::Mutex;
+use saki_abi::ObjRef;
+use saki_runtime::pending::{self, WaitEnd};
+use saki_runtime::threads::{self, state};
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions, statics};
+use saki_thread::root;
+
+static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
+
+/// The native part of a thread's name: a boxed string, null = none.
+static NAME: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_chars");
+/// Whether the program has set the name, which it may do once.
+static IS_NAMED: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_free");
+/// Guards every thread's name; held for a copy, never at a safepoint.
+static NAMES: Mutex<()> = Mutex::new(());
+
+unsafe extern "C" fn construct_internal_thread(t: Thread, thread: ObjRef) {
+    t.run(|| threads::construct_internal(t, thread).map(|_| ()));
+}
+
+unsafe extern "C" fn thread_internal(t: Thread, thread: ObjRef, start: ObjRef) -> i32 {
+    t.run(|| threads::start(t, thread, start).map(|()| 1))
+}
+
+unsafe extern "C" fn free_internal(_t: Thread, internal: ObjRef) {
+    threads::unlink(internal);
+    let _guard = NAMES.lock();
+    let name = NAME.get::<*mut String>(internal);
+    NAME.set(internal, std::ptr::null_mut::<String>());
+    if !name.is_null() {
+        // SAFETY: a box from `replace_name`, taken out of the object under the lock.
+        drop(unsafe { Box::from_raw(name) });
+    }
+}
+
+/// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
+unsafe extern "C" fn get_current_thread(t: Thread) -> ObjRef {
+    t.run(|| {
+        let thread = threads::current_object(t)?;
+        if let Ok(address) = statics::thread_static_address(t, CURRENT_THREAD.field()) {
+            // SAFETY: the field's slot in this thread's block, which is a root: no barrier.
+            unsafe { *(address as *mut ObjRef) = thread };
+        }
+        Ok(thread)
+    })
+}
+
+unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
+    t.run(|| {
+        let thread = t.managed();
+        if milliseconds == 0 && thread.pending_requests() == 0 {
+            thread.blocking(std::thread::yield_now);
+            return Ok(());
+        }
+        match pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible))
+        {
+            WaitEnd::Interrupted => Err(pending::throw_requested(t)),
+            WaitEnd::Woken | WaitEnd::TimedOut => Ok(()),
+        }
+    });
+}
+
+unsafe extern "C" fn yield_internal(t: Thread) -> i32 {
+    t.managed().blocking(std::thread::yield_now);
+    1
+}
+
+unsafe extern "C" fn join(t: Thread, thread: ObjRef, milliseconds: i32) -> i32 {
+    t.run(|| {
+        let internal = threads::internal_of(t, thread)?;
+        threads::join(t, internal, milliseconds).map(i32::from)
+    })
+}
+
+unsafe extern "C" fn interrupt(t: Thread, thread: ObjRef) {
+    t.run(|| {
+        threads::interrupt(threads::internal_of(t, thread)?);
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) {
+    t.run(|| {
+        non_null(t, internal, "thread")?;
+        threads::abort(t, internal, state_object)
+    });
+}
+
+unsafe extern "C" fn reset_abort(t: Thread, _thread: ObjRef) {
+    t.run(|| threads::reset_abort(t));
+}
+
+unsafe extern "C" fn get_abort_exception_state(t: Thread, thread: ObjRef) -> ObjRef {
+    t.run(|| {
+        let internal = threads::internal_of(t, thread)?;
+        Ok(threads::managed_of(internal).map_or(ObjRef::NULL, |managed| managed.roots[root::ABORT_STATE].get()))
+    })
+}
+
+unsafe extern "C" fn get_state(_t: Thread, internal: ObjRef) -> u32 {
+    threads::state_of(internal)
+}
+
+unsafe extern "C" fn set_state(_t: Thread, internal: ObjRef, bits: u32) {
+    threads::set_state(internal, bits);
+}
+
+unsafe extern "C" fn clear_state(_t: Thread, internal: ObjRef, bits: u32) {
+    threads::clear_state(internal, bits);
+}
+
+unsafe extern "C" fn get_priority(t: Thread, thread: ObjRef) -> i32 {
+    t.run(|| Ok(threads::PRIORITY.get(threads::internal_of(t, thread)?)))
+}
+
+/// The system's default scheduling has no priorities between the threads of a process: the number is only kept.
+unsafe extern "C" fn set_priority(t: Thread, thread: ObjRef, priority: i32) {
+    t.run(|| {
+        threads::PRIORITY.set(threads::internal_of(t, thread)?, priority);
+        Ok(())
+    });
+}
+
+fn name_of(internal: ObjRef) -> Option<String> {
+    let _guard = NAMES.lock();
+    let name = NAME.get::<*const String>(internal);
+    // SAFETY: null or a box from `replace_name`, not freed while the lock is held.
+    (!name.is_null()).then(|| unsafe { (*name).clone() })
+}
+
+/// Sets a thread's name. `by_program`: only once, and reports false the second time.
+pub(super) fn replace_name(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
+    {
+        let _guard = NAMES.lock();
+        if by_program && IS_NAMED.get::<i32>(internal) != 0 {
+            return false;
+        }
+        let old = NAME.get::<*mut String>(internal);
+        let new = name.map_or(std::ptr::null_mut(), |name| Box::into_raw(Box::new(name.to_owned())));
+        NAME.set(internal, new);
+        IS_NAMED.set(internal, i32::from(by_program && name.is_some()));
+        if !old.is_null() {
+            // SAFETY: a box made here, taken out of the object under the lock.
+            drop(unsafe { Box::from_raw(old) });
+        }
+    }
+    if let Some(managed) = threads::managed_of(internal) {
+        managed.set_name(name);
+        if let Some(name) = name.filter(|_| threads::state_of(internal) & state::STOPPED == 0) {
+            threads::set_native_name(managed, name);
+        }
+    }
+    true
+}
+
+unsafe extern "C" fn get_name(t: Thread, internal: ObjRef) -> ObjRef {
+    t.run(|| {
+        non_null(t, internal, "thread")?;
+        crate::arguments::optional_string(t, name_of(internal).as_deref())
+    })
+}
+
+unsafe extern "C" fn set_name(t: Thread, internal: ObjRef, name: *const u16, length: i32) {
+    t.run(|| {
+        non_null(t, internal, "thread")?;
+        let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
+        if replace_name(internal, name.as_deref(), true) {
+            return Ok(());
+        }
+        Err(exceptions::throw(t, "System", "InvalidOperationException", "Thread.Name can only be set once."))
+    });
+}
+
+/// There is one domain, so both directions give the array itself.
+unsafe extern "C" fn byte_array_to_domain(_t: Thread, array: ObjRef) -> ObjRef {
+    array
+}
+
+/// The identity of the only domain.
+const ROOT_DOMAIN_ID: i32 = 1;
+
+unsafe extern "C" fn get_domain_id(_t: Thread) -> i32 {
+    ROOT_DOMAIN_ID
+}
+
+/// The largest stack a program may ask for, in bytes.
+unsafe extern "C" fn system_max_stack_size(_t: Thread) -> i32 {
+    // SAFETY: zeroed, then filled by getrlimit.
+    let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
+    // SAFETY: room for the limit.
+    if unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) } != 0 {
+        return i32::MAX;
+    }
+    i32::try_from(limit.rlim_max).unwrap_or(i32::MAX)
+}
+
+/// What a thread that ends has to give up.
+fn on_exit(t: Thread) {
+    waitables::abandon_mutexes(t.id());
+}
+
+/// Makes threads that end give up their mutexes. Called once, before managed code runs.
+pub fn install() {
+    threads::add_exit_hook(on_exit);
+}
+
+/// Brings the current thread's object back to the state of a fresh pool thread.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
+    let internal = threads::current_internal(t)?;
+    // Only when the program changed it: each name is a system call.
+    if name_of(internal).as_deref() != Some(name) {
+        replace_name(internal, Some(name), false);
+    }
+    if threads::state_of(internal) & state::BACKGROUND == 0 {
+        threads::set_state(internal, state::BACKGROUND);
+    }
+    const NORMAL_PRIORITY: i32 = 2;
+    threads::PRIORITY.set(internal, NORMAL_PRIORITY);
+    Ok(())
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.InternalThread::Thread_free_internal", free_internal as *const ()),
+    ("System.Threading.Thread::Abort_internal", abort as *const ()),
+    ("System.Threading.Thread::ByteArrayToCurrentDomain", byte_array_to_domain as *const ()),
+    ("System.Threading.Thread::ByteArrayToRootDomain", byte_array_to_domain as *const ()),
+    ("System.Threading.Thread::ClrState", clear_state as *const ()),
+    ("System.Threading.Thread::ConstructInternalThread", construct_internal_thread as *const ()),
+    ("System.Threading.Thread::GetAbortExceptionState", get_abort_exception_state as *const ()),
+    ("System.Threading.Thread::GetCurrentThread", get_current_thread as *const ()),
+    ("System.Threading.Thread::GetDomainID", get_domain_id as *const ()),
+    ("System.Threading.Thread::GetName_internal", get_name as *const ()),
+    ("System.Threading.Thread::GetPriorityNative", get_priority as *const ()),
+    ("System.Threading.Thread::GetState", get_state as *const ()),
+    ("System.Threading.Thread::InterruptInternal", interrupt as *const ()),
+    ("System.Threading.Thread::JoinInternal", join as *const ()),
+    ("System.Threading.Thread::ResetAbortNative", reset_abort as *const ()),
+    ("System.Threading.Thread::SetName_icall", set_name as *const ()),
+    ("System.Threading.Thread::SetPriorityNative", set_priority as *const ()),
+    ("System.Threading.Thread::SetState", set_state as *const ()),
+    ("System.Threading.Thread::SleepInternal", sleep as *const ()),
+    ("System.Threading.Thread::SystemMaxStackStize", system_max_stack_size as *const ()),
+    ("System.Threading.Thread::Thread_internal", thread_internal as *const ()),
+    ("System.Threading.Thread::YieldInternal", yield_internal as *const ()),
+];

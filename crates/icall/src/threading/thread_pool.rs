@@ -1,0 +1,328 @@
+//! System.Threading.ThreadPool: the threads that run the managed work queue.
+//!
+//! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by one
+//! call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a request is
+//! never lost: it is taken by an idle worker, by a new one while there are fewer than the minimum, by one that becomes free,
+//! or by one that the monitor adds; the pool's lock is never held at a safepoint or while blocking.
+//!
+//! | who adds a worker | when |
+//! |---|---|
+//! | a request | no worker is idle and there are fewer than the minimum |
+//! | the monitor | a request waits and all workers have been blocked for two looks, or nothing was taken for 500 ms |
+//!
+//! Left out: hill climbing by throughput; I/O completion threads (only their limits are kept).
+
+use super::thread::reset_for_pool;
+use crate::arguments::write_out;
+use parking_lot::Mutex;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::threads::{self, state};
+use saki_runtime::{InternalCall, Managed, Thread, invoke};
+use saki_thread::{ManagedThread, ThreadKind, WaitState};
+use saki_types::{Method, universe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::{Duration, Instant};
+
+/// What the program sees as the worker's name.
+const WORKER_NAME: &str = "Thread Pool Worker";
+const MAX_THREADS_PER_CPU: i32 = 100;
+
+/// A worker without work ends after a time in this range, so that not all end at once.
+const MIN_IDLE: Duration = Duration::from_secs(5);
+const IDLE_SPREAD_SECONDS: u64 = 55;
+
+/// How often the monitor looks while requests wait.
+const MONITOR_INTERVAL: Duration = Duration::from_millis(50);
+/// The pool is starved when a request waits and no work was taken for so long.
+const STARVATION: Duration = Duration::from_millis(500);
+/// Looks without requests until the monitor ends.
+const MONITOR_IDLE_LOOKS: u32 = 100;
+
+struct Idle {
+    thread: &'static ManagedThread,
+    woken: Arc<AtomicBool>,
+}
+
+struct Pool {
+    /// Limits of workers and of I/O completion threads.
+    min: (i32, i32),
+    max: (i32, i32),
+    requests: usize,
+    workers: Vec<&'static ManagedThread>,
+    /// Spawned and not yet in `workers`.
+    starting: usize,
+    idle: Vec<Idle>,
+    last_taken: Instant,
+    has_monitor: bool,
+}
+
+impl Pool {
+    fn worker_count(&self) -> usize {
+        self.workers.len() + self.starting
+    }
+
+    /// Every worker waits for something.
+    fn is_blocked(&self) -> bool {
+        self.starting == 0 && self.workers.iter().all(|w| w.wait_state() != WaitState::Running || w.is_in_safe_region())
+    }
+}
+
+static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
+    let cpus = cpu_count();
+    Mutex::new(Pool {
+        min: (cpus, cpus),
+        max: (cpus * MAX_THREADS_PER_CPU, cpus * MAX_THREADS_PER_CPU),
+        requests: 0,
+        workers: Vec::new(),
+        starting: 0,
+        idle: Vec::new(),
+        last_taken: Instant::now(),
+        has_monitor: false,
+    })
+});
+
+fn cpu_count() -> i32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as i32)
+}
+
+/// What to do once the lock is released.
+#[derive(Default)]
+struct Actions {
+    wake: Option<Idle>,
+    add_worker: bool,
+    add_monitor: bool,
+}
+
+impl Actions {
+    fn perform(self) {
+        if let Some(idle) = self.wake {
+            // Release: pairs with the idle worker's look.
+            idle.woken.store(true, Ordering::Release);
+            idle.thread.unpark();
+        }
+        if self.add_worker {
+            let spawned = saki_thread::spawn(ThreadKind::Background, Some(WORKER_NAME), 0, |thread| {
+                // SAFETY: the thread just attached.
+                run_worker(unsafe { Thread::from_abi(thread.abi()) });
+            });
+            if spawned.is_err() {
+                // The request stays; the monitor tries again.
+                POOL.lock().starting -= 1;
+            }
+        }
+        if self.add_monitor {
+            let spawned = saki_thread::spawn(ThreadKind::Internal, Some("Pool Monitor"), 0, monitor);
+            if spawned.is_err() {
+                POOL.lock().has_monitor = false;
+            }
+        }
+    }
+}
+
+/// Asks for a worker soon.
+fn request_worker() {
+    let mut actions = Actions::default();
+    {
+        let mut pool = POOL.lock();
+        pool.requests += 1;
+        actions.wake = pool.idle.pop();
+        if actions.wake.is_none() {
+            actions.add_worker = pool.worker_count() < pool.min.0 as usize;
+            pool.starting += usize::from(actions.add_worker);
+            actions.add_monitor = !pool.has_monitor;
+            pool.has_monitor = true;
+        }
+    }
+    actions.perform();
+}
+
+/// Adds workers while requests wait and the present ones do not take them.
+fn monitor(thread: &'static ManagedThread) {
+    let (mut idle_looks, mut blocked_looks) = (0, 0);
+    loop {
+        thread.sleep(Some(MONITOR_INTERVAL), false);
+        let mut actions = Actions::default();
+        {
+            let mut pool = POOL.lock();
+            if pool.requests == 0 {
+                idle_looks += 1;
+                if idle_looks >= MONITOR_IDLE_LOOKS {
+                    pool.has_monitor = false;
+                    return;
+                }
+                continue;
+            }
+            idle_looks = 0;
+            blocked_looks = if pool.is_blocked() { blocked_looks + 1 } else { 0 };
+            let is_starved = pool.last_taken.elapsed() >= STARVATION;
+            actions.wake = pool.idle.pop();
+            let wanted = blocked_looks >= 2 || is_starved || pool.worker_count() < pool.min.0 as usize;
+            if actions.wake.is_none() && wanted && pool.worker_count() < pool.max.0 as usize {
+                actions.add_worker = true;
+                pool.starting += 1;
+                pool.last_taken = Instant::now();
+            }
+        }
+        actions.perform();
+    }
+}
+
+/// Waits for a request and takes it. False when the worker is to end.
+fn take_request(thread: &'static ManagedThread) -> bool {
+    loop {
+        let woken = {
+            let mut pool = POOL.lock();
+            if pool.requests > 0 {
+                pool.requests -= 1;
+                pool.last_taken = Instant::now();
+                return true;
+            }
+            if pool.worker_count() > pool.max.0 as usize {
+                pool.workers.retain(|w| !std::ptr::eq(*w, thread));
+                return false;
+            }
+            let woken = Arc::new(AtomicBool::new(false));
+            pool.idle.push(Idle { thread, woken: woken.clone() });
+            woken
+        };
+        let spread = saki_os::clock::monotonic_ns() / 1000 % IDLE_SPREAD_SECONDS;
+        let idle = MIN_IDLE + Duration::from_secs(spread);
+        // Acquire: pairs with the waker's Release.
+        thread.wait_until(WaitState::Native, Some(idle), false, || woken.load(Ordering::Acquire));
+        let mut pool = POOL.lock();
+        // Still in the list: nobody wanted it.
+        if let Some(position) = pool.idle.iter().position(|idle| Arc::ptr_eq(&idle.woken, &woken)) {
+            pool.idle.swap_remove(position);
+            if pool.requests == 0 {
+                pool.workers.retain(|w| !std::ptr::eq(*w, thread));
+                return false;
+            }
+        }
+    }
+}
+
+fn callback(t: Thread) -> Managed<&'static Method> {
+    static CALLBACK: OnceLock<&'static Method> = OnceLock::new();
+    if let Some(known) = CALLBACK.get() {
+        return Ok(known);
+    }
+    let ty = universe().corlib_type("System.Threading", "_ThreadPoolWaitCallback").to_managed(t)?;
+    let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
+    match method {
+        Some(method) => Ok(CALLBACK.get_or_init(|| method)),
+        None => Err(saki_runtime::exceptions::throw_not_implemented(t, "_ThreadPoolWaitCallback.PerformWaitCallback")),
+    }
+}
+
+fn perform(t: Thread) -> Managed<()> {
+    reset_for_pool(t, WORKER_NAME)?;
+    let callback = callback(t)?;
+    invoke::invoke(t, callback, &[])?;
+    Ok(())
+}
+
+fn prepare(t: Thread) -> Managed<()> {
+    let internal = threads::current_internal(t)?;
+    threads::IS_POOL_THREAD.set(internal, 1u8);
+    Ok(())
+}
+
+fn run_worker(t: Thread) {
+    {
+        let mut pool = POOL.lock();
+        pool.starting -= 1;
+        pool.workers.push(t.managed());
+    }
+    if prepare(t).is_err() {
+        threads::end_by_exception(t);
+    }
+    while take_request(t.managed()) {
+        if perform(t).is_err() {
+            // An abort ends the work item, not the worker; anything else ends the process.
+            threads::end_by_exception(t);
+            if let Ok(internal) = threads::current_internal(t) {
+                threads::clear_state(internal, state::ABORT_REQUESTED);
+            }
+        }
+    }
+    threads::finish(t);
+}
+
+unsafe extern "C" fn initialize(_t: Thread, enable_worker_tracking: *mut u8) {
+    write_out(enable_worker_tracking, 0);
+}
+
+unsafe extern "C" fn request_worker_thread(_t: Thread) -> i32 {
+    request_worker();
+    1
+}
+
+/// Whether the worker may take another work item.
+unsafe extern "C" fn notify_complete(_t: Thread) -> i32 {
+    let mut pool = POOL.lock();
+    pool.last_taken = Instant::now();
+    i32::from(pool.worker_count() <= pool.max.0 as usize)
+}
+
+unsafe extern "C" fn notify_progress(_t: Thread) {
+    POOL.lock().last_taken = Instant::now();
+}
+
+/// Work was queued; a request follows.
+unsafe extern "C" fn notify_queued(_t: Thread) {}
+
+/// Only called when `InitializeVMTp` asks for it.
+unsafe extern "C" fn report_status(_t: Thread, _is_working: u8) {}
+
+unsafe extern "C" fn get_min(_t: Thread, workers: *mut i32, io: *mut i32) {
+    let min = POOL.lock().min;
+    write_out(workers, min.0);
+    write_out(io, min.1);
+}
+
+unsafe extern "C" fn get_max(_t: Thread, workers: *mut i32, io: *mut i32) {
+    let max = POOL.lock().max;
+    write_out(workers, max.0);
+    write_out(io, max.1);
+}
+
+unsafe extern "C" fn get_available(_t: Thread, workers: *mut i32, io: *mut i32) {
+    let pool = POOL.lock();
+    let busy = pool.worker_count().saturating_sub(pool.idle.len()) as i32;
+    write_out(workers, (pool.max.0 - busy).max(0));
+    write_out(io, pool.max.1);
+}
+
+unsafe extern "C" fn set_min(_t: Thread, workers: i32, io: i32) -> i32 {
+    let mut pool = POOL.lock();
+    if workers <= 0 || workers > pool.max.0 || io <= 0 || io > pool.max.1 {
+        return 0;
+    }
+    pool.min = (workers, io);
+    1
+}
+
+unsafe extern "C" fn set_max(_t: Thread, workers: i32, io: i32) -> i32 {
+    let mut pool = POOL.lock();
+    let cpus = cpu_count();
+    if workers < pool.min.0.max(cpus) || io < pool.min.1.max(cpus) {
+        return 0;
+    }
+    pool.max = (workers, io);
+    1
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.ThreadPool::GetAvailableThreadsNative", get_available as *const ()),
+    ("System.Threading.ThreadPool::GetMaxThreadsNative", get_max as *const ()),
+    ("System.Threading.ThreadPool::GetMinThreadsNative", get_min as *const ()),
+    ("System.Threading.ThreadPool::InitializeVMTp", initialize as *const ()),
+    ("System.Threading.ThreadPool::NotifyWorkItemComplete", notify_complete as *const ()),
+    ("System.Threading.ThreadPool::NotifyWorkItemProgressNative", notify_progress as *const ()),
+    ("System.Threading.ThreadPool::NotifyWorkItemQueued", notify_queued as *const ()),
+    ("System.Threading.ThreadPool::ReportThreadStatus", report_status as *const ()),
+    ("System.Threading.ThreadPool::RequestWorkerThread", request_worker_thread as *const ()),
+    ("System.Threading.ThreadPool::SetMaxThreadsNative", set_max as *const ()),
+    ("System.Threading.ThreadPool::SetMinThreadsNative", set_min as *const ()),
+];

@@ -1,0 +1,12 @@
+//! System.Threading.Timer: the clock behind the class library's timer thread.
+
+use saki_runtime::{InternalCall, Thread};
+
+const NS_PER_TICK: u64 = 100;
+
+/// 100-ns ticks since some fixed moment.
+unsafe extern "C" fn time_monotonic(_t: Thread) -> i64 {
+    (saki_os::clock::monotonic_ns() / NS_PER_TICK) as i64
+}
+
+pub const TABLE: &[InternalCall] = &[("System.Threading.Timer::GetTimeMonotonic", time_monotonic as *const ())];

@@ -1,0 +1,87 @@
+//! System.Threading.WaitHandle: waiting for waitable objects.
+//!
+//! Invariant: a wait that was satisfied is reported as such, even when an interrupt or abort came at the same time; that
+//! one ends the next wait.
+
+use super::waitables::{self, Begin, SignalError, Waiting};
+use saki_runtime::pending::{self, WaitEnd};
+use saki_runtime::{InternalCall, Managed, Thread, exceptions};
+use saki_sync::monitor::BlockEnd;
+use saki_thread::WaitState;
+
+/// What managed code expects besides indices.
+const WAIT_TIMEOUT: i32 = 0x102;
+const WAIT_FAILED: i32 = 0x7fff_ffff;
+const ERROR_TOO_MANY_POSTS: i32 = 0x12a;
+const ERROR_NOT_OWNED_BY_CALLER: i32 = 0x12b;
+
+/// Also the limit of `WaitHandle.WaitAny`.
+const MAX_HANDLES: usize = 64;
+
+/// Waits in a queue until satisfied, timed out or interrupted.
+fn wait_queued(t: Thread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
+    let thread = t.managed();
+    let end = pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| {
+        let end = thread.wait_until(WaitState::Handle, rest, interruptible, || waiting.is_satisfied());
+        if waiting.is_satisfied() { BlockEnd::Woken } else { end }
+    });
+    match (waiting.end(), end) {
+        (Some(outcome), _) => Ok(outcome as i32),
+        (None, WaitEnd::Interrupted) => Err(pending::throw_requested(t)),
+        (None, _) => Ok(WAIT_TIMEOUT),
+    }
+}
+
+/// Waits for any or all of the handles; `milliseconds` negative = for ever.
+///
+/// # Errors
+/// ThreadInterruptedException, ThreadAbortException, DuplicateWaitObjectException.
+pub(crate) fn wait(
+    t: Thread,
+    handles: &[usize],
+    for_all: bool,
+    milliseconds: i32,
+    signal_first: Option<usize>,
+) -> Managed<i32> {
+    let is_poll = milliseconds == 0;
+    if t.managed().pending_requests() != 0 && pending::ends_waits(t) {
+        return Err(pending::throw_requested(t));
+    }
+    match waitables::begin(t.managed(), handles, for_all, is_poll, signal_first) {
+        Ok(Begin::Satisfied(outcome)) => Ok(outcome as i32),
+        Ok(Begin::Waiting(_)) if is_poll => Ok(WAIT_TIMEOUT),
+        Ok(Begin::Waiting(waiting)) => wait_queued(t, waiting, milliseconds),
+        Ok(Begin::UnknownHandle) | Err(SignalError::UnknownHandle) => Ok(WAIT_FAILED),
+        Ok(Begin::Duplicate) => Err(exceptions::throw_default(t, "DuplicateWaitObjectException")),
+        Err(SignalError::TooManyPosts) => Ok(ERROR_TOO_MANY_POSTS),
+        Err(SignalError::NotOwner) => Ok(ERROR_NOT_OWNED_BY_CALLER),
+    }
+}
+
+unsafe extern "C" fn wait_internal(
+    t: Thread,
+    handles: *const usize,
+    count: i32,
+    for_all: u8,
+    milliseconds: i32,
+) -> i32 {
+    t.run(|| match usize::try_from(count) {
+        Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
+            // A copy: the array may be a managed one, which moves.
+            let mut copy = [0; MAX_HANDLES];
+            // SAFETY: managed code passes the address of `count` handles.
+            unsafe { std::ptr::copy_nonoverlapping(handles, copy.as_mut_ptr(), count) };
+            wait(t, &copy[..count], for_all != 0 && count > 1, milliseconds, None)
+        }
+        _ => Ok(WAIT_FAILED),
+    })
+}
+
+unsafe extern "C" fn signal_and_wait(t: Thread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
+    t.run(|| wait(t, &[to_wait], false, milliseconds, Some(to_signal)))
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Threading.WaitHandle::SignalAndWait_Internal", signal_and_wait as *const ()),
+    ("System.Threading.WaitHandle::Wait_internal", wait_internal as *const ()),
+];

@@ -1,0 +1,637 @@
+//! Waitable objects: events, mutexes, semaphores, and things that end once (processes). Behind WaitHandle.
+//!
+//! A handle is an opaque word above 2^40: a slot of one table and the slot's generation, so a closed handle is unknown and
+//! no handle is taken for a file descriptor. Invariants: everything is under the table's lock, which is held for a few
+//! instructions and never at a safepoint; whoever makes an object signalled satisfies its waiters in the order they came
+//! (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for. Named objects are
+//! known in this process only, as in Mono.
+
+use parking_lot::Mutex;
+use saki_thread::ManagedThread;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
+
+/// Set in every handle; above all file descriptors and below all invalid values.
+const HANDLE_BIT: usize = 1 << 40;
+const INDEX_BITS: u32 = 24;
+const INDEX_MASK: usize = (1 << INDEX_BITS) - 1;
+
+/// What a waitable object is. Owners are managed thread ids, 0 = none.
+#[derive(Debug)]
+pub enum Kind {
+    Event {
+        is_manual: bool,
+        is_set: bool,
+    },
+    Mutex {
+        owner: u32,
+        depth: u32,
+        is_abandoned: bool,
+    },
+    Semaphore {
+        count: i32,
+        max: i32,
+    },
+    /// Becomes signalled once and stays so.
+    Ending {
+        has_ended: bool,
+    },
+}
+
+/// Kinds have separate handle operations but one name space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KindName {
+    Event,
+    Mutex,
+    Semaphore,
+    Ending,
+}
+
+impl Kind {
+    fn name(&self) -> KindName {
+        match self {
+            Kind::Event { .. } => KindName::Event,
+            Kind::Mutex { .. } => KindName::Mutex,
+            Kind::Semaphore { .. } => KindName::Semaphore,
+            Kind::Ending { .. } => KindName::Ending,
+        }
+    }
+
+    fn is_signalled(&self, thread_id: u32) -> bool {
+        match *self {
+            Kind::Event { is_set, .. } => is_set,
+            Kind::Mutex { owner, .. } => owner == 0 || owner == thread_id,
+            Kind::Semaphore { count, .. } => count > 0,
+            Kind::Ending { has_ended } => has_ended,
+        }
+    }
+}
+
+struct Object {
+    kind: Kind,
+    /// Handles and waits.
+    references: usize,
+    name: Option<String>,
+    waits: VecDeque<Arc<Wait>>,
+}
+
+struct Slot {
+    generation: u16,
+    object: Option<Object>,
+}
+
+/// A thread that waits.
+struct Wait {
+    thread: &'static ManagedThread,
+    /// Slots, in the order of the caller's handles.
+    slots: Vec<usize>,
+    for_all: bool,
+    /// `PENDING` or what `satisfy` gave.
+    outcome: AtomicU32,
+}
+
+const PENDING: u32 = u32::MAX;
+/// Added to the index of a mutex whose owner ended without releasing it.
+pub const ABANDONED: u32 = 0x80;
+
+#[derive(Default)]
+struct Table {
+    slots: Vec<Slot>,
+    free: Vec<usize>,
+    names: HashMap<String, usize>,
+    /// Mutexes owned, by managed thread id.
+    owned: HashMap<u32, Vec<usize>>,
+}
+
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+/// Threads to wake once the lock is released.
+type Woken = Vec<&'static ManagedThread>;
+
+fn wake(woken: Woken) {
+    for thread in woken {
+        thread.unpark();
+    }
+}
+
+impl Table {
+    fn insert(&mut self, kind: Kind, name: Option<String>) -> usize {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, object: None });
+            self.slots.len() - 1
+        });
+        assert!(slot <= INDEX_MASK, "more than 2^24 waitable objects");
+        if let Some(name) = &name {
+            self.names.insert(name.clone(), slot);
+        }
+        self.slots[slot].object = Some(Object { kind, references: 1, name, waits: VecDeque::new() });
+        self.handle_of(slot)
+    }
+
+    fn handle_of(&self, slot: usize) -> usize {
+        HANDLE_BIT | usize::from(self.slots[slot].generation) << INDEX_BITS | slot
+    }
+
+    fn slot_of(&self, handle: usize) -> Option<usize> {
+        let slot = handle & INDEX_MASK;
+        let found = self.slots.get(slot)?;
+        (found.object.is_some() && self.handle_of(slot) == handle).then_some(slot)
+    }
+
+    fn object(&mut self, slot: usize) -> Option<&mut Object> {
+        self.slots.get_mut(slot)?.object.as_mut()
+    }
+
+    fn release(&mut self, slot: usize) {
+        let Some(object) = self.object(slot) else { return };
+        object.references -= 1;
+        if object.references > 0 {
+            return;
+        }
+        if let Some(object) = self.slots[slot].object.take() {
+            if let Some(name) = object.name {
+                self.names.remove(&name);
+            }
+            if let Kind::Mutex { owner, .. } = object.kind {
+                self.disown(owner, slot);
+            }
+        }
+        self.slots[slot].generation = self.slots[slot].generation.wrapping_add(1);
+        self.free.push(slot);
+    }
+
+    fn disown(&mut self, owner: u32, slot: usize) {
+        if let Some(owned) = self.owned.get_mut(&owner) {
+            owned.retain(|other| *other != slot);
+            if owned.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
+    }
+
+    fn is_signalled(&self, slot: usize, thread_id: u32) -> bool {
+        self.slots[slot].object.as_ref().is_some_and(|object| object.kind.is_signalled(thread_id))
+    }
+
+    /// Takes a signalled object; whether it was abandoned.
+    fn acquire(&mut self, slot: usize, thread_id: u32) -> bool {
+        let Some(object) = self.object(slot) else { return false };
+        match &mut object.kind {
+            Kind::Event { is_manual, is_set } => {
+                *is_set = *is_manual;
+                false
+            }
+            Kind::Semaphore { count, .. } => {
+                *count -= 1;
+                false
+            }
+            Kind::Ending { .. } => false,
+            Kind::Mutex { owner, depth, is_abandoned } => {
+                let was_abandoned = std::mem::take(is_abandoned);
+                *depth += 1;
+                if *owner == 0 {
+                    *owner = thread_id;
+                    self.owned.entry(thread_id).or_default().push(slot);
+                }
+                was_abandoned
+            }
+        }
+    }
+
+    /// Takes what a wait is for, if it is there: the index of the first object, perhaps plus `ABANDONED`.
+    fn satisfy(&mut self, slots: &[usize], for_all: bool, thread_id: u32) -> Option<u32> {
+        if for_all {
+            if !slots.iter().all(|&slot| self.is_signalled(slot, thread_id)) {
+                return None;
+            }
+            let abandoned = slots.iter().fold(false, |any, &slot| self.acquire(slot, thread_id) | any);
+            return Some(if abandoned { ABANDONED } else { 0 });
+        }
+        let index = slots.iter().position(|&slot| self.is_signalled(slot, thread_id))?;
+        let abandoned = self.acquire(slots[index], thread_id);
+        Some(index as u32 + if abandoned { ABANDONED } else { 0 })
+    }
+
+    /// Satisfies waiters of an object that has become signalled.
+    fn serve(&mut self, slot: usize, woken: &mut Woken) {
+        let mut position = 0;
+        loop {
+            let Some(wait) = self.object(slot).and_then(|object| object.waits.get(position).cloned()) else { return };
+            let thread_id = wait.thread.managed_id();
+            match self.satisfy(&wait.slots, wait.for_all, thread_id) {
+                Some(outcome) => {
+                    self.remove(&wait);
+                    // Release: pairs with the waiter's look without the lock.
+                    wait.outcome.store(outcome, Ordering::Release);
+                    woken.push(wait.thread);
+                }
+                None => position += 1,
+            }
+            // Nothing is left for those who come later.
+            if !self.slots[slot].object.as_ref().is_some_and(|object| object.kind.is_signalled(0)) {
+                return;
+            }
+        }
+    }
+
+    fn remove(&mut self, wait: &Arc<Wait>) {
+        for &slot in &wait.slots {
+            if let Some(object) = self.object(slot) {
+                object.waits.retain(|other| !Arc::ptr_eq(other, wait));
+            }
+            self.release(slot);
+        }
+    }
+
+    fn signal(&mut self, slot: usize, thread_id: u32, woken: &mut Woken) -> Result<(), SignalError> {
+        let Some(object) = self.object(slot) else { return Err(SignalError::UnknownHandle) };
+        match &mut object.kind {
+            Kind::Event { is_set, .. } => *is_set = true,
+            Kind::Ending { has_ended } => *has_ended = true,
+            Kind::Semaphore { count, max } if *count < *max => *count += 1,
+            Kind::Semaphore { .. } => return Err(SignalError::TooManyPosts),
+            Kind::Mutex { is_abandoned: true, .. } => return Ok(()),
+            Kind::Mutex { owner, .. } if *owner != thread_id => return Err(SignalError::NotOwner),
+            Kind::Mutex { owner, depth, .. } => {
+                *depth -= 1;
+                if *depth > 0 {
+                    return Ok(());
+                }
+                *owner = 0;
+                self.disown(thread_id, slot);
+            }
+        }
+        self.serve(slot, woken);
+        Ok(())
+    }
+}
+
+/// Why an object could not be signalled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SignalError {
+    UnknownHandle,
+    /// The semaphore is full.
+    TooManyPosts,
+    /// The mutex belongs to another thread, or to none.
+    NotOwner,
+}
+
+/// What `create` found under the name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Created {
+    New(usize),
+    /// The object with that name, another reference to it.
+    Existing(usize),
+    /// The name belongs to an object of another kind.
+    NameTaken,
+}
+
+/// A new object, or the one with this name. A new mutex with an owner is owned once.
+pub fn create(kind: Kind, name: Option<String>) -> Created {
+    let mut table = TABLE.lock();
+    if let Some(name) = &name {
+        match table.open(name, kind.name()) {
+            Ok(handle) => return Created::Existing(handle),
+            Err(OpenError::NameTaken) => return Created::NameTaken,
+            Err(OpenError::UnknownName) => {}
+        }
+    }
+    let owner = match kind {
+        Kind::Mutex { owner, .. } => owner,
+        _ => 0,
+    };
+    let handle = table.insert(kind, name);
+    if owner != 0 {
+        table.owned.entry(owner).or_default().push(handle & INDEX_MASK);
+    }
+    Created::New(handle)
+}
+
+/// A new object without a name.
+pub fn create_unnamed(kind: Kind) -> usize {
+    TABLE.lock().insert(kind, None)
+}
+
+/// Why a name could not be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpenError {
+    UnknownName,
+    NameTaken,
+}
+
+impl Table {
+    fn open(&mut self, name: &str, kind: KindName) -> Result<usize, OpenError> {
+        let slot = *self.names.get(name).ok_or(OpenError::UnknownName)?;
+        match self.object(slot) {
+            Some(object) if object.kind.name() == kind => object.references += 1,
+            _ => return Err(OpenError::NameTaken),
+        }
+        Ok(self.handle_of(slot))
+    }
+}
+
+/// Another reference to the object with this name.
+///
+/// # Errors
+/// No object has the name, or one of another kind.
+pub fn open(name: &str, kind: KindName) -> Result<usize, OpenError> {
+    TABLE.lock().open(name, kind)
+}
+
+/// Counts another handle. False when `handle` is not a waitable object's.
+pub fn add_reference(handle: usize) -> bool {
+    let mut table = TABLE.lock();
+    let slot = table.slot_of(handle);
+    match slot.and_then(|slot| table.object(slot)) {
+        Some(object) => {
+            object.references += 1;
+            true
+        }
+        None => false,
+    }
+}
+
+/// Gives a handle back. False when it is unknown.
+pub fn close(handle: usize) -> bool {
+    let mut table = TABLE.lock();
+    match table.slot_of(handle) {
+        Some(slot) => {
+            table.release(slot);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Sets an event, releases a semaphore or mutex once, marks something as ended.
+///
+/// # Errors
+/// See `SignalError`.
+pub fn signal(handle: usize, thread_id: u32) -> Result<(), SignalError> {
+    let mut woken = Woken::new();
+    let result = {
+        let mut table = TABLE.lock();
+        match table.slot_of(handle) {
+            Some(slot) => table.signal(slot, thread_id, &mut woken),
+            None => Err(SignalError::UnknownHandle),
+        }
+    };
+    wake(woken);
+    result
+}
+
+/// Sets or resets an event. False when the handle is no event's.
+pub fn set_event(handle: usize, signalled: bool) -> bool {
+    let mut woken = Woken::new();
+    let known = {
+        let mut table = TABLE.lock();
+        let slot = table.slot_of(handle);
+        match slot.and_then(|slot| table.object(slot)).map(|object| &mut object.kind) {
+            Some(Kind::Event { is_set, .. }) => {
+                *is_set = signalled;
+                if signalled && let Some(slot) = slot {
+                    table.serve(slot, &mut woken);
+                }
+                true
+            }
+            _ => false,
+        }
+    };
+    wake(woken);
+    known
+}
+
+/// Adds to a semaphore; the count before.
+///
+/// # Errors
+/// `TooManyPosts` (with the count) when it would exceed its maximum, `UnknownHandle`.
+pub fn release_semaphore(handle: usize, add: i32) -> Result<i32, (SignalError, i32)> {
+    let mut woken = Woken::new();
+    let result = {
+        let mut table = TABLE.lock();
+        let slot = table.slot_of(handle);
+        match slot.and_then(|slot| table.object(slot)).map(|object| &mut object.kind) {
+            Some(Kind::Semaphore { count, max }) => {
+                let before = *count;
+                match before.checked_add(add).filter(|sum| add >= 0 && sum <= max) {
+                    Some(sum) => {
+                        *count = sum;
+                        if let Some(slot) = slot {
+                            table.serve(slot, &mut woken);
+                        }
+                        Ok(before)
+                    }
+                    None => Err((SignalError::TooManyPosts, before)),
+                }
+            }
+            _ => Err((SignalError::UnknownHandle, 0)),
+        }
+    };
+    wake(woken);
+    result
+}
+
+/// Releases a mutex once.
+///
+/// # Errors
+/// `NotOwner`, `UnknownHandle`.
+pub fn release_mutex(handle: usize, thread_id: u32) -> Result<(), SignalError> {
+    let is_mutex = {
+        let mut table = TABLE.lock();
+        let slot = table.slot_of(handle);
+        slot.and_then(|slot| table.object(slot)).is_some_and(|object| object.kind.name() == KindName::Mutex)
+    };
+    if is_mutex { signal(handle, thread_id) } else { Err(SignalError::UnknownHandle) }
+}
+
+/// Gives up the mutexes of a thread that ends; who gets one is told.
+pub fn abandon_mutexes(thread_id: u32) {
+    let mut woken = Woken::new();
+    {
+        let mut table = TABLE.lock();
+        for slot in table.owned.remove(&thread_id).unwrap_or_default() {
+            if let Some(Kind::Mutex { owner, depth, is_abandoned }) = table.object(slot).map(|object| &mut object.kind)
+            {
+                (*owner, *depth, *is_abandoned) = (0, 0, true);
+                table.serve(slot, &mut woken);
+            }
+        }
+    }
+    wake(woken);
+}
+
+/// What a wait found at once.
+pub enum Begin {
+    /// See `ABANDONED`.
+    Satisfied(u32),
+    UnknownHandle,
+    /// Two handles of a wait for all are the same.
+    Duplicate,
+    /// Nothing yet: wait until `is_satisfied`, then call `end`.
+    Waiting(Waiting),
+}
+
+/// A wait that is in the queues of its objects; leaves them when dropped.
+pub struct Waiting(Arc<Wait>);
+
+impl Waiting {
+    /// Whether somebody has satisfied the wait.
+    pub fn is_satisfied(&self) -> bool {
+        // Acquire: pairs with `serve`.
+        self.0.outcome.load(Ordering::Acquire) != PENDING
+    }
+
+    /// Leaves the queues. The outcome, if the wait was satisfied.
+    pub fn end(self) -> Option<u32> {
+        self.leave()
+    }
+
+    fn leave(&self) -> Option<u32> {
+        let mut table = TABLE.lock();
+        match self.0.outcome.load(Ordering::Relaxed) {
+            // Relaxed: the lock orders it.
+            PENDING => {
+                // No longer in a queue, so nobody sets it after this.
+                self.0.outcome.store(PENDING - 1, Ordering::Relaxed);
+                table.remove(&self.0);
+                None
+            }
+            outcome if outcome == PENDING - 1 => None,
+            outcome => Some(outcome),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Begins a wait of the current thread. `signal_first`: an object to signal in the same step. `is_poll`: never waits.
+///
+/// # Errors
+/// What signalling `signal_first` gave.
+pub fn begin(
+    thread: &'static ManagedThread,
+    handles: &[usize],
+    for_all: bool,
+    is_poll: bool,
+    signal_first: Option<usize>,
+) -> Result<Begin, SignalError> {
+    let thread_id = thread.managed_id();
+    let mut woken = Woken::new();
+    let mut table = TABLE.lock();
+    let mut slots: Vec<usize> = Vec::with_capacity(handles.len());
+    for &handle in handles {
+        let Some(slot) = table.slot_of(handle) else { return Ok(Begin::UnknownHandle) };
+        if for_all && slots.contains(&slot) {
+            return Ok(Begin::Duplicate);
+        }
+        slots.push(slot);
+    }
+    if let Some(handle) = signal_first {
+        let slot = table.slot_of(handle).ok_or(SignalError::UnknownHandle)?;
+        table.signal(slot, thread_id, &mut woken)?;
+    }
+    let begun = match table.satisfy(&slots, for_all, thread_id) {
+        Some(outcome) => Begin::Satisfied(outcome),
+        None => {
+            let wait = Arc::new(Wait { thread, slots, for_all, outcome: AtomicU32::new(PENDING) });
+            if !is_poll {
+                for &slot in &wait.slots {
+                    if let Some(object) = table.object(slot) {
+                        object.references += 1;
+                        object.waits.push_back(wait.clone());
+                    }
+                }
+            } else {
+                wait.outcome.store(PENDING - 1, Ordering::Relaxed);
+            }
+            Begin::Waiting(Waiting(wait))
+        }
+    };
+    drop(table);
+    wake(woken);
+    Ok(begun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saki_thread::{ThreadKind, WaitState};
+    use std::time::Duration;
+
+    fn event(is_manual: bool) -> usize {
+        create_unnamed(Kind::Event { is_manual, is_set: false })
+    }
+
+    fn wait(handles: &[usize], for_all: bool, milliseconds: u64) -> Option<u32> {
+        let thread = saki_thread::attach_current(ThreadKind::Background);
+        match begin(thread, handles, for_all, milliseconds == 0, None) {
+            Ok(Begin::Satisfied(outcome)) => Some(outcome),
+            Ok(Begin::Waiting(waiting)) => {
+                let time = Some(Duration::from_millis(milliseconds));
+                thread.wait_until(WaitState::Handle, time, false, || waiting.is_satisfied());
+                waiting.end()
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn events_reset_themselves_unless_manual() {
+        let (auto, manual) = (event(false), event(true));
+        assert_eq!(wait(&[auto, manual], false, 0), None);
+        assert!(set_event(manual, true) && set_event(auto, true));
+        assert_eq!(wait(&[auto, manual], true, 0), Some(0));
+        assert_eq!(wait(&[auto, manual], false, 0), Some(1));
+        assert!(set_event(manual, false));
+        assert_eq!(wait(&[auto, manual], false, 1), None);
+        assert!(close(auto) && !close(auto) && !set_event(auto, true));
+        let reused = event(false);
+        assert_ne!(reused, auto, "a new generation");
+    }
+
+    #[test]
+    fn a_waiter_gets_what_another_thread_signals() {
+        let (a, b) = (event(false), event(false));
+        let waiter = std::thread::spawn(move || wait(&[a, b], true, 20_000));
+        std::thread::sleep(Duration::from_millis(10));
+        set_event(a, true);
+        std::thread::sleep(Duration::from_millis(10));
+        set_event(b, true);
+        assert_eq!(waiter.join().unwrap(), Some(0));
+        assert_eq!(wait(&[a, b], false, 0), None, "both were taken");
+    }
+
+    #[test]
+    fn mutexes_are_recursive_and_can_be_abandoned() {
+        let mutex = create_unnamed(Kind::Mutex { owner: 0, depth: 0, is_abandoned: false });
+        let own = saki_thread::attach_current(ThreadKind::Background).managed_id();
+        assert_eq!(wait(&[mutex], false, 0), Some(0));
+        assert_eq!(wait(&[mutex], false, 0), Some(0));
+        let other = std::thread::spawn(move || (wait(&[mutex], false, 1), release_mutex(mutex, u32::MAX)));
+        assert_eq!(other.join().unwrap(), (None, Err(SignalError::NotOwner)));
+        assert_eq!(release_mutex(mutex, own), Ok(()));
+        let waiter = std::thread::spawn(move || wait(&[mutex], false, 20_000));
+        std::thread::sleep(Duration::from_millis(10));
+        abandon_mutexes(own);
+        assert_eq!(waiter.join().unwrap(), Some(ABANDONED));
+    }
+
+    #[test]
+    fn semaphores_count_and_names_are_shared() {
+        let kind = || Kind::Semaphore { count: 1, max: 3 };
+        let name = Some("waitables-test".to_string());
+        let Created::New(first) = create(kind(), name.clone()) else { panic!("the name is new") };
+        assert_eq!(create(kind(), name.clone()), Created::Existing(first));
+        assert_eq!(create(Kind::Event { is_manual: true, is_set: false }, name), Created::NameTaken);
+        assert_eq!(release_semaphore(first, 3), Err((SignalError::TooManyPosts, 1)));
+        assert_eq!(release_semaphore(first, 2), Ok(1));
+        assert_eq!((0..4).filter(|_| wait(&[first], false, 0).is_some()).count(), 3);
+        assert!(close(first) && close(first));
+        assert_eq!(open("waitables-test", KindName::Semaphore), Err(OpenError::UnknownName));
+    }
+}

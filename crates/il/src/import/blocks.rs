@@ -1,0 +1,349 @@
+//! Basic blocks of a body, and the stack where control flow joins.
+//!
+//! A block with one way in takes its predecessor's entries as they are. Elsewhere each stack slot gets a local, written by
+//! every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
+
+use super::Importer;
+use super::kinds::is_exact_class;
+use super::stack::{Effect, Entry, Note, Val};
+use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId};
+use saki_metadata::opcodes::{Instruction, decode_at};
+use saki_types::{LoadError, LoadErrorKind, LoadResult};
+
+/// The block at a code offset.
+pub(super) struct Label {
+    pub block: BlockId,
+    /// Stack at the start; values are meaningful only when `joins` is None.
+    pub entries: Vec<Entry>,
+    pub joins: Option<Vec<LocalId>>,
+    /// Handler of a catch or filter clause: the stack holds the exception in this local.
+    pub exception: Option<LocalId>,
+    pub is_imported: bool,
+}
+
+impl Importer<'_> {
+    /// Imports everything reachable from `offset`, where the stack is what `self.s.stack` holds.
+    pub(super) fn import_from(&mut self, offset: u32) -> LoadResult<()> {
+        let region = self.region_at(offset);
+        match self.b.current {
+            // Straight on in the block at hand.
+            Some(block) if self.s.scan.has_one_way_in(offset) && self.b.region() == region => {
+                let entries = self.s.stack.clone();
+                let label = Label { block, entries, joins: None, exception: None, is_imported: false };
+                self.s.labels.insert(offset, label);
+                self.s.worklist.insert(offset);
+            }
+            _ => {
+                let block = self.jump_target(offset)?;
+                self.b.terminate(Terminator::Jump(block));
+            }
+        }
+        while let Some(offset) = self.s.worklist.pop_first() {
+            self.import_block(offset)?;
+        }
+        Ok(())
+    }
+
+    fn import_block(&mut self, offset: u32) -> LoadResult<()> {
+        let label = self.s.labels.get_mut(&offset).expect("worklist offsets have labels");
+        if std::mem::replace(&mut label.is_imported, true) {
+            return Ok(());
+        }
+        let block = label.block;
+        let (mut entries, joins, exception) = (label.entries.clone(), label.joins.clone(), label.exception);
+        if self.b.current != Some(block) {
+            self.b.current = Some(block);
+            self.forget_block_facts();
+        }
+        self.s.offset = offset;
+        self.set_il_offset(offset);
+        if let Some(local) = exception {
+            let value = self.b.get(local);
+            entries[0].val = Val::Scalar(value);
+        } else if let Some(joins) = joins {
+            for (entry, local) in entries.iter_mut().zip(joins) {
+                entry.val = match self.b.local_type(local) {
+                    IrType::Struct(_) => Val::InLocal(local, 0),
+                    ir => {
+                        entry.ir = ir;
+                        Val::Scalar(self.b.get(local))
+                    }
+                };
+            }
+        }
+        self.s.stack = entries;
+        self.enter_handlers_of(offset)?;
+        self.s.next_offset = offset;
+        loop {
+            let at = self.s.next_offset;
+            if at != offset && self.s.scan.is_leader(at) && (at as usize) < self.s.body.code.len() {
+                let target = self.jump_target(at)?;
+                self.b.terminate(Terminator::Jump(target));
+                return Ok(());
+            }
+            let Some(instruction) = decode_at(self.s.body.code, at).next() else {
+                return Err(LoadError::invalid_program("control falls off the end of the method"));
+            };
+            let instruction = instruction.map_err(|e| LoadError::invalid_program(e.to_string()))?;
+            self.s.offset = instruction.offset;
+            self.s.next_offset = instruction.next_offset;
+            self.set_il_offset(instruction.offset);
+            match self.import_instruction(&instruction) {
+                Ok(()) => {}
+                Err(error) if error.kind == LoadErrorKind::InvalidProgram && !self.s.is_inlined => return Err(error),
+                Err(error) => self.throw_deferred(error),
+            }
+            if self.b.current.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The instruction after the current one, if it is in the same block.
+    pub(super) fn peek(&self, offset: u32) -> Option<Instruction<'static>> {
+        if self.s.scan.is_leader(offset) {
+            return None;
+        }
+        decode_at(self.s.body.code, offset).next()?.ok()
+    }
+
+    /// What is known only within the block that was current.
+    pub(super) fn forget_block_facts(&mut self) {
+        self.initialised_here.clear();
+        self.known_locals.clear();
+    }
+
+    fn set_il_offset(&mut self, offset: u32) {
+        if !self.s.is_inlined {
+            self.b.il_offset = offset;
+        }
+    }
+
+    /// Code that throws a load error; ends the block.
+    pub(super) fn throw_deferred(&mut self, error: LoadError) {
+        let index = self.deferred.len() as i32;
+        self.deferred.push(error);
+        self.has_calls = true;
+        let index = self.b.i32(index);
+        let method = self.b.symbol(crate::ir::Symbol::MethodHandle(self.method));
+        self.b.helper(saki_abi::HelperId::ThrowDeferred, vec![index, method]);
+        self.mark_cold();
+        self.b.terminate(Terminator::Unreachable);
+    }
+
+    pub(super) fn mark_cold(&mut self) {
+        if let Some(block) = self.b.current
+            && block.0 != 0
+        {
+            self.b.f.blocks[block.0 as usize].cold = true;
+        }
+    }
+
+    /// The block at `offset`, made ready to be entered from here with the current stack.
+    pub(super) fn jump_target(&mut self, offset: u32) -> LoadResult<BlockId> {
+        if !self.s.labels.contains_key(&offset) {
+            let region = self.region_at(offset);
+            let block = self.b.block(region);
+            let is_single = self.s.scan.has_one_way_in(offset);
+            let entries = self.s.stack.clone();
+            let mut label = Label { block, entries, joins: None, exception: None, is_imported: false };
+            if !is_single && !label.entries.is_empty() {
+                let mut joins = Vec::with_capacity(label.entries.len());
+                for entry in &mut label.entries {
+                    joins.push(self.b.temp(entry.ir));
+                    *entry = self.s.scan.joined(offset, entry);
+                }
+                label.joins = Some(joins);
+            }
+            self.s.labels.insert(offset, label);
+            self.s.worklist.insert(offset);
+            self.write_joins(offset)?;
+            return Ok(block);
+        }
+        let depth = self.s.stack.len();
+        let label = &self.s.labels[&offset];
+        if label.entries.len() != depth || label.exception.is_some() {
+            return Err(LoadError::invalid_program(format!(
+                "the stack is {depth} deep on one way to IL_{offset:04x}, {} on another",
+                label.entries.len()
+            )));
+        }
+        let block = label.block;
+        if depth > 0 {
+            if label.joins.is_none() {
+                return Err(LoadError::invalid_program(format!("IL_{offset:04x} is entered in an unforeseen way")));
+            }
+            self.merge_types(offset)?;
+            self.write_joins(offset)?;
+        }
+        Ok(block)
+    }
+
+    /// Weakens what is known about the label's entries to what also holds on this way in.
+    fn merge_types(&mut self, offset: u32) -> LoadResult<()> {
+        for index in 0..self.s.stack.len() {
+            let here = self.s.stack[index];
+            let label = self.s.labels.get_mut(&offset).expect("checked by the caller");
+            let local = label.joins.as_ref().expect("checked by the caller")[index];
+            let there = &mut label.entries[index];
+            if here.ty != there.ty {
+                let null_here = is_null_entry(&here, &self.b);
+                if there.ty.is_none() || (here.ty.is_none() && !null_here) {
+                    there.ty = None;
+                } else if let (Some(a), Some(b)) = (here.ty, there.ty) {
+                    there.ty = match (a.is_assignable_to(b), b.is_assignable_to(a)) {
+                        (Ok(true), _) => Some(b),
+                        (_, Ok(true)) => Some(a),
+                        _ => None,
+                    };
+                }
+                there.is_exact = there.ty.is_some_and(|t| there.ir == IrType::Ref && is_exact_class(t));
+            } else {
+                there.is_exact &= here.is_exact;
+            }
+            there.is_non_null &= here.is_non_null;
+            there.note = Note::None;
+            let there_ir = self.b.local_type(local);
+            match (there_ir, here.ir) {
+                // The other predecessors' values are widened by `widen_joins`.
+                (IrType::I32, IrType::I64 | IrType::ByRef | IrType::Ref) | (IrType::F32, IrType::F64) => {
+                    self.b.f.locals[local.0 as usize].ty = here.ir;
+                    self.widened_joins.push(local);
+                }
+                (IrType::Struct(a), IrType::Struct(b)) if a != b => {
+                    return Err(LoadError::invalid_program("different value types meet where control flow joins"));
+                }
+                (IrType::Struct(_), IrType::Struct(_)) => {}
+                (IrType::Struct(_), _) | (_, IrType::Struct(_)) => {
+                    return Err(LoadError::invalid_program("a value type meets a scalar where control flow joins"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write_joins(&mut self, offset: u32) -> LoadResult<()> {
+        let Some(joins) = self.s.labels[&offset].joins.clone() else { return Ok(()) };
+        for local in &joins {
+            if let IrType::Struct(_) = self.b.local_type(*local) {
+                self.spill(Effect::Local(*local))?;
+            }
+        }
+        for (index, local) in joins.into_iter().enumerate() {
+            let entry = self.s.stack[index];
+            match self.b.local_type(local) {
+                IrType::Struct(ty) => {
+                    let dst = self.b.addr_of(local);
+                    self.copy_entry_to(dst, 0, &entry, ty, false)?;
+                }
+                ir => {
+                    let value = self.value(&entry)?;
+                    let value = self.fit(value, ir);
+                    self.b.set(local, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the conversions that predecessors imported before a join got its final type lack.
+    pub(super) fn widen_joins(&mut self) {
+        if self.widened_joins.is_empty() {
+            return;
+        }
+        let widened = std::mem::take(&mut self.widened_joins);
+        for block in 0..self.b.f.blocks.len() {
+            let mut index = 0;
+            while index < self.b.f.blocks[block].insts.len() {
+                let inst = self.b.f.blocks[block].insts[index];
+                if let Op::LocalSet(local, value) = *self.b.op(inst)
+                    && widened.contains(&local)
+                {
+                    let (from, to) = (self.b.ty(value), self.b.local_type(local));
+                    self.b.current = None;
+                    let converted = self.fit(value, to);
+                    if from != to && converted != value {
+                        self.b.f.insts[inst.0 as usize].op = Op::LocalSet(local, converted);
+                        self.b.f.blocks[block].insts.insert(index, converted);
+                        index += 1;
+                    }
+                }
+                index += 1;
+            }
+        }
+    }
+
+    // ---- branches
+
+    /// A branch of the current body to `target`: its safepoint when it goes back.
+    fn poll_before(&mut self, target: u32) {
+        if target <= self.s.offset {
+            self.has_loops = true;
+            if self.options.emit_polls {
+                self.b.effect(Op::Poll);
+            }
+        }
+    }
+
+    pub(super) fn jump(&mut self, target: u32) -> LoadResult<()> {
+        self.poll_before(target);
+        let block = self.jump_target(target)?;
+        self.b.terminate(Terminator::Jump(block));
+        Ok(())
+    }
+
+    /// Branches to `target` when `cond` is non-zero (`on_zero`: zero); both ways take the current stack.
+    pub(super) fn branch(&mut self, cond: ValueId, target: u32, on_zero: bool) -> LoadResult<()> {
+        let next = self.s.next_offset;
+        let known = match *self.b.op(cond) {
+            Op::ConstI32(n) => Some(n != 0),
+            Op::ConstI64(n) => Some(n != 0),
+            Op::Null => Some(false),
+            Op::NewObject(_) | Op::NewArray(..) | Op::LocalAddr(_) => Some(true),
+            _ => None,
+        };
+        match known {
+            Some(is_set) => return self.jump(if is_set != on_zero { target } else { next }),
+            None if target == next => return self.jump(next),
+            None => {}
+        }
+        // The comparison stays next to the branch, so that the two become one.
+        let last = self.b.last_inst().filter(|last| *last == cond && target <= self.s.offset);
+        if let (Some(_), Some(block)) = (last, self.b.current) {
+            self.b.f.blocks[block.0 as usize].insts.pop();
+        }
+        self.poll_before(target);
+        if let (Some(last), Some(block)) = (last, self.b.current) {
+            self.b.f.blocks[block.0 as usize].insts.push(last);
+        }
+        let there = self.jump_target(target)?;
+        let here = self.jump_target(next)?;
+        let (then, otherwise) = if on_zero { (here, there) } else { (there, here) };
+        self.b.terminate(Terminator::Brif { cond, then, otherwise });
+        Ok(())
+    }
+
+    pub(super) fn switch(&mut self, targets: Vec<u32>) -> LoadResult<()> {
+        let value = self.pop_value()?;
+        let next = self.s.next_offset;
+        if let Some(known) = self.b.const_i32(value) {
+            return self.jump(targets.get(known as u32 as usize).copied().unwrap_or(next));
+        }
+        let value = self.fit(value, IrType::I32);
+        if targets.iter().any(|t| *t <= self.s.offset) {
+            self.poll_before(0);
+        }
+        let mut blocks = Vec::with_capacity(targets.len());
+        for target in targets {
+            blocks.push(self.jump_target(target)?);
+        }
+        let default = self.jump_target(next)?;
+        self.b.terminate(Terminator::Switch { value, targets: blocks, default });
+        Ok(())
+    }
+}
+
+fn is_null_entry(entry: &Entry, b: &super::builder::FnBuilder) -> bool {
+    matches!(entry.val, Val::Scalar(v) if matches!(b.op(v), Op::Null))
+}

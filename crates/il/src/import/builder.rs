@@ -1,0 +1,244 @@
+//! The function under construction: arenas of locals, values and blocks, and the point where code is appended.
+//!
+//! Invariant: block indices grow in creation order, and a value is only used in its block or in blocks created later that
+//! it dominates (see `ir`). Left out: anything about CIL.
+
+use crate::ir::{
+    AliasClass, BinOp, Block, BlockId, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, Local, LocalId,
+    LocalKind, MemFlags, MemType, NullCheck, Op, RegionId, Symbol, Terminator, ValueId,
+};
+use saki_abi::{AbiType, HelperId};
+use saki_types::Method;
+
+/// Plain access of this alias class to a base that is not null.
+pub(super) const fn plain(alias: AliasClass) -> MemFlags {
+    MemFlags { null_check: NullCheck::None, alias, volatile: false, unaligned: false }
+}
+
+/// IR type of a helper's parameter or result.
+fn abi_ir_type(ty: AbiType) -> IrType {
+    match ty {
+        AbiType::Void => IrType::Void,
+        AbiType::I32 => IrType::I32,
+        AbiType::I64 | AbiType::Ptr => IrType::I64,
+        AbiType::F32 => IrType::F32,
+        AbiType::F64 => IrType::F64,
+        AbiType::Ref => IrType::Ref,
+    }
+}
+
+pub(super) struct FnBuilder {
+    pub f: Function,
+    /// Where instructions go; None after a terminator.
+    pub current: Option<BlockId>,
+    /// Offset in the outermost method.
+    pub il_offset: u32,
+}
+
+impl FnBuilder {
+    pub fn new(method: Option<&'static Method>, name: String, sig: CallSig, is_filter: bool) -> FnBuilder {
+        let f = Function {
+            method,
+            name,
+            sig,
+            locals: Vec::new(),
+            insts: Vec::new(),
+            blocks: Vec::new(),
+            regions: Vec::new(),
+            clauses: Vec::new(),
+            filters: Vec::new(),
+            is_filter,
+            is_stub: false,
+            deferred_errors: Vec::new(),
+        };
+        FnBuilder { f, current: None, il_offset: 0 }
+    }
+
+    pub fn local(&mut self, ty: IrType, kind: LocalKind) -> LocalId {
+        let id = LocalId(self.f.locals.len() as u32);
+        self.f.locals.push(Local { ty, kind, address_exposed: false, zero_init: false, pinned: false });
+        id
+    }
+
+    /// A local that is written before it is read.
+    pub fn temp(&mut self, ty: IrType) -> LocalId {
+        self.local(ty, LocalKind::Normal)
+    }
+
+    pub fn expose(&mut self, local: LocalId) {
+        self.f.locals[local.0 as usize].address_exposed = true;
+    }
+
+    pub fn is_exposed(&self, local: LocalId) -> bool {
+        self.f.locals[local.0 as usize].address_exposed
+    }
+
+    pub fn local_type(&self, local: LocalId) -> IrType {
+        self.f.locals[local.0 as usize].ty
+    }
+
+    pub fn block(&mut self, region: Option<RegionId>) -> BlockId {
+        let id = BlockId(self.f.blocks.len() as u32);
+        self.f.blocks.push(Block {
+            insts: Vec::new(),
+            terminator: Terminator::Unreachable,
+            terminator_il_offset: self.il_offset,
+            region,
+            cold: false,
+        });
+        id
+    }
+
+    pub fn region(&self) -> Option<RegionId> {
+        self.current.and_then(|b| self.f.blocks[b.0 as usize].region)
+    }
+
+    pub fn inst(&mut self, op: Op, ty: IrType) -> ValueId {
+        let id = ValueId(self.f.insts.len() as u32);
+        self.f.insts.push(Inst { op, ty, il_offset: self.il_offset });
+        if let Some(block) = self.current {
+            self.f.blocks[block.0 as usize].insts.push(id);
+        }
+        id
+    }
+
+    pub fn effect(&mut self, op: Op) {
+        self.inst(op, IrType::Void);
+    }
+
+    /// Ends the current block; without one, nothing.
+    pub fn terminate(&mut self, terminator: Terminator) {
+        if let Some(block) = self.current.take() {
+            let block = &mut self.f.blocks[block.0 as usize];
+            block.terminator = terminator;
+            block.terminator_il_offset = self.il_offset;
+        }
+    }
+
+    pub fn op(&self, value: ValueId) -> &Op {
+        &self.f.insts[value.0 as usize].op
+    }
+
+    pub fn ty(&self, value: ValueId) -> IrType {
+        self.f.insts[value.0 as usize].ty
+    }
+
+    /// The instruction emitted last in the current block.
+    pub fn last_inst(&self) -> Option<ValueId> {
+        self.f.blocks[self.current?.0 as usize].insts.last().copied()
+    }
+
+    // ---- shorthands
+
+    pub fn i32(&mut self, value: i32) -> ValueId {
+        self.inst(Op::ConstI32(value), IrType::I32)
+    }
+
+    pub fn i64(&mut self, value: i64) -> ValueId {
+        self.inst(Op::ConstI64(value), IrType::I64)
+    }
+
+    pub fn symbol(&mut self, symbol: Symbol) -> ValueId {
+        self.inst(Op::SymbolAddr(symbol), IrType::I64)
+    }
+
+    pub fn get(&mut self, local: LocalId) -> ValueId {
+        let ty = self.local_type(local);
+        self.inst(Op::LocalGet(local), ty)
+    }
+
+    pub fn set(&mut self, local: LocalId, value: ValueId) {
+        self.effect(Op::LocalSet(local, value));
+    }
+
+    pub fn addr_of(&mut self, local: LocalId) -> ValueId {
+        self.inst(Op::LocalAddr(local), IrType::ByRef)
+    }
+
+    pub fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> ValueId {
+        let ty = loaded_type(mem);
+        self.inst(Op::Load { addr, offset, mem, flags }, ty)
+    }
+
+    pub fn store(&mut self, addr: ValueId, offset: i32, value: ValueId, mem: MemType, flags: MemFlags) {
+        self.effect(Op::Store { addr, offset, value, mem, flags });
+    }
+
+    /// `base + bytes`, folding what `base` already adds.
+    pub fn offset(&mut self, base: ValueId, bytes: i32) -> ValueId {
+        if bytes == 0 {
+            return base;
+        }
+        let (root, already) = self.split_offset(base);
+        let total = self.i64(i64::from(already) + i64::from(bytes));
+        self.inst(Op::Bin(BinOp::Add, root, total), IrType::ByRef)
+    }
+
+    /// The base and constant offset of an address.
+    pub fn split_offset(&self, addr: ValueId) -> (ValueId, i32) {
+        if let Op::Bin(BinOp::Add, base, amount) = *self.op(addr)
+            && let Op::ConstI64(amount) = *self.op(amount)
+            && let Ok(amount) = i32::try_from(amount)
+            && matches!(self.ty(base), IrType::ByRef | IrType::Ref)
+        {
+            return (base, amount);
+        }
+        (addr, 0)
+    }
+
+    /// The local and byte offset that an address is known to point at.
+    pub fn local_at(&self, addr: ValueId) -> Option<(LocalId, i32)> {
+        let (base, offset) = self.split_offset(addr);
+        match *self.op(base) {
+            Op::LocalAddr(local) => Some((local, offset)),
+            _ => None,
+        }
+    }
+
+    pub fn conv(&mut self, value: ValueId, target: ConvTarget) -> ValueId {
+        self.inst(Op::Conv { value, target, checked: false, source_unsigned: false }, conv_type(target))
+    }
+
+    pub fn helper(&mut self, helper: HelperId, args: Vec<ValueId>) -> ValueId {
+        let (params, ret) = helper.signature();
+        debug_assert_eq!(params.len(), args.len(), "arguments of {}", helper.name());
+        let ret = abi_ir_type(ret);
+        let sig = CallSig {
+            params: params.iter().map(|p| abi_ir_type(*p)).collect(),
+            ret: (ret != IrType::Void).then_some(ret),
+            has_this: false,
+        };
+        self.inst(Op::Call { target: CallTarget::Helper(helper), sig: Box::new(sig), args, struct_result: None }, ret)
+    }
+
+    /// The constant an I32 value is known to be.
+    pub fn const_i32(&self, value: ValueId) -> Option<i32> {
+        match *self.op(value) {
+            Op::ConstI32(n) => Some(n),
+            _ => None,
+        }
+    }
+}
+
+/// Stack type that a conversion leaves.
+pub(super) fn conv_type(target: ConvTarget) -> IrType {
+    use ConvTarget as C;
+    match target {
+        C::I1 | C::U1 | C::I2 | C::U2 | C::I4 | C::U4 => IrType::I32,
+        C::I8 | C::U8 | C::I | C::U => IrType::I64,
+        C::R4 => IrType::F32,
+        C::R8 | C::RUn => IrType::F64,
+    }
+}
+
+/// Type of the value that a load of `mem` defines.
+pub(crate) fn loaded_type(mem: MemType) -> IrType {
+    match mem {
+        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => IrType::I32,
+        MemType::I64 => IrType::I64,
+        MemType::F32 => IrType::F32,
+        MemType::F64 => IrType::F64,
+        MemType::Ref => IrType::Ref,
+        MemType::ByRef => IrType::ByRef,
+    }
+}

@@ -1,0 +1,182 @@
+//! Emitting calls: arguments to operands, results to entries, tail calls. ECMA-335 §III.3.19, §III.2.4.
+
+use super::Importer;
+use super::builder::conv_type;
+use super::kinds::{ir_type, is_exact_class, mem_type};
+use super::scope::Return;
+use super::stack::{Effect, Entry, Val};
+use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, MemType, Op, Terminator, ValueId};
+use saki_metadata::opcodes::{Opcode, decode_at};
+use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
+
+/// A call about to be emitted.
+pub(super) struct CallSite<'a> {
+    pub target: CallTarget,
+    /// IR type of `this`, which is the first argument then.
+    pub this: Option<IrType>,
+    pub params: &'a [Ty],
+    pub ret: Ty,
+}
+
+impl Importer<'_> {
+    /// Pops the arguments of a call, `this` first.
+    pub(super) fn pop_args(&mut self, sig: &MethodSig, has_this: bool) -> LoadResult<Vec<Entry>> {
+        let count = sig.params.len() + usize::from(has_this);
+        let Some(first) = self.s.stack.len().checked_sub(count) else {
+            return Err(LoadError::invalid_program(format!("a call wants {count} arguments, the stack is less deep")));
+        };
+        Ok(self.s.stack.split_off(first))
+    }
+
+    /// Operand for `this`.
+    fn this_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        if let IrType::Struct(_) = entry.ir {
+            let local = self.own_struct(entry)?;
+            return Ok(self.b.addr_of(local));
+        }
+        let value = self.value(entry)?;
+        Ok(self.fit(value, IrType::I64))
+    }
+
+    /// Operands of a call. Structs are passed in copies that belong to the callee.
+    pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[Entry]) -> LoadResult<Vec<ValueId>> {
+        let mut values = Vec::with_capacity(args.len() + 1);
+        let mut args = args.iter();
+        if this && let Some(entry) = args.next() {
+            values.push(self.this_operand(entry)?);
+        }
+        for (entry, ty) in args.zip(params) {
+            values.push(match ir_type(ty)? {
+                IrType::Struct(_) => {
+                    let local = self.own_struct(entry)?;
+                    self.b.addr_of(local)
+                }
+                _ => self.coerce(entry, ty)?,
+            });
+        }
+        Ok(values)
+    }
+
+    /// Emits a call and gives its result; the arguments have been popped. Ends the block after a tail call.
+    pub(super) fn emit_call(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
+        self.spill(Effect::Memory)?;
+        let operands = self.operands(site.this.is_some(), site.params, args)?;
+        let mut params: Vec<IrType> = site.this.into_iter().collect();
+        for param in site.params {
+            params.push(ir_type(param)?);
+        }
+        let ret = ir_type(site.ret)?;
+        let sig = CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: site.this.is_some() };
+        self.emit_raw_call(site.target, sig, operands, site.ret)
+    }
+
+    /// As `emit_call`, with operands at hand.
+    pub(super) fn emit_raw_call(
+        &mut self,
+        target: CallTarget,
+        sig: CallSig,
+        args: Vec<ValueId>,
+        ret: Ty,
+    ) -> LoadResult<Option<Entry>> {
+        self.has_calls = true;
+        if self.is_tail_call(&sig, &args) {
+            let returns_value = sig.ret.is_some();
+            self.b.terminate(Terminator::TailCall { target, sig: Box::new(sig), args });
+            debug_assert!(returns_value == self.b.f.sig.ret.is_some());
+            return Ok(None);
+        }
+        let ir = sig.ret.unwrap_or(IrType::Void);
+        if let IrType::Struct(ty) = ir {
+            let temp = self.b.temp(ir);
+            let addr = self.b.addr_of(temp);
+            let call = Op::Call { target, sig: Box::new(sig), args, struct_result: Some(addr) };
+            self.b.effect(call);
+            return Ok(Some(Entry::of_struct(Val::Temp(temp), ty)));
+        }
+        let value = self.b.inst(Op::Call { target, sig: Box::new(sig), args, struct_result: None }, ir);
+        if ir == IrType::Void {
+            return Ok(None);
+        }
+        Ok(Some(self.scalar_result(value, ir, ret)?))
+    }
+
+    /// The entry for a call's scalar result.
+    pub(super) fn scalar_result(&mut self, value: ValueId, ir: IrType, ret: Ty) -> LoadResult<Entry> {
+        let range = match mem_type(ret)? {
+            Some(MemType::I8) => Some((-0x80, 0x7f)),
+            Some(MemType::U8) => Some((0, 0xff)),
+            Some(MemType::I16) => Some((-0x8000, 0x7fff)),
+            Some(MemType::U16) => Some((0, 0xffff)),
+            _ => None,
+        };
+        if let Some(range) = range {
+            self.narrow_calls.insert(value, range);
+        }
+        let mut entry = Entry::scalar(value, ir).with_type(ret);
+        entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
+        Ok(entry)
+    }
+
+    /// Whether the call with `tail.` replaces the frame: nothing of the frame may be reachable by the callee, and nothing
+    /// may be left to do after it.
+    fn is_tail_call(&self, sig: &CallSig, args: &[ValueId]) -> bool {
+        if !self.s.prefixes.tail || self.s.is_inlined || self.parent.is_some() || !matches!(self.s.ret, Return::Method)
+        {
+            return false;
+        }
+        let returns_next = decode_at(self.s.body.code, self.s.next_offset)
+            .next()
+            .is_some_and(|i| i.is_ok_and(|i| i.opcode == Opcode::Ret));
+        let exposed = self.s.scan.args.iter().chain(&self.s.scan.locals).any(|v| v.address_taken);
+        let has_struct = sig.params.iter().any(|p| matches!(p, IrType::Struct(_) | IrType::Block(_)));
+        let passes_address = args
+            .iter()
+            .any(|a| self.b.ty(*a) == IrType::ByRef && !matches!(self.b.op(*a), Op::LocalGet(_) | Op::Load { .. }));
+        returns_next
+            && self.b.region().is_none()
+            && !exposed
+            && !self.s.scan.is_peculiar
+            && !has_struct
+            && !passes_address
+            && sig.ret == self.b.f.sig.ret
+    }
+
+    /// Pushes a call's result, if any.
+    pub(super) fn push_result(&mut self, result: Option<Entry>) {
+        self.s.stack.extend(result);
+    }
+
+    /// A result from native code: narrow integers come with undefined upper bits.
+    pub(super) fn native_result(&mut self, value: ValueId, ret: Ty) -> LoadResult<ValueId> {
+        let target = match mem_type(ret)? {
+            Some(MemType::I8) => ConvTarget::I1,
+            Some(MemType::U8) => ConvTarget::U1,
+            Some(MemType::I16) => ConvTarget::I2,
+            Some(MemType::U16) => ConvTarget::U2,
+            _ => return Ok(value),
+        };
+        debug_assert!(conv_type(target) == IrType::I32);
+        Ok(self.b.conv(value, target))
+    }
+
+    /// Throws NullReferenceException if the entry may be and is null.
+    pub(super) fn null_check(&mut self, entry: &mut Entry) -> LoadResult<()> {
+        if entry.is_non_null || entry.ir != IrType::Ref {
+            return Ok(());
+        }
+        let value = self.value(entry)?;
+        self.b.effect(Op::NullCheck(value));
+        self.note_non_null(value);
+        entry.is_non_null = true;
+        Ok(())
+    }
+
+    /// `method`'s signature, for a method that code can be made for.
+    pub(super) fn closed_sig(&self, method: &'static Method) -> LoadResult<&'static MethodSig> {
+        if method.is_open() {
+            let name = method.full_name();
+            return Err(LoadError::invalid_program(format!("{name} has unassigned generic parameters")));
+        }
+        method.sig()
+    }
+}

@@ -1,0 +1,317 @@
+//! call, callvirt, calli, jmp, ret, ldftn, ldvirtftn. ECMA-335 §III.3.19–3.20, §III.4.2, §III.4.18.
+//!
+//! Virtual calls become direct where the target is certain. `constrained.` calls work on the value itself where its type
+//! implements the method.
+
+use super::Importer;
+use super::builder::plain;
+use super::call_sites::CallSite;
+use super::kinds::{ir_type, is_exact_class, this_type};
+use super::scope::Return;
+use super::stack::{Effect, Entry, Note, Val};
+use crate::ir::{AliasClass, CallTarget, IrType, MemType, NullCheck, Symbol, Terminator};
+use saki_abi::HelperId;
+use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_metadata::opcodes::Instruction;
+use saki_types::method::MethodKind;
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
+
+impl Importer<'_> {
+    pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let token = self.operand_token(instruction)?;
+        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let sig = self.closed_sig(method)?;
+        if sig.is_vararg {
+            return self.call_vararg(method, site_sig.unwrap_or(sig), token, false);
+        }
+        if let MethodKind::Array(kind) = method.kind
+            && self.array_accessor(method, kind)?
+        {
+            return Ok(());
+        }
+        if self.try_intrinsic(method)? {
+            return Ok(());
+        }
+        if method.is_abstract() {
+            let name = method.full_name();
+            return Err(LoadError::new(
+                LoadErrorKind::BadImageFormat,
+                format!("{name} is abstract and has no code"),
+                name,
+            ));
+        }
+        let args = self.pop_args(sig, !method.is_static())?;
+        self.call_direct(method, args)
+    }
+
+    /// Calls this very method; `this` has been checked where it needs to be.
+    pub(super) fn call_direct(&mut self, method: &'static Method, args: Vec<Entry>) -> LoadResult<()> {
+        if self.try_inline(method, &args)? {
+            return Ok(());
+        }
+        if method.is_static() && method.name.starts_with("Throw") {
+            self.mark_cold();
+        }
+        let sig = self.closed_sig(method)?;
+        let this = this_type(method);
+        let site = CallSite { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&site, &args)?;
+        self.push_result(result);
+        Ok(())
+    }
+
+    pub(super) fn call_virtual(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let token = self.operand_token(instruction)?;
+        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let sig = self.closed_sig(method)?;
+        if sig.is_vararg {
+            return self.call_vararg(method, site_sig.unwrap_or(sig), token, true);
+        }
+        if method.is_static() {
+            return Err(LoadError::invalid_program(format!("callvirt of {}, which is static", method.full_name())));
+        }
+        if let Some(ty) = self.s.prefixes.constrained {
+            return self.call_constrained(method, ty);
+        }
+        if let MethodKind::Array(kind) = method.kind
+            && self.array_accessor(method, kind)?
+        {
+            return Ok(());
+        }
+        if !method.is_virtual() && self.try_intrinsic(method)? {
+            return Ok(());
+        }
+        let args = self.pop_args(sig, true)?;
+        self.call_on_object(method, args)
+    }
+
+    /// A virtual call; `args[0]` is the object (or, for value types' methods, the managed pointer).
+    pub(super) fn call_on_object(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+        if let Some(target) = self.devirtualized(method, &args[0])? {
+            self.null_check(&mut args[0])?;
+            if target.owner.is_value_type() && args[0].ir == IrType::Ref {
+                let object = self.value(&args[0])?;
+                let addr = self.b.offset(object, OBJECT_HEADER_BYTES as i32);
+                args[0] = Entry::scalar(addr, IrType::ByRef).non_null();
+            }
+            if self.intrinsic_of(target).is_some() {
+                self.s.stack.append(&mut args);
+                if self.try_intrinsic(target)? {
+                    return Ok(());
+                }
+                args = self.pop_args(target.sig()?, true)?;
+            }
+            return self.call_direct(target, args);
+        }
+        let sig = self.closed_sig(method)?;
+        let has_slot = method.generic_args.is_empty();
+        let slot = if has_slot && !method.owner.is_interface() { method.vtable_slot()? } else { None };
+        let target = match slot {
+            Some(slot) => CallTarget::Virtual { method, slot },
+            None if has_slot && method.owner.is_interface() => CallTarget::Interface { method },
+            None => {
+                self.null_check(&mut args[0])?;
+                let object = self.value(&args[0])?;
+                let handle = self.b.symbol(Symbol::MethodHandle(method));
+                CallTarget::Indirect(self.b.helper(HelperId::ResolveVirtual, vec![object, handle]))
+            }
+        };
+        let site = CallSite { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&site, &args)?;
+        self.push_result(result);
+        Ok(())
+    }
+
+    /// The method that a virtual call on this receiver certainly runs.
+    fn devirtualized(&self, method: &'static Method, this: &Entry) -> LoadResult<Option<&'static Method>> {
+        if !method.is_virtual() || (!method.owner.is_interface() && (method.is_final() || method.owner.is_sealed())) {
+            return Ok((!method.is_abstract()).then_some(method));
+        }
+        let Some(ty) = this.ty.filter(|_| this.ir == IrType::Ref) else { return Ok(None) };
+        if !(this.is_exact || is_exact_class(ty)) || (ty.is_array() && method.owner.is_interface()) {
+            return Ok(None);
+        }
+        if ty.is_interface() || !ty.is_assignable_to(method.owner)? {
+            return Ok(None);
+        }
+        // What cannot be resolved now fails when the call is made.
+        let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
+        Ok((!target.is_abstract() && !target.is_open()).then_some(target))
+    }
+
+    /// ECMA-335 §III.2.1.
+    fn call_constrained(&mut self, method: &'static Method, ty: Ty) -> LoadResult<()> {
+        let sig = self.closed_sig(method)?;
+        let mut args = self.pop_args(sig, true)?;
+        let addr = self.value(&args[0])?;
+        if !ty.is_value_type() {
+            let flags = plain(AliasClass::Any);
+            args[0] = self.entry_at(addr, 0, ty, flags)?;
+            return self.call_on_object(method, args);
+        }
+        if method.owner.is_value_type() {
+            return self.call_direct(method, args);
+        }
+        let object_methods = method.owner.is_corlib("System", "Object");
+        if object_methods && method.name == "GetType" && !ty.is_nullable() {
+            let entry = self.type_object(ty);
+            self.push(entry);
+            return Ok(());
+        }
+        if object_methods && method.name == "GetHashCode" && ty.is_enum() {
+            // An enum hashes as the number it is.
+            if let Some(target) = ty.underlying().find_method("GetHashCode", 0)? {
+                return self.call_direct(target, args);
+            }
+        }
+        let target = ty.resolve_virtual(method)?;
+        if target.owner.is_value_type() {
+            args[0].is_non_null = true;
+            return self.call_direct(target, args);
+        }
+        let value = self.entry_at(addr, 0, ty, plain(AliasClass::Any))?;
+        args[0] = self.boxed(&value, ty)?;
+        self.call_on_object(method, args)
+    }
+
+    /// The System.Type object of a type known here.
+    pub(super) fn type_object(&mut self, ty: Ty) -> Entry {
+        let cell = self.b.symbol(Symbol::TypeObject(ty));
+        let value = self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime));
+        let mut entry = Entry::scalar(value, IrType::Ref).non_null();
+        entry.note = Note::TypeObject(ty);
+        entry.ty = saki_types::universe().corlib_type("System", "RuntimeType").ok();
+        entry
+    }
+
+    pub(super) fn call_indirect(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let token = self.operand_token(instruction)?;
+        let sig = self.s.image.resolve_standalone_sig(token, &self.s.context)?;
+        let function = self.pop_native()?;
+        let has_this = sig.has_this && !sig.explicit_this;
+        let args = self.pop_args(sig, has_this)?;
+        if sig.unmanaged_convention != 0 {
+            return self.call_native(function, sig, &args);
+        }
+        let this = has_this.then(|| if args[0].ir == IrType::Ref { IrType::Ref } else { IrType::ByRef });
+        let site = CallSite { target: CallTarget::Indirect(function), this, params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&site, &args)?;
+        self.push_result(result);
+        Ok(())
+    }
+
+    /// `calli` of unmanaged code: numbers, pointers and plain structs only.
+    fn call_native(
+        &mut self,
+        function: crate::ir::ValueId,
+        sig: &'static saki_types::MethodSig,
+        args: &[Entry],
+    ) -> LoadResult<()> {
+        for ty in sig.params.iter().chain([&sig.ret]) {
+            if matches!(ir_type(ty)?, IrType::Ref) {
+                let message =
+                    format!("calli of native code with a parameter of type {} is not supported", ty.full_name());
+                return Err(LoadError::new(LoadErrorKind::NotSupported, message, self.method.full_name()));
+            }
+        }
+        self.spill(Effect::Memory)?;
+        let operands = self.operands(false, &sig.params, args)?;
+        let params = sig.params.iter().map(|p| ir_type(p)).collect::<LoadResult<Vec<_>>>()?;
+        let ret = ir_type(sig.ret)?;
+        let call_sig = crate::ir::CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: false };
+        self.b.helper(HelperId::EnterNative, vec![]);
+        let result = self.emit_raw_call(CallTarget::Native(function), call_sig, operands, sig.ret)?;
+        self.b.helper(HelperId::LeaveNative, vec![]);
+        if let Some(mut entry) = result {
+            if let Val::Scalar(value) = entry.val {
+                self.narrow_calls.remove(&value);
+                entry.val = Val::Scalar(self.native_result(value, sig.ret)?);
+            }
+            self.push(entry);
+        }
+        Ok(())
+    }
+
+    pub(super) fn ret(&mut self) -> LoadResult<()> {
+        let ret = self.s.sig.ret;
+        let entry = if ir_type(ret)? == IrType::Void { None } else { Some(self.pop()?) };
+        match self.s.ret {
+            Return::Method => {
+                let value = match &entry {
+                    Some(entry) => Some(self.coerce(entry, ret)?),
+                    None => None,
+                };
+                self.b.terminate(Terminator::Ret(value));
+            }
+            Return::Exit { block, result } => {
+                if let (Some(entry), Some(local)) = (&entry, result) {
+                    self.store_local(local, entry, ret)?;
+                }
+                self.b.terminate(Terminator::Jump(block));
+            }
+            Return::InlineOnce { .. } | Return::InlineJoin { .. } => self.inline_return(entry)?,
+            Return::Never => return Err(LoadError::invalid_program("ret in a filter")),
+        }
+        Ok(())
+    }
+
+    pub(super) fn jmp(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        for index in 0..self.s.arg_count() {
+            self.load_var(super::vars::VarRef::Arg(index))?;
+        }
+        let sig = self.closed_sig(method)?;
+        let args = self.pop_args(sig, !method.is_static())?;
+        let site =
+            CallSite { target: CallTarget::Direct(method), this: this_type(method), params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&site, &args)?;
+        if self.b.current.is_some() {
+            self.push_result(result);
+            self.ret()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        self.closed_sig(method)?;
+        let value = self.b.symbol(Symbol::MethodEntry(method));
+        let mut entry = Entry::scalar(value, IrType::I64).non_null();
+        entry.note = Note::Function(method);
+        self.push(entry);
+        Ok(())
+    }
+
+    pub(super) fn load_virtual_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        self.closed_sig(method)?;
+        let mut object = self.pop()?;
+        self.null_check(&mut object)?;
+        let target = if method.is_static() { Some(method) } else { self.devirtualized(method, &object)? };
+        let value = match target {
+            Some(target) if target.owner.is_value_type() => self.b.symbol(Symbol::UnboxEntry(target)),
+            Some(target) => self.b.symbol(Symbol::MethodEntry(target)),
+            None => {
+                let object = self.value(&object)?;
+                let handle = self.b.symbol(Symbol::MethodHandle(method));
+                self.has_calls = true;
+                self.b.helper(HelperId::ResolveVirtual, vec![object, handle])
+            }
+        };
+        let mut entry = Entry::scalar(value, IrType::I64).non_null();
+        entry.note = Note::Function(target.unwrap_or(method));
+        self.push(entry);
+        Ok(())
+    }
+
+    /// Null check of a reference used as the base of an access.
+    pub(super) fn check_of(entry: &Entry) -> NullCheck {
+        if entry.is_non_null { NullCheck::None } else { NullCheck::Needed }
+    }
+
+    /// Marks what cannot be reached after a call that never returns.
+    pub(super) fn unreachable(&mut self) {
+        self.mark_cold();
+        self.b.terminate(Terminator::Unreachable);
+    }
+}

@@ -1,0 +1,42 @@
+//! When class constructors are made to run. ECMA-335 §II.10.5.3.
+//!
+//! Types marked beforefieldinit: before their static fields are touched. Others: at the start of their static methods and
+//! constructors, and before static fields are touched from elsewhere. Nothing is emitted for types already initialised.
+
+use super::Importer;
+use crate::ir::Op;
+use saki_types::{LoadResult, Method, Ty};
+
+/// Whether code of this method starts with the check, unless the type is initialised already.
+pub(super) fn needs_check_at_entry(method: &'static Method) -> bool {
+    !method.owner.is_before_field_init()
+        && (method.is_static() || method.is_constructor())
+        && !method.is_class_constructor()
+}
+
+impl Importer<'_> {
+    /// Makes sure that the type's constructor has run.
+    pub(super) fn class_init(&mut self, ty: Ty) -> LoadResult<()> {
+        if self.initialised_at_entry.contains(&ty) || self.initialised_here.contains(&ty) {
+            return Ok(());
+        }
+        let is_own = |m: &Method| m.owner == ty && m.is_class_constructor();
+        if is_own(self.method) || ty.class_constructor()?.is_none() || self.env.is_initialised(ty) {
+            return Ok(());
+        }
+        self.b.effect(Op::ClassInit(ty));
+        self.has_calls = true;
+        self.initialised_here.push(ty);
+        Ok(())
+    }
+
+    /// As `class_init`, before a static field of `ty` is touched.
+    pub(super) fn class_init_for_field(&mut self, ty: Ty) -> LoadResult<()> {
+        // In an instance method of a class an instance exists, and its constructor made the check.
+        let method = self.s.method;
+        if !ty.is_before_field_init() && method.owner == ty && !method.is_static() && !ty.is_value_type() {
+            return Ok(());
+        }
+        self.class_init(ty)
+    }
+}

@@ -1,0 +1,281 @@
+//! Instance and static fields. ECMA-335 §III.4.10–4.14, §III.4.28–4.30.
+
+use super::Importer;
+use super::builder::plain;
+use super::kinds::mem_type;
+use super::stack::{Effect, Entry, Val};
+use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
+use saki_abi::HelperId;
+use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_metadata::opcodes::Instruction;
+use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Ty};
+
+/// The object or value that an instance field belongs to.
+enum Base {
+    /// Address, and how to access through it. `object`: it is a heap object.
+    Address { addr: ValueId, flags: MemFlags, object: Option<ValueId> },
+    /// A struct on the stack.
+    Value(Entry),
+    /// A scalar value type on the stack: its only field is the value itself.
+    Itself(Entry),
+}
+
+impl Importer<'_> {
+    fn operand_field(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
+        let token = self.operand_token(instruction)?;
+        let field = self.s.image.resolve_field(token, &self.s.context)?;
+        if field.is_literal() {
+            let name = format!("{field:?}");
+            return Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is a constant"), name));
+        }
+        Ok(field)
+    }
+
+    fn access(&self, alias: AliasClass, null_check: NullCheck) -> MemFlags {
+        MemFlags { null_check, alias, volatile: self.s.prefixes.volatile, unaligned: self.s.prefixes.unaligned }
+    }
+
+    fn pop_base(&mut self, field: &'static Field) -> LoadResult<Base> {
+        let entry = self.pop()?;
+        let owner = field.owner;
+        match entry.ir {
+            IrType::Struct(_) => Ok(Base::Value(entry)),
+            IrType::Ref => {
+                let addr = self.value(&entry)?;
+                let check = if entry.is_non_null { NullCheck::None } else { NullCheck::Needed };
+                if check == NullCheck::Needed {
+                    self.note_non_null(addr);
+                }
+                Ok(Base::Address { addr, flags: self.access(AliasClass::Field, check), object: Some(addr) })
+            }
+            IrType::I32 | IrType::F32 | IrType::F64 => Ok(Base::Itself(entry)),
+            _ if owner.is_value_type() && entry.ir == IrType::I64 && entry.ty.is_some_and(|t| t == owner) => {
+                Ok(Base::Itself(entry))
+            }
+            _ => {
+                let addr = self.value(&entry)?;
+                let is_checked = entry.is_non_null || entry.ir == IrType::ByRef || self.b.local_at(addr).is_some();
+                let check = if is_checked { NullCheck::None } else { NullCheck::Needed };
+                Ok(Base::Address { addr, flags: self.access(AliasClass::Any, check), object: None })
+            }
+        }
+    }
+
+    /// Offset of the field from the base address.
+    fn field_offset(field: &'static Field, base_is_object: bool) -> LoadResult<i32> {
+        let mut offset = field.offset_bytes()?;
+        if base_is_object && field.owner.is_value_type() {
+            // A boxed value taken for its address.
+            offset += OBJECT_HEADER_BYTES;
+        }
+        i32::try_from(offset)
+            .map_err(|_| LoadError::type_load("the field lies too far into its type", field.owner.full_name()))
+    }
+
+    pub(super) fn load_field(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.operand_field(instruction)?;
+        if field.is_static() {
+            self.pop()?;
+            return self.load_static_field(field);
+        }
+        let ty = field.ty()?;
+        let entry = match self.pop_base(field)? {
+            Base::Itself(entry) => {
+                let value = self.coerce(&entry, ty)?;
+                let ir = self.b.ty(value);
+                Entry::scalar(value, ir).with_type(ty)
+            }
+            Base::Address { addr, flags, object } => {
+                let offset = Self::field_offset(field, object.is_some())?;
+                if flags.null_check == NullCheck::Needed && mem_type(ty)?.is_none() {
+                    self.b.effect(Op::NullCheck(addr));
+                    let flags = MemFlags { null_check: NullCheck::None, ..flags };
+                    self.entry_at(addr, offset, ty, flags)?
+                } else {
+                    self.entry_at(addr, offset, ty, flags)?
+                }
+            }
+            Base::Value(base) => {
+                let offset = Self::field_offset(field, false)?;
+                self.part_of(&base, offset, ty)?
+            }
+        };
+        self.push(entry);
+        Ok(())
+    }
+
+    /// The value of type `ty` at an offset in a struct entry.
+    pub(super) fn part_of(&mut self, base: &Entry, offset: i32, ty: Ty) -> LoadResult<Entry> {
+        if let (Val::Handle(symbol), Some(_)) = (base.val, mem_type(ty)?) {
+            let value = self.b.symbol(symbol);
+            return Ok(Entry::scalar(value, IrType::I64).with_type(ty));
+        }
+        match base.val {
+            Val::InMemory { addr, offset: start, flags } => self.entry_at(addr, start + offset, ty, flags),
+            _ => {
+                let addr = self.struct_addr(base)?;
+                self.entry_at(addr, offset, ty, plain(AliasClass::Any))
+            }
+        }
+    }
+
+    pub(super) fn load_field_address(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.operand_field(instruction)?;
+        if field.is_static() {
+            self.pop()?;
+            return self.load_static_field_address(field);
+        }
+        let addr = match self.pop_base(field)? {
+            Base::Address { addr, flags, object } => {
+                if flags.null_check == NullCheck::Needed {
+                    self.b.effect(Op::NullCheck(addr));
+                }
+                let offset = Self::field_offset(field, object.is_some())?;
+                match self.b.ty(addr) {
+                    // Native pointers stay outside the collector's view; their sum is a native pointer too.
+                    IrType::I64 => {
+                        let bytes = self.b.i64(i64::from(offset));
+                        let ir = IrType::I64;
+                        self.bin(crate::ir::BinOp::Add, addr, bytes, ir)
+                    }
+                    _ => self.b.offset(addr, offset),
+                }
+            }
+            Base::Value(entry) => {
+                let local = self.own_struct(&entry)?;
+                let addr = self.b.addr_of(local);
+                self.b.offset(addr, Self::field_offset(field, false)?)
+            }
+            Base::Itself(_) => return Err(LoadError::invalid_program("the address of a field of a number is taken")),
+        };
+        let ir = if self.b.ty(addr) == IrType::I64 { IrType::I64 } else { IrType::ByRef };
+        self.push(Entry::scalar(addr, ir).non_null());
+        Ok(())
+    }
+
+    pub(super) fn store_field(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.operand_field(instruction)?;
+        let value = self.pop()?;
+        if field.is_static() {
+            self.pop()?;
+            return self.store_static_field(field, &value);
+        }
+        let ty = field.ty()?;
+        match self.pop_base(field)? {
+            Base::Address { addr, flags, object } => {
+                self.spill(Effect::Memory)?;
+                let offset = Self::field_offset(field, object.is_some())?;
+                let mut flags = flags;
+                if flags.null_check == NullCheck::Needed && mem_type(ty)?.is_none() {
+                    self.b.effect(Op::NullCheck(addr));
+                    flags.null_check = NullCheck::None;
+                }
+                self.store_at(addr, offset, &value, ty, flags, object, true)
+            }
+            Base::Value(_) | Base::Itself(_) => {
+                Err(LoadError::invalid_program("a field of a value on the stack is written"))
+            }
+        }
+    }
+
+    // ---- static fields
+
+    fn static_address(&mut self, field: &'static Field) -> LoadResult<ValueId> {
+        if !field.has_rva() {
+            self.class_init_for_field(field.owner)?;
+        }
+        if field.is_thread_static {
+            let handle = self.b.symbol(Symbol::FieldHandle(field));
+            return Ok(self.b.helper(HelperId::ThreadStaticAddress, vec![handle]));
+        }
+        Ok(self.b.symbol(Symbol::StaticField(field)))
+    }
+
+    /// Static fields of corlib whose value is fixed.
+    fn known_static(field: &'static Field) -> Option<i64> {
+        let owner = field.owner;
+        match field.name {
+            "Zero" if owner.is_corlib("System", "IntPtr") || owner.is_corlib("System", "UIntPtr") => Some(0),
+            "IsLittleEndian" if owner.is_corlib("System", "BitConverter") => {
+                Some(i64::from(cfg!(target_endian = "little")))
+            }
+            _ => None,
+        }
+    }
+
+    fn load_static_field(&mut self, field: &'static Field) -> LoadResult<()> {
+        let ty = field.ty()?;
+        if let Some(known) = Self::known_static(field) {
+            let entry = match mem_type(ty)? {
+                Some(MemType::I64) => {
+                    let value = self.b.i64(known);
+                    Entry::scalar(value, IrType::I64).with_type(ty)
+                }
+                _ => {
+                    let value = self.b.i32(known as i32);
+                    Entry::scalar(value, IrType::I32).with_type(ty)
+                }
+            };
+            self.push(entry);
+            return Ok(());
+        }
+        self.spill_if_class_init(field)?;
+        let addr = self.static_address(field)?;
+        let flags = self.access(AliasClass::Static, NullCheck::None);
+        let entry = self.entry_at(addr, 0, ty, flags)?;
+        self.push(entry);
+        Ok(())
+    }
+
+    /// A class constructor may change what entries refer to.
+    fn spill_if_class_init(&mut self, field: &'static Field) -> LoadResult<()> {
+        if field.has_rva() || self.env.is_initialised(field.owner) {
+            return Ok(());
+        }
+        self.spill(Effect::Memory)
+    }
+
+    fn load_static_field_address(&mut self, field: &'static Field) -> LoadResult<()> {
+        self.spill_if_class_init(field)?;
+        let addr = self.static_address(field)?;
+        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        Ok(())
+    }
+
+    fn store_static_field(&mut self, field: &'static Field, value: &Entry) -> LoadResult<()> {
+        // A class constructor run below must not change the value read before.
+        let mut value = *value;
+        if matches!(value.val, Val::InMemory { .. } | Val::InLocal(..)) && !self.env.is_initialised(field.owner) {
+            value.val = Val::Temp(self.own_struct(&value)?);
+        }
+        self.spill(Effect::Memory)?;
+        let addr = self.static_address(field)?;
+        let flags = self.access(AliasClass::Static, NullCheck::None);
+        self.store_at(addr, 0, &value, field.ty()?, flags, None, false)
+    }
+
+    pub(super) fn load_static(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.static_operand(instruction)?;
+        self.load_static_field(field)
+    }
+
+    pub(super) fn load_static_address(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.static_operand(instruction)?;
+        self.load_static_field_address(field)
+    }
+
+    pub(super) fn store_static(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let field = self.static_operand(instruction)?;
+        let value = self.pop()?;
+        self.store_static_field(field, &value)
+    }
+
+    fn static_operand(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
+        let field = self.operand_field(instruction)?;
+        if field.is_static() {
+            return Ok(field);
+        }
+        let name = format!("{field:?}");
+        Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is not static"), name))
+    }
+}

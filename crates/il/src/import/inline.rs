@@ -1,0 +1,319 @@
+//! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
+//!
+//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces), what asks for its caller, and
+//! what says so. Stack traces attribute inlined code to the call.
+
+use super::Importer;
+use super::class_init::needs_check_at_entry;
+use super::kinds::{has_references, ir_type, is_exact_class};
+use super::scope::{Return, Scope};
+use super::stack::{Effect, Entry, Val};
+use super::vars::{Binding, Var};
+use crate::ir::{IrType, LocalKind, Op, Terminator};
+use saki_metadata::{TableId, Token};
+use saki_types::method::impl_flags;
+use saki_types::{Image, LoadError, LoadResult, Method};
+
+/// CIL bytes inlined into one method at most.
+pub(super) const BUDGET_BYTES: u32 = 1500;
+/// Largest body inlined without being asked for.
+const SMALL_BODY_BYTES: usize = 32;
+/// As `SMALL_BODY_BYTES`, for methods of a value type that is a local of the caller: inlined, its fields can become
+/// variables.
+const LOCAL_VALUE_BODY_BYTES: usize = 80;
+/// Largest body inlined when the method says AggressiveInlining.
+const AGGRESSIVE_BODY_BYTES: usize = 120;
+const MAX_DEPTH: usize = 7;
+
+/// What finds its caller by walking the stack.
+const CALLER_SENSITIVE: [&str; 5] =
+    ["GetCallingAssembly", "GetExecutingAssembly", "GetCurrentMethod", "GetEntryAssembly", "StackCrawl"];
+
+impl Importer<'_> {
+    /// Inlines a direct call if that is possible and worth it, pushing the result.
+    pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        if !self.options.inline || self.parent.is_some() || self.not_inlinable.contains(&method) {
+            return Ok(false);
+        }
+        let Some(scope) = self.inline_scope(method) else {
+            self.not_inlinable.insert(method);
+            return Ok(false);
+        };
+        let is_aggressive = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0;
+        let on_local = match args.first().map(|this| this.val) {
+            Some(Val::Scalar(this)) if !method.is_static() => self.b.local_at(this).is_some(),
+            _ => false,
+        };
+        if !is_aggressive && !on_local && scope.body.code.len() > SMALL_BODY_BYTES {
+            return Ok(false);
+        }
+        if scope.body.code.len() as u32 > self.inline_budget_bytes
+            || self.inlining.len() > MAX_DEPTH
+            || self.inlining.contains(&method)
+        {
+            return Ok(false);
+        }
+        self.inline_budget_bytes -= scope.body.code.len() as u32;
+        self.inline_into(method, scope, args)?;
+        Ok(true)
+    }
+
+    /// The callee's scope, if its body may be inlined at all.
+    fn inline_scope(&self, method: &'static Method) -> Option<Box<Scope>> {
+        const FORBIDDEN: u16 = impl_flags::NO_INLINING | impl_flags::SYNCHRONIZED | impl_flags::INTERNAL_CALL;
+        if method.impl_flags & FORBIDDEN != 0 || method.is_abstract() || method.is_pinvoke() || method.is_open() {
+            return None;
+        }
+        let body = method.body().ok()??;
+        let is_aggressive = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0;
+        let limit = match is_aggressive {
+            true => AGGRESSIVE_BODY_BYTES,
+            false if method.owner.is_value_type() => LOCAL_VALUE_BODY_BYTES,
+            false => SMALL_BODY_BYTES,
+        };
+        if body.code.len() > limit || !body.eh_clauses.is_empty() || !self.env.may_inline(method) {
+            return None;
+        }
+        let sig = method.sig().ok()?;
+        if sig.is_vararg {
+            return None;
+        }
+        let scope = Box::new(Scope::new(method, sig, body).ok()?);
+        let scan = &scope.scan;
+        if scan.is_peculiar || scan.has_back_edge || (scan.has_throw && !is_aggressive) || scan.ret_count == 0 {
+            return None;
+        }
+        if scope.local_sigs.iter().any(|l| l.pinned || l.ty.def().is_some_and(|d| d.name == "StackCrawlMark")) {
+            return None;
+        }
+        if scan.callees.iter().any(|token| is_caller_sensitive(scope.image, *token)) {
+            return None;
+        }
+        // Types that cannot be loaded fail when the call is made, not here.
+        ir_type(sig.ret).ok()?;
+        if sig.params.iter().any(|p| ir_type(p).is_err()) || scope.local_sigs.iter().any(|l| ir_type(l.ty).is_err()) {
+            return None;
+        }
+        Some(scope)
+    }
+
+    fn inline_into(&mut self, method: &'static Method, mut scope: Box<Scope>, args: &[Entry]) -> LoadResult<()> {
+        if scope.scan.has_side_effects {
+            self.spill(Effect::Memory)?;
+        }
+        if needs_check_at_entry(method) {
+            self.class_init(method.owner)?;
+        }
+        scope.is_inlined = true;
+        scope.base_region = self.b.region();
+        scope.first_own_local = self.b.f.locals.len() as u32;
+        for (index, entry) in args.iter().enumerate() {
+            let var = self.bind_argument(&scope, index, entry)?;
+            scope.args.push(var);
+        }
+        for index in 0..scope.local_sigs.len() {
+            let var = self.bind_local(&scope, index)?;
+            scope.locals.push(var);
+        }
+        scope.ret = if scope.scan.ret_count == 1 {
+            Return::InlineOnce { end: None }
+        } else {
+            Return::InlineJoin { result: None, continuation: None }
+        };
+        self.inlining.push(method);
+        let caller = std::mem::replace(&mut self.s, scope);
+        let outcome = self.import_from(0);
+        let callee = std::mem::replace(&mut self.s, caller);
+        self.inlining.pop();
+        outcome?;
+        self.forget_block_facts();
+        match callee.ret {
+            Return::InlineOnce { end: Some((block, entry)) } => {
+                self.b.current = Some(block);
+                self.push_result(entry);
+            }
+            Return::InlineJoin { result, continuation: Some(block) } => {
+                self.b.current = Some(block);
+                if let Some(local) = result {
+                    let ret = callee.sig.ret;
+                    let entry = match self.b.local_type(local) {
+                        IrType::Struct(ty) => Entry::of_struct(Val::Temp(local), ty),
+                        ir => {
+                            let value = self.b.get(local);
+                            let mut entry = Entry::scalar(value, ir).with_type(ret);
+                            entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
+                            entry
+                        }
+                    };
+                    self.push(entry);
+                }
+            }
+            // Every way through the callee throws.
+            _ => self.b.current = None,
+        }
+        Ok(())
+    }
+
+    fn bind_argument(&mut self, scope: &Scope, index: usize, entry: &Entry) -> LoadResult<Var> {
+        let ty = scope.arg_type(index)?;
+        let usage = scope.scan.args[index];
+        let ir = ir_type(ty)?;
+        let is_this = index == 0 && !scope.method.is_static() && ir == IrType::Ref && entry.is_non_null;
+        let var = |binding| Var { binding, ty, is_this, is_exact: entry.is_exact && entry.ty == Some(ty) };
+        if !usage.is_written && !usage.address_taken {
+            return Ok(var(Binding::Operand(self.operand_entry(entry, ty, ir, scope.scan.has_side_effects)?)));
+        }
+        if let (IrType::Struct(_), Val::Temp(local)) = (ir, entry.val) {
+            if usage.address_taken {
+                self.b.expose(local);
+            }
+            return Ok(var(Binding::Local(local)));
+        }
+        let local = self.variable(ty, LocalKind::Normal, usage.address_taken)?;
+        match ir {
+            IrType::Struct(struct_ty) => {
+                let dst = self.b.addr_of(local);
+                self.copy_entry_to(dst, 0, entry, struct_ty, false)?;
+            }
+            _ => {
+                let value = self.coerce(entry, ty)?;
+                self.b.set(local, value);
+            }
+        }
+        let is_this = is_this && !usage.is_written;
+        Ok(Var { binding: Binding::Local(local), ty, is_this, is_exact: false })
+    }
+
+    /// What a read-only argument stands for in the callee.
+    fn operand_entry(
+        &mut self,
+        entry: &Entry,
+        ty: saki_types::Ty,
+        ir: IrType,
+        has_side_effects: bool,
+    ) -> LoadResult<Entry> {
+        if let IrType::Struct(struct_ty) = ir {
+            let is_stable = match entry.val {
+                Val::Temp(_) | Val::Handle(_) => true,
+                Val::InLocal(local, _) => !has_side_effects || !self.b.is_exposed(local),
+                Val::InMemory { .. } => !has_side_effects,
+                Val::Scalar(_) => false,
+            };
+            let val = match entry.val {
+                Val::Temp(local) => Val::InLocal(local, 0),
+                val if is_stable => val,
+                _ => Val::InLocal(self.own_struct(entry)?, 0),
+            };
+            return Ok(Entry::of_struct(val, struct_ty));
+        }
+        let value = if let IrType::Struct(_) = entry.ir {
+            // `this` given as a value instead of an address.
+            let local = self.own_struct(entry)?;
+            self.b.addr_of(local)
+        } else {
+            self.coerce(entry, ty)?
+        };
+        let keeps_type = entry.is_exact || entry.ty.is_some_and(|t| entry.ir == IrType::Ref && is_exact_class(t));
+        let mut operand = Entry { val: Val::Scalar(value), ir, ..*entry };
+        if !keeps_type {
+            operand.ty = Some(ty);
+            operand.is_exact = ir == IrType::Ref && is_exact_class(ty);
+        }
+        Ok(operand)
+    }
+
+    fn bind_local(&mut self, scope: &Scope, index: usize) -> LoadResult<Var> {
+        let sig = scope.local_sigs[index];
+        let usage = scope.scan.locals[index];
+        let local = self.variable(sig.ty, LocalKind::Normal, usage.address_taken)?;
+        let is_used = usage.is_read || usage.address_taken;
+        if is_used && !usage.set_first && (scope.body.init_locals || has_references(sig.ty)?) {
+            match self.b.local_type(local) {
+                IrType::Struct(ty) => {
+                    let addr = self.b.addr_of(local);
+                    self.b.effect(Op::InitStruct { addr, ty });
+                }
+                ir => {
+                    let zero = self.zero_of(ir);
+                    self.b.set(local, zero);
+                }
+            }
+        }
+        Ok(Var { binding: Binding::Local(local), ty: sig.ty, is_this: false, is_exact: false })
+    }
+
+    /// `ret` in an inlined body.
+    pub(super) fn inline_return(&mut self, entry: Option<Entry>) -> LoadResult<()> {
+        let ret = self.s.sig.ret;
+        let first_own = self.s.first_own_local;
+        if let Return::InlineOnce { .. } = self.s.ret {
+            let entry = match entry {
+                None => None,
+                Some(entry) => Some(self.returned_entry(&entry, ret, first_own)?),
+            };
+            let block = self.b.current.take();
+            self.s.ret = Return::InlineOnce { end: block.map(|b| (b, entry)) };
+            return Ok(());
+        }
+        let Return::InlineJoin { mut result, continuation } = self.s.ret else {
+            return Err(LoadError::invalid_program("ret in a body that is not inlined"));
+        };
+        if let Some(entry) = entry {
+            let local = match result {
+                Some(local) => local,
+                None => self.variable(ret, LocalKind::Normal, false)?,
+            };
+            result = Some(local);
+            self.store_local(local, &entry, ret)?;
+        }
+        let block = match continuation {
+            Some(block) => block,
+            None => self.b.block(self.s.base_region),
+        };
+        self.b.terminate(Terminator::Jump(block));
+        self.s.ret = Return::InlineJoin { result, continuation: Some(block) };
+        Ok(())
+    }
+
+    fn returned_entry(&mut self, entry: &Entry, ret: saki_types::Ty, first_own_local: u32) -> LoadResult<Entry> {
+        let ir = ir_type(ret)?;
+        if let IrType::Struct(ty) = ir {
+            let val = match entry.val {
+                // The callee is done with its own variable, so that it is the caller's now.
+                Val::InLocal(local, 0) if local.0 >= first_own_local && self.b.local_type(local) == ir => {
+                    Val::Temp(local)
+                }
+                Val::Scalar(_) => return Err(LoadError::invalid_program("a scalar is returned as a value type")),
+                val => val,
+            };
+            return Ok(Entry::of_struct(val, ty));
+        }
+        let value = self.coerce(entry, ret)?;
+        let mut returned = Entry { val: Val::Scalar(value), ir, ..*entry };
+        if !(entry.is_exact && entry.ir == IrType::Ref) {
+            returned.ty = Some(ret);
+            returned.is_exact = ir == IrType::Ref && is_exact_class(ret);
+        }
+        Ok(returned)
+    }
+}
+
+/// Whether a callee finds its caller by walking the stack.
+fn is_caller_sensitive(image: &'static Image, token: Token) -> bool {
+    let name = |token: Token| -> Option<&'static str> {
+        let index = match token.table() {
+            TableId::MethodDef => image.meta.method_def(token.rid()).ok()?.name,
+            TableId::MemberRef => image.meta.member_ref(token.rid()).ok()?.name,
+            _ => return None,
+        };
+        image.meta.string(index).ok()
+    };
+    let token = match token.table() {
+        TableId::MethodSpec => match image.meta.method_spec(token.rid()) {
+            Ok(row) => row.method,
+            Err(_) => return true,
+        },
+        _ => token,
+    };
+    name(token).is_some_and(|n| CALLER_SENSITIVE.contains(&n))
+}

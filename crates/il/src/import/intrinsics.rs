@@ -1,0 +1,319 @@
+//! The code of the methods that `intrinsic_table` knows.
+//!
+//! A case that is not handled here (an unexpected operand) falls back to the call.
+
+use super::Importer;
+use super::builder::{loaded_type, plain};
+use super::intrinsic_table::{Intrinsic, find};
+use super::kinds::{has_references, ir_type, mem_type};
+use super::stack::{Effect, Entry, Note, Val};
+use crate::ir::{AliasClass, BinOp, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
+use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
+use saki_types::{LoadResult, Method, Ty, universe};
+
+impl Importer<'_> {
+    /// What the method is, if its calls are replaced here.
+    pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
+        if !self.env.may_use_intrinsic(method) {
+            return None;
+        }
+        find(method).ok().flatten()
+    }
+
+    /// Imports a call in place; the arguments are on the stack. False: nothing has happened, call it.
+    pub(super) fn try_intrinsic(&mut self, method: &'static Method) -> LoadResult<bool> {
+        let Some(intrinsic) = self.intrinsic_of(method) else { return Ok(false) };
+        let count = method.sig()?.params.len() + usize::from(!method.is_static());
+        let Some(first) = self.s.stack.len().checked_sub(count) else { return Ok(false) };
+        let args: Vec<Entry> = self.s.stack[first..].to_vec();
+        self.s.stack.truncate(first);
+        let done = self.intrinsic(intrinsic, method, &args)?;
+        if !done {
+            self.s.stack.extend(args);
+        }
+        Ok(done)
+    }
+
+    /// `newobj` in place. False: nothing has happened.
+    pub(super) fn try_new_intrinsic(&mut self, constructor: &'static Method) -> LoadResult<bool> {
+        if self.intrinsic_of(constructor) != Some(Intrinsic::ByReferenceCtor) {
+            return Ok(false);
+        }
+        let target = self.pop_native()?;
+        let temp = self.b.temp(IrType::Struct(constructor.owner));
+        let addr = self.b.addr_of(temp);
+        self.b.store(addr, 0, target, MemType::ByRef, plain(AliasClass::Any));
+        self.push(Entry::of_struct(Val::Temp(temp), constructor.owner));
+        Ok(true)
+    }
+
+    /// Address operand and the flags of an access through it.
+    fn address_arg(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
+        let value = self.value(entry)?;
+        let mut flags = plain(AliasClass::Any);
+        if entry.ir != IrType::ByRef && !entry.is_non_null {
+            flags.null_check = NullCheck::Needed;
+        }
+        let (base, offset) = self.b.split_offset(value);
+        Ok((base, offset, flags))
+    }
+
+    fn intrinsic(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        use Intrinsic as I;
+        match intrinsic {
+            I::Constant(number) => self.push_i32(number),
+            I::Nothing => {}
+            I::Fence => self.b.effect(Op::Fence),
+            I::ByReferenceCtor => {
+                let (addr, offset, flags) = self.address_arg(&args[0])?;
+                let target = self.value(&args[1])?;
+                self.spill(Effect::Memory)?;
+                self.b.store(addr, offset, target, MemType::ByRef, flags);
+            }
+            I::ByReferenceGet => {
+                let addr = match args[0].ir {
+                    IrType::Struct(_) => self.struct_addr(&args[0])?,
+                    _ => self.value(&args[0])?,
+                };
+                let (addr, offset) = self.b.split_offset(addr);
+                let value = self.b.load(addr, offset, MemType::ByRef, plain(AliasClass::Any));
+                self.push_scalar(value, IrType::ByRef);
+            }
+            I::Reinterpret(from, to) => return self.reinterpret(&args[0], from, to),
+            I::InitializeArray => return self.initialize_array(&args[0], &args[1]),
+            I::TypeFromHandle => {
+                let Val::Handle(Symbol::TypeHandle(ty)) = args[0].val else { return Ok(false) };
+                let entry = self.type_object(ty);
+                self.push(entry);
+            }
+            I::TypeEquality(equal) => {
+                let value = match (args[0].note, args[1].note) {
+                    (Note::TypeObject(a), Note::TypeObject(b)) => self.b.i32(i32::from((a == b) == equal)),
+                    _ => {
+                        let (a, b) = (self.value(&args[0])?, self.value(&args[1])?);
+                        let op = if equal { CmpOp::Eq } else { CmpOp::NeUn };
+                        self.b.inst(Op::Cmp(op, a, b), IrType::I32)
+                    }
+                };
+                self.push_scalar(value, IrType::I32);
+            }
+            I::TypeIsValueType => {
+                let Note::TypeObject(ty) = args[0].note else { return Ok(false) };
+                self.push_i32(i32::from(ty.is_value_type()));
+            }
+            I::StringLength => {
+                let string = self.value(&args[0])?;
+                let value = self.string_length(string, &args[0]);
+                self.push_scalar(value, IrType::I32);
+            }
+            I::StringChar => self.string_char(&args[0], &args[1])?,
+            I::ArrayLength => {
+                let array = self.value(&args[0])?;
+                let value = self.b.inst(Op::ArrayLen(array), IrType::I32);
+                self.push_scalar(value, IrType::I32);
+            }
+            I::ArrayDimension(is_lower_bound) => return self.array_dimension(&args[0], &args[1], is_lower_bound),
+            I::ArrayRank => {
+                let Some(ty) = args[0].ty.filter(|t| t.is_array()) else { return Ok(false) };
+                let array = self.value(&args[0])?;
+                self.b.effect(Op::NullCheck(array));
+                self.push_i32(ty.array_rank() as i32);
+            }
+            I::ArrayElementCopy(element, is_set) => {
+                let (array, index) = (self.value(&args[0])?, self.value(&args[1])?);
+                let (other, _, _) = self.address_arg(&args[2]).map(|(b, o, f)| (self.b.offset(b, o), o, f))?;
+                self.spill(Effect::Memory)?;
+                let element_size_bytes = element.value_size_bytes()?;
+                self.b.effect(Op::NullCheck(array));
+                let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
+                let (dst, src) = if is_set { (addr, other) } else { (other, addr) };
+                self.copy_value(dst, src, element, true)?;
+            }
+            I::Math(op) => {
+                let value = self.coerce(&args[0], method.sig()?.ret)?;
+                let ir = self.b.ty(value);
+                let result = self.b.inst(Op::Un(op, value), ir);
+                self.push_scalar(result, ir);
+            }
+            I::InterlockedStep(..) | I::InterlockedAdd(_) | I::InterlockedExchange(_) => {
+                self.interlocked(intrinsic, method, args)?;
+            }
+            I::InterlockedCompareExchange(mem) | I::InterlockedCompareExchangeFlag(mem) => {
+                self.compare_exchange(mem, method, args)?;
+            }
+            I::VolatileRead(ty) => {
+                let (addr, offset, mut flags) = self.address_arg(&args[0])?;
+                flags.volatile = true;
+                let Some(mem) = mem_type(ty)? else { return Ok(false) };
+                let value = self.b.load(addr, offset, mem, flags);
+                let loaded = Entry::scalar(value, loaded_type(mem)).with_type(ty);
+                self.push(loaded);
+            }
+            I::VolatileWrite(ty) => {
+                if mem_type(ty)?.is_none() {
+                    return Ok(false);
+                }
+                let (addr, offset, mut flags) = self.address_arg(&args[0])?;
+                flags.volatile = true;
+                self.spill(Effect::Memory)?;
+                self.store_at(addr, offset, &args[1], ty, flags, None, true)?;
+            }
+            I::EnumHasFlag => return self.enum_has_flag(&args[0], &args[1]),
+            I::ObjectGetType => {
+                let known = args[0].ty.filter(|t| args[0].is_exact && args[0].ir == IrType::Ref && !t.is_array());
+                let Some(ty) = known else { return Ok(false) };
+                let mut object = args[0];
+                self.null_check(&mut object)?;
+                let entry = self.type_object(ty);
+                self.push(entry);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same value as another type: integers of any width, references, equal structs.
+    fn reinterpret(&mut self, entry: &Entry, from: Ty, to: Ty) -> LoadResult<bool> {
+        let (from_ir, to_ir) = (ir_type(from)?, ir_type(to)?);
+        match (from_ir, to_ir) {
+            (IrType::Struct(_), IrType::Struct(_)) => {
+                if from.value_size_bytes()? != to.value_size_bytes()? {
+                    return Ok(false);
+                }
+                let local = self.own_struct(entry)?;
+                let addr = self.b.addr_of(local);
+                let moved = Val::InMemory { addr, offset: 0, flags: plain(AliasClass::Any) };
+                self.push(Entry::of_struct(moved, to));
+            }
+            (IrType::Struct(_), _) | (_, IrType::Struct(_)) => return Ok(false),
+            (IrType::Ref, IrType::Ref) => {
+                let value = self.value(entry)?;
+                let mut moved = Entry::scalar(value, IrType::Ref).with_type(to);
+                moved.is_non_null = entry.is_non_null;
+                self.push(moved);
+            }
+            (IrType::I32, IrType::I64) => {
+                let value = self.coerce(entry, from)?;
+                let is_unsigned = matches!(mem_type(from)?, Some(MemType::U8 | MemType::U16))
+                    || from.underlying().element_type == saki_types::ElementType::U4;
+                let target = if is_unsigned { ConvTarget::U8 } else { ConvTarget::I8 };
+                let value = self.b.conv(value, target);
+                self.push(Entry::scalar(value, IrType::I64).with_type(to));
+            }
+            _ => {
+                let value = self.coerce(entry, to)?;
+                let ir = self.b.ty(value);
+                self.push(Entry::scalar(value, ir).with_type(to));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Copies a static data blob into a new array of known length.
+    fn initialize_array(&mut self, array: &Entry, field: &Entry) -> LoadResult<bool> {
+        let Val::Handle(Symbol::FieldHandle(field)) = field.val else { return Ok(false) };
+        let Val::Scalar(value) = array.val else { return Ok(false) };
+        let Op::NewArray(ty, length) = *self.b.op(value) else { return Ok(false) };
+        let (Some(length), Some(element), true) = (self.b.const_i32(length), ty.element(), field.has_rva()) else {
+            return Ok(false);
+        };
+        let Some(bytes) = u32::try_from(length).ok().and_then(|n| n.checked_mul(element.value_size_bytes().ok()?))
+        else {
+            return Ok(false);
+        };
+        if has_references(element)? || bytes > field.ty()?.value_size_bytes()? || cfg!(target_endian = "big") {
+            return Ok(false);
+        }
+        self.spill(Effect::Memory)?;
+        let src = self.b.symbol(Symbol::StaticField(field));
+        let dst = self.b.offset(value, ARRAY_DATA_OFFSET);
+        let bytes = self.b.i32(bytes as i32);
+        self.b.effect(Op::CopyBlock { dst, src, bytes });
+        Ok(true)
+    }
+
+    fn string_length(&mut self, string: ValueId, entry: &Entry) -> ValueId {
+        let flags = MemFlags { null_check: Self::check_of(entry), ..plain(AliasClass::Length) };
+        self.b.load(string, STRING_LENGTH_OFFSET, MemType::I32, flags)
+    }
+
+    fn string_char(&mut self, string_entry: &Entry, index: &Entry) -> LoadResult<()> {
+        let string = self.value(string_entry)?;
+        let index = self.value(index)?;
+        let index = self.fit(index, IrType::I32);
+        let length = self.string_length(string, string_entry);
+        self.b.effect(Op::BoundsCheck { index, length });
+        let wide = self.b.conv(index, ConvTarget::U8);
+        let one = self.b.i32(1);
+        let bytes = self.b.inst(Op::Bin(BinOp::Shl, wide, one), IrType::I64);
+        let addr = self.b.inst(Op::Bin(BinOp::Add, string, bytes), IrType::ByRef);
+        let value = self.b.load(addr, STRING_CHARS_OFFSET, MemType::U16, plain(AliasClass::Element));
+        self.push(Entry::scalar(value, IrType::I32).with_type(universe().corlib_type("System", "Char")?));
+        Ok(())
+    }
+
+    /// The address for an atomic operation.
+    fn atomic_address(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        let (base, offset, flags) = self.address_arg(entry)?;
+        if flags.null_check == NullCheck::Needed {
+            self.b.effect(Op::NullCheck(base));
+        }
+        Ok(self.b.offset(base, offset))
+    }
+
+    fn interlocked(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+        let Some((op, mem)) = intrinsic.atomic() else { return Ok(()) };
+        let ir = loaded_type(mem);
+        let ret = method.sig()?.ret;
+        let addr = self.atomic_address(&args[0])?;
+        let value = match intrinsic {
+            Intrinsic::InterlockedStep(_, step) if ir == IrType::I32 => self.b.i32(step),
+            Intrinsic::InterlockedStep(_, step) => self.b.i64(i64::from(step)),
+            _ => {
+                let value = self.value(&args[1])?;
+                self.fit(value, ir)
+            }
+        };
+        self.spill(Effect::Memory)?;
+        let old = self.b.inst(Op::AtomicRmw { op, addr, value, mem }, ir);
+        let result = match intrinsic {
+            Intrinsic::InterlockedExchange(_) => old,
+            _ => self.b.inst(Op::Bin(BinOp::Add, old, value), ir),
+        };
+        self.push(Entry::scalar(result, ir).with_type(ret));
+        Ok(())
+    }
+
+    fn compare_exchange(&mut self, mem: MemType, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+        let ir = loaded_type(mem);
+        let addr = self.atomic_address(&args[0])?;
+        let new = self.value(&args[1])?;
+        let new = self.fit(new, ir);
+        let expected = self.value(&args[2])?;
+        let expected = self.fit(expected, ir);
+        self.spill(Effect::Memory)?;
+        let old = self.b.inst(Op::AtomicCas { addr, expected, new, mem }, ir);
+        if let Some(flag) = args.get(3) {
+            let done = self.b.inst(Op::Cmp(CmpOp::Eq, old, expected), IrType::I32);
+            let (addr, offset, flags) = self.address_arg(flag)?;
+            self.b.store(addr, offset, done, MemType::U8, flags);
+        }
+        self.push(Entry::scalar(old, ir).with_type(method.sig()?.ret));
+        Ok(())
+    }
+
+    /// `((Enum)a).HasFlag(b)` for boxes of one enum type.
+    fn enum_has_flag(&mut self, a: &Entry, b: &Entry) -> LoadResult<bool> {
+        let (Some(ty), true, true) = (a.ty, a.is_exact && a.is_non_null, b.is_exact && b.is_non_null) else {
+            return Ok(false);
+        };
+        let Some(mem) = mem_type(ty)?.filter(|_| ty.is_enum() && b.ty == Some(ty)) else { return Ok(false) };
+        let (a, b) = (self.value(a)?, self.value(b)?);
+        let header = OBJECT_HEADER_BYTES as i32;
+        let x = self.b.load(a, header, mem, plain(AliasClass::Field));
+        let y = self.b.load(b, header, mem, plain(AliasClass::Field));
+        let both = self.b.inst(Op::Bin(BinOp::And, x, y), loaded_type(mem));
+        let value = self.b.inst(Op::Cmp(CmpOp::Eq, both, y), IrType::I32);
+        self.push_scalar(value, IrType::I32);
+        Ok(true)
+    }
+}

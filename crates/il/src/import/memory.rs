@@ -1,0 +1,171 @@
+//! Access through pointers: ldind, stind, ldobj, stobj, cpobj, initobj, cpblk, initblk, localloc. ECMA-335 §III.3–4.
+//!
+//! Managed pointers count as non-null: a null one faults all the same, and only code that forged it can tell.
+
+use super::Importer;
+use super::builder::{loaded_type, plain};
+use super::kinds::{has_references, mem_type};
+use super::stack::{Effect, Entry};
+use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
+use saki_types::{LoadError, LoadResult, Ty};
+
+impl Importer<'_> {
+    /// Pops an address, with the flags of an access through it.
+    pub(super) fn pop_address(&mut self) -> LoadResult<(ValueId, MemFlags, Entry)> {
+        let entry = self.pop()?;
+        let value = match entry.ir {
+            IrType::Struct(_) => return Err(LoadError::invalid_program("a value type is used as an address")),
+            IrType::F32 | IrType::F64 | IrType::Void | IrType::Block(_) => {
+                return Err(LoadError::invalid_program("a float is used as an address"));
+            }
+            _ => self.value(&entry)?,
+        };
+        let value = self.fit(value, IrType::I64);
+        let is_checked = entry.is_non_null || matches!(entry.ir, IrType::ByRef) || self.b.local_at(value).is_some();
+        let flags = MemFlags {
+            null_check: if is_checked { NullCheck::None } else { NullCheck::Needed },
+            alias: AliasClass::Any,
+            volatile: self.s.prefixes.volatile,
+            unaligned: self.s.prefixes.unaligned,
+        };
+        Ok((value, flags, entry))
+    }
+
+    pub(super) fn load_indirect(&mut self, mem: MemType) -> LoadResult<()> {
+        let (addr, flags, entry) = self.pop_address()?;
+        let (addr, offset) = self.b.split_offset(addr);
+        let value = self.b.load(addr, offset, mem, flags);
+        let mut loaded = Entry::scalar(value, loaded_type(mem));
+        if mem == MemType::Ref {
+            loaded.ty = entry.ty.filter(|t| t.is_byref()).and_then(|t| t.element());
+        }
+        self.push(loaded);
+        Ok(())
+    }
+
+    pub(super) fn store_indirect(&mut self, mem: MemType) -> LoadResult<()> {
+        let entry = self.pop()?;
+        let value = self.value(&entry)?;
+        let value = match (loaded_type(mem), self.b.ty(value)) {
+            (IrType::F32 | IrType::F64, IrType::I32 | IrType::I64)
+            | (IrType::I32 | IrType::I64, IrType::F32 | IrType::F64) => {
+                return Err(LoadError::invalid_program("a number of the wrong kind is stored"));
+            }
+            (ir, _) => self.fit(value, ir),
+        };
+        let (addr, flags, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        let (addr, offset) = self.b.split_offset(addr);
+        let is_local = matches!(self.b.op(addr), Op::LocalAddr(_));
+        if mem == MemType::Ref && !is_local && !matches!(self.b.op(value), Op::Null) {
+            self.b.effect(Op::StoreRef { object: None, addr, offset, value, flags });
+        } else {
+            self.b.store(addr, offset, value, mem, flags);
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_object(&mut self, ty: Ty) -> LoadResult<()> {
+        let (addr, flags, _) = self.pop_address()?;
+        let entry = self.entry_at(addr, 0, ty, flags)?;
+        self.push(entry);
+        Ok(())
+    }
+
+    pub(super) fn store_object(&mut self, ty: Ty) -> LoadResult<()> {
+        let entry = self.pop()?;
+        let (addr, flags, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        self.store_at(addr, 0, &entry, ty, flags, None, true)
+    }
+
+    pub(super) fn copy_object(&mut self, ty: Ty) -> LoadResult<()> {
+        let (src, src_flags, _) = self.pop_address()?;
+        let entry = self.entry_at(src, 0, ty, src_flags)?;
+        let (dst, flags, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        self.store_at(dst, 0, &entry, ty, flags, None, true)
+    }
+
+    pub(super) fn init_object(&mut self, ty: Ty) -> LoadResult<()> {
+        let (addr, flags, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        self.zero_at(addr, ty, flags)
+    }
+
+    /// Writes the zero value of `ty`.
+    pub(super) fn zero_at(&mut self, addr: ValueId, ty: Ty, flags: MemFlags) -> LoadResult<()> {
+        match mem_type(ty)? {
+            None => {
+                if flags.null_check == NullCheck::Needed {
+                    self.b.effect(Op::NullCheck(addr));
+                }
+                self.b.effect(Op::InitStruct { addr, ty });
+            }
+            Some(mem) => {
+                let zero = self.zero_of(loaded_type(mem));
+                let (addr, offset) = self.b.split_offset(addr);
+                self.b.store(addr, offset, zero, mem, flags);
+            }
+        }
+        Ok(())
+    }
+
+    /// The zero of a scalar type.
+    pub(super) fn zero_of(&mut self, ir: IrType) -> ValueId {
+        match ir {
+            IrType::I32 => self.b.i32(0),
+            IrType::F32 => self.b.inst(Op::ConstF32(0.0), ir),
+            IrType::F64 => self.b.inst(Op::ConstF64(0.0), ir),
+            IrType::Ref => self.b.inst(Op::Null, ir),
+            _ => self.b.i64(0),
+        }
+    }
+
+    /// Pops a byte count as I32.
+    fn pop_count(&mut self) -> LoadResult<ValueId> {
+        let value = self.pop_value()?;
+        Ok(match self.b.ty(value) {
+            IrType::I32 => value,
+            _ => self.b.conv(value, ConvTarget::U4),
+        })
+    }
+
+    pub(super) fn copy_block(&mut self) -> LoadResult<()> {
+        let bytes = self.pop_count()?;
+        let (src, _, _) = self.pop_address()?;
+        let (dst, _, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        self.b.effect(Op::CopyBlock { dst, src, bytes });
+        Ok(())
+    }
+
+    pub(super) fn init_block(&mut self) -> LoadResult<()> {
+        let bytes = self.pop_count()?;
+        let value = self.pop_value()?;
+        let value = self.fit(value, IrType::I32);
+        let (addr, _, _) = self.pop_address()?;
+        self.spill(Effect::Memory)?;
+        self.b.effect(Op::InitBlock { addr, value, bytes });
+        Ok(())
+    }
+
+    pub(super) fn local_alloc(&mut self) -> LoadResult<()> {
+        let bytes = self.pop_value()?;
+        let bytes = match self.b.ty(bytes) {
+            IrType::I32 => self.b.conv(bytes, ConvTarget::U8),
+            _ => bytes,
+        };
+        let zero = self.s.body.init_locals;
+        let value = self.b.inst(Op::LocAlloc { bytes, zero }, IrType::I64);
+        self.push(Entry::scalar(value, IrType::I64).non_null());
+        Ok(())
+    }
+
+    /// Copies `ty`'s bytes from one address to another, both non-null.
+    pub(super) fn copy_value(&mut self, dst: ValueId, src: ValueId, ty: Ty, may_be_heap: bool) -> LoadResult<()> {
+        let entry = self.entry_at(src, 0, ty, plain(AliasClass::Any))?;
+        let barrier = may_be_heap && has_references(ty)?;
+        self.store_at(dst, 0, &entry, ty, plain(AliasClass::Any), None, barrier)
+    }
+}

@@ -1,0 +1,164 @@
+//! The importer: CIL → IR. ECMA-335 Partition III.
+//!
+//! One `Importer` imports one method; inlined callees and filters are imported by the same code with another `Scope`
+//! (and, for filters, another function under construction). Each reachable block is imported once, lowest offset first.
+//!
+//! Invariants: IL is not verified, so nothing here relies on it for its own safety; what the program got wrong in an
+//! instruction (missing members, bad tokens) becomes code that throws there; what makes the body meaningless (stack
+//! underflow, bad opcodes) is `InvalidProgram` for the method. Left out: optimisation after import (`opt`).
+
+mod arithmetic;
+mod arrays;
+mod blocks;
+mod builder;
+mod call_sites;
+mod calls;
+mod class_init;
+mod delegates;
+mod dispatch;
+mod exceptions;
+mod fields;
+mod filters;
+mod inline;
+mod intrinsic_table;
+mod intrinsics;
+mod kinds;
+mod memory;
+mod new_objects;
+mod objects;
+mod prologue;
+mod scan;
+mod scope;
+mod stack;
+mod type_tests;
+mod typed_references;
+mod varargs;
+mod vars;
+
+use crate::ir::{Function, LocalId, MemType, ValueId};
+pub(crate) use builder::loaded_type as stack_type;
+pub(crate) use kinds::mem_type as memory_type;
+
+use builder::FnBuilder;
+use kinds::{call_sig, this_type};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_types::{LoadError, LoadErrorKind, Method, Ty};
+use scope::Scope;
+
+/// What to do besides translating.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportOptions {
+    pub inline: bool,
+    pub eliminate_bounds_checks: bool,
+    /// Safepoints at method entries and back edges.
+    pub emit_polls: bool,
+    /// Keep struct and address-exposed locals in variables where possible.
+    pub promote_locals: bool,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        ImportOptions { inline: true, eliminate_bounds_checks: true, emit_polls: true, promote_locals: true }
+    }
+}
+
+/// What the importer may ask the running VM.
+pub trait ImportEnv {
+    /// The class constructor has finished (or there is none): accesses need no check.
+    fn is_initialised(&self, ty: Ty) -> bool;
+
+    /// Whether this method's body may be copied into callers (a profiler, or a detour, may object).
+    fn may_inline(&self, _method: &'static Method) -> bool {
+        true
+    }
+
+    /// Whether calls of this method may be replaced by the importer's built-in code.
+    fn may_use_intrinsic(&self, _method: &'static Method) -> bool {
+        true
+    }
+}
+
+/// An environment in which no class is initialised yet.
+pub struct NothingInitialised;
+
+impl ImportEnv for NothingInitialised {
+    fn is_initialised(&self, _ty: Ty) -> bool {
+        false
+    }
+}
+
+/// State of one import; see the module header.
+struct Importer<'e> {
+    env: &'e dyn ImportEnv,
+    options: &'e ImportOptions,
+    /// The outermost method.
+    method: &'static Method,
+    b: FnBuilder,
+    s: Box<Scope>,
+    /// While a filter is imported: the function that contains it.
+    parent: Option<Box<FnBuilder>>,
+    /// Load errors that the code throws.
+    deferred: Vec<LoadError>,
+    /// Locals of small integer types: their values are always in range.
+    narrow_locals: FxHashMap<LocalId, MemType>,
+    /// Calls whose result is of a small integer type, with its range.
+    narrow_calls: FxHashMap<ValueId, (i32, i32)>,
+    /// Locals of joins whose type grew after a predecessor had written them.
+    widened_joins: Vec<LocalId>,
+    /// Types whose constructors ran earlier in the current block, or in the prologue.
+    initialised_here: Vec<Ty>,
+    initialised_at_entry: Vec<Ty>,
+    /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
+    known_locals: FxHashMap<LocalId, Option<Ty>>,
+    /// Methods being inlined, outermost first.
+    inlining: Vec<&'static Method>,
+    /// Methods found not to be inlinable.
+    not_inlinable: FxHashSet<&'static Method>,
+    /// Parameter that holds the address of the variable arguments.
+    arg_block: Option<LocalId>,
+    /// CIL bytes that may still be inlined.
+    inline_budget_bytes: u32,
+    has_loops: bool,
+    has_calls: bool,
+}
+
+/// Translates the body of `method`.
+///
+/// # Errors
+/// `InvalidProgram` for a body without meaning; what loading the signature, the locals' types or a catch type gives.
+/// `NotSupported` when the method has no CIL body.
+pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> Result<Function, LoadError> {
+    let sig = method.sig()?;
+    let name = method.full_name();
+    let Some(body) = method.body()? else {
+        return Err(LoadError::new(LoadErrorKind::NotSupported, format!("{name} has no CIL body"), name));
+    };
+    let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
+    let mut importer = Importer {
+        env,
+        options,
+        method,
+        b: FnBuilder::new(Some(method), name, ir_sig, false),
+        s: Box::new(Scope::new(method, sig, body)?),
+        parent: None,
+        deferred: Vec::new(),
+        narrow_locals: FxHashMap::default(),
+        narrow_calls: FxHashMap::default(),
+        widened_joins: Vec::new(),
+        initialised_here: Vec::new(),
+        initialised_at_entry: Vec::new(),
+        known_locals: FxHashMap::default(),
+        inlining: vec![method],
+        not_inlinable: FxHashSet::default(),
+        arg_block: None,
+        inline_budget_bytes: inline::BUDGET_BYTES,
+        has_loops: false,
+        has_calls: false,
+    };
+    importer.import_method()?;
+    let Importer { b, deferred, .. } = importer;
+    let mut function = b.f;
+    function.deferred_errors = deferred;
+    crate::opt::run(&mut function, options);
+    Ok(function)
+}

@@ -1,0 +1,113 @@
+//! newobj. ECMA-335 §III.4.21.
+
+use super::Importer;
+use super::builder::loaded_type;
+use super::call_sites::CallSite;
+use super::kinds::{ir_type, mem_type};
+use super::stack::{Entry, Val};
+use crate::ir::{CallTarget, IrType, Op};
+use saki_metadata::opcodes::Instruction;
+use saki_types::method::MethodKind;
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, universe};
+
+impl Importer<'_> {
+    pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let token = self.operand_token(instruction)?;
+        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let sig = self.closed_sig(method)?;
+        let owner = method.owner;
+        if let MethodKind::Array(_) = method.kind {
+            return self.new_multi_dim_array(method);
+        }
+        if method.is_static() {
+            return Err(LoadError::invalid_program(format!("newobj of {}, which is static", method.full_name())));
+        }
+        if owner.is_abstract() {
+            let name = owner.full_name();
+            return Err(LoadError::new(
+                LoadErrorKind::TypeLoad,
+                format!("{name} is abstract: it has no instances"),
+                name,
+            ));
+        }
+        if owner == universe().string() {
+            return self.new_string(method);
+        }
+        if owner.is_delegate() && sig.params.len() == 2 {
+            return self.new_delegate(owner);
+        }
+        if self.try_new_intrinsic(method)? {
+            return Ok(());
+        }
+        let mut args = self.pop_args(sig, false)?;
+        if owner.is_value_type() {
+            return self.new_value(method, args);
+        }
+        // The arguments are evaluated before the object exists; what they refer to cannot change by allocating it.
+        let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
+        self.has_calls = true;
+        let entry = Entry::scalar(object, IrType::Ref).exact(owner).non_null();
+        args.insert(0, entry);
+        if sig.is_vararg {
+            self.s.stack.append(&mut args);
+            self.call_vararg(method, site_sig.unwrap_or(sig), token, false)?;
+        } else {
+            self.call_direct(method, args)?;
+        }
+        if self.b.current.is_some() {
+            self.push(entry);
+        }
+        Ok(())
+    }
+
+    /// A value type: the constructor fills a temp.
+    fn new_value(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+        let owner = method.owner;
+        let ir = ir_type(owner)?;
+        let temp = self.b.temp(ir);
+        self.b.expose(temp);
+        let addr = self.b.addr_of(temp);
+        match ir {
+            IrType::Struct(ty) => self.b.effect(Op::InitStruct { addr, ty }),
+            _ => {
+                let zero = self.zero_of(ir);
+                self.b.set(temp, zero);
+            }
+        }
+        args.insert(0, Entry::scalar(addr, IrType::ByRef).non_null());
+        self.call_direct(method, args)?;
+        if self.b.current.is_none() {
+            return Ok(());
+        }
+        let entry = match mem_type(owner)? {
+            None => Entry::of_struct(Val::Temp(temp), owner),
+            Some(mem) => {
+                let value = self.b.get(temp);
+                Entry::scalar(value, loaded_type(mem)).with_type(owner)
+            }
+        };
+        self.push(entry);
+        Ok(())
+    }
+
+    /// Strings have no constructors to run: the method CreateString with the same parameters makes them.
+    fn new_string(&mut self, constructor: &'static Method) -> LoadResult<()> {
+        let sig = constructor.sig()?;
+        let Some(create) = universe().string().find_method_sig("CreateString", &sig.params)? else {
+            let name = constructor.full_name();
+            return Err(LoadError::new(LoadErrorKind::MissingMethod, format!("no CreateString for {name}"), name));
+        };
+        let mut args = self.pop_args(sig, false)?;
+        if !create.is_static() {
+            let null = self.b.inst(Op::Null, IrType::Ref);
+            args.insert(0, Entry::scalar(null, IrType::Ref));
+        }
+        let create_sig = create.sig()?;
+        let this = (!create.is_static()).then_some(IrType::Ref);
+        let site =
+            CallSite { target: CallTarget::Direct(create), this, params: &create_sig.params, ret: create_sig.ret };
+        let result = self.emit_call(&site, &args)?;
+        self.push_result(result.map(Entry::non_null));
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! The outermost method: its parameters and locals, class constructor check, lock of synchronized methods, safepoint.
+
+use super::Importer;
+use super::builder::plain;
+use super::class_init::needs_check_at_entry;
+use super::kinds::has_references;
+use super::scope::Return;
+use super::vars::{Binding, Var};
+use crate::ir::{
+    AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalKind, MemType, Op, Region, RegionId, Symbol,
+    Terminator, ValueId,
+};
+use saki_abi::HelperId;
+use saki_metadata::EhKind;
+use saki_types::method::impl_flags;
+use saki_types::{LoadResult, Method};
+
+/// The signature of a method's code: vararg methods get the argument block as last parameter.
+pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSig {
+    if method.sig().is_ok_and(|s| s.is_vararg) {
+        sig.params.push(IrType::ByRef);
+    }
+    sig
+}
+
+impl Importer<'_> {
+    pub(super) fn import_method(&mut self) -> LoadResult<()> {
+        let entry = self.b.block(None);
+        self.b.current = Some(entry);
+        self.make_parameters()?;
+        self.make_locals()?;
+        if needs_check_at_entry(self.method) {
+            let owner = self.method.owner;
+            self.class_init(owner)?;
+            self.initialised_at_entry.push(owner);
+        }
+        if self.method.impl_flags & impl_flags::SYNCHRONIZED != 0 {
+            self.enter_lock()?;
+        }
+        self.set_up_exceptions()?;
+        self.import_from(0)?;
+        self.finish_finally_handlers();
+        self.import_filters()?;
+        self.widen_joins();
+        if self.options.emit_polls && (self.has_calls || self.has_loops) {
+            let poll = ValueId(self.b.f.insts.len() as u32);
+            self.b.f.insts.push(Inst { op: Op::Poll, ty: IrType::Void, il_offset: 0 });
+            self.b.f.blocks[0].insts.insert(0, poll);
+        }
+        Ok(())
+    }
+
+    fn make_parameters(&mut self) -> LoadResult<()> {
+        let has_filter = self.s.body.eh_clauses.iter().any(|c| c.kind == EhKind::Filter);
+        for index in 0..self.s.arg_count() {
+            let ty = self.s.arg_type(index)?;
+            let usage = self.s.scan.args[index];
+            let mut local = self.variable(ty, LocalKind::Param(index as u32), usage.address_taken)?;
+            if let (IrType::Struct(struct_ty), true) = (self.b.local_type(local), has_filter) {
+                // A filter finds variables in the parent's frame; a struct parameter is somewhere else.
+                let copy = self.variable(ty, LocalKind::Normal, usage.address_taken)?;
+                let (dst, src) = (self.b.addr_of(copy), self.b.addr_of(local));
+                self.b.effect(Op::CopyStruct {
+                    dst,
+                    src,
+                    ty: struct_ty,
+                    barrier: false,
+                    flags: plain(AliasClass::Any),
+                });
+                local = copy;
+            }
+            let is_this = index == 0
+                && !self.method.is_static()
+                && ty.is_reference_type()
+                && !usage.is_written
+                && !usage.address_taken;
+            self.s.args.push(Var { binding: Binding::Local(local), ty, is_this, is_exact: false });
+        }
+        if self.b.f.sig.params.len() > self.s.arg_count() {
+            let index = self.s.arg_count() as u32;
+            self.arg_block = Some(self.b.local(IrType::ByRef, LocalKind::Param(index)));
+        }
+        Ok(())
+    }
+
+    fn make_locals(&mut self) -> LoadResult<()> {
+        for index in 0..self.s.local_sigs.len() {
+            let sig = self.s.local_sigs[index];
+            let usage = self.s.scan.locals[index];
+            let local = self.variable(sig.ty, LocalKind::Normal, usage.address_taken)?;
+            let zero_init = !usage.set_first && (self.s.body.init_locals || has_references(sig.ty)?);
+            let slot = &mut self.b.f.locals[local.0 as usize];
+            slot.zero_init = zero_init;
+            slot.pinned = sig.pinned;
+            self.s.locals.push(Var { binding: Binding::Local(local), ty: sig.ty, is_this: false, is_exact: false });
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of a synchronized method and makes the region that releases it. ECMA-335 §II.23.1.11.
+    fn enter_lock(&mut self) -> LoadResult<()> {
+        let lock = self.b.temp(IrType::Ref);
+        let object = if self.method.is_static() {
+            let cell = self.b.symbol(Symbol::TypeObject(self.method.owner));
+            self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime))
+        } else {
+            let Binding::Local(this) = self.s.args[0].binding else { unreachable!("parameters are locals") };
+            self.b.get(this)
+        };
+        self.b.set(lock, object);
+        self.b.helper(HelperId::MonitorEnter, vec![object]);
+
+        let exception = self.b.temp(IrType::Ref);
+        let handler = self.b.block(None);
+        let clause = self.b.f.clauses.len() as u32;
+        self.b.f.clauses.push(Clause { kind: ClauseKind::Fault, handler, exception_local: exception });
+        let region = RegionId(self.b.f.regions.len() as u32);
+        self.b.f.regions.push(Region { parent: None, clauses: vec![clause] });
+        self.s.base_region = Some(region);
+
+        let entry = self.b.current.replace(handler);
+        let object = self.b.get(lock);
+        self.b.helper(HelperId::MonitorExit, vec![object]);
+        self.mark_cold();
+        self.b.terminate(Terminator::ResumeUnwind { clause });
+
+        let exit = self.b.block(None);
+        self.b.current = Some(exit);
+        let object = self.b.get(lock);
+        self.b.helper(HelperId::MonitorExit, vec![object]);
+        let ret = self.b.f.sig.ret;
+        let result = ret.map(|ty| self.b.temp(ty));
+        let value = result.map(|local| match ret {
+            Some(IrType::Struct(_)) => self.b.addr_of(local),
+            _ => self.b.get(local),
+        });
+        self.b.terminate(Terminator::Ret(value));
+        self.b.current = entry;
+        self.s.ret = Return::Exit { block: exit, result };
+        self.has_calls = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! One pass over a CIL body before it is imported: where blocks begin, how often each is reached, what happens to
+//! arguments and locals, and what decides whether the body can be inlined.
+//!
+//! Left out: types; the stack.
+
+use super::stack::{Entry, Note};
+use crate::ir::IrType;
+use rustc_hash::FxHashSet;
+use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
+use saki_metadata::{EhKind, MethodBody, Token};
+use saki_types::{LoadError, LoadResult};
+
+/// What the body does with one argument or local variable.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct VarUse {
+    pub is_written: bool,
+    /// `ldarga`/`ldloca`.
+    pub address_taken: bool,
+    pub is_read: bool,
+    /// Written in the entry block before any other use, and nowhere skipped.
+    pub set_first: bool,
+}
+
+/// See the module header.
+#[derive(Default)]
+pub(super) struct Scan {
+    /// By code offset: 0 = inside a block, else 1 + number of ways to get here (saturating).
+    reached: Vec<u8>,
+    pub args: Vec<VarUse>,
+    pub locals: Vec<VarUse>,
+    pub has_back_edge: bool,
+    back_targets: FxHashSet<u32>,
+    pub ret_count: u32,
+    /// Stores into memory that is not a local variable, or calls.
+    pub has_side_effects: bool,
+    pub has_calls: bool,
+    pub has_throw: bool,
+    /// localloc, jmp, arglist, calli, tail calls that matter, endfilter …: never inlined.
+    pub is_peculiar: bool,
+    /// Operands of call, callvirt, newobj, ldftn.
+    pub callees: Vec<Token>,
+    pub instruction_count: u32,
+}
+
+impl Scan {
+    pub fn new(body: &MethodBody<'static>, arg_count: usize, local_count: usize) -> LoadResult<Scan> {
+        let mut scan = Scan {
+            reached: vec![0; body.code.len() + 1],
+            args: vec![VarUse::default(); arg_count],
+            locals: vec![VarUse::default(); local_count],
+            ..Scan::default()
+        };
+        scan.reach(0);
+        let mut falls_through = false;
+        let mut in_entry_block = true;
+        for clause in &body.eh_clauses {
+            let ends = [clause.try_offset, clause.handler_offset];
+            let filter = (clause.kind == EhKind::Filter).then_some(clause.class_token_or_filter_offset);
+            for offset in ends.into_iter().chain(filter) {
+                scan.check_offset(offset)?;
+                scan.mark(offset);
+            }
+            // Handlers and filters have an entry of their own, which no branch shows.
+            scan.reach_twice(clause.handler_offset);
+            filter.into_iter().for_each(|offset| scan.reach_twice(offset));
+            for (start, len) in [(clause.try_offset, clause.try_len), (clause.handler_offset, clause.handler_len)] {
+                let end =
+                    start.checked_add(len).ok_or_else(|| LoadError::invalid_program("exception clause overflows"))?;
+                scan.check_offset_or_end(end)?;
+                scan.mark(end);
+            }
+        }
+        let mut previous_end = 0;
+        for instruction in decode(body.code) {
+            let instruction = instruction.map_err(|e| LoadError::invalid_program(e.to_string()))?;
+            if falls_through && scan.reached[instruction.offset as usize] != 0 {
+                scan.reach(instruction.offset);
+            }
+            if instruction.offset > 0 && scan.reached[instruction.offset as usize] != 0 {
+                in_entry_block = false;
+            }
+            scan.instruction(&instruction, &mut in_entry_block)?;
+            falls_through = !instruction.opcode.ends_flow();
+            previous_end = instruction.next_offset;
+        }
+        debug_assert!(previous_end as usize <= body.code.len());
+        Ok(scan)
+    }
+
+    fn check_offset(&self, offset: u32) -> LoadResult<()> {
+        if (offset as usize) < self.reached.len() - 1 {
+            return Ok(());
+        }
+        Err(LoadError::invalid_program(format!("offset IL_{offset:04x} is outside the method")))
+    }
+
+    fn check_offset_or_end(&self, offset: u32) -> LoadResult<()> {
+        if offset as usize == self.reached.len() - 1 { Ok(()) } else { self.check_offset(offset) }
+    }
+
+    fn mark(&mut self, offset: u32) {
+        let cell = &mut self.reached[offset as usize];
+        *cell = (*cell).max(1);
+    }
+
+    fn reach(&mut self, offset: u32) {
+        let cell = &mut self.reached[offset as usize];
+        *cell = (*cell).max(1).saturating_add(1);
+    }
+
+    fn reach_twice(&mut self, offset: u32) {
+        self.reach(offset);
+        self.reach(offset);
+    }
+
+    /// Whether a block begins at this code offset.
+    pub fn is_leader(&self, offset: u32) -> bool {
+        self.reached.get(offset as usize).is_some_and(|r| *r != 0)
+    }
+
+    /// Whether the block at `offset` is entered in exactly one way.
+    pub fn has_one_way_in(&self, offset: u32) -> bool {
+        self.reached.get(offset as usize) == Some(&2)
+    }
+
+    /// What is known of a stack slot at a join when it is entered for the first time: later ways in can only be merged
+    /// before the block is imported, so that the target of a back edge starts with nothing known.
+    pub fn joined(&self, offset: u32, entry: &Entry) -> Entry {
+        let mut joined = Entry { note: Note::None, ..*entry };
+        if self.back_targets.contains(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
+            joined.ty = None;
+            joined.is_exact = false;
+            joined.is_non_null = false;
+        }
+        joined
+    }
+
+    fn branch(&mut self, from: u32, target: u32) {
+        // A block that falls into the target has been passed already when the branch goes backward: count it as shared.
+        if target <= from {
+            self.has_back_edge = true;
+            self.back_targets.insert(target);
+            self.reach(target);
+        }
+        self.reach(target);
+    }
+
+    fn var(vars: &mut [VarUse], index: usize, in_entry_block: bool, write: bool, address: bool) -> LoadResult<()> {
+        let var = vars
+            .get_mut(index)
+            .ok_or_else(|| LoadError::invalid_program(format!("there is no argument or local variable {index}")))?;
+        if write {
+            var.set_first |= in_entry_block && !var.is_read && !var.address_taken && !var.is_written;
+            var.is_written = true;
+        } else if address {
+            var.address_taken = true;
+        } else {
+            var.is_read = true;
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'_>, in_entry_block: &mut bool) -> LoadResult<()> {
+        use Opcode as O;
+        self.instruction_count += 1;
+        let operand = match instruction.operand {
+            Operand::Var(n) => usize::from(n),
+            _ => 0,
+        };
+        let entry = *in_entry_block;
+        match instruction.opcode {
+            O::Ldarg0 | O::Ldarg1 | O::Ldarg2 | O::Ldarg3 => {
+                let index = instruction.opcode.code() - O::Ldarg0.code();
+                Self::var(&mut self.args, usize::from(index), entry, false, false)?;
+            }
+            O::LdargS | O::Ldarg => Self::var(&mut self.args, operand, entry, false, false)?,
+            O::LdargaS | O::Ldarga => Self::var(&mut self.args, operand, entry, false, true)?,
+            O::StargS | O::Starg => Self::var(&mut self.args, operand, entry, true, false)?,
+            O::Ldloc0 | O::Ldloc1 | O::Ldloc2 | O::Ldloc3 => {
+                let index = instruction.opcode.code() - O::Ldloc0.code();
+                Self::var(&mut self.locals, usize::from(index), entry, false, false)?;
+            }
+            O::LdlocS | O::Ldloc => Self::var(&mut self.locals, operand, entry, false, false)?,
+            O::LdlocaS | O::Ldloca => Self::var(&mut self.locals, operand, entry, false, true)?,
+            O::Stloc0 | O::Stloc1 | O::Stloc2 | O::Stloc3 => {
+                let index = instruction.opcode.code() - O::Stloc0.code();
+                Self::var(&mut self.locals, usize::from(index), entry, true, false)?;
+            }
+            O::StlocS | O::Stloc => Self::var(&mut self.locals, operand, entry, true, false)?,
+            O::Call | O::Callvirt | O::Newobj | O::Ldftn | O::Ldvirtftn => {
+                if let Operand::Token(token) = instruction.operand {
+                    self.callees.push(token);
+                }
+                self.has_side_effects = true;
+                self.has_calls = true;
+            }
+            O::Calli | O::Jmp | O::Localloc | O::Arglist | O::Mkrefany | O::Refanyval | O::Refanytype => {
+                self.has_side_effects = true;
+                self.has_calls = true;
+                self.is_peculiar = true;
+            }
+            O::Endfilter | O::Endfinally | O::Rethrow | O::Leave | O::LeaveS => self.is_peculiar = true,
+            O::Throw => self.has_throw = true,
+            O::Ret => self.ret_count += 1,
+            O::Stfld
+            | O::Stsfld
+            | O::Stobj
+            | O::Initobj
+            | O::Cpobj
+            | O::Cpblk
+            | O::Initblk
+            | O::Stelem
+            | O::StelemRef
+            | O::StelemI
+            | O::StelemI1
+            | O::StelemI2
+            | O::StelemI4
+            | O::StelemI8
+            | O::StelemR4
+            | O::StelemR8
+            | O::StindI
+            | O::StindI1
+            | O::StindI2
+            | O::StindI4
+            | O::StindI8
+            | O::StindR4
+            | O::StindR8
+            | O::StindRef
+            | O::Unbox
+            | O::UnboxAny
+            | O::Box
+            | O::Newarr => self.has_side_effects = true,
+            _ => {}
+        }
+        match instruction.operand {
+            Operand::Branch(target) => {
+                *in_entry_block = false;
+                self.branch(instruction.offset, target);
+            }
+            Operand::Switch(targets) => {
+                *in_entry_block = false;
+                for target in targets.iter() {
+                    self.branch(instruction.offset, target);
+                }
+            }
+            _ => {}
+        }
+        // What follows a branch begins a block.
+        let branches = matches!(instruction.operand, Operand::Branch(_) | Operand::Switch(_));
+        if branches || instruction.opcode.ends_flow() {
+            self.mark(instruction.next_offset);
+            *in_entry_block = false;
+        }
+        Ok(())
+    }
+}

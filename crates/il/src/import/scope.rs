@@ -1,0 +1,119 @@
+//! One CIL body being imported: the method itself, an inlined callee, or a filter of either.
+
+use super::blocks::Label;
+use super::exceptions::ExceptionInfo;
+use super::scan::Scan;
+use super::stack::Entry;
+use super::vars::Var;
+use crate::ir::{BlockId, LocalId, RegionId};
+use rustc_hash::FxHashMap;
+use saki_metadata::MethodBody;
+use saki_types::resolve::LocalSig;
+use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
+use std::collections::BTreeSet;
+
+/// What `ret` does.
+pub(super) enum Return {
+    /// Returns from the function.
+    Method,
+    /// Synchronized method: leaves the protected region by this block, the result in this local.
+    Exit { block: BlockId, result: Option<LocalId> },
+    /// Inlined body with one `ret`: where it ended, and the result.
+    InlineOnce { end: Option<(BlockId, Option<Entry>)> },
+    /// Inlined body with several `ret`s.
+    InlineJoin { result: Option<LocalId>, continuation: Option<BlockId> },
+    /// In a filter.
+    Never,
+}
+
+/// Prefixes that apply to the next instruction. ECMA-335 §III.2.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Prefixes {
+    pub volatile: bool,
+    pub unaligned: bool,
+    pub tail: bool,
+    pub readonly: bool,
+    pub constrained: Option<Ty>,
+    /// Bits of `no.`: 1 type checks, 2 range checks, 4 null checks; these are hints, and ignored.
+    pub no: u8,
+}
+
+pub(super) struct Scope {
+    pub method: &'static Method,
+    pub image: &'static Image,
+    pub context: GenericContext,
+    pub sig: &'static MethodSig,
+    pub body: MethodBody<'static>,
+    pub local_sigs: Vec<LocalSig>,
+    pub scan: Scan,
+    pub args: Vec<Var>,
+    pub locals: Vec<Var>,
+    pub stack: Vec<Entry>,
+    pub labels: FxHashMap<u32, Label>,
+    pub worklist: BTreeSet<u32>,
+    /// Region of code outside every try range of this body.
+    pub base_region: Option<RegionId>,
+    pub exceptions: ExceptionInfo,
+    pub ret: Return,
+    pub prefixes: Prefixes,
+    /// Offset of the instruction being imported, and of the next one.
+    pub offset: u32,
+    pub next_offset: u32,
+    /// Inlined into another method.
+    pub is_inlined: bool,
+    /// Inlined: locals from here on were made for this body.
+    pub first_own_local: u32,
+}
+
+impl Scope {
+    /// # Errors
+    /// Those of the local variables' types; `InvalidProgram` for malformed code.
+    pub fn new(method: &'static Method, sig: &'static MethodSig, body: MethodBody<'static>) -> LoadResult<Scope> {
+        let context = method.context();
+        let local_sigs = method.image().resolve_locals(body.local_var_sig, &context)?;
+        let arg_count = sig.params.len() + usize::from(!method.is_static());
+        let scan = Scan::new(&body, arg_count, local_sigs.len())?;
+        Ok(Scope {
+            method,
+            image: method.image(),
+            context,
+            sig,
+            body,
+            local_sigs,
+            scan,
+            args: Vec::new(),
+            locals: Vec::new(),
+            stack: Vec::new(),
+            labels: FxHashMap::default(),
+            worklist: BTreeSet::new(),
+            base_region: None,
+            exceptions: ExceptionInfo::default(),
+            ret: Return::Method,
+            prefixes: Prefixes::default(),
+            offset: 0,
+            next_offset: 0,
+            is_inlined: false,
+            first_own_local: 0,
+        })
+    }
+
+    /// Type of argument `index`, `this` included.
+    ///
+    /// # Errors
+    /// `InvalidProgram`: no such argument.
+    pub fn arg_type(&self, index: usize) -> LoadResult<Ty> {
+        let missing = || LoadError::invalid_program(format!("there is no argument {index}"));
+        if self.method.is_static() {
+            return self.sig.params.get(index).copied().ok_or_else(missing);
+        }
+        match index.checked_sub(1) {
+            Some(index) => self.sig.params.get(index).copied().ok_or_else(missing),
+            None if self.method.owner.is_value_type() => Ok(saki_types::universe().byref_to(self.method.owner)),
+            None => Ok(self.method.owner),
+        }
+    }
+
+    pub fn arg_count(&self) -> usize {
+        self.sig.params.len() + usize::from(!self.method.is_static())
+    }
+}

@@ -1,0 +1,375 @@
+//! The simulated evaluation stack.
+//!
+//! Scalars are values, computed when they are pushed. Structs are described by where they are: reading them is put off so
+//! that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry refers to, the
+//! entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
+
+use super::builder::plain;
+use super::kinds::{has_references, ir_type, mem_type};
+use super::{Importer, builder::loaded_type};
+use crate::ir::{AliasClass, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
+use saki_types::{LoadError, LoadResult, Method, Ty};
+
+/// Where an entry's value is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Val {
+    Scalar(ValueId),
+    /// A struct in a local that belongs to this entry alone.
+    Temp(LocalId),
+    /// A struct at a byte offset in a local that others may write.
+    InLocal(LocalId, i32),
+    /// A struct in memory; the address has been null-checked.
+    InMemory {
+        addr: ValueId,
+        offset: i32,
+        flags: MemFlags,
+    },
+    /// A RuntimeTypeHandle, RuntimeMethodHandle or RuntimeFieldHandle.
+    Handle(Symbol),
+}
+
+/// What more is known of a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Note {
+    None,
+    /// Code address of a method, by `ldftn` or `ldvirtftn`.
+    Function(&'static Method),
+    /// The System.Type object of this type.
+    TypeObject(Ty),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub ir: IrType,
+    pub val: Val,
+    /// Static type, where known.
+    pub ty: Option<Ty>,
+    /// The object's type is exactly `ty`.
+    pub is_exact: bool,
+    pub is_non_null: bool,
+    pub note: Note,
+}
+
+impl Entry {
+    pub fn scalar(value: ValueId, ir: IrType) -> Entry {
+        Entry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
+    }
+
+    pub fn of_struct(val: Val, ty: Ty) -> Entry {
+        Entry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
+    }
+
+    pub fn with_type(mut self, ty: Ty) -> Entry {
+        self.ty = Some(ty);
+        self
+    }
+
+    pub fn non_null(mut self) -> Entry {
+        self.is_non_null = true;
+        self
+    }
+
+    pub fn exact(mut self, ty: Ty) -> Entry {
+        self.ty = Some(ty);
+        self.is_exact = true;
+        self
+    }
+}
+
+/// What an instruction is about to change.
+#[derive(Clone, Copy)]
+pub(super) enum Effect {
+    /// This local variable.
+    Local(LocalId),
+    /// Anything that has an address.
+    Memory,
+}
+
+impl Importer<'_> {
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.s.stack.push(entry);
+    }
+
+    pub(super) fn push_scalar(&mut self, value: ValueId, ir: IrType) {
+        self.push(Entry::scalar(value, ir));
+    }
+
+    /// # Errors
+    /// `InvalidProgram`: the stack is empty.
+    pub(super) fn pop(&mut self) -> LoadResult<Entry> {
+        self.s.stack.pop().ok_or_else(|| LoadError::invalid_program("the evaluation stack is empty"))
+    }
+
+    /// Pops a scalar.
+    pub(super) fn pop_value(&mut self) -> LoadResult<ValueId> {
+        let entry = self.pop()?;
+        self.value(&entry)
+    }
+
+    /// The entry's value; structs that are where a scalar is wanted are read as one word.
+    pub(super) fn value(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        match entry.val {
+            Val::Scalar(value) => Ok(value),
+            Val::Handle(symbol) => Ok(self.b.symbol(symbol)),
+            _ => Err(LoadError::invalid_program("a value type is on the stack where a scalar is wanted")),
+        }
+    }
+
+    /// Pops an array length, index or byte count as it is.
+    pub(super) fn pop_int(&mut self) -> LoadResult<ValueId> {
+        self.pop_value()
+    }
+
+    /// Pops as native int.
+    pub(super) fn pop_native(&mut self) -> LoadResult<ValueId> {
+        let value = self.pop_value()?;
+        Ok(self.fit(value, IrType::I64))
+    }
+
+    /// Address of a struct entry's bytes.
+    pub(super) fn struct_addr(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        Ok(match entry.val {
+            Val::Temp(local) => self.b.addr_of(local),
+            Val::InLocal(local, offset) => {
+                let base = self.b.addr_of(local);
+                self.b.offset(base, offset)
+            }
+            Val::InMemory { addr, offset, .. } => self.b.offset(addr, offset),
+            Val::Handle(symbol) => {
+                let IrType::Struct(_) = entry.ir else {
+                    return Err(LoadError::invalid_program("a handle without a type"));
+                };
+                let temp = self.b.temp(entry.ir);
+                let addr = self.b.addr_of(temp);
+                let value = self.b.symbol(symbol);
+                self.b.store(addr, 0, value, MemType::I64, plain(AliasClass::Any));
+                addr
+            }
+            Val::Scalar(_) => {
+                return Err(LoadError::invalid_program("a scalar is on the stack where a value type is wanted"));
+            }
+        })
+    }
+
+    /// A local of its own that holds the struct.
+    pub(super) fn own_struct(&mut self, entry: &Entry) -> LoadResult<LocalId> {
+        if let Val::Temp(local) = entry.val {
+            return Ok(local);
+        }
+        let IrType::Struct(ty) = entry.ir else {
+            return Err(LoadError::invalid_program("a scalar is on the stack where a value type is wanted"));
+        };
+        let temp = self.b.temp(entry.ir);
+        let dst = self.b.addr_of(temp);
+        self.copy_entry_to(dst, 0, entry, ty, false)?;
+        Ok(temp)
+    }
+
+    /// Copies a struct entry to memory. `barrier`: the destination may be in the heap.
+    pub(super) fn copy_entry_to(
+        &mut self,
+        dst: ValueId,
+        offset: i32,
+        entry: &Entry,
+        ty: Ty,
+        barrier: bool,
+    ) -> LoadResult<()> {
+        if let Val::Handle(symbol) = entry.val {
+            let value = self.b.symbol(symbol);
+            self.b.store(dst, offset, value, MemType::I64, plain(AliasClass::Any));
+            return Ok(());
+        }
+        let src = self.struct_addr(entry)?;
+        let mut flags = plain(AliasClass::Any);
+        if let Val::InMemory { flags: source, .. } = entry.val {
+            flags.volatile = source.volatile;
+            flags.unaligned = source.unaligned;
+        }
+        let barrier = barrier && has_references(ty)?;
+        let dst = self.b.offset(dst, offset);
+        self.b.effect(Op::CopyStruct { dst, src, ty, barrier, flags });
+        Ok(())
+    }
+
+    /// Copies to temps what the coming effect would change. To be called when the instruction's operands are popped.
+    pub(super) fn spill(&mut self, effect: Effect) -> LoadResult<()> {
+        for index in 0..self.s.stack.len() {
+            let entry = self.s.stack[index];
+            let hit = match (entry.val, effect) {
+                (Val::InLocal(local, _), Effect::Local(written)) => local == written,
+                (Val::InLocal(local, _), Effect::Memory) => self.b.is_exposed(local),
+                (Val::InMemory { .. }, Effect::Local(written)) => self.b.is_exposed(written),
+                (Val::InMemory { .. }, Effect::Memory) => true,
+                _ => false,
+            };
+            if hit {
+                let temp = self.own_struct(&entry)?;
+                self.s.stack[index].val = Val::Temp(temp);
+            }
+        }
+        Ok(())
+    }
+
+    // ---- conversions to the type of a location
+
+    /// Implicit conversion between stack types. ECMA-335 §III.1.6.
+    pub(super) fn fit(&mut self, value: ValueId, to: IrType) -> ValueId {
+        let from = self.b.ty(value);
+        match (from, to) {
+            (IrType::I32, IrType::I64 | IrType::Ref | IrType::ByRef) => {
+                if let Some(n) = self.b.const_i32(value) {
+                    return self.b.i64(i64::from(n));
+                }
+                self.b.conv(value, ConvTarget::I8)
+            }
+            (IrType::I64 | IrType::Ref | IrType::ByRef, IrType::I32) => self.b.conv(value, ConvTarget::I4),
+            (IrType::F32, IrType::F64) => self.b.conv(value, ConvTarget::R8),
+            (IrType::F64, IrType::F32) => self.b.conv(value, ConvTarget::R4),
+            _ => value,
+        }
+    }
+
+    /// The operand for a location of type `to`: a value, or the address of a struct.
+    pub(super) fn coerce(&mut self, entry: &Entry, to: Ty) -> LoadResult<ValueId> {
+        let ir = ir_type(to)?;
+        if let IrType::Struct(_) = ir {
+            return self.struct_addr(entry);
+        }
+        let value = match entry.val {
+            Val::Scalar(value) => value,
+            Val::Handle(symbol) => self.b.symbol(symbol),
+            _ => {
+                let Some(mem) = mem_type(to)? else {
+                    return Err(LoadError::invalid_program("a value type is on the stack where nothing is wanted"));
+                };
+                let addr = self.struct_addr(entry)?;
+                self.b.load(addr, 0, mem, plain(AliasClass::Any))
+            }
+        };
+        let is_float = |t: IrType| matches!(t, IrType::F32 | IrType::F64);
+        if is_float(self.b.ty(value)) != is_float(ir) {
+            return Err(LoadError::invalid_program("a number of the wrong kind is on the stack"));
+        }
+        let value = self.fit(value, ir);
+        match mem_type(to)? {
+            Some(mem @ (MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16)) => Ok(self.narrow(value, mem)),
+            _ => Ok(value),
+        }
+    }
+
+    /// Cuts an I32 to a small type and extends it again, where it is not known to fit.
+    fn narrow(&mut self, value: ValueId, mem: MemType) -> ValueId {
+        let (low, high, target) = match mem {
+            MemType::I8 => (-0x80, 0x7f, ConvTarget::I1),
+            MemType::U8 => (0, 0xff, ConvTarget::U1),
+            MemType::I16 => (-0x8000, 0x7fff, ConvTarget::I2),
+            _ => (0, 0xffff, ConvTarget::U2),
+        };
+        if self.fits(value, low, high, 3) {
+            return value;
+        }
+        self.b.conv(value, target)
+    }
+
+    /// Whether the value is known to lie in `low..=high`.
+    fn fits(&self, value: ValueId, low: i32, high: i32, depth: u32) -> bool {
+        let within = |l: i32, h: i32| low <= l && h <= high;
+        match self.b.op(value) {
+            Op::ConstI32(n) => within(*n, *n),
+            Op::Cmp(..) => within(0, 1),
+            Op::Conv { target: ConvTarget::I1, .. } | Op::Load { mem: MemType::I8, .. } => within(-0x80, 0x7f),
+            Op::Conv { target: ConvTarget::U1, .. } | Op::Load { mem: MemType::U8, .. } => within(0, 0xff),
+            Op::Conv { target: ConvTarget::I2, .. } | Op::Load { mem: MemType::I16, .. } => within(-0x8000, 0x7fff),
+            Op::Conv { target: ConvTarget::U2, .. } | Op::Load { mem: MemType::U16, .. } => within(0, 0xffff),
+            Op::Bin(crate::ir::BinOp::And, a, b) if depth > 0 => {
+                low <= 0 && (self.fits(*a, 0, high, depth - 1) || self.fits(*b, 0, high, depth - 1))
+            }
+            Op::LocalGet(local) => match self.narrow_locals.get(local) {
+                Some(MemType::I8) => within(-0x80, 0x7f),
+                Some(MemType::U8) => within(0, 0xff),
+                Some(MemType::I16) => within(-0x8000, 0x7fff),
+                Some(MemType::U16) => within(0, 0xffff),
+                _ => false,
+            },
+            // Results of calls are normalised by the callee.
+            Op::Call { .. } => self.narrow_calls.get(&value).is_some_and(|m| *m == (low, high)),
+            _ => false,
+        }
+    }
+
+    // ---- typed memory
+
+    /// The entry for a value of type `ty` at an address.
+    pub(super) fn entry_at(&mut self, addr: ValueId, offset: i32, ty: Ty, flags: MemFlags) -> LoadResult<Entry> {
+        let (addr, offset) = {
+            let (base, already) = self.b.split_offset(addr);
+            (base, already + offset)
+        };
+        match mem_type(ty)? {
+            Some(mem) => {
+                let value = self.b.load(addr, offset, mem, flags);
+                let mut entry = Entry::scalar(value, loaded_type(mem)).with_type(ty);
+                entry.is_exact = mem == MemType::Ref && super::kinds::is_exact_class(ty);
+                Ok(entry)
+            }
+            None => {
+                if flags.null_check == NullCheck::Needed {
+                    self.b.effect(Op::NullCheck(addr));
+                }
+                let flags = MemFlags { null_check: NullCheck::None, ..flags };
+                if let Op::LocalAddr(local) = *self.b.op(addr)
+                    && !flags.volatile
+                {
+                    return Ok(Entry::of_struct(Val::InLocal(local, offset), ty));
+                }
+                Ok(Entry::of_struct(Val::InMemory { addr, offset, flags }, ty))
+            }
+        }
+    }
+
+    /// Stores an entry as a value of type `ty`. `object`: the heap object that `addr` is (or lies in), if known;
+    /// `may_be_heap`: whether reference stores need a barrier.
+    pub(super) fn store_at(
+        &mut self,
+        addr: ValueId,
+        offset: i32,
+        entry: &Entry,
+        ty: Ty,
+        flags: MemFlags,
+        object: Option<ValueId>,
+        may_be_heap: bool,
+    ) -> LoadResult<()> {
+        let (addr, offset) = {
+            let (base, already) = self.b.split_offset(addr);
+            (base, already + offset)
+        };
+        let may_be_heap = may_be_heap && !matches!(self.b.op(addr), Op::LocalAddr(_));
+        match mem_type(ty)? {
+            Some(MemType::Ref) if may_be_heap => {
+                let value = self.coerce(entry, ty)?;
+                if matches!(self.b.op(value), Op::Null) {
+                    self.b.store(addr, offset, value, MemType::Ref, flags);
+                } else {
+                    self.b.effect(Op::StoreRef { object, addr, offset, value, flags });
+                }
+            }
+            Some(mem) => {
+                // The store truncates by itself.
+                let value = match entry.val {
+                    Val::Scalar(value) if !matches!(self.b.ty(value), IrType::F32 | IrType::F64) => {
+                        self.fit(value, loaded_type(mem))
+                    }
+                    _ => self.coerce(entry, ty)?,
+                };
+                self.b.store(addr, offset, value, mem, flags);
+            }
+            None => {
+                if flags.null_check == NullCheck::Needed {
+                    self.b.effect(Op::NullCheck(addr));
+                }
+                self.copy_entry_to(addr, offset, entry, ty, may_be_heap)?;
+            }
+        }
+        Ok(())
+    }
+}

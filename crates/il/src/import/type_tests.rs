@@ -1,0 +1,97 @@
+//! castclass, isinst, ldtoken. ECMA-335 §III.4.3, §III.4.6, §III.4.17.
+
+use super::Importer;
+use super::stack::{Entry, Val};
+use crate::ir::{IrType, Op, Symbol};
+use saki_metadata::TableId;
+use saki_metadata::opcodes::Instruction;
+use saki_types::{LoadResult, Ty, universe};
+
+impl Importer<'_> {
+    /// What static knowledge says about `entry is target`, for a non-null object.
+    fn known_instance(&self, entry: &Entry, target: Ty) -> LoadResult<Option<bool>> {
+        if target == universe().object() {
+            return Ok(Some(true));
+        }
+        let Some(ty) = entry.ty.filter(|_| entry.ir == IrType::Ref) else { return Ok(None) };
+        if ty.is_assignable_to(target)? {
+            return Ok(Some(true));
+        }
+        // Arrays stand for others with equivalent elements: only a positive answer is certain.
+        Ok((entry.is_exact && !ty.is_array()).then_some(false))
+    }
+
+    fn is_null(&self, entry: &Entry) -> bool {
+        matches!(entry.val, Val::Scalar(v) if matches!(self.b.op(v), Op::Null))
+    }
+
+    pub(super) fn cast_class(&mut self, ty: Ty) -> LoadResult<()> {
+        let mut entry = self.pop()?;
+        if self.is_null(&entry) || self.known_instance(&entry, ty)? == Some(true) {
+            if !entry.is_exact && entry.ty.is_none() {
+                entry.ty = Some(ty);
+            }
+            self.push(entry);
+            return Ok(());
+        }
+        let value = self.value(&entry)?;
+        let target = if ty.is_nullable() { ty.args[0] } else { ty };
+        let result = self.b.inst(Op::CastClass(value, target), IrType::Ref);
+        self.has_calls = true;
+        let mut cast = Entry::scalar(result, IrType::Ref).with_type(ty);
+        cast.is_exact = super::kinds::is_exact_class(ty);
+        cast.is_non_null = entry.is_non_null;
+        self.push(cast);
+        Ok(())
+    }
+
+    pub(super) fn is_instance(&mut self, ty: Ty) -> LoadResult<()> {
+        let entry = self.pop()?;
+        let target = if ty.is_nullable() { ty.args[0] } else { ty };
+        match self.known_instance(&entry, target)? {
+            Some(true) => {
+                self.push(entry);
+                return Ok(());
+            }
+            Some(false) => {
+                let null = self.b.inst(Op::Null, IrType::Ref);
+                self.push_scalar(null, IrType::Ref);
+                return Ok(());
+            }
+            None if self.is_null(&entry) => {
+                self.push(entry);
+                return Ok(());
+            }
+            None => {}
+        }
+        let value = self.value(&entry)?;
+        let result = self.b.inst(Op::IsInst(value, target), IrType::Ref);
+        self.has_calls = true;
+        let mut tested = Entry::scalar(result, IrType::Ref).with_type(target);
+        tested.is_exact = super::kinds::is_exact_class(target);
+        self.push(tested);
+        Ok(())
+    }
+
+    pub(super) fn load_token(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let token = self.operand_token(instruction)?;
+        let (image, context) = (self.s.image, self.s.context);
+        let is_field_ref = || -> LoadResult<bool> {
+            let row = image.meta.member_ref(token.rid())?;
+            Ok(saki_metadata::is_field_sig(image.meta.blob(row.signature)?))
+        };
+        let (symbol, handle) = match token.table() {
+            TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
+                (Symbol::TypeHandle(image.resolve_type(token, &context)?), "RuntimeTypeHandle")
+            }
+            TableId::Field => (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle"),
+            TableId::MemberRef if is_field_ref()? => {
+                (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle")
+            }
+            _ => (Symbol::MethodHandle(image.resolve_method(token, &context)?), "RuntimeMethodHandle"),
+        };
+        let ty = universe().corlib_type("System", handle)?;
+        self.push(Entry::of_struct(Val::Handle(symbol), ty));
+        Ok(())
+    }
+}

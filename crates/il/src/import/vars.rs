@@ -1,0 +1,207 @@
+//! Arguments and local variables: ldarg, starg, ldarga, ldloc, stloc, ldloca.
+//!
+//! A read-only argument of an inlined body is bound to the caller's value itself. In a filter the variables of the method
+//! become `ParentSlot` locals when they are first touched. ECMA-335 §III.3.
+
+use super::Importer;
+use super::builder::plain;
+use super::kinds::{ir_type, is_exact_class, mem_type};
+use super::stack::{Effect, Entry, Val};
+use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
+use saki_types::{LoadError, LoadResult, Ty};
+
+/// What an argument or local variable is.
+#[derive(Clone, Copy)]
+pub(super) enum Binding {
+    Local(LocalId),
+    /// Never written and its address never taken: the caller's operand.
+    Operand(Entry),
+    /// In a filter, not touched yet: the parent's local.
+    Parent(LocalId),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Var {
+    pub binding: Binding,
+    pub ty: Ty,
+    /// `this` of a reference type.
+    pub is_this: bool,
+    /// The type that the variable's object is known to have exactly.
+    pub is_exact: bool,
+}
+
+/// Selects an argument or a local variable of the current body.
+#[derive(Clone, Copy)]
+pub(super) enum VarRef {
+    Arg(usize),
+    Local(usize),
+}
+
+impl Importer<'_> {
+    fn var(&mut self, var: VarRef) -> LoadResult<Var> {
+        let vars = match var {
+            VarRef::Arg(_) => &self.s.args,
+            VarRef::Local(_) => &self.s.locals,
+        };
+        let (VarRef::Arg(index) | VarRef::Local(index)) = var;
+        let found = *vars
+            .get(index)
+            .ok_or_else(|| LoadError::invalid_program(format!("there is no argument or local variable {index}")))?;
+        let Binding::Parent(parent_local) = found.binding else { return Ok(found) };
+        let local = self.parent_slot(parent_local);
+        let bound = Var { binding: Binding::Local(local), ..found };
+        match var {
+            VarRef::Arg(index) => self.s.args[index] = bound,
+            VarRef::Local(index) => self.s.locals[index] = bound,
+        }
+        Ok(bound)
+    }
+
+    /// A filter's view of a local of its parent.
+    pub(super) fn parent_slot(&mut self, parent_local: LocalId) -> LocalId {
+        let parent = self.parent.as_mut().expect("Binding::Parent exists only in filters");
+        parent.expose(parent_local);
+        let ty = parent.local_type(parent_local);
+        let local = self.b.local(ty, LocalKind::ParentSlot(parent_local));
+        self.b.expose(local);
+        local
+    }
+
+    pub(super) fn load_var(&mut self, var: VarRef) -> LoadResult<()> {
+        let var = self.var(var)?;
+        let entry = match var.binding {
+            Binding::Operand(entry) => entry,
+            Binding::Local(local) => match self.b.local_type(local) {
+                IrType::Struct(ty) => Entry::of_struct(Val::InLocal(local, 0), ty),
+                ir => {
+                    let value = self.scalar_variable(local, var.ty)?;
+                    let mut entry = Entry::scalar(value, ir).with_type(var.ty);
+                    entry.is_exact = ir == IrType::Ref && (var.is_exact || is_exact_class(var.ty));
+                    entry.is_non_null = var.is_this;
+                    if let Some(exact) = self.known_locals.get(&local) {
+                        entry.is_non_null = true;
+                        if let Some(exact) = exact {
+                            entry = entry.exact(exact);
+                        }
+                    }
+                    entry
+                }
+            },
+            Binding::Parent(_) => unreachable!("resolved by `var`"),
+        };
+        self.push(entry);
+        Ok(())
+    }
+
+    /// The reference was checked (or the code that follows is not reached): its local is non-null from here on.
+    pub(super) fn note_non_null(&mut self, value: ValueId) {
+        if let Op::LocalGet(local) = *self.b.op(value)
+            && self.b.local_type(local) == IrType::Ref
+            && !self.b.is_exposed(local)
+            && self.parent.is_none()
+        {
+            self.known_locals.entry(local).or_insert(None);
+        }
+    }
+
+    /// Value of a scalar variable. Of an exposed one of a small type, only the low bytes are sure to be current.
+    fn scalar_variable(&mut self, local: LocalId, ty: Ty) -> LoadResult<ValueId> {
+        match small_type(ty)? {
+            Some(mem) if self.b.is_exposed(local) => {
+                let addr = self.b.addr_of(local);
+                Ok(self.b.load(addr, 0, mem, plain(AliasClass::Any)))
+            }
+            _ => Ok(self.b.get(local)),
+        }
+    }
+
+    pub(super) fn load_var_address(&mut self, var: VarRef) -> LoadResult<()> {
+        let var = self.var(var)?;
+        let Binding::Local(local) = var.binding else {
+            return Err(LoadError::invalid_program("the address of an argument is taken that was not expected to be"));
+        };
+        let addr = self.b.addr_of(local);
+        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        Ok(())
+    }
+
+    pub(super) fn store_var(&mut self, var: VarRef) -> LoadResult<()> {
+        let var = self.var(var)?;
+        let Binding::Local(local) = var.binding else {
+            return Err(LoadError::invalid_program("an argument is written that was not expected to be"));
+        };
+        let entry = self.pop()?;
+        self.store_local(local, &entry, var.ty)
+    }
+
+    /// Writes a local variable.
+    pub(super) fn store_local(&mut self, local: LocalId, entry: &Entry, ty: Ty) -> LoadResult<()> {
+        let IrType::Struct(struct_ty) = self.b.local_type(local) else {
+            let value = self.coerce(entry, ty)?;
+            if self.b.is_exposed(local) {
+                self.spill(Effect::Local(local))?;
+                if let Some(mem) = small_type(ty)? {
+                    let addr = self.b.addr_of(local);
+                    self.b.store(addr, 0, value, mem, plain(AliasClass::Any));
+                    return Ok(());
+                }
+            }
+            self.b.set(local, value);
+            self.known_locals.remove(&local);
+            if entry.is_non_null && entry.ir == IrType::Ref && !self.b.is_exposed(local) && self.parent.is_none() {
+                self.known_locals.insert(local, entry.ty.filter(|_| entry.is_exact));
+            }
+            return Ok(());
+        };
+        if matches!(entry.val, Val::InLocal(from, 0) if from == local) {
+            return Ok(());
+        }
+        self.spill(Effect::Local(local))?;
+        if let Val::Temp(temp) = entry.val
+            && self.retarget_call_result(temp, local)
+        {
+            return Ok(());
+        }
+        let dst = self.b.addr_of(local);
+        self.copy_entry_to(dst, 0, entry, struct_ty, false)
+    }
+
+    /// Lets the call just emitted write its struct result to `local` instead of `temp`. Not when anybody could see the
+    /// local while the call runs.
+    fn retarget_call_result(&mut self, temp: LocalId, local: LocalId) -> bool {
+        if self.b.is_exposed(local) || self.b.region().is_some() || self.parent.is_some() {
+            return false;
+        }
+        let Some(last) = self.b.last_inst() else { return false };
+        let Op::Call { target, struct_result: Some(address), args, .. } = self.b.op(last) else { return false };
+        if matches!(target, CallTarget::Native(_)) || *self.b.op(*address) != Op::LocalAddr(temp) {
+            return false;
+        }
+        let (address, args) = (*address, args.clone());
+        if args.iter().any(|arg| self.b.local_at(*arg).is_some_and(|(at, _)| at == local)) {
+            return false;
+        }
+        self.b.f.insts[address.0 as usize].op = Op::LocalAddr(local);
+        true
+    }
+
+    /// A local of the method for a variable of this type.
+    pub(super) fn variable(&mut self, ty: Ty, kind: LocalKind, address_taken: bool) -> LoadResult<LocalId> {
+        let ir = ir_type(ty)?;
+        if ir == IrType::Void {
+            return Err(LoadError::invalid_program("a variable of type void"));
+        }
+        let local = self.b.local(ir, kind);
+        if address_taken {
+            self.b.expose(local);
+        } else if let Some(mem) = small_type(ty)? {
+            self.narrow_locals.insert(local, mem);
+        }
+        Ok(local)
+    }
+}
+
+/// How a value of a type smaller than int32 lies in memory.
+fn small_type(ty: Ty) -> LoadResult<Option<MemType>> {
+    Ok(mem_type(ty)?.filter(|m| matches!(m, MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16)))
+}

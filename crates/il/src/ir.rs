@@ -1,0 +1,390 @@
+//! The typed intermediate representation between CIL and machine code.
+//!
+//! A `Function` is a list of basic blocks over one arena of instructions; an instruction defines at most one value and a
+//! value is used only in the block that defines it or in blocks it dominates; a block's index is not lower than that of
+//! the blocks whose values it uses, so that visiting blocks in index order sees definitions first. What crosses
+//! control-flow joins goes through `Local`s (the code generator turns those that are not address-exposed into SSA
+//! variables). `LocalGet`/`LocalSet` of an address-exposed scalar read and write its memory.
+//!
+//! Types of operands are exact except that I64, ByRef and Ref stand for each other (all are 64-bit words).
+//!
+//! Struct values: an operand of type `IrType::Struct` is the *address* of readable storage of that type, whose contents
+//! stay unchanged until the consumer has run. Struct results go to an address given to the producer.
+//!
+//! Invariant: nothing here holds an address of the running process; whatever the code must name is a `Symbol`.
+//! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
+
+mod display;
+pub mod verify;
+
+use saki_abi::HelperId;
+use saki_types::{Field, Image, LoadError, Method, Ty};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ValueId(pub u32);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct BlockId(pub u32);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct LocalId(pub u32);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct RegionId(pub u32);
+
+/// Type of a value. CIL `native int`, pointers and handles are `I64`; managed pointers are `ByRef`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IrType {
+    Void,
+    I32,
+    I64,
+    F32,
+    F64,
+    /// Object reference (nullable).
+    Ref,
+    /// Managed pointer: 64 bits, may point anywhere.
+    ByRef,
+    /// Value type in memory: see the module header.
+    Struct(Ty),
+    /// Raw storage of this many bytes, 8-aligned. Only as the type of a local (argument blocks of vararg calls and of
+    /// multi-dimensional array constructors), used through `LocalAddr` alone.
+    Block(u32),
+}
+
+/// What a memory access reads or writes. Narrow integers extend to I32 on load and are truncated on store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemType {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    I64,
+    F32,
+    F64,
+    Ref,
+    ByRef,
+}
+
+/// Memory classes that cannot alias each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum AliasClass {
+    /// May be anything (raw pointers, byrefs).
+    Any,
+    /// Length word of arrays and strings: constant once visible.
+    Length,
+    /// The vtable word of objects.
+    VTable,
+    /// Instance fields of heap objects.
+    Field,
+    /// Array elements of this memory type.
+    Element,
+    /// Statics.
+    Static,
+    /// Runtime-internal words (thread struct, cells, class state).
+    Runtime,
+}
+
+/// How an access finds out about a null base.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NullCheck {
+    /// The base cannot be null, or a fault would be ours.
+    None,
+    /// The base may be null: NullReferenceException. The code generator picks a fault or an explicit test.
+    Needed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemFlags {
+    pub null_check: NullCheck,
+    pub alias: AliasClass,
+    /// `volatile.`: acquire load / release store, never removed or reordered.
+    pub volatile: bool,
+    /// `unaligned.`
+    pub unaligned: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BinOp {
+    Add, Sub, Mul, Div, DivUn, Rem, RemUn, And, Or, Xor, Shl, Shr, ShrUn,
+    AddOvf, AddOvfUn, SubOvf, SubOvfUn, MulOvf, MulOvfUn,
+    /// Min/max and the like used by intrinsics, IEEE minimum/maximum not propagating as Math.Min documents: avoid.
+    FCopySign,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnOp {
+    Neg, Not,
+    /// Math intrinsics on F64 or F32.
+    Sqrt, Abs, Floor, Ceil, Trunc, RoundEven,
+    /// Bit operations on I32/I64.
+    Clz, Ctz, Popcnt, Bswap,
+    /// ckfinite: ArithmeticException for NaN and infinities.
+    CheckFinite,
+    /// Bit casts between integer and float of one size.
+    BitcastI32F32, BitcastF32I32, BitcastI64F64, BitcastF64I64,
+}
+
+/// Comparisons give I32 0 or 1. On floats the plain forms are false for unordered operands, the `Un` forms true
+/// (`Eq`: false, `NeUn`: true). On integers `Un` means unsigned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CmpOp { Eq, NeUn, Lt, LtUn, Gt, GtUn, Le, LeUn, Ge, GeUn }
+
+/// Targets of `conv.*`. I1…U4 leave an I32 on the stack (sign- or zero-extended), the others their own type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ConvTarget { I1, U1, I2, U2, I4, U4, I8, U8, I, U, R4, R8,
+    /// `conv.r.un`: unsigned integer to F64.
+    RUn }
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtomicRmw { Add, And, Or, Xor, Exchange }
+
+/// Everything the code can name without knowing where it is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Symbol {
+    /// Address of the `types::Type`: the RuntimeTypeHandle value.
+    TypeHandle(Ty),
+    MethodHandle(&'static Method),
+    FieldHandle(&'static Field),
+    /// Address of the type's `abi::VTable`.
+    VTable(Ty),
+    /// Callable code address of a method: its entry stub. (ldftn; delegate targets.)
+    MethodEntry(&'static Method),
+    /// Callable address that unboxes `this` first; for value-type instance methods called on boxed objects.
+    UnboxEntry(&'static Method),
+    /// Address of a static field (normal or RVA).
+    StaticField(&'static Field),
+    /// Address of the type's one-byte "initialised" flag (1 = class constructor has finished or none is needed).
+    ClassInitFlag(Ty),
+    /// Address of a cell that holds the interned string (`ldstr`): load from it.
+    StringLiteral(&'static Image, u32),
+    /// Address of a cell that holds the System.Type object: load from it.
+    TypeObject(Ty),
+    /// Address of the thunk of a helper.
+    Helper(HelperId),
+    /// Address of an internal call's Rust function (only in its wrapper).
+    InternalCall(&'static Method),
+    /// Address of a cell that holds a P/Invoke's native entry point, 0 until resolved: load from it.
+    NativeCell(&'static Method),
+    /// Address of a marshalling descriptor: method, parameter index (0 = return value).
+    MarshalInfo(&'static Method, u32),
+    /// Address of the varargs call-site signature cookie (`ArgIterator`), by module and signature token.
+    VarArgCookie(&'static Image, u32),
+}
+
+/// Managed call signature as the code generator needs it: `this` first when there is one.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CallSig {
+    /// The first parameter is `this`: the struct-result pointer comes after it (before everything otherwise).
+    pub has_this: bool,
+    pub params: Vec<IrType>,
+    pub ret: Option<IrType>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CallTarget {
+    /// Non-virtual call of this method. `this`, if any, has been null-checked by the importer where CIL asks for it.
+    Direct(&'static Method),
+    /// Through the vtable slot of `args[0]` (NullReferenceException if null).
+    Virtual { method: &'static Method, slot: u32 },
+    /// Interface dispatch on `args[0]` through the IMT (slot = `types::imt_slot_index(method)`).
+    Interface { method: &'static Method },
+    /// Managed convention, code address in a value.
+    Indirect(ValueId),
+    /// A helper's thunk; arguments as its signature says.
+    Helper(HelperId),
+    /// The Rust function of an internal call: SystemV, the thread as hidden first argument, struct results through a
+    /// pointer after `this`; exit frame recorded around it; pending exception thrown after it.
+    InternalCall(&'static Method),
+    /// Unmanaged C code at an address in a value. Params/ret are already native words (I32/I64/F32/F64/Struct by value as
+    /// SystemV classifies it). The exit frame is recorded around it.
+    Native(ValueId),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    ConstI32(i32),
+    ConstI64(i64),
+    ConstF32(f32),
+    ConstF64(f64),
+    /// The null reference (type Ref).
+    Null,
+    /// Runtime address (type I64).
+    SymbolAddr(Symbol),
+
+    /// Value of a scalar local.
+    LocalGet(LocalId),
+    LocalSet(LocalId, ValueId),
+    /// Address of a local (ByRef). For struct locals always allowed; scalar locals need `address_exposed`.
+    LocalAddr(LocalId),
+
+    Bin(BinOp, ValueId, ValueId),
+    Un(UnOp, ValueId),
+    Cmp(CmpOp, ValueId, ValueId),
+    /// value, target, overflow-checked, source is unsigned.
+    Conv { value: ValueId, target: ConvTarget, checked: bool, source_unsigned: bool },
+    /// cond (I32 or I64 or Ref, non-zero = true) ? a : b
+    Select(ValueId, ValueId, ValueId),
+
+    Load { addr: ValueId, offset: i32, mem: MemType, flags: MemFlags },
+    /// Not for references that may go into the heap: see `StoreRef`.
+    Store { addr: ValueId, offset: i32, value: ValueId, mem: MemType, flags: MemFlags },
+    /// Reference store with write barrier. `object`: the heap object stored into if known, else the destination may be
+    /// anywhere.
+    StoreRef { object: Option<ValueId>, addr: ValueId, offset: i32, value: ValueId, flags: MemFlags },
+    /// Copies `ty`'s bytes. `barrier`: the destination may be in the heap and `ty` holds references.
+    CopyStruct { dst: ValueId, src: ValueId, ty: Ty, barrier: bool, flags: MemFlags },
+    /// Zeroes `ty`'s bytes.
+    InitStruct { addr: ValueId, ty: Ty },
+    /// cpblk: (destination, source, byte count I32 zero-extended) ; memmove semantics.
+    CopyBlock { dst: ValueId, src: ValueId, bytes: ValueId },
+    /// initblk.
+    InitBlock { addr: ValueId, value: ValueId, bytes: ValueId },
+    /// localloc: byte count (I64) → address, 16-aligned; zeroed when the method has init locals.
+    LocAlloc { bytes: ValueId, zero: bool },
+
+    /// Throws NullReferenceException if the value is 0.
+    NullCheck(ValueId),
+    /// Throws IndexOutOfRangeException unless (unsigned) index < length. Both I32, or both I64.
+    BoundsCheck { index: ValueId, length: ValueId },
+    /// Array length: I32. NullReferenceException if null.
+    ArrayLen(ValueId),
+    /// Address of element: array + ARRAY_DATA_OFFSET + index * element_size_bytes; no checks; an I32 index is
+    /// zero-extended. ByRef.
+    ElementAddr { array: ValueId, index: ValueId, element_size_bytes: u32 },
+
+    /// `struct_result`: where a struct result goes (its type is `sig.ret`); such a call defines no value.
+    Call { target: CallTarget, sig: Box<CallSig>, args: Vec<ValueId>, struct_result: Option<ValueId> },
+
+    /// Instance of a class (not string, not array), zeroed, constructor not run. Also boxes: the caller stores the value.
+    NewObject(Ty),
+    /// SZ array of this *array* type; length I32 or I64.
+    NewArray(Ty, ValueId),
+    CastClass(ValueId, Ty),
+    IsInst(ValueId, Ty),
+    /// Address of the value inside the boxed object: NullReference/InvalidCast.
+    Unbox(ValueId, Ty),
+    /// Runs the class constructor if it has not run.
+    ClassInit(Ty),
+    /// Safepoint.
+    Poll,
+
+    AtomicRmw { op: AtomicRmw, addr: ValueId, value: ValueId, mem: MemType },
+    /// Returns the old value.
+    AtomicCas { addr: ValueId, expected: ValueId, new: ValueId, mem: MemType },
+    /// Full fence.
+    Fence,
+    /// Current `*mut ThreadAbi` (I64).
+    CurrentThread,
+    /// Frame pointer of this method's frame (I64).
+    FramePointer,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inst {
+    pub op: Op,
+    /// Type of the value defined; `Void` when none.
+    pub ty: IrType,
+    /// CIL offset in the outermost method, for stack traces.
+    pub il_offset: u32,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Terminator {
+    Jump(BlockId),
+    /// I32/I64/Ref/ByRef condition: non-zero → `then`.
+    Brif { cond: ValueId, then: BlockId, otherwise: BlockId },
+    Switch { value: ValueId, targets: Vec<BlockId>, default: BlockId },
+    /// Scalar result, or the address of a struct result (copied to the caller's buffer), or none.
+    Ret(Option<ValueId>),
+    /// Tail call: replaces the frame; only outside try regions.
+    TailCall { target: CallTarget, sig: Box<CallSig>, args: Vec<ValueId> },
+    Throw(ValueId),
+    /// Throws the exception in this value again, keeping its stack trace.
+    Rethrow(ValueId),
+    /// End of the finally/fault handler of `clauses[clause]` when an exception entered it: the second pass goes on, with
+    /// the exception and unwind token that entered that clause.
+    ResumeUnwind { clause: u32 },
+    /// End of a filter function: I32, 1 = handle.
+    EndFilter(ValueId),
+    Unreachable,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    pub insts: Vec<ValueId>,
+    pub terminator: Terminator,
+    pub terminator_il_offset: u32,
+    /// Innermost try region that protects this block's code.
+    pub region: Option<RegionId>,
+    /// Seldom run (throw paths): placed out of line.
+    pub cold: bool,
+}
+
+/// A protected range. Several clauses on one CIL try range are one region with several clauses, in CIL order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Region {
+    pub parent: Option<RegionId>,
+    /// Indices into `Function::clauses`.
+    pub clauses: Vec<u32>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ClauseKind {
+    Catch(Ty),
+    /// The filter's code is a function of its own: index into `Function::filters`.
+    Filter(u32),
+    Finally,
+    Fault,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Clause {
+    pub kind: ClauseKind,
+    /// Entered by the unwinder, after the exception object has been put into `exception_local`.
+    pub handler: BlockId,
+    /// Scalar local of type Ref.
+    pub exception_local: LocalId,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LocalKind {
+    /// Parameter `index` of the signature. Struct parameters: the incoming pointer is the local's address (the caller made
+    /// the copy; the callee may change it).
+    Param(u32),
+    Normal,
+    /// In a filter function: local of the parent, reached through the parent's frame pointer.
+    ParentSlot(LocalId),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Local {
+    pub ty: IrType,
+    pub kind: LocalKind,
+    /// Its address is taken (or it is shared with a filter): it must live in memory.
+    pub address_exposed: bool,
+    /// Must read as zero before the first store. (Params: false.)
+    pub zero_init: bool,
+    pub pinned: bool,
+}
+
+/// One method (or filter) ready for code generation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// The method this is the code of; None in tests.
+    pub method: Option<&'static Method>,
+    pub name: String,
+    pub sig: CallSig,
+    pub locals: Vec<Local>,
+    pub insts: Vec<Inst>,
+    /// `blocks[0]` is the entry.
+    pub blocks: Vec<Block>,
+    pub regions: Vec<Region>,
+    pub clauses: Vec<Clause>,
+    /// Filter functions `fn(parent_fp: I64, exception: Ref) -> I32`. They have no filters of their own.
+    pub filters: Vec<Function>,
+    /// Whether the prologue polls and whether back edges were given `Poll`s by the importer: the importer emits `Poll`.
+    pub is_filter: bool,
+    /// Compile without a frame-pointer-visible method identity: thunks.
+    pub is_stub: bool,
+    /// Load errors met while importing: `HelperId::ThrowDeferred` names them by index. Filters index their parent's list.
+    pub deferred_errors: Vec<LoadError>,
+}

@@ -1,0 +1,312 @@
+//! Checks a `Function` against the invariants that `ir` states. For tests and debug builds.
+
+use super::{BlockId, Function, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
+
+/// Calls `visit` with every value that an operation uses.
+pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
+    match op {
+        Op::ConstI32(_)
+        | Op::ConstI64(_)
+        | Op::ConstF32(_)
+        | Op::ConstF64(_)
+        | Op::Null
+        | Op::SymbolAddr(_)
+        | Op::LocalGet(_)
+        | Op::LocalAddr(_)
+        | Op::NewObject(_)
+        | Op::ClassInit(_)
+        | Op::Poll
+        | Op::Fence
+        | Op::CurrentThread
+        | Op::FramePointer => {}
+        Op::LocalSet(_, a)
+        | Op::Un(_, a)
+        | Op::Conv { value: a, .. }
+        | Op::Load { addr: a, .. }
+        | Op::InitStruct { addr: a, .. }
+        | Op::LocAlloc { bytes: a, .. }
+        | Op::NullCheck(a)
+        | Op::ArrayLen(a)
+        | Op::NewArray(_, a)
+        | Op::CastClass(a, _)
+        | Op::IsInst(a, _)
+        | Op::Unbox(a, _) => visit(*a),
+        Op::Bin(_, a, b)
+        | Op::Cmp(_, a, b)
+        | Op::Store { addr: a, value: b, .. }
+        | Op::CopyStruct { dst: a, src: b, .. }
+        | Op::BoundsCheck { index: a, length: b }
+        | Op::ElementAddr { array: a, index: b, .. }
+        | Op::AtomicRmw { addr: a, value: b, .. } => {
+            visit(*a);
+            visit(*b);
+        }
+        Op::Select(a, b, c)
+        | Op::CopyBlock { dst: a, src: b, bytes: c }
+        | Op::InitBlock { addr: a, value: b, bytes: c }
+        | Op::AtomicCas { addr: a, expected: b, new: c, .. } => {
+            visit(*a);
+            visit(*b);
+            visit(*c);
+        }
+        Op::StoreRef { object, addr, value, .. } => {
+            object.iter().for_each(|o| visit(*o));
+            visit(*addr);
+            visit(*value);
+        }
+        Op::Call { target, args, struct_result, .. } => {
+            call_target(target, visit);
+            args.iter().for_each(|a| visit(*a));
+            struct_result.iter().for_each(|a| visit(*a));
+        }
+    }
+}
+
+fn call_target(target: &super::CallTarget, visit: &mut dyn FnMut(ValueId)) {
+    if let super::CallTarget::Indirect(value) | super::CallTarget::Native(value) = target {
+        visit(*value);
+    }
+}
+
+/// Calls `visit` with every value that a terminator uses.
+pub fn terminator_operands(terminator: &Terminator, visit: &mut dyn FnMut(ValueId)) {
+    match terminator {
+        Terminator::Jump(_) | Terminator::Ret(None) | Terminator::ResumeUnwind { .. } | Terminator::Unreachable => {}
+        Terminator::Brif { cond: v, .. }
+        | Terminator::Switch { value: v, .. }
+        | Terminator::Ret(Some(v))
+        | Terminator::Throw(v)
+        | Terminator::Rethrow(v)
+        | Terminator::EndFilter(v) => visit(*v),
+        Terminator::TailCall { target, args, .. } => {
+            call_target(target, visit);
+            args.iter().for_each(|a| visit(*a));
+        }
+    }
+}
+
+/// Calls `visit` with every block that a terminator goes to.
+pub fn successors(terminator: &Terminator, visit: &mut dyn FnMut(BlockId)) {
+    match terminator {
+        Terminator::Jump(b) => visit(*b),
+        Terminator::Brif { then, otherwise, .. } => {
+            visit(*then);
+            visit(*otherwise);
+        }
+        Terminator::Switch { targets, default, .. } => {
+            targets.iter().for_each(|b| visit(*b));
+            visit(*default);
+        }
+        _ => {}
+    }
+}
+
+/// Immediate dominators of the blocks, by index; the entry and unreachable blocks are their own. Handlers count as
+/// entered from the function's entry.
+pub fn dominators(function: &Function) -> Vec<u32> {
+    let count = function.blocks.len();
+    let mut successors_of: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (index, block) in function.blocks.iter().enumerate() {
+        successors(&block.terminator, &mut |b| successors_of[index].push(b.0 as usize));
+    }
+    for clause in &function.clauses {
+        successors_of[0].push(clause.handler.0 as usize);
+    }
+    // Reverse postorder by an explicit stack.
+    let mut order = Vec::with_capacity(count);
+    let mut seen = vec![false; count];
+    let mut stack = vec![(0usize, 0usize)];
+    seen[0] = true;
+    while let Some((block, next)) = stack.pop() {
+        if let Some(successor) = successors_of[block].get(next) {
+            stack.push((block, next + 1));
+            if !std::mem::replace(&mut seen[*successor], true) {
+                stack.push((*successor, 0));
+            }
+        } else {
+            order.push(block);
+        }
+    }
+    order.reverse();
+    let mut position = vec![usize::MAX; count];
+    for (at, block) in order.iter().enumerate() {
+        position[*block] = at;
+    }
+    let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for block in &order {
+        for successor in &successors_of[*block] {
+            predecessors[*successor].push(*block);
+        }
+    }
+    // Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001.
+    let mut idom: Vec<Option<usize>> = vec![None; count];
+    idom[0] = Some(0);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in order.iter().skip(1) {
+            let mut best: Option<usize> = None;
+            for predecessor in &predecessors[*block] {
+                if idom[*predecessor].is_none() {
+                    continue;
+                }
+                best = Some(match best {
+                    None => *predecessor,
+                    Some(mut a) => {
+                        let mut b = *predecessor;
+                        while a != b {
+                            while position[a] > position[b] {
+                                a = idom[a].expect("processed");
+                            }
+                            while position[b] > position[a] {
+                                b = idom[b].expect("processed");
+                            }
+                        }
+                        a
+                    }
+                });
+            }
+            if idom[*block] != best {
+                idom[*block] = best;
+                changed = true;
+            }
+        }
+    }
+    (0..count).map(|b| idom[b].unwrap_or(b) as u32).collect()
+}
+
+/// Whether block `a` dominates block `b`.
+pub fn dominates(idom: &[u32], a: u32, b: u32) -> bool {
+    let mut at = b;
+    loop {
+        if at == a {
+            return true;
+        }
+        let up = idom[at as usize];
+        if up == at {
+            return false;
+        }
+        at = up;
+    }
+}
+
+fn same_class(a: IrType, b: IrType) -> bool {
+    let is_word = |t| matches!(t, IrType::I64 | IrType::Ref | IrType::ByRef);
+    a == b || (is_word(a) && is_word(b))
+}
+
+fn mem_class(mem: MemType) -> IrType {
+    match mem {
+        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => IrType::I32,
+        MemType::I64 | MemType::Ref | MemType::ByRef => IrType::I64,
+        MemType::F32 => IrType::F32,
+        MemType::F64 => IrType::F64,
+    }
+}
+
+impl Function {
+    /// # Errors
+    /// The first violation found, as text.
+    pub fn verify(&self) -> Result<(), String> {
+        for filter in &self.filters {
+            filter.verify()?;
+        }
+        let fail = |text: String| Err(format!("{}: {text}", self.name));
+        let mut defined_in: Vec<Option<u32>> = vec![None; self.insts.len()];
+        let idom = dominators(self);
+        for (index, block) in self.blocks.iter().enumerate() {
+            let index = index as u32;
+            let mut problem = None;
+            for value in &block.insts {
+                let Some(inst) = self.insts.get(value.0 as usize) else {
+                    return fail(format!("block {index} lists {value}, which is not there"));
+                };
+                operands(&inst.op, &mut |used| {
+                    if problem.is_none() && !self.is_available(used, index, &defined_in, &idom) {
+                        problem = Some(format!("block {index}: {value} uses {used}, which is not available"));
+                    }
+                });
+                if problem.is_none() {
+                    problem = self.check_types(*value).err();
+                }
+                if defined_in[value.0 as usize].replace(index).is_some() {
+                    return fail(format!("{value} stands twice"));
+                }
+            }
+            terminator_operands(&block.terminator, &mut |used| {
+                if problem.is_none() && !self.is_available(used, index, &defined_in, &idom) {
+                    problem = Some(format!("block {index}: the terminator uses {used}, which is not available"));
+                }
+            });
+            successors(&block.terminator, &mut |b| {
+                if b.0 as usize >= self.blocks.len() {
+                    problem = Some(format!("block {index} goes to block {}, which is not there", b.0));
+                }
+            });
+            if let Some(problem) = problem {
+                return fail(problem);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_available(&self, used: ValueId, block: u32, defined_in: &[Option<u32>], idom: &[u32]) -> bool {
+        let Some(Some(def)) = defined_in.get(used.0 as usize) else { return false };
+        self.insts[used.0 as usize].ty != IrType::Void && dominates(idom, *def, block)
+    }
+
+    fn check_types(&self, value: ValueId) -> Result<(), String> {
+        let ty = |v: ValueId| self.insts[v.0 as usize].ty;
+        let local = |l: LocalId| -> Result<&super::Local, String> {
+            self.locals.get(l.0 as usize).ok_or_else(|| format!("{l} is not there"))
+        };
+        let inst = &self.insts[value.0 as usize];
+        let expect = |v: ValueId, wanted: IrType| {
+            let wanted = if matches!(wanted, IrType::Struct(_)) { IrType::ByRef } else { wanted };
+            if same_class(ty(v), wanted) {
+                return Ok(());
+            }
+            Err(format!("{value} = {:?}: {v} is {} and should be {wanted}", inst.op, ty(v)))
+        };
+        match &inst.op {
+            Op::LocalGet(l) if !same_class(inst.ty, local(*l)?.ty) => Err(format!("{value}: type of {l}")),
+            Op::LocalSet(l, v) => expect(*v, local(*l)?.ty),
+            Op::LocalAddr(l) => {
+                let local = local(*l)?;
+                let is_memory = matches!(local.ty, IrType::Struct(_)) || local.address_exposed;
+                if is_memory || matches!(local.kind, LocalKind::ParentSlot(_)) {
+                    Ok(())
+                } else {
+                    Err(format!("{value}: {l} is not exposed"))
+                }
+            }
+            Op::Store { addr, value: v, mem, .. } => {
+                expect(*addr, IrType::I64)?;
+                expect(*v, mem_class(*mem))
+            }
+            Op::Load { addr, .. } => expect(*addr, IrType::I64),
+            Op::Bin(op, a, b) => match op {
+                super::BinOp::Shl | super::BinOp::Shr | super::BinOp::ShrUn => {
+                    expect(*a, inst.ty)?;
+                    expect(*b, IrType::I32)
+                }
+                _ => {
+                    expect(*a, inst.ty)?;
+                    expect(*b, inst.ty)
+                }
+            },
+            Op::Cmp(_, a, b) => expect(*a, ty(*b)),
+            Op::BoundsCheck { index, length } => expect(*index, ty(*length)),
+            Op::Call { sig, args, struct_result, .. } => {
+                if sig.params.len() != args.len() {
+                    return Err(format!("{value}: {} arguments for {} parameters", args.len(), sig.params.len()));
+                }
+                if matches!(sig.ret, Some(IrType::Struct(_))) != struct_result.is_some() {
+                    return Err(format!("{value}: struct result"));
+                }
+                args.iter().zip(&sig.params).try_for_each(|(a, p)| expect(*a, *p))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Removes null and bounds checks that the same check made before covers.
+//!
+//! Works on extended basic blocks: a block with one predecessor starts with what holds at the predecessor's end. Values
+//! are numbered so that two reads of an unchanged local, or two lengths of one array, count as the same. Left out: what
+//! holds on all of several ways in; loops (see `bounds`).
+
+use super::flow::Predecessors;
+use crate::ir::{AliasClass, Function, MemFlags, MemType, NullCheck, Op, ValueId, verify};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_abi::object::STRING_LENGTH_OFFSET;
+
+/// Number of a value; equal numbers are equal values.
+type Number = u32;
+
+/// What a number stands for, where it is not a value of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Shape {
+    Const(i64),
+    ArrayLength(Number),
+    StringLength(Number),
+}
+
+/// What holds at a point of the code.
+#[derive(Clone, Default)]
+struct State {
+    /// The number of each local's current value.
+    locals: FxHashMap<u32, Number>,
+    non_null: FxHashSet<Number>,
+    /// (index, length) pairs that were checked.
+    in_bounds: FxHashSet<(Number, Number)>,
+}
+
+struct Checks<'f> {
+    function: &'f mut Function,
+    numbers: Vec<Option<Number>>,
+    shapes: FxHashMap<Shape, Number>,
+    constants: FxHashMap<Number, i64>,
+    next: Number,
+    state: State,
+    non_null_lengths: Vec<ValueId>,
+}
+
+/// Runs the pass; gives the `ArrayLen`s of arrays that are certainly there.
+pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
+    let has_checks = function.blocks.iter().flat_map(|b| &b.insts).any(|v| {
+        let op = &function.insts[v.0 as usize].op;
+        matches!(op, Op::NullCheck(_) | Op::BoundsCheck { .. } | Op::ArrayLen(_)) || access_check(op).is_some()
+    });
+    if !has_checks {
+        return Vec::new();
+    }
+    let predecessors = Predecessors::of(function);
+    let mut checks = Checks {
+        numbers: vec![None; function.insts.len()],
+        shapes: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        next: 0,
+        state: State::default(),
+        non_null_lengths: Vec::new(),
+        function,
+    };
+    let mut ends: Vec<Option<State>> = vec![None; checks.function.blocks.len()];
+    for block in 0..checks.function.blocks.len() {
+        let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].clone());
+        checks.state = inherited.unwrap_or_default();
+        checks.block(block);
+        let mut is_inherited = false;
+        verify::successors(&checks.function.blocks[block].terminator, &mut |b| {
+            is_inherited |= predecessors.only(b.0 as usize) == Some(block);
+        });
+        let state = std::mem::take(&mut checks.state);
+        ends[block] = is_inherited.then_some(state);
+    }
+    checks.non_null_lengths
+}
+
+/// The base of an access that checks for null.
+fn access_check(op: &Op) -> Option<ValueId> {
+    match op {
+        Op::Load { addr, flags, .. } | Op::Store { addr, flags, .. } | Op::StoreRef { addr, flags, .. }
+            if flags.null_check == NullCheck::Needed =>
+        {
+            Some(*addr)
+        }
+        _ => None,
+    }
+}
+
+fn flags_of(op: &mut Op) -> Option<&mut MemFlags> {
+    match op {
+        Op::Load { flags, .. } | Op::Store { flags, .. } | Op::StoreRef { flags, .. } => Some(flags),
+        _ => None,
+    }
+}
+
+impl Checks<'_> {
+    fn fresh(&mut self) -> Number {
+        self.next += 1;
+        self.next
+    }
+
+    fn shaped(&mut self, shape: Shape) -> Number {
+        if let Some(number) = self.shapes.get(&shape) {
+            return *number;
+        }
+        let number = self.fresh();
+        self.shapes.insert(shape, number);
+        if let Shape::Const(value) = shape {
+            self.constants.insert(number, value);
+        }
+        number
+    }
+
+    fn number(&mut self, value: ValueId) -> Number {
+        if let Some(number) = self.numbers[value.0 as usize] {
+            return number;
+        }
+        let number = self.fresh();
+        self.numbers[value.0 as usize] = Some(number);
+        number
+    }
+
+    fn block(&mut self, block: usize) {
+        let insts = std::mem::take(&mut self.function.blocks[block].insts);
+        let kept = insts.into_iter().filter(|value| self.keep(*value)).collect();
+        self.function.blocks[block].insts = kept;
+    }
+
+    /// Numbers the instruction's value and says whether the instruction is needed.
+    fn keep(&mut self, value: ValueId) -> bool {
+        let op = self.function.insts[value.0 as usize].op.clone();
+        let number = match op {
+            Op::ConstI32(n) => Some(self.shaped(Shape::Const(i64::from(n)))),
+            Op::ConstI64(n) => Some(self.shaped(Shape::Const(n))),
+            Op::LocalGet(local) if !self.function.locals[local.0 as usize].address_exposed => {
+                let known = self.state.locals.get(&local.0).copied();
+                let number = known.unwrap_or_else(|| self.fresh());
+                self.state.locals.insert(local.0, number);
+                Some(number)
+            }
+            Op::LocalSet(local, stored) => {
+                let number = self.number(stored);
+                self.state.locals.insert(local.0, number);
+                None
+            }
+            Op::ArrayLen(array) => {
+                let array_number = self.number(array);
+                if !self.state.non_null.insert(array_number) {
+                    self.non_null_lengths.push(value);
+                }
+                Some(self.shaped(Shape::ArrayLength(array_number)))
+            }
+            Op::NewObject(_) | Op::NewArray(..) | Op::LocalAddr(_) => {
+                let number = self.number(value);
+                self.state.non_null.insert(number);
+                if let Op::NewArray(_, length) = op {
+                    // Later lengths of this array are the number it was made with, which must fit then.
+                    let length = self.number(length);
+                    if self.constants.contains_key(&length) {
+                        self.shapes.insert(Shape::ArrayLength(number), length);
+                    }
+                }
+                Some(number)
+            }
+            Op::NullCheck(checked) => {
+                let number = self.number(checked);
+                return self.state.non_null.insert(number);
+            }
+            Op::BoundsCheck { index, length } => {
+                let (index, length) = (self.number(index), self.number(length));
+                if let (Some(i), Some(n)) = (self.constants.get(&index), self.constants.get(&length))
+                    && (0..*n).contains(i)
+                {
+                    return false;
+                }
+                return self.state.in_bounds.insert((index, length));
+            }
+            _ => {
+                if let Some(base) = access_check(&op) {
+                    let base = self.number(base);
+                    if !self.state.non_null.insert(base)
+                        && let Some(flags) = flags_of(&mut self.function.insts[value.0 as usize].op)
+                    {
+                        flags.null_check = NullCheck::None;
+                    }
+                }
+                self.string_length(&op)
+            }
+        };
+        if let Some(number) = number {
+            self.numbers[value.0 as usize] = Some(number);
+        }
+        true
+    }
+
+    fn string_length(&mut self, op: &Op) -> Option<Number> {
+        match op {
+            Op::Load { addr, offset: STRING_LENGTH_OFFSET, mem: MemType::I32, flags }
+                if flags.alias == AliasClass::Length && !flags.volatile =>
+            {
+                let string = self.number(*addr);
+                Some(self.shaped(Shape::StringLength(string)))
+            }
+            _ => None,
+        }
+    }
+}

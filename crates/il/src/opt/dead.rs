@@ -1,0 +1,104 @@
+//! Folds branches on constants, empties unreachable blocks, and drops instructions whose value nobody uses, so that the
+//! code generator has less to do. Left out: anything with an effect, a check included.
+
+use crate::ir::{BinOp, Function, NullCheck, Op, Terminator, UnOp, ValueId, verify};
+
+/// Runs the pass. `non_null_lengths`: `ArrayLen`s whose null check is not needed.
+pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
+    fold_branches(function);
+    empty_unreachable(function);
+    let mut is_non_null = vec![false; function.insts.len()];
+    for value in non_null_lengths {
+        is_non_null[value.0 as usize] = true;
+    }
+    drop_unused(function, &is_non_null);
+}
+
+fn fold_branches(function: &mut Function) {
+    for block in &mut function.blocks {
+        if let Terminator::Brif { cond, then, otherwise } = block.terminator
+            && let Op::ConstI32(n) = function.insts[cond.0 as usize].op
+        {
+            block.terminator = Terminator::Jump(if n != 0 { then } else { otherwise });
+        }
+    }
+}
+
+fn empty_unreachable(function: &mut Function) {
+    let mut reachable = vec![false; function.blocks.len()];
+    let mut pending = vec![0];
+    pending.extend(function.clauses.iter().map(|c| c.handler.0 as usize));
+    while let Some(block) = pending.pop() {
+        if std::mem::replace(&mut reachable[block], true) {
+            continue;
+        }
+        verify::successors(&function.blocks[block].terminator, &mut |b| pending.push(b.0 as usize));
+    }
+    for (block, _) in function.blocks.iter_mut().zip(reachable).filter(|(_, is_reachable)| !is_reachable) {
+        block.insts.clear();
+        block.terminator = Terminator::Unreachable;
+        block.cold = true;
+    }
+}
+
+/// Whether an instruction does nothing but define its value.
+fn is_pure(op: &Op) -> bool {
+    match op {
+        Op::ConstI32(_)
+        | Op::ConstI64(_)
+        | Op::ConstF32(_)
+        | Op::ConstF64(_)
+        | Op::Null
+        | Op::SymbolAddr(_)
+        | Op::LocalGet(_)
+        | Op::LocalAddr(_)
+        | Op::Cmp(..)
+        | Op::Select(..)
+        | Op::ElementAddr { .. }
+        | Op::CurrentThread
+        | Op::FramePointer => true,
+        Op::Conv { checked, .. } => !checked,
+        Op::Un(op, _) => *op != UnOp::CheckFinite,
+        Op::Bin(op, ..) => !matches!(
+            op,
+            BinOp::Div
+                | BinOp::DivUn
+                | BinOp::Rem
+                | BinOp::RemUn
+                | BinOp::AddOvf
+                | BinOp::AddOvfUn
+                | BinOp::SubOvf
+                | BinOp::SubOvfUn
+                | BinOp::MulOvf
+                | BinOp::MulOvfUn
+        ),
+        Op::Load { flags, .. } => flags.null_check == NullCheck::None && !flags.volatile,
+        _ => false,
+    }
+}
+
+fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
+    let mut uses = vec![0u32; function.insts.len()];
+    for block in &function.blocks {
+        for value in &block.insts {
+            verify::operands(&function.insts[value.0 as usize].op, &mut |used| uses[used.0 as usize] += 1);
+        }
+        verify::terminator_operands(&block.terminator, &mut |used| uses[used.0 as usize] += 1);
+    }
+    // Later blocks first: values are used in their own block or in later ones.
+    for block in function.blocks.iter_mut().rev() {
+        let insts = &function.insts;
+        let mut kept: Vec<ValueId> = Vec::with_capacity(block.insts.len());
+        for value in block.insts.iter().rev() {
+            let op = &insts[value.0 as usize].op;
+            let is_removable = is_pure(op) || matches!(op, Op::ArrayLen(_) if non_null_lengths[value.0 as usize]);
+            if uses[value.0 as usize] == 0 && is_removable {
+                verify::operands(op, &mut |used| uses[used.0 as usize] -= 1);
+            } else {
+                kept.push(*value);
+            }
+        }
+        kept.reverse();
+        block.insts = kept;
+    }
+}

@@ -1,0 +1,29 @@
+//! Passes over a finished `Function`. Each keeps the invariants of `ir` and changes no observable behaviour.
+
+mod bounds;
+mod boxes;
+mod checks;
+mod dead;
+mod flow;
+mod leaves;
+mod promote;
+
+use crate::import::ImportOptions;
+use crate::ir::Function;
+
+/// Runs the passes that the options ask for.
+pub fn run(function: &mut Function, options: &ImportOptions) {
+    for filter in &mut function.filters {
+        dead::run(filter, &[]);
+    }
+    if options.promote_locals {
+        boxes::run(function);
+        promote::run(function);
+    }
+    let mut non_null_lengths = Vec::new();
+    if options.eliminate_bounds_checks {
+        bounds::run(function);
+        non_null_lengths = checks::run(function);
+    }
+    dead::run(function, &non_null_lengths);
+}

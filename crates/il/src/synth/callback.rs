@@ -1,0 +1,276 @@
+//! Wrappers by which native code calls a delegate.
+//!
+//! The wrapper is a function of the managed convention over native words: the first parameter is the callback context
+//! (which native entry was called), then come the C parameters, structs as addresses of copies. It converts them, calls
+//! the delegate's `Invoke` and converts the result. The C entry in front of it enters managed state, sets the pinned
+//! register and gives the words over; it belongs to `code`.
+//!
+//! Invariant: arguments that native code passes stay its property: nothing of them is freed here.
+//! Left out: what happens to an exception that reaches the C entry.
+
+use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
+use super::marshal::{Action, NativeType, ParamPlan, method_plan};
+use super::native_value::{handle_offset, narrow_scalar, native_scalar};
+use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
+use crate::ir::{
+    AliasClass, BinOp, CallSig, CallTarget, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol, Terminator,
+    ValueId,
+};
+use saki_abi::HelperId;
+use saki_abi::object::ARRAY_DATA_OFFSET;
+use saki_types::{LoadResult, Method};
+
+/// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. `sig` of the function tells
+/// the C entry what to give: `params[0]` is the context, the rest are C parameters in order.
+///
+/// # Errors
+/// Those of the signature and of the types' layouts. What cannot be marshalled is no error: the body throws.
+pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
+    let plan = method_plan(invoke)?;
+    let mut sig = CallSig { params: vec![IrType::I64], ret: callback_result(&plan.ret)?, ..CallSig::default() };
+    for param in &plan.params {
+        sig.params.push(match param.action {
+            Action::Same => ir_type(param.ty)?,
+            Action::Scalar if !param.by_ref => IrType::I32,
+            _ => IrType::I64,
+        });
+    }
+    let name = format!("(callback) {}", invoke.full_name());
+    let mut b = FunctionBuilder::new(None, name, sig);
+    b.set_stub();
+    let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
+    if let Some(refused) = refused {
+        let info = b.symbol(Symbol::MarshalInfo(invoke, refused.index));
+        b.call_helper(HelperId::ThrowMarshalDirective, vec![info]);
+        b.terminate(Terminator::Unreachable);
+        return Ok(b.finish());
+    }
+    let context = b.get(LocalId(0));
+    let delegate = required(b.call_helper(HelperId::CallbackDelegate, vec![context]))?;
+    let mut arguments = Vec::with_capacity(plan.params.len());
+    let mut args = vec![delegate];
+    for param in &plan.params {
+        let mut argument = CallbackArgument {
+            plan: param,
+            word: LocalId(param.index),
+            info: Symbol::MarshalInfo(invoke, param.index),
+            length: array_length(param, &plan.params)?,
+            managed: None,
+        };
+        args.push(argument.operand(&mut b)?);
+        arguments.push(argument);
+    }
+    let result = b.call(CallTarget::Direct(invoke), call_sig(invoke)?, args);
+    for argument in &arguments {
+        argument.write_back(&mut b)?;
+    }
+    let value = match result {
+        Some(value) => Some(result_to_native(&mut b, &plan.ret, Symbol::MarshalInfo(invoke, 0), value)?),
+        None => None,
+    };
+    b.ret(value);
+    Ok(b.finish())
+}
+
+/// Whether native code can pass this parameter.
+fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
+    match &param.native {
+        NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
+        NativeType::Array { count, .. } => {
+            count.constant.is_some() || matches!(array_length(param, params), Ok(Some(_)))
+        }
+        NativeType::Custom { .. } => !param.by_ref,
+        _ => true,
+    }
+}
+
+fn callback_result(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
+    Ok(match plan.action {
+        _ if plan.native == NativeType::Void => None,
+        Action::Same if plan.by_ref => Some(IrType::I64),
+        Action::Same => return_type(plan.ty)?,
+        Action::Scalar => Some(IrType::I32),
+        _ => Some(IrType::I64),
+    })
+}
+
+struct CallbackArgument<'a> {
+    plan: &'a ParamPlan,
+    /// Local of the native word.
+    word: LocalId,
+    info: Symbol,
+    /// An array of plain elements whose length another argument gives.
+    length: Option<ArrayLength>,
+    /// The converted value, when it lives in a local of its own.
+    managed: Option<LocalId>,
+}
+
+/// `SizeParamIndex` and `SizeConst` of an array.
+struct ArrayLength {
+    /// Local of the native argument with the count.
+    count: LocalId,
+    constant: i32,
+    element_size_bytes: u32,
+}
+
+/// The length's source for an array that is converted in place.
+fn array_length(param: &ParamPlan, params: &[ParamPlan]) -> LoadResult<Option<ArrayLength>> {
+    let NativeType::Array { element, count, .. } = &param.native else { return Ok(None) };
+    let Some(position) = count.param.filter(|_| element.is_same() && !param.by_ref) else { return Ok(None) };
+    let Some(source) = params.get(usize::from(position)).filter(|p| p.action == Action::Same && !p.by_ref) else {
+        return Ok(None);
+    };
+    if !matches!(ir_type(source.ty)?, IrType::I32 | IrType::I64) {
+        return Ok(None);
+    }
+    Ok(Some(ArrayLength {
+        count: LocalId(source.index),
+        constant: count.constant.unwrap_or(0) as i32,
+        element_size_bytes: element.size_bytes()?,
+    }))
+}
+
+impl CallbackArgument<'_> {
+    /// The operand for `Invoke`.
+    fn operand(&mut self, b: &mut FunctionBuilder) -> LoadResult<ValueId> {
+        let plan = self.plan;
+        let word = b.operand(self.word);
+        Ok(match plan.action {
+            Action::Same => narrow_scalar(b, mem_type(plan.ty)?, word),
+            // The address is native; managed code sees it as a managed pointer.
+            Action::Address => word,
+            Action::Scalar if !plan.by_ref => scalar_from_native(b, &plan.native, word),
+            Action::Scalar => {
+                let local = b.memory_local(ir_type(plan.ty)?);
+                self.managed = Some(local);
+                let address = b.address_of(local);
+                if plan.is_in {
+                    let native = b.load(word, 0, native_scalar(&plan.native), flags(AliasClass::Any));
+                    let value = scalar_from_native(b, &plan.native, native);
+                    b.store_value(address, value, plan.ty, None, flags(AliasClass::Any))?;
+                }
+                address
+            }
+            Action::Custom => {
+                let local = b.memory_local(IrType::Ref);
+                let (convert, done) = (b.new_block(), b.new_block());
+                b.branch_if(word, convert, done);
+                b.switch_to(convert);
+                let marshaler = load_marshaler(b, self.info)?;
+                let managed = required(call_marshaler(b, marshaler, "MarshalNativeToManaged", word)?)?;
+                let managed = b.emit(Op::CastClass(managed, plan.ty), IrType::Ref);
+                b.set(local, managed);
+                b.jump(done);
+                b.switch_to(done);
+                b.get(local)
+            }
+            _ if self.length.is_some() => self.array(b, word),
+            _ => {
+                let local = b.memory_local(ir_type(plan.ty)?);
+                self.managed = Some(local);
+                let slot = b.address_of(local);
+                let info = b.symbol(self.info);
+                if plan.is_in {
+                    b.call_helper(HelperId::CallbackIn, vec![word, slot, info]);
+                }
+                if plan.by_ref { slot } else { b.operand(local) }
+            }
+        })
+    }
+
+    /// A managed copy of a native array, null for null.
+    fn array(&mut self, b: &mut FunctionBuilder, word: ValueId) -> ValueId {
+        let local = b.memory_local(IrType::Ref);
+        self.managed = Some(local);
+        if let Some(length) = &self.length {
+            let (copy, done) = (b.new_block(), b.new_block());
+            b.branch_if(word, copy, done);
+            b.switch_to(copy);
+            let count = b.get(length.count);
+            let count = b.conv(count, ConvTarget::I4);
+            let constant = b.const_i32(length.constant);
+            let count = b.bin(BinOp::Add, count, constant);
+            let array = b.emit(Op::NewArray(self.plan.ty, count), IrType::Ref);
+            b.set(local, array);
+            if self.plan.is_in {
+                let bytes = length.bytes(b, array);
+                let data = b.offset(array, ARRAY_DATA_OFFSET);
+                b.emit(Op::CopyBlock { dst: data, src: word, bytes }, IrType::Void);
+            }
+            b.jump(done);
+            b.switch_to(done);
+        }
+        b.get(local)
+    }
+
+    /// Gives native code what the delegate changed.
+    fn write_back(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
+        let plan = self.plan;
+        let Some(local) = self.managed.filter(|_| plan.is_out) else { return Ok(()) };
+        let word = b.get(self.word);
+        if let Some(length) = &self.length {
+            let (copy, done) = (b.new_block(), b.new_block());
+            b.branch_if(word, copy, done);
+            b.switch_to(copy);
+            let array = b.get(local);
+            let bytes = length.bytes(b, array);
+            let data = b.offset(array, ARRAY_DATA_OFFSET);
+            b.emit(Op::CopyBlock { dst: word, src: data, bytes }, IrType::Void);
+            b.jump(done);
+            b.switch_to(done);
+            return Ok(());
+        }
+        let slot = b.address_of(local);
+        if plan.action == Action::Scalar {
+            let managed = b.load_value(slot, plan.ty, flags(AliasClass::Any))?;
+            let native = scalar_to_native(b, &plan.native, managed);
+            b.store(word, 0, native, native_scalar(&plan.native), flags(AliasClass::Any));
+        } else {
+            let info = b.symbol(self.info);
+            b.call_helper(HelperId::CallbackOut, vec![slot, word, info]);
+        }
+        Ok(())
+    }
+}
+
+impl ArrayLength {
+    /// Bytes of the elements of `array` (not null), as I32.
+    fn bytes(&self, b: &mut FunctionBuilder, array: ValueId) -> ValueId {
+        let count = b.emit(Op::ArrayLen(array), IrType::I32);
+        let size = b.const_i32(self.element_size_bytes as i32);
+        b.bin(BinOp::Mul, count, size)
+    }
+}
+
+fn result_to_native(b: &mut FunctionBuilder, plan: &ParamPlan, info: Symbol, value: ValueId) -> LoadResult<ValueId> {
+    Ok(match plan.action {
+        Action::Same => value,
+        Action::Scalar => scalar_to_native(b, &plan.native, value),
+        Action::SafeHandle => {
+            let handle = handle_offset(plan.ty)?;
+            let word = b.local(IrType::I64);
+            let zero = b.const_i64(0);
+            b.set(word, zero);
+            let (read, done) = (b.new_block(), b.new_block());
+            b.branch_if(value, read, done);
+            b.switch_to(read);
+            let loaded = b.load(value, handle, MemType::I64, flags(AliasClass::Field));
+            b.set(word, loaded);
+            b.jump(done);
+            b.switch_to(done);
+            b.get(word)
+        }
+        Action::Custom => {
+            let marshaler = load_marshaler(b, info)?;
+            required(call_marshaler(b, marshaler, "MarshalManagedToNative", value)?)?
+        }
+        _ => {
+            let local = b.memory_local(ir_type(plan.ty)?);
+            b.set(local, value);
+            let slot = b.address_of(local);
+            let zero = b.const_i64(0);
+            let info = b.symbol(info);
+            required(b.call_helper(HelperId::CallbackOut, vec![slot, zero, info]))?
+        }
+    })
+}

@@ -1,0 +1,378 @@
+//! Bodies of delegate members: `Invoke`, the constructor, `BeginInvoke`, `EndInvoke`.
+//!
+//! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls it; both are
+//! set by the helper `DelegateInit` (and by reflection's CreateDelegate) from [`delegate_kind`]. Calls of unknown targets
+//! use raw signatures: struct arguments are the addresses of copies that the caller of `Invoke` made, and a struct result
+//! goes through an ordinary pointer argument, whose place depends on the kind (after `this`, else first).
+//!
+//! Invariant: in a multicast call every target gets struct arguments of its own.
+//! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).
+
+use super::builder::{FunctionBuilder, call_sig, checked_flags, corlib_type, flags, required, return_type};
+use crate::ir::{
+    AliasClass, BinOp, CallSig, CallTarget, CmpOp, Function, IrType, LocalId, MemType, Op, Terminator, ValueId,
+};
+use saki_abi::HelperId;
+use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+
+/// Values of a delegate's `invoke_impl` field. The numbers are read by compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum DelegateKind {
+    /// `method_ptr(m_target, args…)`; an instance method (through its unboxing entry when the target is a boxed value).
+    ClosedInstance = 0,
+    /// `method_ptr(args…)`; a static method.
+    OpenStatic = 1,
+    /// `method_ptr(args…)`, the first being `this` (an object, or a managed pointer to a value).
+    OpenInstance = 2,
+    /// As `OpenInstance`, the code found by `DelegateResolveVirtual` from the first argument.
+    OpenVirtual = 3,
+    /// `method_ptr(m_target, args…)`; a static method whose first parameter is an object.
+    ClosedStatic = 4,
+    /// `method_ptr(delegate, args…)`: a wrapper that finds what it needs in the delegate (native function pointers).
+    SelfPassing = 5,
+}
+
+/// The kind of a delegate of type `delegate` for `method`; `has_target`: whether a first argument was given.
+///
+/// # Errors
+/// Those of the signatures.
+pub fn delegate_kind(delegate: Ty, method: &'static Method, has_target: bool) -> LoadResult<DelegateKind> {
+    let invoke = invoke_method(delegate)?;
+    let given = invoke.sig()?.params.len();
+    let wanted = method.sig()?.params.len();
+    if method.is_static() {
+        return Ok(if wanted == given + 1 { DelegateKind::ClosedStatic } else { DelegateKind::OpenStatic });
+    }
+    if has_target || wanted == given {
+        return Ok(DelegateKind::ClosedInstance);
+    }
+    let needs_lookup = method.is_virtual() && !method.is_final() && !method.owner.is_value_type();
+    Ok(if needs_lookup { DelegateKind::OpenVirtual } else { DelegateKind::OpenInstance })
+}
+
+/// The `Invoke` method of a delegate type.
+///
+/// # Errors
+/// `TypeLoad` when there is none.
+pub fn invoke_method(delegate: Ty) -> LoadResult<&'static Method> {
+    delegate
+        .methods()?
+        .iter()
+        .copied()
+        .find(|m| m.name == "Invoke" && !m.is_static())
+        .ok_or_else(|| LoadError::type_load("the delegate type has no Invoke method", delegate.full_name()))
+}
+
+/// Byte offsets, from the object start, of the delegate fields that code reads.
+#[derive(Clone, Copy, Debug)]
+pub struct DelegateFields {
+    pub method_ptr: i32,
+    pub invoke_impl: i32,
+    pub target: i32,
+    /// Native entry point of a delegate made from a function pointer.
+    pub extra_arg: i32,
+    /// `MulticastDelegate.delegates`: Delegate[] or null.
+    pub delegates: i32,
+}
+
+impl DelegateFields {
+    /// Looks the fields up by name in the core library.
+    ///
+    /// # Errors
+    /// `MissingField` when the core library is not the expected one.
+    pub fn load() -> LoadResult<DelegateFields> {
+        let delegate = corlib_type("System", "Delegate")?;
+        let multicast = corlib_type("System", "MulticastDelegate")?;
+        Ok(DelegateFields {
+            method_ptr: offset_of(delegate, "method_ptr")?,
+            invoke_impl: offset_of(delegate, "invoke_impl")?,
+            target: offset_of(delegate, "m_target")?,
+            extra_arg: offset_of(delegate, "extra_arg")?,
+            delegates: offset_of(multicast, "delegates")?,
+        })
+    }
+}
+
+/// Byte offset of an instance field that must be there.
+pub(crate) fn offset_of(ty: Ty, name: &str) -> LoadResult<i32> {
+    Ok(required_field(ty, name)?.offset_bytes()? as i32)
+}
+
+pub(crate) fn required_field(ty: Ty, name: &str) -> LoadResult<&'static Field> {
+    ty.find_field(name)?.ok_or_else(|| {
+        let subject = format!("{}.{name}", ty.full_name());
+        LoadError::new(LoadErrorKind::MissingField, format!("Field not found: {subject}"), subject)
+    })
+}
+
+/// Body of `Invoke` for an exact delegate type.
+///
+/// # Errors
+/// Those of the signature and of the core library's delegate classes.
+pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
+    let sig = call_sig(method)?;
+    let fields = DelegateFields::load()?;
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), sig.clone());
+    b.set_stub();
+    let this = b.get(LocalId(0));
+    let multicast = b.new_cold_block();
+    let single = b.new_block();
+    let delegates = b.load(this, fields.delegates, MemType::Ref, checked_flags(AliasClass::Field));
+    b.branch_if(delegates, multicast, single);
+
+    b.switch_to(single);
+    let code = b.load(this, fields.method_ptr, MemType::I64, flags(AliasClass::Field));
+    // The kind fits the low word of the IntPtr field.
+    let kind = b.load(this, fields.invoke_impl, MemType::I32, flags(AliasClass::Field));
+    let closed_instance = b.new_block();
+    let other = b.new_block();
+    b.branch_if(kind, other, closed_instance);
+
+    let dispatch = Dispatch { sig: &sig, fields, this, code };
+    b.switch_to(closed_instance);
+    dispatch.emit(&mut b, DelegateKind::ClosedInstance);
+
+    b.switch_to(other);
+    let mut targets = vec![b.new_cold_block()];
+    b.switch_to(targets[0]);
+    b.terminate(Terminator::Unreachable);
+    for kind in [
+        DelegateKind::OpenStatic,
+        DelegateKind::OpenInstance,
+        DelegateKind::OpenVirtual,
+        DelegateKind::ClosedStatic,
+        DelegateKind::SelfPassing,
+    ] {
+        let block = b.new_block();
+        b.switch_to(block);
+        dispatch.emit(&mut b, kind);
+        targets.push(block);
+    }
+    let default = targets[0];
+    b.switch_to(other);
+    b.terminate(Terminator::Switch { value: kind, targets, default });
+
+    b.switch_to(multicast);
+    emit_multicast(&mut b, method, &sig, delegates);
+    Ok(b.finish())
+}
+
+/// What the single-target calls of one `Invoke` share.
+struct Dispatch<'a> {
+    sig: &'a CallSig,
+    fields: DelegateFields,
+    this: ValueId,
+    code: ValueId,
+}
+
+impl Dispatch<'_> {
+    /// Ends the current block with the call of the target.
+    fn emit(&self, b: &mut FunctionBuilder, kind: DelegateKind) {
+        let mut code = self.code;
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        // Where a struct result's address goes among the arguments.
+        let mut result_index = 0;
+        match kind {
+            DelegateKind::ClosedInstance | DelegateKind::ClosedStatic => {
+                args.push(b.load(self.this, self.fields.target, MemType::Ref, flags(AliasClass::Field)));
+                params.push(IrType::Ref);
+                result_index = usize::from(kind == DelegateKind::ClosedInstance);
+            }
+            DelegateKind::SelfPassing => {
+                args.push(self.this);
+                params.push(IrType::Ref);
+                result_index = 1;
+            }
+            DelegateKind::OpenStatic => {}
+            DelegateKind::OpenInstance | DelegateKind::OpenVirtual => {
+                let first = self.sig.params.get(1).copied();
+                // Such a delegate cannot be made when the first argument is no possible `this`.
+                if !matches!(first, Some(IrType::Ref | IrType::ByRef))
+                    || (kind == DelegateKind::OpenVirtual && first != Some(IrType::Ref))
+                {
+                    b.terminate(Terminator::Unreachable);
+                    return;
+                }
+                let receiver = b.get(LocalId(1));
+                b.emit(Op::NullCheck(receiver), IrType::Void);
+                if kind == DelegateKind::OpenVirtual {
+                    let resolved = b.call_helper(HelperId::DelegateResolveVirtual, vec![self.this, receiver]);
+                    code = resolved.expect("the helper returns an address");
+                }
+                result_index = 1;
+            }
+        }
+        for (index, ty) in self.sig.params.iter().enumerate().skip(1) {
+            let local = LocalId(index as u32);
+            // Structs: the incoming copy is ours and is given on.
+            args.push(b.operand(local));
+            params.push(if matches!(ty, IrType::Struct(_)) { IrType::ByRef } else { *ty });
+        }
+        let target = CallTarget::Indirect(code);
+        if let Some(IrType::Struct(ty)) = self.sig.ret {
+            let result = b.local(IrType::Struct(ty));
+            let address = b.address_of(result);
+            args.insert(result_index, address);
+            params.insert(result_index, IrType::ByRef);
+            b.call(target, CallSig { params, ret: None, ..CallSig::default() }, args);
+            b.ret(Some(address));
+        } else {
+            let sig = Box::new(CallSig { params, ret: self.sig.ret, ..CallSig::default() });
+            b.terminate(Terminator::TailCall { target, sig, args });
+        }
+    }
+}
+
+/// Calls every entry of `delegates` in order; the last result counts. ECMA-335 §I.8.9.3.
+fn emit_multicast(b: &mut FunctionBuilder, method: &'static Method, sig: &CallSig, delegates: ValueId) {
+    let count = b.emit(Op::ArrayLen(delegates), IrType::I32);
+    let index = b.local(IrType::I32);
+    let zero = b.const_i32(0);
+    b.set(index, zero);
+    let result = sig.ret.map(|ty| result_local(b, ty));
+    let body = b.new_cold_block();
+    let done = b.new_cold_block();
+    b.jump(body);
+
+    b.switch_to(body);
+    b.emit(Op::Poll, IrType::Void);
+    let current = b.get(index);
+    let slot = b.emit(Op::ElementAddr { array: delegates, index: current, element_size_bytes: 8 }, IrType::ByRef);
+    let entry = b.load(slot, 0, MemType::Ref, flags(AliasClass::Element));
+    let mut args = vec![entry];
+    for (position, ty) in sig.params.iter().enumerate().skip(1) {
+        let value = b.operand(LocalId(position as u32));
+        args.push(match ty {
+            IrType::Struct(ty) => b.struct_copy(value, ty),
+            _ => value,
+        });
+    }
+    let value = b.call(CallTarget::Direct(method), sig.clone(), args);
+    if let (Some(result), Some(value)) = (result, value) {
+        match b.local_type(result) {
+            IrType::Struct(ty) => {
+                let dst = b.address_of(result);
+                let flags = flags(AliasClass::Any);
+                b.emit(Op::CopyStruct { dst, src: value, ty, barrier: false, flags }, IrType::Void);
+            }
+            _ => b.set(result, value),
+        }
+    }
+    let one = b.const_i32(1);
+    let next = b.bin(BinOp::Add, current, one);
+    b.set(index, next);
+    let more = b.cmp(CmpOp::Lt, next, count);
+    b.branch_if(more, body, done);
+
+    b.switch_to(done);
+    let value = result.map(|local| b.operand(local));
+    b.ret(value);
+}
+
+/// A zeroed local for a result that is assigned in a loop.
+fn result_local(b: &mut FunctionBuilder, ty: IrType) -> LocalId {
+    match ty {
+        IrType::Struct(_) => b.memory_local(ty),
+        _ => b.zeroed_local(ty),
+    }
+}
+
+/// Body of a delegate constructor `(object, native int)` that was not called through the `ldftn; newobj` pattern: the
+/// method is found from its code address.
+///
+/// # Errors
+/// Those of the signature.
+pub fn delegate_ctor(method: &'static Method) -> LoadResult<Function> {
+    let sig = call_sig(method)?;
+    if sig.params.len() != 3 {
+        return Err(LoadError::invalid_program(format!("{} is no delegate constructor", method.full_name())));
+    }
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), sig);
+    b.set_stub();
+    let this = b.get(LocalId(0));
+    let target = b.get(LocalId(1));
+    let code = b.get(LocalId(2));
+    let unknown = b.const_i64(0);
+    b.call_helper(HelperId::DelegateInit, vec![this, target, code, unknown]);
+    b.ret(None);
+    Ok(b.finish())
+}
+
+/// Body of `BeginInvoke(args…, AsyncCallback, object)`: boxes everything (by-reference arguments by their current value).
+///
+/// # Errors
+/// Those of the signature.
+pub fn delegate_begin_invoke(method: &'static Method) -> LoadResult<Function> {
+    let sig = method.sig()?;
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
+    b.set_stub();
+    let array = new_object_array(&mut b, sig.params.len())?;
+    for (index, param) in sig.params.iter().enumerate() {
+        let local = LocalId(index as u32 + 1);
+        let (value, ty) = match param.element().filter(|_| param.is_byref()) {
+            Some(pointee) => {
+                let address = b.get(local);
+                (b.load_value(address, pointee, checked_flags(AliasClass::Any))?, pointee)
+            }
+            None => (b.operand(local), *param),
+        };
+        let object = b.box_value(value, ty)?;
+        store_element(&mut b, array, index, object);
+    }
+    let this = b.get(LocalId(0));
+    let result = required(b.call_helper(HelperId::DelegateBeginInvoke, vec![this, array]))?;
+    b.ret(Some(result));
+    Ok(b.finish())
+}
+
+/// Body of `EndInvoke(byrefs…, IAsyncResult)`: unboxes the result and copies by-reference results back.
+///
+/// # Errors
+/// Those of the signature.
+pub fn delegate_end_invoke(method: &'static Method) -> LoadResult<Function> {
+    let sig = method.sig()?;
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
+    b.set_stub();
+    let array = new_object_array(&mut b, sig.params.len())?;
+    if let Some(last) = sig.params.len().checked_sub(1) {
+        let async_result = b.get(LocalId(last as u32 + 1));
+        store_element(&mut b, array, last, async_result);
+    }
+    let this = b.get(LocalId(0));
+    let boxed = required(b.call_helper(HelperId::DelegateEndInvoke, vec![this, array]))?;
+    for (index, param) in sig.params.iter().enumerate() {
+        let Some(pointee) = param.element().filter(|_| param.is_byref()) else { continue };
+        let slot = element_slot(&mut b, array, index);
+        let object = b.load(slot, 0, MemType::Ref, flags(AliasClass::Element));
+        let value = b.unbox_value(object, pointee)?;
+        let destination = b.get(LocalId(index as u32 + 1));
+        b.store_value(destination, value, pointee, None, checked_flags(AliasClass::Any))?;
+    }
+    match return_type(sig.ret)? {
+        None => b.ret(None),
+        Some(_) => {
+            let value = b.unbox_value(boxed, sig.ret)?;
+            b.ret(Some(value));
+        }
+    }
+    Ok(b.finish())
+}
+
+fn new_object_array(b: &mut FunctionBuilder, length: usize) -> LoadResult<ValueId> {
+    let array_type = universe().sz_array_of(universe().object());
+    let length = b.const_i32(length as i32);
+    Ok(b.emit(Op::NewArray(array_type, length), IrType::Ref))
+}
+
+fn element_slot(b: &mut FunctionBuilder, array: ValueId, index: usize) -> ValueId {
+    let index = b.const_i32(index as i32);
+    b.emit(Op::ElementAddr { array, index, element_size_bytes: 8 }, IrType::ByRef)
+}
+
+fn store_element(b: &mut FunctionBuilder, array: ValueId, index: usize, value: ValueId) {
+    let addr = element_slot(b, array, index);
+    let flags = flags(AliasClass::Element);
+    b.emit(Op::StoreRef { object: Some(array), addr, offset: 0, value, flags }, IrType::Void);
+}

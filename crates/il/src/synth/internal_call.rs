@@ -1,0 +1,38 @@
+//! Wrappers around internal calls: managed convention outside, the Rust function inside.
+//!
+//! Invariant: arguments pass unchanged; narrow results are extended here. Left out: finding the Rust function
+//! (`Symbol::InternalCall`, runtime).
+
+use super::builder::{FunctionBuilder, call_sig, mem_type};
+use super::native_value::narrow_scalar;
+use crate::ir::{CallTarget, Function, LocalId, Symbol, Terminator};
+use saki_abi::HelperId;
+use saki_types::{LoadResult, Method};
+
+/// Body of an `InternalCall` method.
+///
+/// # Errors
+/// Those of the signature.
+pub fn internal_call(method: &'static Method) -> LoadResult<Function> {
+    let sig = call_sig(method)?;
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), sig.clone());
+    let args = (0..sig.params.len()).map(|i| b.operand(LocalId(i as u32))).collect();
+    let result = b.call(CallTarget::InternalCall(method), sig, args);
+    // The System V convention leaves the upper bits of a `bool`, `u8` or `u16` result undefined.
+    let mem = mem_type(method.sig()?.ret)?;
+    let result = result.map(|value| narrow_scalar(&mut b, mem, value));
+    b.ret(result);
+    Ok(b.finish())
+}
+
+/// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.
+///
+/// # Errors
+/// Those of the signature.
+pub fn missing_internal_call(method: &'static Method) -> LoadResult<Function> {
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
+    let handle = b.symbol(Symbol::MethodHandle(method));
+    b.call_helper(HelperId::MissingInternalCall, vec![handle]);
+    b.terminate(Terminator::Unreachable);
+    Ok(b.finish())
+}

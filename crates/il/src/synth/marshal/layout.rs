@@ -1,0 +1,171 @@
+//! Native layout of structs and of classes with layout: offset and native type of each field.
+//!
+//! As Mono computes it: fields in order, base class first, alignment capped by `Pack`, explicit offsets as given. A layout
+//! is computed once per type and never freed. Invariant: `blittable` means that a value's bytes are the same on both
+//! sides, so that its managed address may be given to native code.
+//! Left out: converting values.
+
+use super::native_type::{CharSet, NativeType, Place, native_type};
+use rustc_hash::FxHashMap;
+use saki_metadata::{TableId, Token};
+use saki_types::ty::type_flags;
+use saki_types::{Field, LoadResult, Ty, universe};
+use std::cell::RefCell;
+use std::sync::{LazyLock, RwLock};
+
+/// `TypeAttributes.StringFormatMask` and its `UnicodeClass` value.
+const STRING_FORMAT_MASK: u32 = 0x3_0000;
+const UNICODE_CLASS: u32 = 0x1_0000;
+const HAS_FIELD_MARSHAL: u16 = 0x1000;
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct NativeField {
+    pub field: &'static Field,
+    /// Bytes from the start of the native struct.
+    pub offset_bytes: u32,
+    pub native: NativeType,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct NativeLayout {
+    pub size_bytes: u32,
+    pub align_bytes: u32,
+    /// Instance fields, those of base classes first.
+    pub fields: Vec<NativeField>,
+    pub blittable: bool,
+    /// Why values of the type cannot be marshalled.
+    pub refused: Option<String>,
+}
+
+impl NativeLayout {
+    fn refused(why: String) -> NativeLayout {
+        NativeLayout { size_bytes: 0, align_bytes: 1, fields: Vec::new(), blittable: false, refused: Some(why) }
+    }
+}
+
+static LAYOUTS: LazyLock<RwLock<FxHashMap<Ty, &'static NativeLayout>>> = LazyLock::new(Default::default);
+
+thread_local! {
+    /// Types whose layout this thread is computing.
+    static IN_PROGRESS: RefCell<Vec<Ty>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The native layout of a struct or class.
+///
+/// # Errors
+/// Those of loading the fields and of the managed layout.
+pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
+    if let Some(layout) = LAYOUTS.read().expect("not poisoned").get(&ty) {
+        return Ok(layout);
+    }
+    if IN_PROGRESS.with_borrow(|types| types.contains(&ty)) {
+        let why = format!("'{}' contains itself and has no native layout.", ty.full_name());
+        return Ok(Box::leak(Box::new(NativeLayout::refused(why))));
+    }
+    IN_PROGRESS.with_borrow_mut(|types| types.push(ty));
+    let computed = compute(ty);
+    IN_PROGRESS.with_borrow_mut(|types| types.pop());
+    let layout = computed?;
+    let mut layouts = LAYOUTS.write().expect("not poisoned");
+    Ok(layouts.entry(ty).or_insert_with(|| Box::leak(Box::new(layout))))
+}
+
+/// Offset of the first field in a value (0) or an object (the header).
+pub fn data_offset_bytes(ty: Ty) -> u32 {
+    if ty.is_value_type() { 0 } else { saki_abi::object::OBJECT_HEADER_BYTES }
+}
+
+/// The type's `CharSet`.
+pub fn type_charset(ty: Ty) -> CharSet {
+    if ty.flags() & STRING_FORMAT_MASK == UNICODE_CLASS { CharSet::Unicode } else { CharSet::Ansi }
+}
+
+fn compute(ty: Ty) -> LoadResult<NativeLayout> {
+    let charset = type_charset(ty);
+    let mode = ty.flags() & type_flags::LAYOUT_MASK;
+    let is_explicit = mode == type_flags::EXPLICIT_LAYOUT;
+    if !ty.is_value_type() && mode == 0 {
+        return Ok(NativeLayout::refused(format!(
+            "Type {} which is passed to unmanaged code must have a StructLayout attribute.",
+            ty.full_name()
+        )));
+    }
+    let mut layout = NativeLayout { size_bytes: 0, align_bytes: 1, fields: Vec::new(), blittable: true, refused: None };
+    let data_offset = data_offset_bytes(ty);
+    if !ty.is_value_type()
+        && let Some(parent) = ty.parent()?.filter(|p| **p != *universe().object())
+    {
+        let base = native_layout(parent)?;
+        // A base class without fields needs no layout of its own.
+        if base.refused.is_none() || parent.instance_size_bytes()? > data_offset {
+            layout.fields.clone_from(&base.fields);
+            layout.size_bytes = if base.fields.is_empty() { 0 } else { base.size_bytes };
+            layout.align_bytes = base.align_bytes;
+            layout.blittable = base.blittable;
+            layout.refused.clone_from(&base.refused);
+        }
+    }
+    let base_size = layout.size_bytes;
+    let class_layout = match ty.def() {
+        Some(def) => def.image.meta.class_layout(def.rid)?,
+        None => None,
+    };
+    let (packing, declared_size) = class_layout.map_or((0, 0), |row| (u32::from(row.packing_size), row.class_size));
+    for &field in ty.fields()? {
+        if field.is_static() {
+            continue;
+        }
+        let native = field_native_type(field, charset)?;
+        if let NativeType::Refused(why) = &native {
+            layout.refused.get_or_insert_with(|| why.clone());
+        }
+        let size = native.size_bytes()?;
+        let natural = native.align_bytes()?.max(1);
+        let align = if packing != 0 { natural.min(packing) } else { natural };
+        let managed_offset = field.offset_bytes()?.saturating_sub(data_offset);
+        let offset_bytes = if is_explicit { managed_offset } else { layout.size_bytes.next_multiple_of(align) };
+        layout.align_bytes = layout.align_bytes.max(align);
+        layout.size_bytes = layout.size_bytes.max(offset_bytes + size);
+        layout.blittable &= native.is_same() && offset_bytes == managed_offset;
+        layout.fields.push(NativeField { field, offset_bytes, native });
+    }
+    let mut align = layout.align_bytes;
+    if mode != 0 {
+        let declared = if declared_size == 0 { 0 } else { declared_size + base_size };
+        layout.size_bytes = layout.size_bytes.max(declared);
+        if is_explicit && declared != 0 && declared == layout.size_bytes && packing == 0 {
+            align = 1;
+        }
+    }
+    // A value takes at least one byte.
+    layout.size_bytes = layout.size_bytes.next_multiple_of(align).max(1);
+    if ty.is_value_type() {
+        if layout.blittable && mode == 0 {
+            // Automatic layout: what the loader chose is what native code gets.
+            layout.size_bytes = ty.value_size_bytes()?;
+        }
+        layout.blittable &= layout.size_bytes == ty.value_size_bytes()? && !ty.contains_references()?;
+    }
+    if layout.refused.is_some() {
+        layout.blittable = false;
+    }
+    Ok(layout)
+}
+
+fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<NativeType> {
+    let raw = if field.flags & HAS_FIELD_MARSHAL != 0 {
+        match field.image.meta.field_marshal(Token::new(TableId::Field, field.rid))? {
+            Some(row) => Some(field.image.meta.parse_native_type(row.native_type)?),
+            None => None,
+        }
+    } else {
+        None
+    };
+    let ty = field.ty()?;
+    Ok(match native_type(ty, raw.as_ref(), charset, Place::Field)? {
+        NativeType::HandleRef(_) | NativeType::Custom { .. } => {
+            NativeType::Refused(format!("Field '{field:?}' cannot be marshalled."))
+        }
+        native => native,
+    })
+}

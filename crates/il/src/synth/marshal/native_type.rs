@@ -1,0 +1,358 @@
+//! What a managed value is on the native side: one `NativeType` per parameter, field or array element.
+//!
+//! A native type describes a *native slot*: the bytes of a struct field, or the word of a parameter (for `ref` parameters
+//! the slot is what the word points at). Invariant: a combination that cannot be marshalled is a `Refused` with the reason
+//! that the exception will give, not an error: the program fails when it uses it, not when it is loaded.
+//! Left out: converting (`saki-interop`) and the offsets inside structs (`layout`).
+
+use super::layout::native_layout;
+use saki_metadata::NativeTypeRaw;
+use saki_metadata::native_type::native;
+use saki_types::{ElementType, LoadResult, Ty};
+
+/// `CharSet` after defaults: on this platform `Auto` is ANSI, and ANSI is UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CharSet {
+    Ansi,
+    Unicode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StringForm {
+    /// NUL-terminated UTF-8.
+    Utf8,
+    /// NUL-terminated UTF-16.
+    Utf16,
+    /// UTF-16 with its byte length (u32) in front.
+    Bstr,
+    /// UTF-8 bytes with their length (u32) in front.
+    AnsiBstr,
+}
+
+/// Native forms of `bool`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BoolForm {
+    /// 4 bytes, 0 or 1.
+    Int32,
+    /// 1 byte, 0 or 1.
+    Byte,
+    /// 2 bytes, 0 or −1.
+    Variant,
+}
+
+impl BoolForm {
+    pub fn size_bytes(self) -> u32 {
+        match self {
+            BoolForm::Int32 => 4,
+            BoolForm::Byte => 1,
+            BoolForm::Variant => 2,
+        }
+    }
+}
+
+/// How many elements an array has when native code hands it over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ArrayCount {
+    /// `SizeConst`.
+    pub constant: Option<u32>,
+    /// `SizeParamIndex`, 0-based.
+    pub param: Option<u16>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum NativeType {
+    Void,
+    /// The same bits on both sides: numbers, pointers, blittable structs.
+    Same {
+        size_bytes: u32,
+        align_bytes: u32,
+    },
+    Bool(BoolForm),
+    /// A `char` as one byte.
+    AnsiChar,
+    /// Pointer to characters.
+    String(StringForm),
+    /// Pointer to a buffer of the builder's capacity; copied in and out.
+    StringBuilder(StringForm),
+    /// Characters in place, NUL-terminated within `units` (of 1 byte, or 2 if `wide`).
+    FixedString {
+        units: u32,
+        wide: bool,
+    },
+    /// Elements in place.
+    FixedArray {
+        element: Box<NativeType>,
+        element_type: Ty,
+        count: u32,
+    },
+    /// Pointer to elements.
+    Array {
+        element: Box<NativeType>,
+        element_type: Ty,
+        count: ArrayCount,
+    },
+    /// A struct whose native layout differs from the managed one, in place.
+    Struct(Ty),
+    /// A class with layout, its fields in place (struct fields of class type).
+    ClassInline(Ty),
+    /// Pointer to a class's fields.
+    ClassPointer(Ty),
+    /// Function pointer.
+    Delegate(Ty),
+    /// The handle value of a SafeHandle (or CriticalHandle).
+    SafeHandle(Ty),
+    CriticalHandle(Ty),
+    /// `HandleRef`: its handle.
+    HandleRef(Ty),
+    /// Whatever an `ICustomMarshaler` makes: a pointer.
+    Custom {
+        marshaler_type: String,
+        cookie: String,
+    },
+    /// Cannot be marshalled, and why.
+    Refused(String),
+}
+
+const WORD: NativeType = NativeType::Same { size_bytes: 8, align_bytes: 8 };
+
+impl NativeType {
+    /// Bytes of the native slot.
+    ///
+    /// # Errors
+    /// Those of a nested struct's layout.
+    pub fn size_bytes(&self) -> LoadResult<u32> {
+        Ok(match self {
+            NativeType::Void | NativeType::Refused(_) => 0,
+            NativeType::Same { size_bytes, .. } => *size_bytes,
+            NativeType::Bool(form) => form.size_bytes(),
+            NativeType::AnsiChar => 1,
+            NativeType::FixedString { units, wide } => units * if *wide { 2 } else { 1 },
+            NativeType::FixedArray { element, count, .. } => element.size_bytes()? * count,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.size_bytes,
+            _ => 8,
+        })
+    }
+
+    /// Alignment of the native slot.
+    ///
+    /// # Errors
+    /// Those of a nested struct's layout.
+    pub fn align_bytes(&self) -> LoadResult<u32> {
+        Ok(match self {
+            NativeType::Same { align_bytes, .. } => *align_bytes,
+            NativeType::FixedString { wide: true, .. } => 2,
+            NativeType::FixedString { .. } | NativeType::Void | NativeType::Refused(_) => 1,
+            NativeType::FixedArray { element, .. } => element.align_bytes()?,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.align_bytes,
+            other => other.size_bytes()?,
+        })
+    }
+
+    /// Whether managed and native bits are the same.
+    pub fn is_same(&self) -> bool {
+        matches!(self, NativeType::Same { .. })
+    }
+
+    /// Whether a converted slot owns memory that must be freed.
+    pub fn owns_memory(&self) -> LoadResult<bool> {
+        Ok(match self {
+            NativeType::String(_)
+            | NativeType::StringBuilder(_)
+            | NativeType::Array { .. }
+            | NativeType::ClassPointer(_) => true,
+            NativeType::FixedArray { element, .. } => element.owns_memory()?,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => {
+                let layout = native_layout(ty)?;
+                let mut owns = false;
+                for field in &layout.fields {
+                    owns |= field.native.owns_memory()?;
+                }
+                owns
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Where a value stands; some forms exist only as fields, some only as parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Param,
+    Return,
+    Field,
+    Element,
+}
+
+/// The native type of a managed type (no byref) with its descriptor.
+///
+/// # Errors
+/// Those of loading the types involved.
+pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+    if let Some(NativeTypeRaw::Custom { marshaler_type, cookie, .. }) = raw {
+        return Ok(NativeType::Custom { marshaler_type: marshaler_type.clone(), cookie: cookie.clone() });
+    }
+    use ElementType as E;
+    let simple = match raw {
+        Some(NativeTypeRaw::Simple(number)) => Some(*number),
+        _ => None,
+    };
+    Ok(match ty.underlying().element_type {
+        E::Void => NativeType::Void,
+        E::Boolean => match simple {
+            None | Some(native::BOOLEAN | native::I4 | native::U4) => NativeType::Bool(BoolForm::Int32),
+            Some(native::I1 | native::U1) => NativeType::Bool(BoolForm::Byte),
+            Some(native::VARIANTBOOL) => NativeType::Bool(BoolForm::Variant),
+            Some(other) => refuse(ty, &format!("bool cannot be marshalled as native type 0x{other:02x}")),
+        },
+        E::Char => match simple {
+            Some(native::I1 | native::U1) => NativeType::AnsiChar,
+            Some(native::I2 | native::U2) => NativeType::Same { size_bytes: 2, align_bytes: 2 },
+            _ if charset == CharSet::Ansi => NativeType::AnsiChar,
+            _ => NativeType::Same { size_bytes: 2, align_bytes: 2 },
+        },
+        E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8 | E::I | E::U => {
+            let size_bytes = ty.value_size_bytes()?;
+            NativeType::Same { size_bytes, align_bytes: size_bytes }
+        }
+        E::Ptr | E::FnPtr => WORD,
+        E::String => string_type(ty, raw, charset, place),
+        E::SzArray | E::Array => array_type(ty, raw, charset, place)?,
+        E::ValueType => value_type(ty)?,
+        E::Class | E::Object | E::GenericInst => class_type(ty, simple, charset, place)?,
+        E::TypedByRef => refuse(ty, "TypedReference cannot be marshalled"),
+        E::ByRef => refuse(ty, "a by-reference type cannot be marshalled here"),
+        _ => refuse(ty, "the type cannot be marshalled"),
+    })
+}
+
+fn refuse(ty: Ty, why: &str) -> NativeType {
+    NativeType::Refused(format!("Cannot marshal '{}': {why}.", ty.full_name()))
+}
+
+fn charset_form(charset: CharSet) -> StringForm {
+    match charset {
+        CharSet::Ansi => StringForm::Utf8,
+        CharSet::Unicode => StringForm::Utf16,
+    }
+}
+
+/// The pointer form that a simple native type names; `None` = not a string form.
+fn pointer_form(simple: Option<u8>, charset: CharSet) -> Option<StringForm> {
+    Some(match simple {
+        None => charset_form(charset),
+        Some(native::LPSTR | native::LPTSTR | native::LPUTF8STR) => StringForm::Utf8,
+        Some(native::LPWSTR) => StringForm::Utf16,
+        Some(native::BSTR) => StringForm::Bstr,
+        Some(native::ANSIBSTR | native::TBSTR) => StringForm::AnsiBstr,
+        Some(_) => return None,
+    })
+}
+
+fn string_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> NativeType {
+    match raw {
+        None => NativeType::String(charset_form(charset)),
+        Some(NativeTypeRaw::FixedString { char_count }) if place == Place::Field => {
+            NativeType::FixedString { units: *char_count, wide: charset == CharSet::Unicode }
+        }
+        Some(NativeTypeRaw::Simple(number)) => match pointer_form(Some(*number), charset) {
+            Some(form) => NativeType::String(form),
+            None => refuse(
+                ty,
+                "invalid managed/unmanaged type combination (strings must be paired with LPStr, LPWStr, BStr or ByValTStr)",
+            ),
+        },
+        Some(_) => refuse(ty, "invalid managed/unmanaged type combination"),
+    }
+}
+
+fn array_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+    let Some(element_type) = ty.element() else { return Ok(refuse(ty, "not an array")) };
+    let element_of = |number: Option<u8>| {
+        let raw = number.filter(|n| *n != native::MAX).map(NativeTypeRaw::Simple);
+        native_type(element_type, raw.as_ref(), charset, Place::Element)
+    };
+    let checked = |element: NativeType, make: &dyn Fn(Box<NativeType>) -> NativeType| match element {
+        NativeType::Refused(why) => NativeType::Refused(why),
+        element => make(Box::new(element)),
+    };
+    Ok(match raw {
+        Some(NativeTypeRaw::FixedArray { elem_count, elem }) if place == Place::Field => {
+            let element = element_of(*elem)?;
+            checked(element, &|element| NativeType::FixedArray { element, element_type, count: *elem_count })
+        }
+        None | Some(NativeTypeRaw::Array { .. }) => {
+            let (elem, count) = match raw {
+                Some(NativeTypeRaw::Array { elem, size_param, size_const, flags }) => {
+                    let param_is_real = flags.is_none_or(|flags| flags & 1 != 0);
+                    let param = size_param.filter(|_| param_is_real);
+                    (*elem, ArrayCount { constant: *size_const, param })
+                }
+                _ => (None, ArrayCount::default()),
+            };
+            let element = element_of(elem)?;
+            checked(element, &|element| NativeType::Array { element, element_type, count })
+        }
+        Some(NativeTypeRaw::SafeArray { .. }) => refuse(ty, "SAFEARRAY needs COM"),
+        Some(_) => refuse(ty, "invalid managed/unmanaged type combination for an array"),
+    })
+}
+
+fn value_type(ty: Ty) -> LoadResult<NativeType> {
+    if ty.is_corlib("System.Runtime.InteropServices", "HandleRef") {
+        return Ok(NativeType::HandleRef(ty));
+    }
+    let layout = native_layout(ty)?;
+    Ok(match &layout.refused {
+        Some(why) => NativeType::Refused(why.clone()),
+        None if layout.blittable => NativeType::Same { size_bytes: layout.size_bytes, align_bytes: layout.align_bytes },
+        None => NativeType::Struct(ty),
+    })
+}
+
+fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+    if ty.is_delegate() {
+        return Ok(NativeType::Delegate(ty));
+    }
+    if ty.is_corlib("System", "Delegate") || ty.is_corlib("System", "MulticastDelegate") {
+        return Ok(refuse(ty, "the delegate type is not known"));
+    }
+    if ty.is_corlib("System.Text", "StringBuilder") {
+        return Ok(match pointer_form(simple, charset) {
+            Some(_) if place != Place::Param => refuse(ty, "a StringBuilder can only be a parameter"),
+            Some(form) => NativeType::StringBuilder(form),
+            None => refuse(ty, "invalid managed/unmanaged type combination"),
+        });
+    }
+    if let Some(base) = handle_class(ty)? {
+        return Ok(if base.is_corlib("System.Runtime.InteropServices", "SafeHandle") {
+            NativeType::SafeHandle(ty)
+        } else {
+            NativeType::CriticalHandle(ty)
+        });
+    }
+    if ty.element_type == ElementType::Object || ty.is_interface() || ty.is_corlib("System", "Object") {
+        return Ok(refuse(ty, "objects and interfaces need COM"));
+    }
+    let layout = native_layout(ty)?;
+    if let Some(why) = &layout.refused {
+        return Ok(NativeType::Refused(why.clone()));
+    }
+    Ok(if place == Place::Field { NativeType::ClassInline(ty) } else { NativeType::ClassPointer(ty) })
+}
+
+/// SafeHandle or CriticalHandle, whichever `ty` derives from.
+///
+/// # Errors
+/// Those of loading the base classes.
+pub fn handle_class(ty: Ty) -> LoadResult<Option<Ty>> {
+    let mut next = Some(ty);
+    while let Some(current) = next {
+        if current.is_corlib("System.Runtime.InteropServices", "SafeHandle")
+            || current.is_corlib("System.Runtime.InteropServices", "CriticalHandle")
+        {
+            return Ok(Some(current));
+        }
+        next = current.parent()?;
+    }
+    Ok(None)
+}

@@ -1,0 +1,253 @@
+//! How each parameter and the result of a native call are marshalled, from ImplMap, FieldMarshal and the types.
+//!
+//! One plan serves P/Invoke methods, delegates over native code, and native code that calls delegates. Invariant: the
+//! wrapper's code (`pinvoke`, `callback`) and the descriptors that the runtime's helpers read come from the same plan.
+//! Left out: `PreserveSig = false`, which has no meaning without COM.
+
+use super::layout::native_layout;
+use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
+use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
+use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
+use saki_types::{Image, LoadResult, Method, MethodKind, Ty};
+
+/// `PInvokeAttributes`. ECMA-335 §II.23.1.8.
+pub mod pinvoke_flags {
+    pub const NO_MANGLE: u16 = 1;
+    pub const CHAR_SET_MASK: u16 = 6;
+    pub const CHAR_SET_UNICODE: u16 = 4;
+    pub const SUPPORTS_LAST_ERROR: u16 = 0x40;
+}
+
+const PARAM_IN: u16 = 1;
+const PARAM_OUT: u16 = 2;
+const PARAM_HAS_FIELD_MARSHAL: u16 = 0x2000;
+/// `CharSet.Unicode` as attributes spell it.
+const ATTRIBUTE_CHAR_SET_UNICODE: i32 = 3;
+
+/// What the wrapper does with a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Passes as it is: numbers, pointers, blittable structs by value.
+    Same,
+    /// `bool` and one-byte `char`: converted in place; by reference through a native copy on the stack.
+    Scalar,
+    /// The managed address passes: `ref` to the same bits.
+    Address,
+    /// Address of the first array element, or 0.
+    ArrayData,
+    /// Address of the fields of an object with blittable layout, or 0.
+    ObjectData,
+    /// Address of a string's characters, or 0.
+    Utf16Chars,
+    /// Its handle, referenced for the duration of the call.
+    SafeHandle,
+    /// The handle without reference counting.
+    CriticalHandle,
+    HandleRef,
+    /// Through an `ICustomMarshaler`.
+    Custom,
+    /// Through the marshalling helpers.
+    Helper,
+    /// MarshalDirectiveException.
+    Refused,
+}
+
+/// One parameter, or the result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ParamPlan {
+    /// 1-based, as in the Param table; 0 = the result.
+    pub index: u32,
+    /// Managed type; for by-reference parameters of what they refer to.
+    pub ty: Ty,
+    pub by_ref: bool,
+    pub is_in: bool,
+    pub is_out: bool,
+    /// The native slot: the word itself, or what the word points at if `by_ref`.
+    pub native: NativeType,
+    pub action: Action,
+}
+
+/// A whole native signature.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MethodPlan {
+    pub params: Vec<ParamPlan>,
+    pub ret: ParamPlan,
+    pub set_last_error: bool,
+}
+
+impl MethodPlan {
+    /// Parameter by its index, 0 = the result.
+    pub fn param(&self, index: u32) -> Option<&ParamPlan> {
+        match index.checked_sub(1) {
+            None => Some(&self.ret),
+            Some(position) => self.params.get(position as usize),
+        }
+    }
+
+    /// The first thing that cannot be marshalled.
+    pub fn refused(&self) -> Option<&ParamPlan> {
+        std::iter::once(&self.ret).chain(&self.params).find(|p| p.action == Action::Refused)
+    }
+}
+
+/// The ImplMap row of a method.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn impl_map(method: &'static Method) -> LoadResult<Option<ImplMapRow>> {
+    let MethodKind::Def { image, rid } = method.kind else { return Ok(None) };
+    Ok(image.meta.impl_map(Token::new(TableId::MethodDef, rid))?)
+}
+
+/// The plan of a P/Invoke method, or of a delegate's `Invoke`.
+///
+/// # Errors
+/// Those of the signature, the metadata rows and the layouts of the types involved.
+pub fn method_plan(method: &'static Method) -> LoadResult<MethodPlan> {
+    let row = impl_map(method)?;
+    let sig = method.sig()?;
+    let flags = row.map_or(0, |row| row.mapping_flags);
+    let charset = match row {
+        Some(_) if flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE => CharSet::Unicode,
+        Some(_) => CharSet::Ansi,
+        None => delegate_charset(method.owner)?,
+    };
+    let rows = param_rows(method, sig.params.len())?;
+    let mut ret = param_plan(0, sig.ret, &rows[0], charset)?;
+    if sig.is_vararg {
+        ret.action = Action::Refused;
+        ret.native = NativeType::Refused(format!("{}: variable arguments to native code.", method.full_name()));
+    }
+    let mut params = Vec::with_capacity(sig.params.len());
+    for (position, ty) in sig.params.iter().enumerate() {
+        params.push(param_plan(position as u32 + 1, ty, &rows[position + 1], charset)?);
+    }
+    Ok(MethodPlan { params, ret, set_last_error: flags & pinvoke_flags::SUPPORTS_LAST_ERROR != 0 })
+}
+
+/// Param row facts: attributes and descriptor.
+#[derive(Default)]
+struct ParamRowFacts {
+    flags: u16,
+    raw: Option<NativeTypeRaw>,
+}
+
+/// Facts by sequence number; index 0 is the result.
+fn param_rows(method: &'static Method, count: usize) -> LoadResult<Vec<ParamRowFacts>> {
+    let mut facts: Vec<ParamRowFacts> = (0..=count).map(|_| ParamRowFacts::default()).collect();
+    let MethodKind::Def { image, rid } = method.kind else { return Ok(facts) };
+    for param_rid in image.meta.method_params(rid)? {
+        let row = image.meta.param(param_rid)?;
+        let Some(entry) = facts.get_mut(usize::from(row.sequence)) else { continue };
+        entry.flags = row.flags;
+        if row.flags & PARAM_HAS_FIELD_MARSHAL != 0 {
+            entry.raw = descriptor(image, param_rid)?;
+        }
+    }
+    Ok(facts)
+}
+
+fn descriptor(image: &'static Image, param: Rid) -> LoadResult<Option<NativeTypeRaw>> {
+    Ok(match image.meta.field_marshal(Token::new(TableId::Param, param))? {
+        Some(row) => Some(image.meta.parse_native_type(row.native_type)?),
+        None => None,
+    })
+}
+
+fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> LoadResult<ParamPlan> {
+    let by_ref = ty.is_byref();
+    let pointee = ty.element().filter(|_| by_ref).unwrap_or(ty);
+    let place = if index == 0 { Place::Return } else { Place::Param };
+    let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
+    let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
+    // Unmarked `ref` and StringBuilder go both ways, everything else in only.
+    let both = by_ref || matches!(native, NativeType::StringBuilder(_));
+    let (is_in, is_out) = match (marked_in, marked_out) {
+        (false, false) => (true, both),
+        marked => marked,
+    };
+    let mut plan = ParamPlan { index, ty: pointee, by_ref, is_in, is_out, native, action: Action::Refused };
+    plan.action = action(&plan)?;
+    if plan.action == Action::Refused && !matches!(plan.native, NativeType::Refused(_)) {
+        let what = if index == 0 {
+            "as a result"
+        } else if by_ref {
+            "by reference"
+        } else {
+            "by value"
+        };
+        plan.native = NativeType::Refused(format!("Cannot marshal '{}' {what}.", pointee.full_name()));
+    }
+    Ok(plan)
+}
+
+fn action(plan: &ParamPlan) -> LoadResult<Action> {
+    let is_result = plan.index == 0;
+    if is_result && plan.by_ref {
+        // A `ref` result is a plain address.
+        return Ok(if plan.native.is_same() { Action::Same } else { Action::Refused });
+    }
+    Ok(match &plan.native {
+        NativeType::Void => Action::Same,
+        NativeType::Same { .. } if plan.by_ref => Action::Address,
+        NativeType::Same { .. } => Action::Same,
+        NativeType::Bool(_) | NativeType::AnsiChar => Action::Scalar,
+        NativeType::String(StringForm::Utf16) if !plan.by_ref && !is_result => Action::Utf16Chars,
+        NativeType::String(_) => Action::Helper,
+        NativeType::StringBuilder(_) if !plan.by_ref && !is_result => Action::Helper,
+        NativeType::Array { element, count, .. } => array_action(plan, element, *count),
+        NativeType::ClassPointer(ty) if !plan.by_ref && !is_result && native_layout(ty)?.blittable => {
+            Action::ObjectData
+        }
+        NativeType::ClassPointer(_) => Action::Helper,
+        // By value the registers would follow the native fields, which only `Same` structs share with managed ones.
+        NativeType::Struct(_) if plan.by_ref => Action::Helper,
+        NativeType::Delegate(_) => Action::Helper,
+        NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,
+        NativeType::CriticalHandle(_) if !plan.by_ref && !is_result => Action::CriticalHandle,
+        NativeType::HandleRef(_) if !plan.by_ref && !is_result => Action::HandleRef,
+        NativeType::Custom { .. } => Action::Custom,
+        _ => Action::Refused,
+    })
+}
+
+fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Action {
+    if plan.index == 0 || plan.by_ref {
+        // Native code makes the array: its length must be known from the descriptor.
+        return if count.constant.is_some() || (plan.by_ref && !plan.is_out) {
+            Action::Helper
+        } else {
+            Action::Refused
+        };
+    }
+    if element.is_same() { Action::ArrayData } else { Action::Helper }
+}
+
+/// `CharSet` of `[UnmanagedFunctionPointer]` on a delegate type.
+fn delegate_charset(ty: Ty) -> LoadResult<CharSet> {
+    let Some(def) = ty.def() else { return Ok(CharSet::Ansi) };
+    let meta = &def.image.meta;
+    for row in meta.custom_attributes(Token::new(TableId::TypeDef, def.rid)) {
+        let row = row?;
+        let class = match row.constructor.table() {
+            TableId::MemberRef => meta.member_ref(row.constructor.rid())?.class,
+            _ => Token::new(TableId::TypeDef, meta.type_of_method(row.constructor.rid())?),
+        };
+        if !matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
+            || meta.type_name_of_token(class)?.1 != "UnmanagedFunctionPointerAttribute"
+        {
+            continue;
+        }
+        let int32 = |_: &CaEnumType| Some(ElementType::I4);
+        let args = meta.parse_custom_attribute(row.value, &[CaTypeHint::Prim(ElementType::I4)], &int32)?;
+        let is_unicode = args.named.iter().any(|arg| {
+            let value = match &arg.value {
+                CaValue::Enum { value, .. } => value,
+                value => value,
+            };
+            arg.name == "CharSet" && *value == CaValue::I4(ATTRIBUTE_CHAR_SET_UNICODE)
+        });
+        return Ok(if is_unicode { CharSet::Unicode } else { CharSet::Ansi });
+    }
+    Ok(CharSet::Ansi)
+}

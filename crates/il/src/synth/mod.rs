@@ -1,0 +1,42 @@
+//! Bodies that the runtime supplies, as IR: delegate members, array pseudo-methods, internal-call and native-call wrappers.
+//!
+//! Each function takes the method and gives its `Function`. Invariant: as all of `il`, no unsafe code and no address.
+
+pub mod array;
+pub mod builder;
+pub mod callback;
+pub mod delegate;
+pub mod internal_call;
+pub mod marshal;
+mod native_value;
+pub mod pinvoke;
+
+use crate::ir::Function;
+use saki_types::{LoadResult, Method, MethodKind};
+
+/// The body of any method that has none of its own; None when the method should have had CIL.
+///
+/// # Errors
+/// Those of the single builders.
+pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
+    if let MethodKind::Array(_) = method.kind {
+        return array::array_method(method).map(Some);
+    }
+    if method.is_runtime_implemented() && method.owner.is_delegate() {
+        return match method.name {
+            "Invoke" => delegate::delegate_invoke(method).map(Some),
+            ".ctor" => delegate::delegate_ctor(method).map(Some),
+            "BeginInvoke" => delegate::delegate_begin_invoke(method).map(Some),
+            "EndInvoke" => delegate::delegate_end_invoke(method).map(Some),
+            _ => Ok(None),
+        };
+    }
+    // An internal call may carry the P/Invoke flag by mistake; it is an internal call.
+    if method.is_internal_call() {
+        return internal_call::internal_call(method).map(Some);
+    }
+    if method.is_pinvoke() {
+        return pinvoke::pinvoke(method).map(Some);
+    }
+    Ok(None)
+}

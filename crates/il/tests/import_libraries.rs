@@ -1,0 +1,110 @@
+//! Imports every method of the installed class libraries and verifies the result; skipped where they are absent.
+//!
+//! `SAKI_IMPORT_TEST=System.Core,System` names other assemblies than mscorlib, or files; `SAKI_DUMP=Type:Method` prints IR.
+
+use saki_il::import::{ImportEnv, ImportOptions, NothingInitialised, import};
+use saki_types::binder::{Binder, SearchPaths};
+use saki_types::{Image, Ty};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const ROOT: &str = "/usr/lib/mono";
+
+struct Totals {
+    imported: usize,
+    refused: Vec<String>,
+    instructions: usize,
+    deferred: usize,
+}
+
+fn import_image(image: &'static Image, env: &dyn ImportEnv, totals: &mut Totals) {
+    let dump = std::env::var("SAKI_DUMP").ok();
+    let options = ImportOptions::default();
+    for rid in 1..=image.meta.row_count(saki_metadata::TableId::TypeDef) {
+        let Ok(ty) = image.type_def(rid) else { continue };
+        // Only closed methods have code: generic types are instantiated over object.
+        let Some(ty) = closed(ty) else { continue };
+        let Ok(methods) = ty.methods() else { continue };
+        for method in methods {
+            let method = if method.is_generic_definition() {
+                let args = vec![saki_types::universe().object(); method.generic_args.len()];
+                match saki_types::universe().instantiate_method(method, &args) {
+                    Ok(method) => method,
+                    Err(_) => continue,
+                }
+            } else {
+                method
+            };
+            if !matches!(method.body(), Ok(Some(_))) {
+                continue;
+            }
+            match import(method, &options, env) {
+                Ok(function) => {
+                    totals.imported += 1;
+                    totals.instructions += function.blocks.iter().map(|b| b.insts.len()).sum::<usize>();
+                    totals.deferred += function.deferred_errors.len();
+                    for error in &function.deferred_errors {
+                        println!("deferred in {}: {error}", function.name);
+                    }
+                    if dump.as_deref().is_some_and(|d| function.name.contains(d)) {
+                        println!("{function}");
+                    }
+                    if let Err(problem) = function.verify() {
+                        totals.refused.push(format!("VERIFY {problem}\n{function}"));
+                    }
+                }
+                Err(error) => totals.refused.push(format!("{}: {:?} {error}", method.full_name(), error.kind)),
+            }
+        }
+    }
+}
+
+fn closed(ty: Ty) -> Option<Ty> {
+    if !ty.is_generic_definition() {
+        return Some(ty);
+    }
+    let args = vec![saki_types::universe().object(); ty.args.len()];
+    saki_types::universe().instantiate(ty, &args).ok()
+}
+
+#[test]
+fn every_library_method_imports() {
+    let corlib = Path::new(ROOT).join("4.5/mscorlib.dll");
+    if !corlib.exists() {
+        return;
+    }
+    let paths = SearchPaths {
+        mono_path: Vec::new(),
+        application_base: PathBuf::from("."),
+        framework_root: PathBuf::from(ROOT),
+    };
+    let universe = saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
+    let mut images = vec![universe.corlib()];
+    if let Ok(names) = std::env::var("SAKI_IMPORT_TEST") {
+        for name in names.split(',') {
+            let path = match Path::new(name) {
+                file if file.is_file() => file.to_path_buf(),
+                _ => Path::new(ROOT).join("4.5").join(format!("{name}.dll")),
+            };
+            images.push(universe.binder().load_file(&path).expect("assembly loads").image);
+        }
+    }
+    for image in images {
+        let mut totals = Totals { imported: 0, refused: Vec::new(), instructions: 0, deferred: 0 };
+        let start = Instant::now();
+        import_image(image, &NothingInitialised, &mut totals);
+        println!(
+            "{:?}: {} imported, {} refused, {} IR instructions, {} deferred errors, {:?}",
+            image.meta.path(),
+            totals.imported,
+            totals.refused.len(),
+            totals.instructions,
+            totals.deferred,
+            start.elapsed()
+        );
+        for refused in totals.refused.iter().take(30) {
+            println!("{refused}");
+        }
+        assert!(totals.refused.is_empty(), "{} methods were refused", totals.refused.len());
+    }
+}

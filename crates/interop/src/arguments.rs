@@ -1,0 +1,188 @@
+//! The marshalling helpers of compiled wrappers: arguments and results, forwards and in callbacks.
+//!
+//! A by-value parameter's word *is* its native slot; a `ref` parameter's word is the address of a slot of the C heap.
+//! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
+//! Left out: what wrappers do inline (`saki_il::synth::pinvoke`).
+
+use crate::convert::{release, to_managed, to_native, update_managed};
+use crate::descriptor::MarshalDescriptor;
+use crate::text;
+use saki_abi::ObjRef;
+use saki_il::synth::marshal::NativeType;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object;
+use saki_runtime::thread::{Managed, Thread};
+
+/// (address of the managed value, descriptor) → native word.
+///
+/// # Errors
+/// As `to_native`; nothing is left allocated then.
+pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let plan = &descriptor.plan;
+    let managed = value as *const u8;
+    if !plan.by_ref {
+        let mut word = 0i64;
+        let slot = (&raw mut word).cast::<u8>();
+        // By-value structs are refused by the plan: every slot here is at most a word.
+        // A builder or array that is only `[Out]` still gives native code its buffer.
+        // SAFETY: the wrapper passes the address of the parameter.
+        let converted = unsafe { to_native(t, &plan.native, managed, slot) };
+        if let Err(thrown) = converted {
+            release_after_error(t, &plan.native, slot, element_count(&plan.native, managed));
+            return Err(thrown);
+        }
+        return Ok(word);
+    }
+    let size = plan.native.size_bytes().to_managed(t)? as usize;
+    let slot = text::allocate(t, size)?;
+    if plan.is_in {
+        // SAFETY: the slot has the native size, zeroed; the wrapper passes the by-reference argument.
+        if let Err(thrown) = unsafe { to_native(t, &plan.native, managed, slot) } {
+            release_after_error(t, &plan.native, slot, None);
+            // SAFETY: allocated above.
+            unsafe { text::free(slot) };
+            return Err(thrown);
+        }
+    }
+    Ok(slot as i64)
+}
+
+/// Frees a half-filled slot without disturbing the pending exception.
+fn release_after_error(t: Thread, native: &NativeType, slot: *mut u8, length: Option<usize>) {
+    let pending = t.take_pending();
+    // SAFETY: filled by `to_native` as far as it got; zero elsewhere.
+    let _ = unsafe { release(t, native, slot, length) };
+    t.set_pending(pending);
+}
+
+/// Length of the array that a by-value array parameter holds.
+fn element_count(native: &NativeType, managed: *const u8) -> Option<usize> {
+    if !matches!(native, NativeType::Array { .. }) || managed.is_null() {
+        return None;
+    }
+    // SAFETY: the managed slot of an array parameter holds a reference.
+    let array: ObjRef = unsafe { crate::convert::read(managed) };
+    (!array.is_null()).then(|| object::array_length(array))
+}
+
+/// (native word, address of the managed value, descriptor): copies back; for a result: converts and frees.
+///
+/// # Errors
+/// As `to_managed`.
+pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let plan = &descriptor.plan;
+    let managed = value as *mut u8;
+    let mut word = word;
+    let slot = (&raw mut word).cast::<u8>();
+    if plan.index == 0 {
+        // SAFETY: a result's word is its slot; the wrapper passes a local of the managed type.
+        let converted = unsafe { to_managed(t, &plan.native, slot, managed) };
+        // Strings and arrays are the caller's; what a class pointer or delegate points at is not.
+        if matches!(plan.native, NativeType::String(_) | NativeType::Array { .. }) {
+            release_after_error(t, &plan.native, slot, None);
+        }
+        return converted;
+    }
+    if plan.by_ref {
+        // SAFETY: the word is the slot's address; the wrapper passes the by-reference argument.
+        return unsafe { to_managed(t, &plan.native, word as *const u8, managed) };
+    }
+    // SAFETY: the word came from `marshal_in` of this value.
+    unsafe { update_managed(t, &plan.native, slot, managed) }
+}
+
+/// (native word, address of the managed value, descriptor): frees what `marshal_in` made. 0 is fine.
+///
+/// # Errors
+/// Load errors.
+pub fn marshal_free(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+    if word == 0 {
+        return Ok(());
+    }
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let plan = &descriptor.plan;
+    if plan.by_ref {
+        let slot = word as *mut u8;
+        // SAFETY: the slot of `marshal_in`, whose contents native code may have replaced by its own allocations.
+        unsafe { release(t, &plan.native, slot, None)? };
+        // SAFETY: allocated by `marshal_in`.
+        unsafe { text::free(slot) };
+        return Ok(());
+    }
+    let mut word = word;
+    let length = element_count(&plan.native, value as *const u8);
+    // SAFETY: the word came from `marshal_in`.
+    unsafe { release(t, &plan.native, (&raw mut word).cast(), length) }
+}
+
+/// A native caller's argument → the managed value at `value`.
+///
+/// # Errors
+/// As `to_managed`.
+pub fn callback_in(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let plan = &descriptor.plan;
+    let slot = if plan.by_ref { word as *const u8 } else { (&raw const word).cast() };
+    if slot.is_null() {
+        return Ok(());
+    }
+    // SAFETY: native code passes what the delegate's signature says; the wrapper a local of the managed type.
+    unsafe { to_managed(t, &plan.native, slot, value as *mut u8) }
+}
+
+/// A managed result (index 0), or what the delegate left in an `out`/`ref` argument, → native.
+///
+/// # Errors
+/// As `to_native`.
+pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<i64> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let plan = &descriptor.plan;
+    let managed = value as *const u8;
+    if plan.index == 0 {
+        let mut result = 0i64;
+        // SAFETY: a result's word is its slot. Native code owns what is allocated.
+        unsafe { to_native(t, &plan.native, managed, (&raw mut result).cast())? };
+        return Ok(result);
+    }
+    let slot = word as *mut u8;
+    if slot.is_null() {
+        return Ok(0);
+    }
+    if plan.by_ref {
+        // SAFETY: native code passed the address of a slot of this type.
+        unsafe { to_native(t, &plan.native, managed, slot)? };
+        return Ok(0);
+    }
+    // An `[Out]` object behind a pointer: its fields go back to where they came from.
+    if let NativeType::ClassPointer(ty) = &plan.native {
+        // SAFETY: as above.
+        let object: ObjRef = unsafe { crate::convert::read(managed) };
+        if !object.is_null() {
+            let data = object.field_ptr::<u8>(saki_il::synth::marshal::data_offset_bytes(ty) as usize);
+            // SAFETY: native code passed a struct of this layout.
+            unsafe { crate::convert::fields_to_native(t, ty, data, slot)? };
+        }
+    }
+    Ok(0)
+}
+
+/// MarshalDirectiveException with the reason why the value cannot be marshalled.
+///
+/// # Errors
+/// Always.
+pub fn throw_marshal_directive(t: Thread, info: usize) -> Managed<()> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    let message = match &descriptor.plan.native {
+        NativeType::Refused(why) => why.clone(),
+        _ => format!("Cannot marshal parameter #{} of {}.", descriptor.plan.index, descriptor.method.full_name()),
+    };
+    Err(exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", &message))
+}

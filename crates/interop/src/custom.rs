@@ -1,0 +1,80 @@
+//! `ICustomMarshaler` instances: found by the type name in the descriptor, made by `GetInstance(cookie)`, kept for ever.
+//!
+//! Invariant: one instance per descriptor. Left out: calling it, which wrappers do.
+
+use crate::convert::directive_error;
+use crate::descriptor::MarshalDescriptor;
+use saki_abi::ObjRef;
+use saki_il::synth::marshal::NativeType;
+use saki_runtime::cells::Cell;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::strings;
+use saki_runtime::thread::{Managed, Thread};
+use saki_types::binder::AssemblyName;
+use saki_types::{Image, LoadError, LoadResult, Ty, universe};
+
+/// The marshaler of a parameter.
+///
+/// # Errors
+/// TypeLoadException, MarshalDirectiveException; what `GetInstance` throws.
+pub fn custom_marshaler(t: Thread, info: usize) -> Managed<ObjRef> {
+    // SAFETY: `Symbol::MarshalInfo`.
+    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+    if let Some(cell) = descriptor.custom_marshaler.get() {
+        return Ok(cell.get());
+    }
+    let NativeType::Custom { marshaler_type, cookie } = &descriptor.plan.native else {
+        return Err(directive_error(t, "The parameter has no custom marshaler."));
+    };
+    let ty = find_type(descriptor.method.image(), marshaler_type).to_managed(t)?;
+    let candidates = ty.methods_named("GetInstance").to_managed(t)?;
+    let mut factory = None;
+    for method in candidates {
+        if method.is_static() && method.sig().to_managed(t)?.params == [universe().string()] {
+            factory = Some(method);
+        }
+    }
+    let Some(factory) = factory else {
+        let message = format!(
+            "Custom marshaler '{}' does not implement a static GetInstance method that takes a single string parameter and returns an ICustomMarshaler.",
+            ty.full_name()
+        );
+        return Err(saki_runtime::exceptions::throw(t, "System", "ApplicationException", &message));
+    };
+    let cookie = strings::new_string(t, cookie)?;
+    let marshaler = invoke::invoke(t, factory, &[Slot::from_ref(cookie)])?.as_ref();
+    if marshaler.is_null() {
+        let message = format!("Custom marshaler '{}' returned a null reference from GetInstance.", ty.full_name());
+        return Err(saki_runtime::exceptions::throw(t, "System", "ApplicationException", &message));
+    }
+    // The first to store wins, so that everyone sees one instance.
+    Ok(descriptor.custom_marshaler.get_or_init(|| Cell::new(marshaler)).get())
+}
+
+/// "Ns.Outer+Inner, Assembly, Version=…"; without an assembly the type is in `image`, or in corlib.
+fn find_type(image: &'static Image, text: &str) -> LoadResult<Ty> {
+    let (type_name, assembly) = match text.split_once(',') {
+        Some((name, rest)) => (name.trim(), AssemblyName::parse(rest.trim())),
+        None => (text.trim(), None),
+    };
+    let images = match assembly {
+        Some(name) => vec![universe().binder().resolve(&name, Some(image))?.image],
+        None => vec![image, universe().corlib()],
+    };
+    let mut parts = type_name.split('+');
+    let outer = parts.next().unwrap_or_default();
+    let (namespace, name) = outer.rsplit_once('.').unwrap_or(("", outer));
+    for image in images {
+        let Some(mut ty) = image.find_type(namespace, name)? else { continue };
+        for inner in parts.clone() {
+            let nested = ty.def().and_then(|def| {
+                let rid = def.image.meta.find_type_def("", inner, Some(def.rid))?;
+                Some(def.image.type_def(rid))
+            });
+            ty = nested.ok_or_else(|| LoadError::type_load("no such nested type", text))??;
+        }
+        return Ok(ty);
+    }
+    Err(LoadError::type_load(format!("Could not load type '{text}'."), text))
+}

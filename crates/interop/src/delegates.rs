@@ -1,0 +1,224 @@
+//! Delegates as C function pointers, and C function pointers as delegates.
+//!
+//! Out: each delegate given to native code gets a small C entry of its own, which calls `dispatch` with the delegate's
+//! context. The entry keeps the delegate only weakly: as documented, the program must keep it alive while native code
+//! may call it. Entries of dead delegates are used again for new delegates of the same type.
+//! In: a delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
+//! delegate's `extra_arg`.
+//!
+//! Invariants: wrappers are made once per delegate type; a pointer that came from a delegate goes back to that delegate.
+//! Left out: C functions with variable arguments.
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
+use saki_il::ir::{CallSig, IrType};
+use saki_il::synth::delegate::{DelegateKind, invoke_method};
+use saki_il::synth::{callback, pinvoke};
+use saki_runtime::compile;
+use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::fields::ManagedField;
+use saki_runtime::invoke::{Slot, invoke_address};
+use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::{callback_exceptions, handles, object, unhandled};
+use saki_sync::handle_table::{Handle, HandleKind};
+use saki_thread::ThreadKind;
+use saki_types::{Method, Ty};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The C entry of a delegate, 0 until it is asked for.
+static DELEGATE_TRAMPOLINE: ManagedField = ManagedField::corlib("System", "Delegate", "delegate_trampoline");
+/// The native function of a `SelfPassing` delegate.
+static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "extra_arg");
+
+/// Entries looked at for reuse each time one is needed.
+const REUSE_ATTEMPTS: usize = 4;
+
+/// What is the same for all delegates of one type.
+struct CallbackType {
+    /// Managed wrapper: `fn(context, native words…)`.
+    wrapper: usize,
+    sig: CallSig,
+    entry: saki_runtime::compile::CallbackEntry,
+    contexts: Mutex<VecDeque<&'static CallbackContext>>,
+}
+
+/// What a C entry passes: never freed, reused when its delegate is gone.
+struct CallbackContext {
+    /// Weak handle of the delegate, as its 32-bit form.
+    delegate: AtomicU32,
+    class: &'static CallbackType,
+}
+
+static CALLBACK_TYPES: Mutex<Option<FxHashMap<Ty, &'static CallbackType>>> = Mutex::new(None);
+static ENTRIES: Mutex<Option<FxHashMap<usize, &'static CallbackContext>>> = Mutex::new(None);
+static NATIVE_INVOKES: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
+
+impl CallbackContext {
+    fn target(&self) -> ObjRef {
+        // Acquire: pairs with the Release of the thread that reused the entry.
+        let handle = Handle::from_bits(self.delegate.load(Ordering::Acquire));
+        handle.and_then(|h| handles::target(h).ok()).unwrap_or(ObjRef::NULL)
+    }
+}
+
+/// The C function pointer of a delegate (not null).
+///
+/// # Errors
+/// MarshalDirectiveException is left to the first call; OutOfMemoryException, load errors.
+pub fn function_pointer(t: Thread, delegate: ObjRef) -> Managed<usize> {
+    if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
+        return Ok(EXTRA_ARG.get(delegate));
+    }
+    let known = DELEGATE_TRAMPOLINE.get::<usize>(delegate);
+    if known != 0 {
+        return Ok(known);
+    }
+    let ty = object::type_of(delegate);
+    let class = callback_type(t, ty)?;
+    let Some(handle) = handles::allocate(t, HandleKind::Weak, delegate) else {
+        return Err(exceptions::out_of_memory(t));
+    };
+    let mut contexts = class.contexts.lock();
+    for _ in 0..REUSE_ATTEMPTS.min(contexts.len()) {
+        let Some(context) = contexts.pop_front() else { break };
+        contexts.push_back(context);
+        if !context.target().is_null() {
+            continue;
+        }
+        // Release: the new handle is complete.
+        let stale = context.delegate.swap(handle.bits(), Ordering::AcqRel);
+        if let Some(stale) = Handle::from_bits(stale) {
+            let _ = handles::free(t, stale);
+        }
+        let found = ENTRIES.lock().iter().flatten().find(|(_, c)| std::ptr::eq(**c, context)).map(|(entry, _)| *entry);
+        if let Some(entry) = found {
+            DELEGATE_TRAMPOLINE.set(delegate, entry);
+            return Ok(entry);
+        }
+    }
+    let context: &'static CallbackContext =
+        Box::leak(Box::new(CallbackContext { delegate: AtomicU32::new(handle.bits()), class }));
+    let cookie = context as *const CallbackContext as usize;
+    let entry = compile::place_callback_entry(&class.entry, dispatch as *const () as usize, cookie).to_managed(t)?;
+    contexts.push_back(context);
+    ENTRIES.lock().get_or_insert_default().insert(entry, context);
+    DELEGATE_TRAMPOLINE.set(delegate, entry);
+    Ok(entry)
+}
+
+fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
+    if let Some(known) = CALLBACK_TYPES.lock().as_ref().and_then(|table| table.get(&ty)) {
+        return Ok(known);
+    }
+    let invoke = invoke_method(ty).to_managed(t)?;
+    let function = callback::callback(invoke).to_managed(t)?;
+    let sig = function.sig.clone();
+    // The C side has no context parameter: the entry adds it.
+    let native = CallSig { has_this: false, params: sig.params[1..].to_vec(), ret: sig.ret };
+    let wrapper = compile::place_wrapper(t, invoke, &function)?;
+    let entry = compile::compile_callback_entry(&native).to_managed(t)?;
+    let made = CallbackType { wrapper, sig, entry, contexts: Mutex::default() };
+    Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
+}
+
+/// Called by C entries: runs the wrapper with the C arguments in `slots` (structs: addresses) and leaves the result in
+/// `result`. An exception is kept and thrown when the native code returns to managed code; until then native code sees a
+/// zero result. On a thread that no managed code had called into native code it ends the process.
+///
+/// # Safety
+/// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
+unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64, result: *mut u64) {
+    // SAFETY: contexts are never freed.
+    let class = unsafe { (*context).class };
+    let is_foreign = saki_thread::current().is_none();
+    let thread = saki_thread::attach_current(ThreadKind::Background);
+    let t = Thread::current();
+    let was_safe = thread.is_in_safe_region();
+    if was_safe {
+        // SAFETY: the current thread, which called `enter_native` before the native code ran.
+        unsafe { saki_thread::leave_native(t.abi()) };
+    }
+    let count = class.sig.params.len() - 1;
+    let mut words = Vec::with_capacity(count + 2);
+    let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
+    if returns_struct {
+        words.push(Slot::from_ptr(result));
+    }
+    words.push(Slot::from_ptr(context));
+    // SAFETY: the entry's promise.
+    words.extend((0..count).map(|index| Slot(unsafe { *slots.add(index) })));
+    match invoke_address(t, class.wrapper, &class.sig, false, &words) {
+        Ok(value) => {
+            if class.sig.ret.is_some() && !returns_struct {
+                // SAFETY: the entry's promise.
+                unsafe { *result = value.0 };
+            }
+        }
+        Err(_) => {
+            if is_foreign || !was_safe {
+                unhandled::report_and_exit(t);
+            }
+            callback_exceptions::keep(t, t.take_pending());
+            if class.sig.ret.is_some() && !returns_struct {
+                // SAFETY: the entry's promise.
+                unsafe { *result = 0 };
+            }
+        }
+    }
+    if was_safe || is_foreign {
+        // SAFETY: the current thread, running; the C frames above hold no references.
+        unsafe { saki_thread::enter_native(t.abi()) };
+    }
+}
+
+/// (context) The delegate that a C entry stands for.
+///
+/// # Errors
+/// InvalidOperationException when it has been collected.
+pub fn callback_delegate(t: Thread, context: usize) -> Managed<ObjRef> {
+    // SAFETY: `dispatch` passes its own context; contexts are never freed.
+    let context = unsafe { &*(context as *const CallbackContext) };
+    let delegate = context.target();
+    if delegate.is_null() {
+        let message = "A callback was made on a garbage collected delegate.";
+        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+    }
+    Ok(delegate)
+}
+
+/// A delegate of type `ty` for a C function pointer; 0 gives null.
+///
+/// # Errors
+/// OutOfMemoryException, load errors.
+pub fn delegate_for(t: Thread, address: usize, ty: Ty) -> Managed<ObjRef> {
+    if address == 0 {
+        return Ok(ObjRef::NULL);
+    }
+    let ours = ENTRIES.lock().as_ref().and_then(|table| table.get(&address).copied());
+    if let Some(original) = ours.map(|context| context.target()).filter(|d| !d.is_null())
+        && object::type_of(original) == ty
+    {
+        return Ok(original);
+    }
+    let invoke = invoke_method(ty).to_managed(t)?;
+    let code = native_invoke(t, ty, invoke)?;
+    let delegate = object::new_instance(t, ty)?;
+    METHOD_PTR.set(delegate, code);
+    INVOKE_IMPL.set(delegate, DelegateKind::SelfPassing as i32 as usize);
+    METHOD.set(delegate, invoke as *const Method as usize);
+    EXTRA_ARG.set(delegate, address);
+    Ok(delegate)
+}
+
+/// Code of the wrapper that calls the native function of a delegate.
+fn native_invoke(t: Thread, ty: Ty, invoke: &'static Method) -> Managed<usize> {
+    if let Some(&known) = NATIVE_INVOKES.lock().as_ref().and_then(|table| table.get(&ty)) {
+        return Ok(known);
+    }
+    let function = pinvoke::native_delegate_invoke(invoke).to_managed(t)?;
+    let code = compile::place_wrapper(t, invoke, &function)?;
+    Ok(*NATIVE_INVOKES.lock().get_or_insert_default().entry(ty).or_insert(code))
+}

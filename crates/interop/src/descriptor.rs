@@ -1,0 +1,57 @@
+//! Marshalling descriptors: what `Symbol::MarshalInfo` stands for.
+//!
+//! A descriptor is made when the code that names it is placed and lives as long as the process.
+//! Invariant: one descriptor per (method, parameter), so that what it caches is cached once.
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
+use saki_runtime::cells::Cell;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::thread::{Managed, Thread};
+use saki_types::Method;
+use std::sync::OnceLock;
+
+/// One parameter of a native call, or its result (`plan.index` 0).
+pub struct MarshalDescriptor {
+    pub method: &'static Method,
+    pub plan: ParamPlan,
+    /// The `ICustomMarshaler`, once made.
+    pub custom_marshaler: OnceLock<Cell>,
+}
+
+type Key = (usize, u32);
+
+static DESCRIPTORS: Mutex<Option<FxHashMap<Key, &'static MarshalDescriptor>>> = Mutex::new(None);
+
+/// The descriptor of parameter `index` of `method`.
+///
+/// # Errors
+/// Load errors; ExecutionEngineException for an index the method does not have.
+pub fn descriptor(t: Thread, method: &'static Method, index: u32) -> Managed<&'static MarshalDescriptor> {
+    let key = (method as *const Method as usize, index);
+    if let Some(known) = DESCRIPTORS.lock().as_ref().and_then(|table| table.get(&key)) {
+        return Ok(known);
+    }
+    let plan: MethodPlan = method_plan(method).to_managed(t)?;
+    let Some(param) = plan.param(index) else {
+        let message = format!("{} has no parameter {index}", method.full_name());
+        return Err(exceptions::throw(t, "System", "ExecutionEngineException", &message));
+    };
+    let made = MarshalDescriptor { method, plan: param.clone(), custom_marshaler: OnceLock::new() };
+    Ok(DESCRIPTORS.lock().get_or_insert_default().entry(key).or_insert_with(|| Box::leak(Box::new(made))))
+}
+
+impl MarshalDescriptor {
+    /// The word that compiled code passes.
+    pub fn address(&'static self) -> usize {
+        self as *const MarshalDescriptor as usize
+    }
+
+    /// # Safety
+    /// `address` came from `address`.
+    pub unsafe fn from_address(address: usize) -> &'static MarshalDescriptor {
+        // SAFETY: the caller's promise; descriptors are never freed.
+        unsafe { &*(address as *const MarshalDescriptor) }
+    }
+}

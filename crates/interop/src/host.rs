@@ -1,0 +1,165 @@
+//! C symbols that native libraries of Mono expect from the program that loads them.
+//!
+//! libmono-native.so is linked so that it loads only where the first four exist; the `saki` executable exports them to the
+//! dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
+//! Invariant: none of them needs more than the current thread. Left out: every other symbol of libmono.
+
+use saki_runtime::internal_calls;
+use saki_runtime::thread::Thread;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The names that the executable must export.
+pub const EXPORTED_SYMBOLS: [&str; 8] = [
+    "mono_add_internal_call_with_flags",
+    "mono_marshal_set_last_error",
+    "mono_threads_enter_gc_safe_region_internal",
+    "mono_threads_exit_gc_safe_region_internal",
+    "mono_win32_compat_CopyMemory",
+    "mono_win32_compat_FillMemory",
+    "mono_win32_compat_MoveMemory",
+    "mono_win32_compat_ZeroMemory",
+];
+
+/// Keeps the symbols in a link that otherwise names none of them.
+pub fn keep_exports() -> usize {
+    let symbols: [*const (); 8] = [
+        mono_add_internal_call_with_flags as *const (),
+        mono_marshal_set_last_error as *const (),
+        mono_threads_enter_gc_safe_region_internal as *const (),
+        mono_threads_exit_gc_safe_region_internal as *const (),
+        mono_win32_compat_CopyMemory as *const (),
+        mono_win32_compat_FillMemory as *const (),
+        mono_win32_compat_MoveMemory as *const (),
+        mono_win32_compat_ZeroMemory as *const (),
+    ];
+    symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
+}
+
+/// The read function of libmono-native: `i32 fn(intptr fd, u8* buffer, i32 count)`; 0 until it registers itself.
+static READ: AtomicUsize = AtomicUsize::new(0);
+
+type ReadFunction = unsafe extern "C" fn(isize, *mut u8, i32) -> i32;
+
+/// The internal call `Interop/Sys::Read`, which libmono-native supplies.
+unsafe extern "C" fn interop_sys_read(_thread: Thread, fd: isize, buffer: *mut u8, count: i32) -> i32 {
+    // Acquire: pairs with the Release at registration.
+    let function = READ.load(Ordering::Acquire);
+    // SAFETY: stored from a function of this type; registered before the row that leads here.
+    let function = unsafe { std::mem::transmute::<usize, ReadFunction>(function) };
+    // SAFETY: managed code passes a pinned buffer of `count` bytes.
+    unsafe { function(fd, buffer, count) }
+}
+
+/// Registers an internal call. Only the one that libmono-native has on this system is known; its functions lack the
+/// thread argument, so that others would need adapters of their own.
+///
+/// # Safety
+/// `name` is NUL-terminated; `function` has the type that the name implies.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_add_internal_call_with_flags(
+    name: *const c_char,
+    function: *const c_void,
+    _cooperative: i32,
+) {
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) };
+    if name.to_bytes() == b"Interop/Sys::Read" {
+        // Release: the row below is found only after the address is there.
+        READ.store(function as usize, Ordering::Release);
+        internal_calls::register(&[("Interop/Sys::Read", interop_sys_read as *const ())]);
+    }
+}
+
+/// Saves errno as the thread's last P/Invoke error.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_marshal_set_last_error() {
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    set_last_error(errno);
+}
+
+/// `Marshal.GetLastWin32Error` of this thread.
+pub fn set_last_error(errno: i32) {
+    if let Some(thread) = saki_thread::current() {
+        // SAFETY: the current thread's own struct; only this thread touches the field.
+        unsafe { (*thread.abi()).last_error = errno };
+    }
+}
+
+/// Begins a part in which the thread touches no managed object. Gives 1 if it was not in one already.
+///
+/// # Safety
+/// No object reference is held only in registers of the caller's callees; ended by the function below.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data: *mut c_void) -> *mut c_void {
+    match saki_thread::current() {
+        Some(thread) if thread.is_running() => {
+            // SAFETY: the current thread, running; the C caller holds no references.
+            unsafe { saki_thread::enter_native(thread.abi()) };
+            1 as *mut c_void
+        }
+        _ => std::ptr::null_mut(),
+    }
+}
+
+/// Ends what the function above began; errno stays as it was.
+///
+/// # Safety
+/// `cookie` came from the function above, on this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut c_void, _stack_data: *mut c_void) {
+    if cookie.is_null() {
+        return;
+    }
+    if let Some(thread) = saki_thread::current() {
+        // SAFETY: points to this thread's errno.
+        let errno = unsafe { *libc::__errno_location() };
+        // SAFETY: the cookie says that `enter_native` was called.
+        unsafe { saki_thread::leave_native(thread.abi()) };
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
+    }
+}
+
+/// kernel32 `CopyMemory`.
+///
+/// # Safety
+/// As `memcpy`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise; overlap is tolerated.
+    unsafe { std::ptr::copy(source, destination, bytes) };
+}
+
+/// kernel32 `MoveMemory`.
+///
+/// # Safety
+/// As `memmove`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy(source, destination, bytes) };
+}
+
+/// kernel32 `FillMemory`.
+///
+/// # Safety
+/// As `memset`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usize, value: u8) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::write_bytes(destination, value, bytes) };
+}
+
+/// kernel32 `ZeroMemory`.
+///
+/// # Safety
+/// As `memset`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::write_bytes(destination, 0, bytes) };
+}

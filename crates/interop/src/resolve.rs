@@ -1,0 +1,91 @@
+//! From a P/Invoke method to the address of its native function.
+//!
+//! Invariant: the dllmap of the assembly is asked before the machine's. Left out: caching the address (runtime).
+
+use crate::dllmap::{DllMap, global_config_paths};
+use crate::library;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_il::synth::marshal::{impl_map, pinvoke_flags};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::thread::{Managed, Thread};
+use saki_types::{Image, Method};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
+static PER_ASSEMBLY: Mutex<Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
+
+/// What Mono's exceptions say behind the name.
+const UNKNOWN_MEMBER: &str = "assembly:<unknown assembly> type:<unknown type> member:(null)";
+
+fn assembly_map(image: &'static Image) -> &'static DllMap {
+    let path = PathBuf::from(format!("{}.config", image.meta.path().display()));
+    if let Some(known) = PER_ASSEMBLY.lock().as_ref().and_then(|table| table.get(&path)) {
+        return known;
+    }
+    let map: &'static DllMap = Box::leak(Box::new(DllMap::read(&path)));
+    PER_ASSEMBLY.lock().get_or_insert_default().entry(path).or_insert(map)
+}
+
+fn global_maps() -> &'static [DllMap] {
+    GLOBAL.get_or_init(|| global_config_paths().iter().map(|path| DllMap::read(path)).collect())
+}
+
+/// Library and function after the maps.
+pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (String, String) {
+    let mut mapped = assembly_map(image).look_up(library, function);
+    for map in global_maps() {
+        if mapped.found {
+            break;
+        }
+        mapped = map.look_up(library, function);
+    }
+    (mapped.library, mapped.function)
+}
+
+/// The native function of a P/Invoke method.
+///
+/// # Errors
+/// DllNotFoundException, EntryPointNotFoundException; load errors.
+pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
+    let Some(row) = impl_map(method).to_managed(t)? else {
+        let message = format!("{} names no native function", method.full_name());
+        return Err(exceptions::throw(t, "System", "EntryPointNotFoundException", &message));
+    };
+    let image = method.image();
+    let names = || -> saki_types::LoadResult<(&'static str, &'static str)> {
+        let library = image.meta.module_ref(row.import_scope)?;
+        Ok((image.meta.string(library.name)?, image.meta.string(row.import_name)?))
+    };
+    let (library, function) = names().to_managed(t)?;
+    let (library, function) = mapped_names(image, library, function);
+    let directory = image.meta.path().parent().map(PathBuf::from);
+    // Loading runs foreign initialisers and may take long: not while the world waits for this thread.
+    let opened = t.managed().blocking(|| library::open(&library, directory.as_deref()));
+    let module = match opened {
+        Ok(module) => module,
+        Err(tried) => {
+            trace(&library, &tried);
+            let message = format!("{library} {UNKNOWN_MEMBER}");
+            return Err(exceptions::throw(t, "System", "DllNotFoundException", &message));
+        }
+    };
+    let exact = row.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
+    let unicode = row.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
+    let found = library::symbol_names(&function, exact, unicode).iter().find_map(|name| module.symbol(name));
+    found.ok_or_else(|| {
+        trace(&function, &format!("not in {library}"));
+        let message = format!("{function} {UNKNOWN_MEMBER}");
+        exceptions::throw(t, "System", "EntryPointNotFoundException", &message)
+    })
+}
+
+/// What was tried, for those who set `MONO_LOG_MASK=dll` as for Mono.
+fn trace(what: &str, why: &str) {
+    let wanted =
+        std::env::var("MONO_LOG_MASK").is_ok_and(|mask| mask.split(',').any(|item| item == "dll" || item == "all"));
+    if wanted {
+        eprintln!("DllImport: {what}: {}", why.trim_end());
+    }
+}

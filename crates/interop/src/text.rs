@@ -1,0 +1,167 @@
+//! Strings between managed UTF-16 and native memory of the C heap.
+//!
+//! "ANSI" is UTF-8 on this platform. Everything allocated here is freed with `free`, except BSTRs, whose block begins at
+//! the length in front. Invariant: no native string is kept beyond the call that reads it.
+//! Left out: which form a parameter has (`saki_il::synth::marshal`).
+
+use saki_abi::ObjRef;
+use saki_il::synth::marshal::StringForm;
+use saki_runtime::exceptions;
+use saki_runtime::strings;
+use saki_runtime::thread::{Managed, Thread};
+
+/// Bytes of the length in front of a BSTR.
+const BSTR_PREFIX_BYTES: usize = 4;
+
+/// Zeroed memory of the C heap; at least one byte.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn allocate(t: Thread, bytes: usize) -> Managed<*mut u8> {
+    // SAFETY: plain allocation.
+    let block = unsafe { libc::calloc(1, bytes.max(1)) };
+    if block.is_null() { Err(exceptions::out_of_memory(t)) } else { Ok(block.cast()) }
+}
+
+/// Frees C heap memory; null is fine.
+///
+/// # Safety
+/// `block` came from the C heap and is not used again.
+pub unsafe fn free(block: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { libc::free(block.cast()) };
+}
+
+/// UTF-16 to UTF-8; lone surrogates become U+FFFD.
+pub fn utf8_of(units: &[u16]) -> Vec<u8> {
+    if units.iter().all(|u| *u < 0x80) {
+        return units.iter().map(|u| *u as u8).collect();
+    }
+    String::from_utf16_lossy(units).into_bytes()
+}
+
+/// A native copy of these UTF-16 units, terminated.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn native_copy(t: Thread, form: StringForm, units: &[u16]) -> Managed<*mut u8> {
+    match form {
+        StringForm::Utf8 => terminated(t, &utf8_of(units), 0),
+        StringForm::Utf16 => terminated(t, bytes_of(units), 0),
+        StringForm::Bstr => terminated(t, bytes_of(units), BSTR_PREFIX_BYTES),
+        StringForm::AnsiBstr => terminated(t, &utf8_of(units), BSTR_PREFIX_BYTES),
+    }
+}
+
+/// `prefix` bytes of length (if any), the content, two zero bytes; gives the address of the content.
+fn terminated(t: Thread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
+    let block = allocate(t, prefix + content.len() + 2)?;
+    if prefix != 0 {
+        // SAFETY: the block begins with room for the length.
+        unsafe { block.cast::<u32>().write_unaligned(content.len() as u32) };
+    }
+    // SAFETY: the block holds the content behind the prefix.
+    let start = unsafe { block.add(prefix) };
+    // SAFETY: as above; a new block does not overlap.
+    unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), start, content.len()) };
+    Ok(start)
+}
+
+pub fn bytes_of(units: &[u16]) -> &[u8] {
+    // SAFETY: any u16 is two bytes.
+    unsafe { std::slice::from_raw_parts(units.as_ptr().cast(), units.len() * 2) }
+}
+
+/// The units of a managed string; empty for null.
+pub fn units_of<'a>(string: ObjRef) -> &'a [u16] {
+    if string.is_null() { &[] } else { strings::units(string) }
+}
+
+/// A managed string from native characters; null gives null.
+///
+/// # Errors
+/// OutOfMemoryException.
+///
+/// # Safety
+/// `native` is null or a string of this form.
+pub unsafe fn managed_copy(t: Thread, form: StringForm, native: *const u8) -> Managed<ObjRef> {
+    if native.is_null() {
+        return Ok(ObjRef::NULL);
+    }
+    // SAFETY: the caller's promise for each form.
+    unsafe {
+        match form {
+            StringForm::Utf8 => strings::new_string_utf8(t, c_bytes(native)),
+            StringForm::Utf16 => strings::new_string_utf16(t, &wide_units(native)),
+            StringForm::Bstr => {
+                let bytes = native.cast::<u32>().sub(1).read_unaligned() as usize;
+                strings::new_string_utf16(t, &copied_units(native, bytes / 2))
+            }
+            StringForm::AnsiBstr => {
+                let bytes = native.cast::<u32>().sub(1).read_unaligned() as usize;
+                strings::new_string_utf8(t, std::slice::from_raw_parts(native, bytes))
+            }
+        }
+    }
+}
+
+/// Frees a native string of this form; null is fine.
+///
+/// # Safety
+/// `native` is null or a string of this form that its owner gave up.
+pub unsafe fn free_string(form: StringForm, native: *mut u8) {
+    if native.is_null() {
+        return;
+    }
+    let prefix = match form {
+        StringForm::Bstr | StringForm::AnsiBstr => BSTR_PREFIX_BYTES,
+        StringForm::Utf8 | StringForm::Utf16 => 0,
+    };
+    // SAFETY: the block begins at the prefix.
+    unsafe { free(native.sub(prefix)) };
+}
+
+/// Bytes up to the terminator.
+///
+/// # Safety
+/// `native` is NUL-terminated.
+pub unsafe fn c_bytes<'a>(native: *const u8) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { std::ffi::CStr::from_ptr(native.cast()) }.to_bytes()
+}
+
+/// Units up to the terminator; the address need not be even.
+///
+/// # Safety
+/// `native` is terminated by a zero unit.
+pub unsafe fn wide_units(native: *const u8) -> Vec<u16> {
+    let native = native.cast::<u16>();
+    let mut length = 0;
+    // SAFETY: the terminator bounds the walk.
+    while unsafe { native.add(length).read_unaligned() } != 0 {
+        length += 1;
+    }
+    // SAFETY: as above.
+    unsafe { copied_units(native.cast(), length) }
+}
+
+/// # Safety
+/// `count` units can be read at `native`.
+pub unsafe fn copied_units(native: *const u8, count: usize) -> Vec<u16> {
+    // SAFETY: the caller's promise.
+    (0..count).map(|i| unsafe { native.cast::<u16>().add(i).read_unaligned() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utf8_of;
+
+    #[test]
+    fn utf8() {
+        let check = |text: &str| assert_eq!(utf8_of(&text.encode_utf16().collect::<Vec<_>>()), text.as_bytes());
+        check("");
+        check("plain");
+        check("ä€😀");
+        assert_eq!(utf8_of(&[0xd800]), "\u{fffd}".as_bytes());
+    }
+}

@@ -1,0 +1,275 @@
+//! The compiler: options, target, contexts that are used again, and the way from a lowered function to tables.
+
+use crate::dump::Dump;
+use crate::error::CompileError;
+use crate::isa;
+use crate::lower::{self, INDIRECT_KEY, ParentFrame};
+use crate::options::CompilerOptions;
+use crate::output::{CallSite, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
+use crate::symbols::{LibCall, RelocTarget, SymbolTable};
+use cranelift_codegen::binemit;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget};
+use cranelift_frontend::FunctionBuilderContext;
+use saki_il::ir::Function;
+use std::sync::Mutex;
+
+/// Buffers that compilations use one after the other; one per thread at a time.
+pub struct CompileContext {
+    pub(crate) codegen: Context,
+    pub(crate) builder: FunctionBuilderContext,
+    pub(crate) symbols: SymbolTable,
+    control: ControlPlane,
+}
+
+impl CompileContext {
+    pub fn new() -> CompileContext {
+        CompileContext {
+            codegen: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            symbols: SymbolTable::default(),
+            control: ControlPlane::default(),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.codegen.clear();
+        self.symbols.clear();
+    }
+}
+
+impl Default for CompileContext {
+    fn default() -> Self {
+        CompileContext::new()
+    }
+}
+
+/// Compiles functions for the machine it runs on; may be shared by threads.
+pub struct Compiler {
+    options: CompilerOptions,
+    isa: OwnedTargetIsa,
+    /// Contexts not in use.
+    idle: Mutex<Vec<CompileContext>>,
+}
+
+impl Compiler {
+    /// # Errors
+    /// `Codegen` when this machine is not supported.
+    pub fn new(options: CompilerOptions) -> Result<Compiler, CompileError> {
+        let isa = isa::build(&options)?;
+        Ok(Compiler { options, isa, idle: Mutex::new(Vec::new()) })
+    }
+
+    pub fn options(&self) -> &CompilerOptions {
+        &self.options
+    }
+
+    pub(crate) fn isa(&self) -> &OwnedTargetIsa {
+        &self.isa
+    }
+
+    /// Runs `work` with an idle context, which is dropped if it fails: a half-built function may have left traces.
+    pub(crate) fn with_context<T>(
+        &self,
+        work: impl FnOnce(&mut CompileContext) -> Result<T, CompileError>,
+    ) -> Result<T, CompileError> {
+        let idle = || self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut context = idle().pop().unwrap_or_default();
+        let result = work(&mut context)?;
+        idle().push(context);
+        Ok(result)
+    }
+
+    /// Compiles a function and its filters.
+    ///
+    /// # Errors
+    /// `Load` when a type that the code needs does not load; the others are faults of Saki.
+    pub fn compile(&self, func: &Function) -> Result<CompiledCode, CompileError> {
+        self.with_context(|context| self.compile_with(context, func))
+    }
+
+    /// As `compile`, with a context of the caller's. After an error the context must be dropped.
+    ///
+    /// # Errors
+    /// As `compile`.
+    pub fn compile_with(&self, context: &mut CompileContext, func: &Function) -> Result<CompiledCode, CompileError> {
+        let (mut code, frame) = self.compile_one(context, func, None)?;
+        for filter in &func.filters {
+            if !filter.filters.is_empty() {
+                return Err(CompileError::invalid_ir("a filter with filters of its own"));
+            }
+            code.filters.push(self.compile_one(context, filter, Some(&frame))?.0);
+        }
+        Ok(code)
+    }
+
+    fn compile_one(
+        &self,
+        context: &mut CompileContext,
+        func: &Function,
+        parent: Option<&ParentFrame>,
+    ) -> Result<(CompiledCode, ParentFrame), CompileError> {
+        self.lower(context, func, parent)?;
+        let mut code = self.finish(context, &func.name)?;
+        code.clauses.clone_from(&func.clauses);
+        let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };
+        Ok((code, frame))
+    }
+
+    fn lower(
+        &self,
+        context: &mut CompileContext,
+        func: &Function,
+        parent: Option<&ParentFrame>,
+    ) -> Result<(), CompileError> {
+        context.clear();
+        let CompileContext { codegen, builder, symbols, .. } = context;
+        lower::lower(func, &mut codegen.func, builder, symbols, &self.isa, &self.options, parent)
+    }
+
+    /// Generates code for the function in `context` and collects the tables.
+    pub(crate) fn finish(&self, context: &mut CompileContext, name: &str) -> Result<CompiledCode, CompileError> {
+        if let Err(error) = context.codegen.compile(&*self.isa, &mut context.control) {
+            let error = cranelift_codegen::print_errors::pretty_error(error.func, error.inner);
+            return Err(CompileError::Codegen(format!("{name}: {error}")));
+        }
+        collect(context, name)
+    }
+
+    /// The Cranelift IR and the machine code of a function (and of its filters) as text.
+    ///
+    /// # Errors
+    /// As `compile`.
+    pub fn dump(&self, func: &Function) -> Result<Dump, CompileError> {
+        self.with_context(|context| {
+            let (mut dump, frame) = self.dump_one(context, func, None)?;
+            for filter in &func.filters {
+                dump.filters.push(self.dump_one(context, filter, Some(&frame))?.0);
+            }
+            Ok(dump)
+        })
+    }
+
+    fn dump_one(
+        &self,
+        context: &mut CompileContext,
+        func: &Function,
+        parent: Option<&ParentFrame>,
+    ) -> Result<(Dump, ParentFrame), CompileError> {
+        self.lower(context, func, parent)?;
+        context.codegen.set_disasm(true);
+        let clif = context.codegen.func.display().to_string();
+        let code = self.finish(context, &func.name)?;
+        let machine_code = context.codegen.compiled_code().and_then(|c| c.vcode.clone()).unwrap_or_default();
+        let symbols = context.symbols.describe();
+        let symbol_names = context.symbols.names();
+        let user_names = context.codegen.func.params.user_named_funcs().values();
+        let external_names =
+            user_names.map(|name| symbol_names.get(name.index as usize).cloned().unwrap_or_default()).collect();
+        let dump = Dump {
+            name: func.name.clone(),
+            clif,
+            symbols,
+            symbol_names,
+            external_names,
+            machine_code,
+            size_bytes: code.bytes.len(),
+            filters: Vec::new(),
+        };
+        Ok((dump, parent_frame(context)))
+    }
+}
+
+fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, CompileError> {
+    let Some(compiled) = context.codegen.compiled_code() else {
+        return Err(CompileError::Codegen(format!("{name}: no code")));
+    };
+    let buffer = &compiled.buffer;
+    let mut code = CompiledCode {
+        name: name.to_owned(),
+        bytes: buffer.data().to_vec(),
+        alignment_bytes: buffer.alignment,
+        frame_size_bytes: buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset),
+        ..CompiledCode::default()
+    };
+    for reloc in buffer.relocs() {
+        code.relocs.push(Reloc {
+            offset: reloc.offset,
+            kind: reloc_kind(reloc.kind)?,
+            target: reloc_target(context, &reloc.target)?,
+            addend: reloc.addend,
+        });
+    }
+    for site in buffer.call_sites() {
+        if site.exception_handlers.is_empty() {
+            continue;
+        }
+        let first_handler = code.handlers.len() as u32;
+        for handler in site.exception_handlers {
+            let FinalizedMachExceptionHandler::Tag(tag, landing_offset) = *handler else {
+                return Err(CompileError::Codegen(format!("{name}: an exception handler without tag")));
+            };
+            code.handlers.push(Handler { clause_index: tag.as_u32(), landing_offset });
+        }
+        code.call_sites.push(CallSite {
+            return_offset: site.ret_addr,
+            frame_offset_bytes: site.frame_offset.unwrap_or(code.frame_size_bytes),
+            first_handler,
+            handler_count: code.handlers.len() as u32 - first_handler,
+        });
+    }
+    code.call_sites.sort_by_key(|site| site.return_offset);
+    code.traps.extend(buffer.traps().iter().map(|t| TrapSite { offset: t.offset, code: t.code.as_raw().get() }));
+    code.traps.sort_by_key(|trap| trap.offset);
+    for range in buffer.get_srclocs_sorted() {
+        // Positions are stored + 1; 0 = none.
+        let Some(il_offset) = range.loc.bits().checked_sub(1).filter(|_| !range.loc.is_default()) else { continue };
+        if code.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
+            code.il_map.push(IlMapEntry { native_offset: range.start, il_offset });
+        }
+    }
+    Ok(code)
+}
+
+fn reloc_kind(kind: binemit::Reloc) -> Result<RelocKind, CompileError> {
+    Ok(match kind {
+        binemit::Reloc::Abs8 => RelocKind::Abs8,
+        binemit::Reloc::X86CallPCRel4 | binemit::Reloc::X86PCRel4 => RelocKind::X86PcRel4,
+        binemit::Reloc::Arm64Call => RelocKind::Arm64Call,
+        binemit::Reloc::Aarch64AdrPrelPgHi21 => RelocKind::Arm64AdrPage21,
+        binemit::Reloc::Aarch64AddAbsLo12Nc => RelocKind::Arm64AddLow12,
+        other => return Err(CompileError::Codegen(format!("unknown relocation {other:?}"))),
+    })
+}
+
+fn reloc_target(context: &CompileContext, target: &FinalizedRelocTarget) -> Result<RelocTarget, CompileError> {
+    let unknown = || CompileError::Codegen(format!("unknown relocation target {target:?}"));
+    match target {
+        FinalizedRelocTarget::ExternalName(ir::ExternalName::User(name)) => {
+            let names = context.codegen.func.params.user_named_funcs();
+            context.symbols.target(names[*name].index).ok_or_else(unknown)
+        }
+        FinalizedRelocTarget::ExternalName(ir::ExternalName::LibCall(ir::LibCall::Memcpy)) => {
+            Ok(RelocTarget::LibCall(LibCall::Memcpy))
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// Where the slots of locals are, for filters.
+fn parent_frame(context: &CompileContext) -> ParentFrame {
+    let mut frame = ParentFrame::default();
+    let layout = context.codegen.compiled_code().and_then(|compiled| compiled.buffer.frame_layout());
+    if let Some(layout) = layout {
+        for slot in layout.stackslots.values() {
+            if let Some(key) = slot.key {
+                let indirect = key.bits() & INDIRECT_KEY != 0;
+                let fp_offset = slot.offset as i32 - layout.frame_to_fp_offset as i32;
+                frame.slots.insert(key.bits() as u32, (fp_offset, indirect));
+            }
+        }
+    }
+    frame
+}

@@ -1,0 +1,67 @@
+//! The target: Cranelift's settings, and what this processor can do.
+
+use crate::error::CompileError;
+use crate::options::{CompilerOptions, OptLevel};
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+
+/// Bodies begin on this boundary (log2): decoders fetch 32 bytes at a time.
+const LOG2_FUNCTION_ALIGNMENT: &str = "5";
+
+#[cfg(target_arch = "x86_64")]
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+#[cfg(target_arch = "aarch64")]
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+
+/// Builds the target description for the machine this runs on.
+pub(crate) fn build(options: &CompilerOptions) -> Result<OwnedTargetIsa, CompileError> {
+    let bad = |error: &dyn std::fmt::Display| CompileError::Codegen(error.to_string());
+    let mut flags = settings::builder();
+    let mut set = |name: &str, value: &str| flags.set(name, value).map_err(|e| bad(&e));
+    set("enable_pinned_reg", "true")?;
+    set("preserve_frame_pointers", "true")?;
+    set("unwind_info", "true")?;
+    set("enable_probestack", "true")?;
+    set("probestack_strategy", "inline")?;
+    set("log2_min_function_alignment", LOG2_FUNCTION_ALIGNMENT)?;
+    set("enable_verifier", if options.verify { "true" } else { "false" })?;
+    match options.opt_level {
+        OptLevel::Speed => set("opt_level", "speed")?,
+        OptLevel::None => {
+            set("opt_level", "none")?;
+            set("regalloc_algorithm", "single_pass")?;
+        }
+    }
+    let mut builder = isa::lookup_by_name(TARGET).map_err(|e| bad(&e))?;
+    if options.host_features {
+        for feature in host_features() {
+            builder.enable(feature).map_err(|e| bad(&e))?;
+        }
+    }
+    builder.finish(settings::Flags::new(flags)).map_err(|e| bad(&e))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn host_features() -> Vec<&'static str> {
+    let mut features = Vec::new();
+    macro_rules! detect {
+        ($($feature:tt => $flag:literal),* $(,)?) => {
+            $(if std::arch::is_x86_feature_detected!($feature) { features.push($flag); })*
+        };
+    }
+    detect! {
+        "sse3" => "has_sse3", "ssse3" => "has_ssse3", "sse4.1" => "has_sse41", "sse4.2" => "has_sse42",
+        "popcnt" => "has_popcnt", "avx" => "has_avx", "avx2" => "has_avx2", "fma" => "has_fma",
+        "bmi1" => "has_bmi1", "bmi2" => "has_bmi2", "lzcnt" => "has_lzcnt",
+    }
+    features
+}
+
+#[cfg(target_arch = "aarch64")]
+fn host_features() -> Vec<&'static str> {
+    let mut features = Vec::new();
+    if std::arch::is_aarch64_feature_detected!("lse") {
+        features.push("has_lse");
+    }
+    features
+}

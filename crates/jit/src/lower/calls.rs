@@ -1,0 +1,258 @@
+//! Managed calls, helper calls, internal calls, class initialisation, polls.
+//!
+//! Managed callees may change struct arguments, so the caller passes copies.
+
+use super::{Lowered, Lowering, MemoryKind};
+use crate::error::CompileError;
+use crate::signatures::{self, call_has_this, machine_type, returns_struct, struct_result_index};
+use crate::symbols::RelocTarget;
+use crate::type_facts::value_layout;
+use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, SigRef, Value, types};
+use cranelift_codegen::isa::CallConv;
+use saki_abi::thread::{
+    THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET, THREAD_POLL_OFFSET, THREAD_STUB_ARG_OFFSET,
+};
+use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
+use saki_abi::{HelperId, StubId};
+use saki_il::ir::{CallSig, CallTarget, IrType, Symbol, ValueId};
+use saki_types::{Method, Ty};
+
+/// What is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Callee {
+    Function(FuncRef),
+    Address(SigRef, Value),
+}
+
+/// A managed call ready to be emitted.
+pub(super) struct PreparedCall {
+    pub callee: Callee,
+    pub args: Vec<Value>,
+}
+
+impl Lowering<'_, '_> {
+    pub(super) fn call_op(
+        &mut self,
+        target: &CallTarget,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Lowered<Option<Value>> {
+        match target {
+            CallTarget::InternalCall(method) => self.internal_call(method, sig, args, struct_result),
+            CallTarget::Native(code) => self.native_call(*code, sig, args, struct_result),
+            CallTarget::Helper(HelperId::CheckArrayStore) => {
+                let &[array, value] = args else {
+                    return Err(CompileError::invalid_ir("CheckArrayStore takes an array and a value"));
+                };
+                self.check_array_store(array, value)?;
+                Ok(None)
+            }
+            _ => {
+                let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
+                self.managed_call(target, sig, args, struct_result)
+            }
+        }
+    }
+
+    pub(super) fn managed_call(
+        &mut self,
+        target: &CallTarget,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<Value>,
+    ) -> Lowered<Option<Value>> {
+        let prepared = self.prepare_call(target, sig, args, struct_result)?;
+        let result = self.call(prepared.callee, &prepared.args);
+        self.release_temps();
+        Ok(result)
+    }
+
+    /// Evaluates the arguments and finds the code; the caller emits the call.
+    pub(super) fn prepare_call(
+        &mut self,
+        target: &CallTarget,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<Value>,
+    ) -> Lowered<PreparedCall> {
+        let args = self.managed_args(target, sig, args, struct_result)?;
+        let callee = match *target {
+            CallTarget::Direct(method) => self.signature_callee(target, sig, Symbol::MethodEntry(method)),
+            CallTarget::Helper(helper) => self.helper_callee(helper),
+            CallTarget::Indirect(code) => {
+                let code = self.value_as(code, types::I64)?;
+                self.address_callee(target, sig, code)
+            }
+            CallTarget::Virtual { slot, .. } => {
+                let offset = VTABLE_SLOTS_OFFSET + slot as i32 * 8;
+                self.vtable_callee(target, sig, &args, offset)?
+            }
+            CallTarget::Interface { method } => {
+                let handle = self.symbol_address(Symbol::MethodHandle(method));
+                let offset = imt_slot_offset(saki_types::vtable::imt_slot_index(method));
+                let callee = self.vtable_callee(target, sig, &args, offset)?;
+                self.set_thread_word(THREAD_IMT_METHOD_OFFSET, handle);
+                callee
+            }
+            CallTarget::InternalCall(_) | CallTarget::Native(_) => {
+                return Err(CompileError::invalid_ir("an unmanaged call where a managed one is expected"));
+            }
+        };
+        Ok(PreparedCall { callee, args })
+    }
+
+    fn signature_callee(&mut self, target: &CallTarget, sig: &CallSig, symbol: Symbol) -> Callee {
+        let signature = signatures::managed(sig, call_has_this(target, sig), CallConv::Tail);
+        Callee::Function(self.function(RelocTarget::Symbol(symbol), signature))
+    }
+
+    fn address_callee(&mut self, target: &CallTarget, sig: &CallSig, code: Value) -> Callee {
+        let signature = signatures::managed(sig, call_has_this(target, sig), CallConv::Tail);
+        Callee::Address(self.sig_ref(signature), code)
+    }
+
+    fn vtable_callee(&mut self, target: &CallTarget, sig: &CallSig, args: &[Value], offset: i32) -> Lowered<Callee> {
+        let Some(&receiver) = args.first() else {
+            return Err(CompileError::invalid_ir("a virtual call without a receiver"));
+        };
+        let vtable = self.vtable_of(None, receiver);
+        let flags = self.trusted(MemoryKind::ClassData);
+        let code = self.b.ins().load(types::I64, flags, vtable, offset);
+        Ok(self.address_callee(target, sig, code))
+    }
+
+    fn helper_callee(&mut self, helper: HelperId) -> Callee {
+        let signature = signatures::helper(helper, CallConv::Tail, false);
+        Callee::Function(self.function(RelocTarget::Symbol(Symbol::Helper(helper)), signature))
+    }
+
+    /// Machine arguments in managed order; structs are copied.
+    fn managed_args(
+        &mut self,
+        target: &CallTarget,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<Value>,
+    ) -> Lowered<Vec<Value>> {
+        if args.len() != sig.params.len() {
+            let (given, wanted) = (args.len(), sig.params.len());
+            return Err(CompileError::invalid_ir(format!("{given} arguments for {wanted} parameters of {target:?}")));
+        }
+        let mut values = Vec::with_capacity(args.len() + 1);
+        for (&arg, &param) in args.iter().zip(&sig.params) {
+            let value = match (param, machine_type(param)) {
+                (IrType::Struct(ty), _) => {
+                    let source = self.value_as(arg, types::I64)?;
+                    self.argument_copy(source, ty)?
+                }
+                (_, Some(ty)) => self.value_as(arg, ty)?,
+                (_, None) => return Err(CompileError::invalid_ir("a void parameter")),
+            };
+            values.push(value);
+        }
+        if returns_struct(sig) {
+            let Some(place) = struct_result else {
+                return Err(CompileError::invalid_ir(format!("no place for the struct result of {target:?}")));
+            };
+            values.insert(struct_result_index(sig, call_has_this(target, sig)), place);
+        }
+        Ok(values)
+    }
+
+    fn argument_copy(&mut self, source: Value, ty: Ty) -> Lowered<Value> {
+        let layout = value_layout(ty)?;
+        let slot = self.struct_temp(layout);
+        let address = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.copy_memory(address, source, layout);
+        Ok(address)
+    }
+
+    /// Calls a helper's thunk, which may throw.
+    pub(super) fn call_helper(&mut self, helper: HelperId, args: &[Value]) -> Option<Value> {
+        let callee = self.helper_callee(helper);
+        self.call(callee, args)
+    }
+
+    /// Calls the thunk of a helper that never throws.
+    pub(super) fn call_helper_nothrow(&mut self, helper: HelperId, args: &[Value]) -> Option<Value> {
+        let callee = self.helper_callee(helper);
+        self.call_unprotected(callee, args)
+    }
+
+    /// Where stack walks from the callee begin: this frame.
+    pub(super) fn record_exit_frame(&mut self) {
+        let frame = self.b.ins().get_frame_pointer(types::I64);
+        self.set_thread_word(THREAD_EXIT_FRAME_OFFSET, frame);
+    }
+
+    /// The Rust function of an internal call, System V: thread, then the managed order.
+    fn internal_call(
+        &mut self,
+        method: &'static Method,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Lowered<Option<Value>> {
+        let target = CallTarget::InternalCall(method);
+        let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
+        let mut values = self.managed_args(&target, sig, args, struct_result)?;
+        values.insert(0, self.thread());
+        let mut signature = signatures::managed(sig, call_has_this(&target, sig), CallConv::SystemV);
+        signature.params.insert(0, AbiParam::new(types::I64));
+        self.record_exit_frame();
+        let function = self.function(RelocTarget::Symbol(Symbol::InternalCall(method)), signature);
+        let result = self.call_unprotected(Callee::Function(function), &values);
+        self.release_temps();
+        self.throw_if_pending();
+        Ok(result)
+    }
+
+    pub(super) fn class_init(&mut self, ty: Ty) -> Lowered {
+        if self.is_initialized(ty) {
+            return Ok(());
+        }
+        let flag = self.symbol_address(Symbol::ClassInitFlag(ty));
+        let initialized = if self.is_aarch64() {
+            let flags = self.trusted(MemoryKind::ClassData);
+            let byte = self.b.ins().atomic_load(types::I8, flags, flag);
+            self.b.ins().uextend(types::I32, byte)
+        } else {
+            let flags = self.trusted(MemoryKind::ClassData);
+            self.b.ins().uload8(types::I32, flags, flag, 0)
+        };
+        let slow = self.new_block(true);
+        let next = self.new_block(false);
+        self.branch(initialized, next, slow);
+        self.continue_in(slow);
+        let handle = self.symbol_address(Symbol::TypeHandle(ty));
+        self.set_thread_word(THREAD_STUB_ARG_OFFSET, handle);
+        self.call_preserving_stub(StubId::ClassInit);
+        self.throw_if_pending();
+        self.jump_clif(next, &[]);
+        self.continue_in(next);
+        self.note_initialized(ty);
+        Ok(())
+    }
+
+    pub(super) fn poll(&mut self) -> Lowered {
+        let slow = self.new_block(true);
+        let next = self.new_block(false);
+        if self.options.stress_poll {
+            self.jump_clif(slow, &[]);
+        } else {
+            let thread = self.thread();
+            let flags = self.trusted(MemoryKind::Thread);
+            let address = self.displaced(thread, THREAD_POLL_OFFSET);
+            // Atomic, or it would be hoisted out of loops.
+            let requested = self.b.ins().atomic_load(types::I32, flags, address);
+            self.branch(requested, slow, next);
+        }
+        self.continue_in(slow);
+        self.call_preserving_stub(StubId::Poll);
+        self.throw_if_pending();
+        self.jump_clif(next, &[]);
+        self.continue_in(next);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Terminators.
+
+use super::{Lowered, Lowering};
+use crate::error::CompileError;
+use crate::signatures::{self, machine_type};
+use crate::type_facts::value_layout;
+use cranelift_codegen::ir::{InstBuilder, JumpTableData, types};
+use saki_abi::HelperId;
+use saki_il::ir::{BlockId, CallSig, CallTarget, IrType, Terminator, ValueId};
+
+impl Lowering<'_, '_> {
+    pub(super) fn jump_to(&mut self, target: BlockId) -> Lowered {
+        let block = self.edge(target)?;
+        self.b.ins().jump(block, &[]);
+        Ok(())
+    }
+
+    /// The Cranelift block of `target`; counts the edge.
+    fn edge(&mut self, target: BlockId) -> Lowered<cranelift_codegen::ir::Block> {
+        self.incoming_edges[target.0 as usize] += 1;
+        self.clif_block(target)
+    }
+
+    pub(super) fn terminator(&mut self, terminator: &Terminator) -> Lowered {
+        match terminator {
+            Terminator::Jump(target) => self.jump_to(*target),
+            Terminator::Brif { cond, then, otherwise } => {
+                let condition = self.value(*cond)?;
+                let then = self.edge(*then)?;
+                let otherwise = self.edge(*otherwise)?;
+                self.branch(condition, then, otherwise);
+                Ok(())
+            }
+            Terminator::Switch { value, targets, default } => self.switch(*value, targets, *default),
+            Terminator::Ret(value) => self.ret(*value),
+            Terminator::TailCall { target, sig, args } => self.tail_call(target, sig, args),
+            Terminator::Throw(exception) => {
+                let exception = self.value(*exception)?;
+                self.call_helper_noreturn(HelperId::Throw, &[exception]);
+                Ok(())
+            }
+            Terminator::Rethrow(exception) => {
+                let exception = self.value(*exception)?;
+                self.call_helper_noreturn(HelperId::Rethrow, &[exception]);
+                Ok(())
+            }
+            Terminator::ResumeUnwind { clause } => self.resume_unwind(*clause),
+            Terminator::EndFilter(value) => {
+                let value = self.value_as(*value, types::I32)?;
+                self.b.ins().return_(&[value]);
+                Ok(())
+            }
+            Terminator::Unreachable => {
+                self.unreachable();
+                Ok(())
+            }
+        }
+    }
+
+    fn switch(&mut self, value: ValueId, targets: &[BlockId], default: BlockId) -> Lowered {
+        let mut value = self.value(value)?;
+        if targets.is_empty() {
+            return self.jump_to(default);
+        }
+        if self.type_of(value) == types::I64 {
+            // Values beyond 32 bits go to the default like any other that is too large.
+            let limit = self.i64_const(i64::from(u32::MAX));
+            let clamped = self.b.ins().umin(value, limit);
+            value = self.b.ins().ireduce(types::I32, clamped);
+        }
+        let default = self.edge(default)?;
+        let default = self.b.func.dfg.block_call(default, &[]);
+        let mut table = Vec::with_capacity(targets.len());
+        for &target in targets {
+            let block = self.edge(target)?;
+            table.push(self.b.func.dfg.block_call(block, &[]));
+        }
+        let table = self.b.create_jump_table(JumpTableData::new(default, &table));
+        self.b.ins().br_table(value, table);
+        Ok(())
+    }
+
+    fn ret(&mut self, value: Option<ValueId>) -> Lowered {
+        if self.frees_localloc {
+            self.free_localloc();
+        }
+        match (self.func.sig.ret, value) {
+            (Some(IrType::Struct(ty)), Some(source)) => {
+                let source = self.value(source)?;
+                let Some(destination) = self.struct_result else {
+                    return Err(CompileError::invalid_ir("a struct result without a place"));
+                };
+                let layout = value_layout(ty)?;
+                self.copy_memory(destination, source, layout);
+                self.b.ins().return_(&[]);
+            }
+            (Some(ty), Some(value)) if machine_type(ty).is_some() => {
+                let ty = machine_type(ty).unwrap_or(types::I64);
+                let value = self.value_as(value, ty)?;
+                self.b.ins().return_(&[value]);
+            }
+            (Some(ty), None) if machine_type(ty).is_some() && !matches!(ty, IrType::Struct(_)) => {
+                return Err(CompileError::invalid_ir("a return without the value that the signature asks for"));
+            }
+            _ => {
+                self.b.ins().return_(&[]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the frame where the callee takes nothing that lives in it; else an ordinary call and a return.
+    fn tail_call(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> Lowered {
+        let same_result = match (sig.ret, self.func.sig.ret) {
+            (Some(IrType::Struct(a)), Some(IrType::Struct(b))) => a == b,
+            (a, b) => a.and_then(machine_type) == b.and_then(machine_type),
+        };
+        let lives_in_frame = sig.params.iter().any(|p| matches!(p, IrType::Struct(_)));
+        let managed = matches!(
+            target,
+            CallTarget::Direct(_) | CallTarget::Virtual { .. } | CallTarget::Interface { .. } | CallTarget::Indirect(_)
+        );
+        let replaces = managed && same_result && !lives_in_frame && self.region.is_none() && !self.frees_localloc;
+        if replaces {
+            let prepared = self.prepare_call(target, sig, args, self.struct_result)?;
+            match prepared.callee {
+                super::calls::Callee::Function(function) => self.b.ins().return_call(function, &prepared.args),
+                super::calls::Callee::Address(signature, code) => {
+                    self.b.ins().return_call_indirect(signature, code, &prepared.args)
+                }
+            };
+            return Ok(());
+        }
+        let result = self.managed_call(target, sig, args, self.struct_result)?;
+        if self.frees_localloc {
+            self.free_localloc();
+        }
+        let result_type =
+            self.func.sig.ret.filter(|_| !signatures::returns_struct(&self.func.sig)).and_then(machine_type);
+        match (result_type, result) {
+            (None, _) => self.b.ins().return_(&[]),
+            (Some(ty), Some(value)) => {
+                let value = self.coerce(value, ty)?;
+                self.b.ins().return_(&[value])
+            }
+            (Some(_), None) => return Err(CompileError::invalid_ir("a tail call without the result that is needed")),
+        };
+        Ok(())
+    }
+}

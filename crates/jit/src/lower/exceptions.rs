@@ -1,0 +1,270 @@
+//! Calls that may throw, checks, landing pads, and the second pass of finally and fault handlers.
+//!
+//! Inside a try region every call is a `try_call` whose tags are clause indices, innermost first, and a failed check
+//! branches to a cold block that calls a throwing helper; outside regions a failed check is a trap, which the signal
+//! handler turns into the exception.
+//!
+//! `ResumeUnwind` hands back the exception and the unwind token that entered its clause: the landing pad keeps both in a
+//! pair of variables of the clause.
+
+use super::calls::Callee;
+use super::{Lowered, Lowering};
+use crate::error::CompileError;
+use crate::symbols::RelocTarget;
+use cranelift_codegen::ir::{
+    AbiParam, Block as ClifBlock, BlockArg, ExceptionTableData, ExceptionTableItem, ExceptionTag, InstBuilder,
+    Signature, SourceLoc, TrapCode, Value, types,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::Variable;
+use saki_abi::stubs::trap;
+use saki_abi::{HelperId, StubId};
+use saki_il::ir::{RegionId, Terminator, ValueId};
+
+/// A throwing cold block: shared by checks of one kind at one IL offset in one region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct PendingThrow {
+    region: Option<RegionId>,
+    helper: HelperId,
+    il_offset: u32,
+}
+
+/// Exception and unwind token that entered a finally or fault handler.
+pub(super) type InFlight = [Variable; 2];
+
+/// What a failed check throws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Failure {
+    NullReference,
+    IndexOutOfRange,
+    DivideByZero,
+    Overflow,
+    Arithmetic,
+}
+
+impl Failure {
+    fn helper(self) -> HelperId {
+        match self {
+            Failure::NullReference => HelperId::ThrowNullReference,
+            Failure::IndexOutOfRange => HelperId::ThrowIndexOutOfRange,
+            Failure::DivideByZero => HelperId::ThrowDivideByZero,
+            Failure::Overflow => HelperId::ThrowOverflow,
+            Failure::Arithmetic => HelperId::ThrowArithmetic,
+        }
+    }
+
+    pub(super) fn trap_code(self) -> TrapCode {
+        TrapCode::unwrap_user(match self {
+            Failure::NullReference => trap::NULL_REFERENCE,
+            Failure::IndexOutOfRange => trap::INDEX_OUT_OF_RANGE,
+            Failure::DivideByZero => trap::DIVIDE_BY_ZERO,
+            Failure::Overflow => trap::OVERFLOW,
+            Failure::Arithmetic => trap::ARITHMETIC,
+        })
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Whether a trap here would have to land in a handler of this very function.
+    pub(super) fn is_protected(&self) -> bool {
+        !self.flow.handlers_of(self.region).is_empty()
+    }
+
+    /// Throws when `bad` is non-zero.
+    pub(super) fn check(&mut self, bad: Value, failure: Failure) {
+        if !self.is_protected() {
+            self.b.ins().trapnz(bad, failure.trap_code());
+            return;
+        }
+        let throw = self.throw_block(failure.helper());
+        let next = self.new_block(false);
+        self.branch(bad, throw, next);
+        self.continue_in(next);
+    }
+
+    /// Throws when `good` is zero.
+    pub(super) fn check_non_zero(&mut self, good: Value, failure: Failure) {
+        if !self.is_protected() {
+            self.b.ins().trapz(good, failure.trap_code());
+            return;
+        }
+        let throw = self.throw_block(failure.helper());
+        let next = self.new_block(false);
+        self.branch(good, next, throw);
+        self.continue_in(next);
+    }
+
+    fn throw_block(&mut self, helper: HelperId) -> ClifBlock {
+        let pending = PendingThrow { region: self.region, helper, il_offset: self.il_offset };
+        if let Some(&block) = self.throw_blocks.get(&pending) {
+            return block;
+        }
+        let block = self.new_block(true);
+        self.throw_blocks.insert(pending, block);
+        self.pending_throws.push((pending, block));
+        block
+    }
+
+    pub(super) fn emit_pending_throws(&mut self) -> Lowered {
+        for (pending, block) in std::mem::take(&mut self.pending_throws) {
+            self.continue_in(block);
+            self.region = pending.region;
+            self.set_il_offset(pending.il_offset);
+            self.call_helper_noreturn(pending.helper, &[]);
+        }
+        Ok(())
+    }
+
+    /// A call that may throw.
+    pub(super) fn call(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
+        if !self.is_protected() {
+            return self.call_unprotected(callee, args);
+        }
+        let handlers = self.flow.handlers_of(self.region);
+        let signature = match callee {
+            Callee::Function(function) => self.b.func.dfg.ext_funcs[function].signature,
+            Callee::Address(signature, _) => signature,
+        };
+        let results: Vec<_> =
+            self.b.func.dfg.signatures[signature].returns.iter().map(|param| param.value_type).collect();
+        let next = self.new_block(false);
+        for &ty in &results {
+            self.b.append_block_param(next, ty);
+        }
+        let normal_args: Vec<BlockArg> = (0..results.len() as u32).map(BlockArg::TryCallRet).collect();
+        let normal = self.b.func.dfg.block_call(next, &normal_args);
+        let mut items = Vec::with_capacity(handlers.len());
+        for &clause in handlers {
+            let landing = self.landing_pad(clause);
+            let landing = self.b.func.dfg.block_call(landing, &[BlockArg::TryCallExn(0), BlockArg::TryCallExn(1)]);
+            items.push(ExceptionTableItem::Tag(ExceptionTag::with_number(clause).expect("clause index fits"), landing));
+        }
+        let table = self.b.func.dfg.exception_tables.push(ExceptionTableData::new(signature, normal, items));
+        match callee {
+            Callee::Function(function) => self.b.ins().try_call(function, args, table),
+            Callee::Address(_, code) => self.b.ins().try_call_indirect(code, args, table),
+        };
+        self.continue_in(next);
+        self.b.block_params(next).first().copied()
+    }
+
+    /// A call that cannot throw, or outside every region.
+    pub(super) fn call_unprotected(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
+        let inst = match callee {
+            Callee::Function(function) => self.b.ins().call(function, args),
+            Callee::Address(signature, code) => self.b.ins().call_indirect(signature, code, args),
+        };
+        self.b.inst_results(inst).first().copied()
+    }
+
+    /// Calls a helper that throws always; ends the block.
+    pub(super) fn call_helper_noreturn(&mut self, helper: HelperId, args: &[Value]) {
+        self.call_helper(helper, args);
+        self.unreachable();
+    }
+
+    fn stub_function(&mut self, stub: StubId, params: usize, convention: CallConv) -> Callee {
+        let mut signature = Signature::new(convention);
+        signature.params.extend(std::iter::repeat_n(AbiParam::new(types::I64), params));
+        Callee::Function(self.function(RelocTarget::Stub(stub), signature))
+    }
+
+    /// Calls a stub that keeps all registers.
+    pub(super) fn call_preserving_stub(&mut self, stub: StubId) {
+        let callee = self.stub_function(stub, 0, CallConv::PreserveAll);
+        self.call_unprotected(callee, &[]);
+    }
+
+    /// In a cold block: throws the pending exception if there is one, else goes on.
+    pub(super) fn throw_if_pending(&mut self) {
+        let pending = self.thread_word(saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET);
+        let throw = self.new_block(true);
+        let next = self.new_block(true);
+        self.branch(pending, throw, next);
+        self.continue_in(throw);
+        let callee = self.stub_function(StubId::ThrowPending, 0, CallConv::Tail);
+        self.call(callee, &[]);
+        self.unreachable();
+        self.continue_in(next);
+    }
+
+    pub(super) fn null_check(&mut self, id: ValueId, rest: &[ValueId]) -> Lowered {
+        let value = self.value(id)?;
+        if self.is_not_null(value) {
+            return Ok(());
+        }
+        if self.is_protected() {
+            self.check_non_zero(value, Failure::NullReference);
+        } else if self.next_access_checks(id, rest) {
+            self.defer_null_check(id);
+            return Ok(());
+        } else {
+            let flags = self.faulting(super::MemoryKind::Program);
+            self.b.ins().load(types::I8, flags, value, 0);
+        }
+        self.note_not_null(value);
+        Ok(())
+    }
+
+    /// Creates (or finds) the landing pad of a clause.
+    fn landing_pad(&mut self, clause: u32) -> ClifBlock {
+        if let Some(block) = self.landings[clause as usize].expand() {
+            return block;
+        }
+        let block = self.new_block(true);
+        self.b.append_block_param(block, types::I64);
+        self.b.append_block_param(block, types::I64);
+        self.landings[clause as usize] = block.into();
+        self.pending_landings.push(clause);
+        block
+    }
+
+    /// Landing pads set the exception local and go to the handler. No code of theirs can throw.
+    pub(super) fn emit_pending_landings(&mut self) -> Lowered {
+        let func = self.func;
+        for clause_index in std::mem::take(&mut self.pending_landings) {
+            let clause = &func.clauses[clause_index as usize];
+            let Some(block) = self.landings[clause_index as usize].expand() else { continue };
+            self.b.switch_to_block(block);
+            self.b.set_srcloc(SourceLoc::default());
+            let payload = [self.b.block_params(block)[0], self.b.block_params(block)[1]];
+            if let Some(in_flight) = self.in_flight[clause_index as usize] {
+                self.b.def_var(in_flight[0], payload[0]);
+                self.b.def_var(in_flight[1], payload[1]);
+            }
+            self.local_set(clause.exception_local, payload[0])?;
+            self.jump_to(clause.handler)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the variables of the clauses that some block resumes.
+    pub(super) fn declare_in_flight(&mut self) -> Lowered {
+        self.in_flight.resize(self.func.clauses.len(), None);
+        for block in &self.func.blocks {
+            let Terminator::ResumeUnwind { clause } = block.terminator else { continue };
+            match self.in_flight.get(clause as usize) {
+                Some(None) => {}
+                Some(Some(_)) => continue,
+                None => return Err(CompileError::invalid_ir(format!("clause {clause} does not exist"))),
+            }
+            let pair = [self.b.declare_var(types::I64), self.b.declare_var(types::I64)];
+            let zero = self.i64_const(0);
+            self.b.def_var(pair[0], zero);
+            self.b.def_var(pair[1], zero);
+            self.in_flight[clause as usize] = Some(pair);
+        }
+        Ok(())
+    }
+
+    pub(super) fn resume_unwind(&mut self, clause: u32) -> Lowered {
+        let Some(Some(in_flight)) = self.in_flight.get(clause as usize).copied() else {
+            return Err(CompileError::invalid_ir(format!("clause {clause} does not exist")));
+        };
+        let args = in_flight.map(|variable| self.b.use_var(variable));
+        let callee = self.stub_function(StubId::ResumeUnwind, 2, CallConv::Tail);
+        self.call(callee, &args);
+        self.unreachable();
+        Ok(())
+    }
+}

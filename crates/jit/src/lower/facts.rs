@@ -1,0 +1,100 @@
+//! What is already known on the way to a point: values that are not null, checks that passed, array lengths.
+//!
+//! Facts hold in the block that established them and in blocks whose only way in is that block. They are kept per IR
+//! block and looked up through the chain of single predecessors. A fact may be recorded only where the main path (not a
+//! cold arm) has established it.
+
+use super::Lowering;
+use cranelift_codegen::ir::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_il::ir::BlockId;
+use saki_types::Ty;
+
+/// How many predecessors a look-up visits: long chains of blocks would make it quadratic.
+const MAX_CHAIN: usize = 24;
+
+/// See the module header.
+#[derive(Default)]
+pub(super) struct BlockFacts {
+    parent: Option<BlockId>,
+    not_null: FxHashSet<Value>,
+    in_bounds: FxHashSet<(Value, Value)>,
+    lengths: FxHashMap<Value, Value>,
+    initialized: Vec<Ty>,
+    /// IR values whose null check the next access through them does.
+    pub(super) checked_by_access: Vec<saki_il::ir::ValueId>,
+}
+
+impl Lowering<'_, '_> {
+    pub(super) fn begin_facts(&mut self, block: BlockId) {
+        let index = block.0 as usize;
+        if self.flow.predecessor_count[index] == 1 {
+            self.facts[index].parent = self.flow.predecessor[index];
+        }
+    }
+
+    fn find_fact<T>(&self, mut look: impl FnMut(&BlockFacts) -> Option<T>) -> Option<T> {
+        let mut block = Some(self.current);
+        for _ in 0..MAX_CHAIN {
+            let facts = &self.facts[block?.0 as usize];
+            if let Some(found) = look(facts) {
+                return Some(found);
+            }
+            block = facts.parent;
+        }
+        None
+    }
+
+    fn facts_here(&mut self) -> &mut BlockFacts {
+        &mut self.facts[self.current.0 as usize]
+    }
+
+    pub(super) fn is_not_null(&self, value: Value) -> bool {
+        self.find_fact(|facts| facts.not_null.contains(&value).then_some(())).is_some()
+    }
+
+    pub(super) fn note_not_null(&mut self, value: Value) {
+        self.facts_here().not_null.insert(value);
+    }
+
+    pub(super) fn is_in_bounds(&self, index: Value, length: Value) -> bool {
+        self.find_fact(|facts| facts.in_bounds.contains(&(index, length)).then_some(())).is_some()
+    }
+
+    pub(super) fn note_in_bounds(&mut self, index: Value, length: Value) {
+        self.facts_here().in_bounds.insert((index, length));
+    }
+
+    /// The length of an array, if it was loaded on the way here. Lengths never change.
+    pub(super) fn known_length(&self, array: Value) -> Option<Value> {
+        self.find_fact(|facts| facts.lengths.get(&array).copied())
+    }
+
+    pub(super) fn note_length(&mut self, array: Value, length: Value) {
+        self.facts_here().lengths.insert(array, length);
+    }
+
+    pub(super) fn is_initialized(&self, ty: Ty) -> bool {
+        self.find_fact(|facts| facts.initialized.contains(&ty).then_some(())).is_some()
+    }
+
+    pub(super) fn note_initialized(&mut self, ty: Ty) {
+        self.facts_here().initialized.push(ty);
+    }
+
+    pub(super) fn defer_null_check(&mut self, value: saki_il::ir::ValueId) {
+        self.facts_here().checked_by_access.push(value);
+    }
+
+    /// Whether the access at hand through `value` must do a null check that was left to it.
+    pub(super) fn take_deferred_null_check(&mut self, value: saki_il::ir::ValueId) -> bool {
+        let list = &mut self.facts_here().checked_by_access;
+        match list.iter().position(|&v| v == value) {
+            Some(index) => {
+                list.swap_remove(index);
+                true
+            }
+            None => false,
+        }
+    }
+}

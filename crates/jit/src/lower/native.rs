@@ -1,0 +1,152 @@
+//! Calls of C functions.
+//!
+//! Scalars travel as they are; C functions that return `bool`, `char` or `short` leave the upper bits undefined, which the
+//! importer masks. Left out: variadic C functions (al is not set) and structs by value on aarch64.
+
+use super::{Lowered, Lowering, MemoryKind};
+use crate::error::CompileError;
+use crate::signatures::machine_type;
+use crate::system_v::{MAX_REGISTER_BYTES, Registers, StructClass, classify};
+use crate::type_facts::{ValueLayout, value_layout};
+use cranelift_codegen::ir::{AbiParam, ArgumentPurpose, InstBuilder, Signature, Value, types};
+use cranelift_codegen::isa::CallConv;
+use saki_il::ir::{CallSig, IrType, ValueId};
+use saki_types::Ty;
+
+impl Lowering<'_, '_> {
+    pub(super) fn native_call(
+        &mut self,
+        code: ValueId,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Lowered<Option<Value>> {
+        if args.len() != sig.params.len() {
+            return Err(CompileError::invalid_ir("arguments and parameters of a native call differ in number"));
+        }
+        let code = self.value_as(code, types::I64)?;
+        let mut signature = Signature::new(CallConv::SystemV);
+        let mut values = Vec::with_capacity(args.len() + 1);
+        let mut registers = Registers::all();
+        let result_class = self.native_result(sig, struct_result, &mut signature, &mut values, &mut registers)?;
+        for (&arg, &param) in args.iter().zip(&sig.params) {
+            match param {
+                IrType::Struct(ty) => self.native_struct(arg, ty, &mut signature, &mut values, &mut registers)?,
+                param => {
+                    let ty = machine_type(param).ok_or_else(|| CompileError::invalid_ir("a void parameter"))?;
+                    let pool = if ty.is_float() { &mut registers.sse } else { &mut registers.integer };
+                    *pool = pool.saturating_sub(1);
+                    signature.params.push(AbiParam::new(ty));
+                    values.push(self.value_as(arg, ty)?);
+                }
+            }
+        }
+        self.record_exit_frame();
+        let signature = self.sig_ref(signature);
+        // No unwinding through C: exceptions of callbacks stop before it.
+        let inst = self.b.ins().call_indirect(signature, code, &values);
+        let results = self.b.inst_results(inst).to_vec();
+        let value = self.store_native_result(sig, struct_result, result_class, &results)?;
+        self.release_temps();
+        Ok(value)
+    }
+
+    /// Declares the result; a struct in memory adds the pointer as first argument.
+    fn native_result(
+        &mut self,
+        sig: &CallSig,
+        struct_result: Option<ValueId>,
+        signature: &mut Signature,
+        values: &mut Vec<Value>,
+        registers: &mut Registers,
+    ) -> Lowered<Option<StructClass>> {
+        match sig.ret {
+            Some(IrType::Struct(ty)) => {
+                let class = self.classify_struct(ty)?;
+                match &class {
+                    StructClass::Registers(parts) => {
+                        signature.returns.extend(parts.iter().map(|&part| AbiParam::new(part.machine_type())));
+                    }
+                    StructClass::Memory => {
+                        let Some(place) = struct_result else {
+                            return Err(CompileError::invalid_ir("a struct result without a place"));
+                        };
+                        signature.params.push(AbiParam::new(types::I64));
+                        values.push(self.value_as(place, types::I64)?);
+                        registers.integer -= 1;
+                    }
+                }
+                Ok(Some(class))
+            }
+            ret => {
+                signature.returns.extend(ret.and_then(machine_type).map(AbiParam::new));
+                Ok(None)
+            }
+        }
+    }
+
+    fn classify_struct(&self, ty: Ty) -> Lowered<StructClass> {
+        if self.is_aarch64() {
+            return Err(CompileError::not_supported("structs by value in native calls on aarch64"));
+        }
+        classify(ty)
+    }
+
+    fn native_struct(
+        &mut self,
+        arg: ValueId,
+        ty: Ty,
+        signature: &mut Signature,
+        values: &mut Vec<Value>,
+        registers: &mut Registers,
+    ) -> Lowered {
+        let source = self.value_as(arg, types::I64)?;
+        let layout = value_layout(ty)?;
+        // A copy whose size is a multiple of 8 can be read in whole eightbytes.
+        let padded = ValueLayout { size_bytes: layout.size_bytes.next_multiple_of(8), align_bytes: 8 };
+        let slot = self.struct_temp(padded);
+        let address = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.copy_memory(address, source, layout);
+        match self.classify_struct(ty)? {
+            StructClass::Registers(parts) if registers.take(&parts) => {
+                let flags = self.trusted(MemoryKind::Program);
+                for (index, &part) in parts.iter().enumerate() {
+                    let ty = part.machine_type();
+                    signature.params.push(AbiParam::new(ty));
+                    values.push(self.b.ins().load(ty, flags, address, index as i32 * 8));
+                }
+            }
+            _ => {
+                let purpose = ArgumentPurpose::StructArgument(padded.size_bytes);
+                signature.params.push(AbiParam::special(types::I64, purpose));
+                values.push(address);
+            }
+        }
+        Ok(())
+    }
+
+    fn store_native_result(
+        &mut self,
+        sig: &CallSig,
+        struct_result: Option<ValueId>,
+        class: Option<StructClass>,
+        results: &[Value],
+    ) -> Lowered<Option<Value>> {
+        let (Some(StructClass::Registers(_)), Some(IrType::Struct(ty))) = (class, sig.ret) else {
+            return Ok(results.first().copied().filter(|_| !matches!(sig.ret, Some(IrType::Struct(_)))));
+        };
+        let Some(place) = struct_result else {
+            return Err(CompileError::invalid_ir("a struct result without a place"));
+        };
+        let place = self.value_as(place, types::I64)?;
+        let slot = self.struct_temp(ValueLayout { size_bytes: MAX_REGISTER_BYTES, align_bytes: 8 });
+        let address = self.b.ins().stack_addr(types::I64, slot, 0);
+        let flags = self.trusted(MemoryKind::Program);
+        for (index, &part) in results.iter().enumerate() {
+            self.b.ins().store(flags, part, address, index as i32 * 8);
+        }
+        let layout = value_layout(ty)?;
+        self.copy_memory(place, address, layout);
+        Ok(None)
+    }
+}

@@ -1,0 +1,47 @@
+//! How code is generated.
+
+use saki_abi::thread::{THREAD_ALLOC_CURSOR_OFFSET, THREAD_ALLOC_LIMIT_OFFSET};
+
+/// How hard the code generator tries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OptLevel {
+    /// No mid-end optimisation and a fast register allocator: only for code without loops that runs seldom.
+    None,
+    #[default]
+    Speed,
+}
+
+/// Options of a [`crate::Compiler`]; the offsets are bytes from the pinned register (`*ThreadAbi`).
+#[derive(Clone, Debug)]
+pub struct CompilerOptions {
+    /// Next free byte of the thread's allocation buffer.
+    pub alloc_cursor_offset: i32,
+    /// End of the thread's allocation buffer.
+    pub alloc_limit_offset: i32,
+    pub opt_level: OptLevel,
+    /// Run Cranelift's verifier on every function.
+    pub verify: bool,
+    /// Test aid: every allocation takes the slow path.
+    pub stress_allocation: bool,
+    /// Test aid: every poll takes the slow path.
+    pub stress_poll: bool,
+    /// Test aid: every reference store with a known object calls the barrier's slow path.
+    pub stress_barrier: bool,
+    /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
+    pub host_features: bool,
+}
+
+impl Default for CompilerOptions {
+    fn default() -> Self {
+        CompilerOptions {
+            alloc_cursor_offset: THREAD_ALLOC_CURSOR_OFFSET,
+            alloc_limit_offset: THREAD_ALLOC_LIMIT_OFFSET,
+            opt_level: OptLevel::Speed,
+            verify: cfg!(debug_assertions),
+            stress_allocation: false,
+            stress_poll: false,
+            stress_barrier: false,
+            host_features: true,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One region of memory mapped twice, writable and executable (W^X without `mprotect`).
+//!
+//! Invariant: `rw + n` and `rx + n` are the same byte for every `n < len_bytes`; no page is ever writable and executable
+//! at one address. Left out: who writes when, and instruction-cache synchronisation (`i_cache`).
+
+use crate::error::check;
+use crate::memory::{Protection, page_size_bytes, round_up_to_page};
+use std::io;
+
+/// `MFD_EXEC` of Linux ≥ 6.3: the file may be mapped executable even where that is not the default.
+const MFD_EXEC: libc::c_uint = 0x10;
+
+/// Two views of one region; pages are committed when touched.
+#[derive(Debug)]
+pub struct DualMapping {
+    rw: *mut u8,
+    rx: *mut u8,
+    len_bytes: usize,
+    file: i32,
+}
+
+// SAFETY: plain memory and a file descriptor; nothing is tied to a thread.
+unsafe impl Send for DualMapping {}
+// SAFETY: shared methods compute addresses or make system calls on checked ranges.
+unsafe impl Sync for DualMapping {}
+
+impl DualMapping {
+    /// Reserves `len_bytes` (rounded up to pages) twice.
+    pub fn new(len_bytes: usize) -> io::Result<DualMapping> {
+        let len_bytes = round_up_to_page(len_bytes);
+        let file = Self::memory_file()?;
+        // SAFETY: `file` was just opened by us.
+        if let Err(error) = check(unsafe { libc::ftruncate(file, len_bytes as libc::off_t) }) {
+            // SAFETY: `file` is ours and not used again.
+            unsafe { libc::close(file) };
+            return Err(error);
+        }
+        let mut mapping = DualMapping { rw: std::ptr::null_mut(), rx: std::ptr::null_mut(), len_bytes, file };
+        mapping.rw = mapping.map(Protection::ReadWrite)?;
+        mapping.rx = mapping.map(Protection::ReadExecute)?;
+        Ok(mapping)
+    }
+
+    fn memory_file() -> io::Result<i32> {
+        for flags in [libc::MFD_CLOEXEC | MFD_EXEC, libc::MFD_CLOEXEC] {
+            // SAFETY: the name is a NUL-terminated literal.
+            let file = unsafe { libc::memfd_create(c"saki-code".as_ptr(), flags) };
+            if file >= 0 {
+                return Ok(file);
+            }
+        }
+        Err(io::Error::last_os_error())
+    }
+
+    fn map(&self, protection: Protection) -> io::Result<*mut u8> {
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), self.len_bytes, protection.bits(), flags, self.file, 0) };
+        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
+    }
+
+    /// Base of the writable view.
+    pub fn rw(&self) -> *mut u8 {
+        self.rw
+    }
+
+    /// Base of the executable view.
+    pub fn rx(&self) -> *mut u8 {
+        self.rx
+    }
+
+    pub fn len_bytes(&self) -> usize {
+        self.len_bytes
+    }
+
+    /// The writable address of an executable one.
+    pub fn rw_of_rx(&self, rx_address: usize) -> *mut u8 {
+        let offset = rx_address.wrapping_sub(self.rx as usize);
+        assert!(offset <= self.len_bytes, "{rx_address:#x} is not in the executable view");
+        self.rw.wrapping_add(offset)
+    }
+
+    /// The executable address of a writable one.
+    pub fn rx_of_rw(&self, rw_address: usize) -> *mut u8 {
+        let offset = rw_address.wrapping_sub(self.rw as usize);
+        assert!(offset <= self.len_bytes, "{rw_address:#x} is not in the writable view");
+        self.rx.wrapping_add(offset)
+    }
+
+    /// Whether the address is in the executable view.
+    pub fn contains_rx(&self, address: usize) -> bool {
+        address.wrapping_sub(self.rx as usize) < self.len_bytes
+    }
+
+    /// Gives the memory of whole pages back to the system; they read as zero in both views.
+    pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: `file` is our open memory file; the range was checked.
+        check(unsafe { libc::fallocate(self.file, mode, offset_bytes as libc::off_t, len_bytes as libc::off_t) })
+    }
+}
+
+impl Drop for DualMapping {
+    fn drop(&mut self) {
+        for view in [self.rw, self.rx] {
+            if !view.is_null() {
+                // SAFETY: this value owns both mappings, made with this length.
+                unsafe { libc::munmap(view.cast(), self.len_bytes) };
+            }
+        }
+        // SAFETY: the descriptor is ours and not used again.
+        unsafe { libc::close(self.file) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn code_written_in_one_view_runs_in_the_other() {
+        let mapping = DualMapping::new(512 << 20).unwrap();
+        // mov eax, 42; ret
+        let code = [0xb8u8, 42, 0, 0, 0, 0xc3];
+        let place = mapping.rw().wrapping_add(0x1000);
+        // SAFETY: inside the writable view.
+        unsafe { std::ptr::copy_nonoverlapping(code.as_ptr(), place, code.len()) };
+        let entry = mapping.rx_of_rw(place as usize);
+        assert_eq!(mapping.rw_of_rx(entry as usize), place);
+        // SAFETY: `entry` holds the function written above, of this signature.
+        let function = unsafe { std::mem::transmute::<*mut u8, extern "C" fn() -> i32>(entry) };
+        assert_eq!(function(), 42);
+        mapping.discard(0x1000, 0x1000).unwrap();
+        // SAFETY: inside the writable view.
+        assert_eq!(unsafe { place.read() }, 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! The interrupted machine state that a signal handler sees and may change.
+//!
+//! Invariant: reads and writes go straight to the kernel's saved context, so that a changed program counter takes effect
+//! when the handler returns. Left out: what a fault means.
+
+#[cfg(target_arch = "aarch64")]
+#[path = "fault_context/aarch64.rs"]
+mod arch;
+#[cfg(target_arch = "x86_64")]
+#[path = "fault_context/x86_64.rs"]
+mod arch;
+
+/// A signal's saved context.
+pub struct FaultContext {
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::ucontext_t,
+}
+
+impl FaultContext {
+    /// # Safety
+    /// The pointers are the arguments of a running `SA_SIGINFO` handler, which this value does not outlive.
+    pub unsafe fn from_raw(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) -> FaultContext {
+        FaultContext { signal, info, context: context.cast() }
+    }
+
+    pub fn signal(&self) -> i32 {
+        self.signal
+    }
+
+    /// `si_code`: > 0 when the kernel raised the signal for a fault, ≤ 0 when a process sent it.
+    pub fn code(&self) -> i32 {
+        // SAFETY: valid while the handler runs, by `from_raw`.
+        unsafe { (*self.info).si_code }
+    }
+
+    /// Whether the kernel raised it for an instruction of this thread, rather than some process by `kill`.
+    pub fn is_fault(&self) -> bool {
+        self.code() > 0
+    }
+
+    /// The address whose access faulted (SIGSEGV, SIGBUS), or the faulting instruction (SIGFPE, SIGILL).
+    pub fn fault_address(&self) -> usize {
+        // SAFETY: valid while the handler runs; the field is set for the fault signals, else unspecified but readable.
+        unsafe { (*self.info).si_addr() as usize }
+    }
+
+    fn machine(&self) -> &libc::mcontext_t {
+        // SAFETY: valid while the handler runs, by `from_raw`.
+        unsafe { &(*self.context).uc_mcontext }
+    }
+
+    fn machine_mut(&mut self) -> &mut libc::mcontext_t {
+        // SAFETY: valid while the handler runs, and `&mut self` is the only access.
+        unsafe { &mut (*self.context).uc_mcontext }
+    }
+
+    /// Program counter.
+    pub fn pc(&self) -> usize {
+        arch::pc(self.machine())
+    }
+
+    /// Stack pointer.
+    pub fn sp(&self) -> usize {
+        arch::sp(self.machine())
+    }
+
+    /// Frame pointer.
+    pub fn fp(&self) -> usize {
+        arch::fp(self.machine())
+    }
+
+    pub fn set_pc(&mut self, value: usize) {
+        arch::set_pc(self.machine_mut(), value);
+    }
+
+    pub fn set_sp(&mut self, value: usize) {
+        arch::set_sp(self.machine_mut(), value);
+    }
+
+    pub fn set_fp(&mut self, value: usize) {
+        arch::set_fp(self.machine_mut(), value);
+    }
+
+    /// The register that holds the managed thread in compiled code (r15, x21). To be trusted only when `pc` is there.
+    pub fn pinned_register(&self) -> usize {
+        arch::pinned(self.machine())
+    }
+
+    /// Sets the C calling convention's integer argument `index` (0–3).
+    pub fn set_argument(&mut self, index: usize, value: usize) {
+        arch::set_argument(self.machine_mut(), index, value);
+    }
+
+    /// Every general register, for reports and conservative scanning; the order is the architecture's encoding order.
+    pub fn general_registers(&self) -> Vec<(&'static str, usize)> {
+        arch::general_registers(self.machine())
+    }
+
+    /// Raw arguments of the handler, for chaining.
+    pub fn raw(&self) -> (*mut libc::siginfo_t, *mut libc::c_void) {
+        (self.info, self.context.cast())
+    }
+}

@@ -1,0 +1,46 @@
+//! Register access in the saved context, AArch64.
+
+use libc::mcontext_t;
+
+/// x0 … x30.
+const NAMES: [&str; 31] = [
+    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+    "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30",
+];
+
+pub(super) fn pc(m: &mcontext_t) -> usize {
+    m.pc as usize
+}
+
+pub(super) fn sp(m: &mcontext_t) -> usize {
+    m.sp as usize
+}
+
+pub(super) fn fp(m: &mcontext_t) -> usize {
+    m.regs[29] as usize
+}
+
+pub(super) fn pinned(m: &mcontext_t) -> usize {
+    m.regs[21] as usize
+}
+
+pub(super) fn set_pc(m: &mut mcontext_t, value: usize) {
+    m.pc = value as u64;
+}
+
+pub(super) fn set_sp(m: &mut mcontext_t, value: usize) {
+    m.sp = value as u64;
+}
+
+pub(super) fn set_fp(m: &mut mcontext_t, value: usize) {
+    m.regs[29] = value as u64;
+}
+
+pub(super) fn set_argument(m: &mut mcontext_t, index: usize, value: usize) {
+    assert!(index < 4);
+    m.regs[index] = value as u64;
+}
+
+pub(super) fn general_registers(m: &mcontext_t) -> Vec<(&'static str, usize)> {
+    NAMES.iter().zip(m.regs.iter()).map(|(name, value)| (*name, *value as usize)).collect()
+}

@@ -1,0 +1,72 @@
+//! Register access in the saved context, x86-64.
+
+use libc::{
+    REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RAX, REG_RBP, REG_RBX, REG_RCX, REG_RDI,
+    REG_RDX, REG_RIP, REG_RSI, REG_RSP, c_int, greg_t, mcontext_t,
+};
+
+const ARGUMENTS: [c_int; 4] = [REG_RDI, REG_RSI, REG_RDX, REG_RCX];
+
+const GENERAL: [(&str, c_int); 17] = [
+    ("rax", REG_RAX),
+    ("rcx", REG_RCX),
+    ("rdx", REG_RDX),
+    ("rbx", REG_RBX),
+    ("rsp", REG_RSP),
+    ("rbp", REG_RBP),
+    ("rsi", REG_RSI),
+    ("rdi", REG_RDI),
+    ("r8", REG_R8),
+    ("r9", REG_R9),
+    ("r10", REG_R10),
+    ("r11", REG_R11),
+    ("r12", REG_R12),
+    ("r13", REG_R13),
+    ("r14", REG_R14),
+    ("r15", REG_R15),
+    ("rip", REG_RIP),
+];
+
+fn get(m: &mcontext_t, register: c_int) -> usize {
+    m.gregs[register as usize] as usize
+}
+
+fn set(m: &mut mcontext_t, register: c_int, value: usize) {
+    m.gregs[register as usize] = value as greg_t;
+}
+
+pub(super) fn pc(m: &mcontext_t) -> usize {
+    get(m, REG_RIP)
+}
+
+pub(super) fn sp(m: &mcontext_t) -> usize {
+    get(m, REG_RSP)
+}
+
+pub(super) fn fp(m: &mcontext_t) -> usize {
+    get(m, REG_RBP)
+}
+
+pub(super) fn pinned(m: &mcontext_t) -> usize {
+    get(m, REG_R15)
+}
+
+pub(super) fn set_pc(m: &mut mcontext_t, value: usize) {
+    set(m, REG_RIP, value);
+}
+
+pub(super) fn set_sp(m: &mut mcontext_t, value: usize) {
+    set(m, REG_RSP, value);
+}
+
+pub(super) fn set_fp(m: &mut mcontext_t, value: usize) {
+    set(m, REG_RBP, value);
+}
+
+pub(super) fn set_argument(m: &mut mcontext_t, index: usize, value: usize) {
+    set(m, ARGUMENTS[index], value);
+}
+
+pub(super) fn general_registers(m: &mcontext_t) -> Vec<(&'static str, usize)> {
+    GENERAL.iter().map(|(name, register)| (*name, get(m, *register))).collect()
+}

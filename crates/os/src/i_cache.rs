@@ -1,0 +1,18 @@
+//! Making freshly written code visible to instruction fetch on every core.
+//!
+//! Invariant: after `synchronise` returns, any thread that then learns the range's address fetches the new bytes. The
+//! range is given in the addresses that will be executed. Left out: publication of the address itself.
+
+use std::ops::Range;
+
+#[cfg(target_arch = "aarch64")]
+#[path = "i_cache/aarch64.rs"]
+mod arch;
+#[cfg(target_arch = "x86_64")]
+#[path = "i_cache/x86_64.rs"]
+mod arch;
+
+/// Call after writing code and before publishing its address.
+pub fn synchronise(executed: Range<usize>) {
+    arch::synchronise(executed);
+}

@@ -1,0 +1,8 @@
+//! x86-64: instruction fetch snoops stores, so new code at a never-executed address needs nothing but the release store
+//! that publishes it. Code that was executed before needs `membarrier::synchronise_cores` as well.
+
+use std::ops::Range;
+
+pub(super) fn synchronise(_executed: Range<usize>) {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+}

@@ -1,0 +1,21 @@
+//! Everything asked of the operating system: memory, futexes, barriers, threads, signals, clocks, random bytes.
+//!
+//! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on
+//! x86-64 runs; what depends on the architecture is in one file per architecture. Left out: files, sockets, reactors.
+
+pub mod clock;
+pub mod cpu;
+pub mod dual_mapping;
+pub mod error;
+pub mod fault_context;
+pub mod futex;
+pub mod i_cache;
+pub mod membarrier;
+pub mod memory;
+pub mod random;
+pub mod signal;
+pub mod thread;
+
+pub use dual_mapping::DualMapping;
+pub use fault_context::FaultContext;
+pub use memory::{Protection, Reservation, page_size_bytes};

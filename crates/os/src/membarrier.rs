@@ -1,0 +1,74 @@
+//! Asymmetric barriers: a heavy side that makes every running thread of the process pass a full barrier, so that the
+//! light side needs none.
+//!
+//! Invariant: `light` on one thread and `heavy` on another order memory as two sequentially consistent fences would,
+//! whether or not the kernel has `membarrier`. Left out: who is on which side.
+//!
+//! | step | with membarrier | without |
+//! |---|---|---|
+//! | `light` | compiler fence | fence(SeqCst) |
+//! | `heavy` | system call (0.8 µs) + fence(SeqCst) | fence(SeqCst) |
+
+use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+
+const UNKNOWN: u8 = 0;
+const ASYMMETRIC: u8 = 1;
+const SYMMETRIC: u8 = 2;
+
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
+const PRIVATE_EXPEDITED: i32 = 1 << 3;
+const REGISTER_PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 6;
+const PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 5;
+
+fn call(command: i32) -> bool {
+    // SAFETY: membarrier takes no pointers.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Decides once which form the process uses. Until then `light` is the strong form, which is always correct.
+pub fn initialise() {
+    // Relaxed: both sides are correct in either mode as long as `heavy` is at least as strong as the mode `light` saw;
+    // MODE turns ASYMMETRIC only after registration, and `heavy` makes the system call in every mode but SYMMETRIC.
+    if MODE.load(Ordering::Relaxed) == UNKNOWN {
+        let mode = if call(REGISTER_PRIVATE_EXPEDITED) { ASYMMETRIC } else { SYMMETRIC };
+        MODE.store(mode, Ordering::Relaxed);
+    }
+}
+
+/// Whether the light side is free on this machine.
+pub fn is_asymmetric() -> bool {
+    MODE.load(Ordering::Relaxed) == ASYMMETRIC
+}
+
+/// The light side of the barrier.
+#[inline(always)]
+pub fn light() {
+    if MODE.load(Ordering::Relaxed) == ASYMMETRIC {
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// The heavy side of the barrier.
+pub fn heavy() {
+    fence(Ordering::SeqCst);
+    if MODE.load(Ordering::Relaxed) != SYMMETRIC && !call(PRIVATE_EXPEDITED) && is_asymmetric() {
+        saki_base::bug!("membarrier failed after it was registered: errno {}", crate::error::errno());
+    }
+    fence(Ordering::SeqCst);
+}
+
+/// Makes every running thread of the process execute a core-serialising instruction, so that code written before is
+/// what they fetch. Returns whether the kernel could.
+pub fn synchronise_cores() -> bool {
+    static REGISTERED: AtomicU8 = AtomicU8::new(0);
+    // Relaxed: registering twice is harmless.
+    if REGISTERED.load(Ordering::Relaxed) == 0 {
+        let state = if call(REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) { 1 } else { 2 };
+        REGISTERED.store(state, Ordering::Relaxed);
+    }
+    REGISTERED.load(Ordering::Relaxed) == 1 && call(PRIVATE_EXPEDITED_SYNC_CORE)
+}

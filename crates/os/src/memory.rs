@@ -1,0 +1,172 @@
+//! Address space: reserve, commit, protect, give back.
+//!
+//! Invariant: a `Reservation` owns its range and unmaps it when dropped, unless leaked; ranges given to its methods are
+//! checked to lie inside. Left out: allocation policy, double mappings (see `dual_mapping`).
+
+use crate::error::check;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a range of pages allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protection {
+    None,
+    Read,
+    ReadWrite,
+    ReadExecute,
+}
+
+impl Protection {
+    pub(crate) fn bits(self) -> i32 {
+        match self {
+            Protection::None => libc::PROT_NONE,
+            Protection::Read => libc::PROT_READ,
+            Protection::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+            Protection::ReadExecute => libc::PROT_READ | libc::PROT_EXEC,
+        }
+    }
+}
+
+/// Bytes of a page.
+pub fn page_size_bytes() -> usize {
+    static CACHED: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: every thread would compute the same value.
+    match CACHED.load(Ordering::Relaxed) {
+        0 => {
+            // SAFETY: no preconditions.
+            let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+            CACHED.store(size, Ordering::Relaxed);
+            size
+        }
+        size => size,
+    }
+}
+
+/// `value` rounded up to whole pages.
+pub fn round_up_to_page(value: usize) -> usize {
+    value.next_multiple_of(page_size_bytes())
+}
+
+/// A range of address space.
+#[derive(Debug)]
+pub struct Reservation {
+    base: *mut u8,
+    len_bytes: usize,
+}
+
+// SAFETY: the range is plain memory; nothing in it is tied to a thread.
+unsafe impl Send for Reservation {}
+// SAFETY: shared methods only make system calls on page ranges.
+unsafe impl Sync for Reservation {}
+
+impl Reservation {
+    /// Reserves address space that cannot be touched before `commit`. `len_bytes` is rounded up to pages.
+    pub fn reserve(len_bytes: usize) -> io::Result<Reservation> {
+        Self::map(len_bytes, Protection::None)
+    }
+
+    /// Reserves address space that is readable and writable at once; pages are committed when touched.
+    pub fn reserve_writable(len_bytes: usize) -> io::Result<Reservation> {
+        Self::map(len_bytes, Protection::ReadWrite)
+    }
+
+    fn map(len_bytes: usize, protection: Protection) -> io::Result<Reservation> {
+        let len_bytes = round_up_to_page(len_bytes);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no existing memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection.bits(), flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Reservation { base: base.cast(), len_bytes })
+    }
+
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    pub fn len_bytes(&self) -> usize {
+        self.len_bytes
+    }
+
+    pub fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.base as usize) < self.len_bytes
+    }
+
+    /// Makes pages readable and writable; their content is zero unless they were committed before.
+    pub fn commit(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        self.protect(offset_bytes, len_bytes, Protection::ReadWrite)
+    }
+
+    /// Gives the memory back and makes the pages untouchable.
+    pub fn decommit(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        self.discard(offset_bytes, len_bytes)?;
+        self.protect(offset_bytes, len_bytes, Protection::None)
+    }
+
+    /// Gives the memory back; the pages keep their protection and read as zero.
+    pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        let start = self.range(offset_bytes, len_bytes);
+        // SAFETY: `range` checked that the pages are ours.
+        check(unsafe { libc::madvise(start, len_bytes, libc::MADV_DONTNEED) })
+    }
+
+    /// Changes the protection of whole pages.
+    pub fn protect(&self, offset_bytes: usize, len_bytes: usize, protection: Protection) -> io::Result<()> {
+        let start = self.range(offset_bytes, len_bytes);
+        // SAFETY: `range` checked that the pages are ours.
+        check(unsafe { libc::mprotect(start, len_bytes, protection.bits()) })
+    }
+
+    /// Keeps the mapping for the rest of the process.
+    pub fn leak(self) -> (*mut u8, usize) {
+        let parts = (self.base, self.len_bytes);
+        std::mem::forget(self);
+        parts
+    }
+
+    fn range(&self, offset_bytes: usize, len_bytes: usize) -> *mut libc::c_void {
+        let end = offset_bytes.checked_add(len_bytes);
+        assert!(
+            end.is_some_and(|end| end <= self.len_bytes),
+            "{offset_bytes:#x}+{len_bytes:#x} is outside the mapping"
+        );
+        assert!(offset_bytes.is_multiple_of(page_size_bytes()), "{offset_bytes:#x} is not a page boundary");
+        self.base.wrapping_add(offset_bytes).cast()
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the mapping, made in `map` with this base and length.
+        unsafe { libc::munmap(self.base.cast(), self.len_bytes) };
+    }
+}
+
+/// Changes the protection of pages of any mapping, e.g. of a shared library's.
+///
+/// # Safety
+/// Nothing that runs may rely on the old protection of `[address, address + len_bytes)`, which must be mapped pages.
+pub unsafe fn protect_raw(address: *mut u8, len_bytes: usize, protection: Protection) -> io::Result<()> {
+    // SAFETY: this function's contract.
+    check(unsafe { libc::mprotect(address.cast(), len_bytes, protection.bits()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_pages_hold_data_and_decommit_drops_it() {
+        let page = page_size_bytes();
+        let region = Reservation::reserve(16 * page).unwrap();
+        region.commit(4 * page, 2 * page).unwrap();
+        let byte = region.base().wrapping_add(4 * page);
+        // SAFETY: the page was just committed.
+        unsafe { byte.write(7) };
+        region.decommit(4 * page, page).unwrap();
+        region.commit(4 * page, page).unwrap();
+        // SAFETY: the page was just committed again.
+        assert_eq!(unsafe { byte.read() }, 0);
+    }
+}

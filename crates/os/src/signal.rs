@@ -1,0 +1,211 @@
+//! Signal handlers on an alternate stack, with a chain to whoever was there before.
+//!
+//! Invariant: a signal that the handler passes on reaches the previous handler with the arguments the kernel gave, or
+//! the default action; `errno` is preserved. Everything here that runs in a handler is async-signal-safe: it takes no
+//! lock and allocates nothing. Left out: what faults mean.
+
+use crate::error::{check, errno, set_errno};
+use crate::fault_context::FaultContext;
+use crate::memory::{Reservation, page_size_bytes, round_up_to_page};
+use std::cell::UnsafeCell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a handler did with a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Disposition {
+    /// Continue at the context's (possibly changed) program counter.
+    Handled,
+    /// Not ours: give it to the previous handler.
+    PassOn,
+}
+
+/// A handler; it runs on the alternate stack of the interrupted thread, if that has one.
+pub type SignalHandler = fn(&mut FaultContext) -> Disposition;
+
+const SIGNAL_COUNT: usize = 65;
+
+struct Slot {
+    /// The `SignalHandler`; 0 = none.
+    handler: AtomicUsize,
+    /// The action found at installation. Written once before `handler`.
+    previous: UnsafeCell<MaybeUninit<libc::sigaction>>,
+}
+
+struct Slots([Slot; SIGNAL_COUNT]);
+
+// SAFETY: `previous` is written only under `INSTALL`, before the Release store of `handler` and the `sigaction` call that
+// make the trampoline read it.
+unsafe impl Sync for Slots {}
+
+static SLOTS: Slots = Slots(
+    [const { Slot { handler: AtomicUsize::new(0), previous: UnsafeCell::new(MaybeUninit::uninit()) } }; SIGNAL_COUNT],
+);
+static INSTALL: Mutex<()> = Mutex::new(());
+
+/// Installs or replaces the process's handler for a signal. The action found the first time stays the chained one.
+///
+/// Errors: those of `sigaction`.
+pub fn install(signal: i32, handler: SignalHandler) -> io::Result<()> {
+    let slot = SLOTS.0.get(signal as usize).ok_or(io::ErrorKind::InvalidInput)?;
+    let _guard = INSTALL.lock().unwrap_or_else(|e| e.into_inner());
+    let first = slot.handler.load(Ordering::Relaxed) == 0;
+    if first {
+        // SAFETY: under `INSTALL`, and no trampoline for this signal is installed yet.
+        let previous = unsafe { &mut *slot.previous.get() };
+        // SAFETY: a null new action only queries; `previous` is writable.
+        check(unsafe { libc::sigaction(signal, std::ptr::null(), previous.as_mut_ptr()) })?;
+    }
+    // Release: pairs with the Acquire in `trampoline`; what the handler needs was prepared before.
+    slot.handler.store(handler as usize, Ordering::Release);
+    if !first {
+        return Ok(());
+    }
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all-zero is a valid `sigaction`.
+    let action = unsafe { action.assume_init_mut() };
+    action.sa_sigaction = trampoline as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: the mask is writable.
+    unsafe { libc::sigemptyset(&mut action.sa_mask) };
+    // SAFETY: `action` is initialised and `trampoline` has the SA_SIGINFO signature.
+    check(unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) })
+}
+
+extern "C" fn trampoline(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let saved_errno = errno();
+    // SAFETY: these are the arguments of the running handler.
+    let mut fault = unsafe { FaultContext::from_raw(signal, info, context) };
+    let handler = SLOTS.0[signal as usize].handler.load(Ordering::Acquire);
+    // SAFETY: only `install` stores there, a `SignalHandler`, before this trampoline can be called.
+    let handler = unsafe { std::mem::transmute::<usize, SignalHandler>(handler) };
+    if handler(&mut fault) == Disposition::PassOn {
+        chain(&fault);
+    }
+    set_errno(saved_errno);
+}
+
+/// Gives the signal to the action found before ours.
+fn chain(fault: &FaultContext) {
+    let signal = fault.signal();
+    let (info, context) = fault.raw();
+    // SAFETY: written before the trampoline was installed and not changed afterwards.
+    let previous = unsafe { (*SLOTS.0[signal as usize].previous.get()).assume_init_ref() };
+    match previous.sa_sigaction {
+        libc::SIG_IGN if !fault.is_fault() => {}
+        libc::SIG_DFL | libc::SIG_IGN => {
+            let mut default = MaybeUninit::<libc::sigaction>::zeroed();
+            // SAFETY: all-zero means SIG_DFL with an empty mask.
+            unsafe { libc::sigaction(signal, default.assume_init_mut(), std::ptr::null_mut()) };
+            if !fault.is_fault() {
+                // The faulting instruction does not run again by itself, so send the signal again; it stays blocked
+                // until the handler returns.
+                // SAFETY: no preconditions.
+                unsafe { libc::raise(signal) };
+            }
+        }
+        function if previous.sa_flags & libc::SA_SIGINFO != 0 => {
+            type Action = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+            // SAFETY: SA_SIGINFO says that the handler has this signature.
+            let function = unsafe { std::mem::transmute::<usize, Action>(function) };
+            function(signal, info, context);
+        }
+        function => {
+            // SAFETY: without SA_SIGINFO the handler takes the signal number only.
+            let function = unsafe { std::mem::transmute::<usize, extern "C" fn(i32)>(function) };
+            function(signal);
+        }
+    }
+}
+
+/// A guarded alternate signal stack of the calling thread; dropping it (on the same thread) puts the previous one back.
+pub struct AlternateStack {
+    memory: Reservation,
+    previous: libc::stack_t,
+}
+
+impl AlternateStack {
+    /// Bytes that hold a handler with the context of any current vector unit.
+    pub const DEFAULT_BYTES: usize = 64 << 10;
+
+    /// Installs an alternate stack for the calling thread.
+    pub fn install(size_bytes: usize) -> io::Result<AlternateStack> {
+        let size_bytes = round_up_to_page(size_bytes);
+        let guard_bytes = page_size_bytes();
+        let memory = Reservation::reserve(size_bytes + guard_bytes)?;
+        memory.commit(guard_bytes, size_bytes)?;
+        let stack =
+            libc::stack_t { ss_sp: memory.base().wrapping_add(guard_bytes).cast(), ss_flags: 0, ss_size: size_bytes };
+        let mut previous = MaybeUninit::<libc::stack_t>::uninit();
+        // SAFETY: `stack` names committed memory that lives until the previous stack is back.
+        check(unsafe { libc::sigaltstack(&stack, previous.as_mut_ptr()) })?;
+        // SAFETY: filled by the successful call.
+        Ok(AlternateStack { memory, previous: unsafe { previous.assume_init() } })
+    }
+
+    pub fn contains(&self, address: usize) -> bool {
+        self.memory.contains(address)
+    }
+}
+
+impl Drop for AlternateStack {
+    fn drop(&mut self) {
+        if self.previous.ss_flags & libc::SS_DISABLE != 0 {
+            // Some kernels check the size even when disabling.
+            self.previous.ss_size = libc::SIGSTKSZ;
+        }
+        self.previous.ss_flags &= libc::SS_DISABLE;
+        // SAFETY: `previous` came from the kernel for this thread.
+        unsafe { libc::sigaltstack(&self.previous, std::ptr::null_mut()) };
+    }
+}
+
+/// Restores the default action of a signal.
+pub fn reset_to_default(signal: i32) -> io::Result<()> {
+    let mut default = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all-zero means SIG_DFL with an empty mask.
+    check(unsafe { libc::sigaction(signal, default.assume_init_mut(), std::ptr::null_mut()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    static HITS: AtomicU32 = AtomicU32::new(0);
+
+    fn skip_the_instruction(fault: &mut FaultContext) -> Disposition {
+        HITS.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(fault.fault_address(), 0x10);
+        // `mov byte ptr [rax], 1` is three bytes long.
+        let next = fault.pc() + 3;
+        fault.set_pc(next);
+        Disposition::Handled
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_fault_is_handled_on_the_alternate_stack() {
+        let _stack = AlternateStack::install(AlternateStack::DEFAULT_BYTES).unwrap();
+        install(libc::SIGSEGV, skip_the_instruction).unwrap();
+        // SAFETY: the handler skips the faulting store.
+        unsafe { std::arch::asm!("mov byte ptr [rax], 1", in("rax") 0x10) };
+        assert_eq!(HITS.load(Ordering::Relaxed), 1);
+    }
+
+    extern "C" fn earlier(_signal: i32) {
+        HITS.fetch_add(100, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn an_unknown_signal_reaches_the_previous_handler() {
+        // SAFETY: `earlier` is async-signal-safe.
+        unsafe { libc::signal(libc::SIGUSR2, earlier as *const () as usize) };
+        install(libc::SIGUSR2, |_| Disposition::PassOn).unwrap();
+        // SAFETY: no preconditions.
+        unsafe { libc::raise(libc::SIGUSR2) };
+        assert!(HITS.load(Ordering::Relaxed) >= 100);
+    }
+}

@@ -1,0 +1,48 @@
+//! Making objects without running a constructor.
+
+use crate::runtime_type::this_type;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_types::Ty;
+
+/// A zeroed object of a type that can have instances.
+///
+/// # Errors
+/// ArgumentException for interfaces, abstract classes and open types.
+fn uninitialized(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    let can_exist = !ty.is_interface() && !ty.is_abstract() && !ty.is_open && !ty.is_pointer() && !ty.is_byref();
+    if !can_exist {
+        let message = "Type cannot be instantiated\nParameter name: type";
+        return Err(exceptions::throw(t, "System", "ArgumentException", message));
+    }
+    if ty.is_sz_array() {
+        return object::new_sz_array(t, ty, 0);
+    }
+    object::new_instance(t, ty)
+}
+
+/// `RuntimeType.CreateInstanceInternal(type)`: the default value of a value type, boxed; null for Nullable.
+unsafe extern "C" fn create_instance(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        if ty.is_nullable() {
+            return Ok(ObjRef::NULL);
+        }
+        ty.vtable_layout().to_managed(t)?;
+        object::new_instance(t, ty)
+    })
+}
+
+/// `ActivationServices.AllocateUninitializedClassInstance(type)`
+unsafe extern "C" fn allocate_uninitialized(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| uninitialized(t, this_type(t, ty)?))
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeType::CreateInstanceInternal", create_instance as *const ()),
+    (
+        "System.Runtime.Remoting.Activation.ActivationServices::AllocateUninitializedClassInstance",
+        allocate_uninitialized as *const (),
+    ),
+];

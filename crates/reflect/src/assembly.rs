@@ -1,0 +1,228 @@
+//! System.Reflection.Assembly and RuntimeAssembly: identity, types, modules, entry point.
+
+use crate::assembly_name::referenced_names;
+use crate::handles::require_assembly;
+use crate::known;
+use crate::native_memory::pointer_array;
+use crate::objects::{method_object, module_object, resource_module_object};
+use saki_metadata::{Rid, TableId};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
+
+/// Types of one image: found, or why not.
+type Found = Vec<LoadResult<Ty>>;
+
+/// Whether the type and all that enclose it are public.
+fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
+    const PUBLIC: u32 = 1;
+    const NESTED_PUBLIC: u32 = 2;
+    let mut at = Some(rid);
+    while let Some(rid) = at {
+        if !matches!(image.meta.type_def(rid)?.flags & 7, PUBLIC | NESTED_PUBLIC) {
+            return Ok(false);
+        }
+        at = image.meta.enclosing_class(rid);
+    }
+    Ok(true)
+}
+
+/// Type definitions of an image but the global one. A type whose base type or interfaces do not load is an error.
+fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
+    for rid in 2..=image.meta.row_count(TableId::TypeDef) {
+        if exported_only && !is_visible(image, rid)? {
+            continue;
+        }
+        out.push(image.type_def(rid).and_then(|ty| {
+            ty.parent()?;
+            ty.interface_list()?;
+            Ok(ty)
+        }));
+    }
+    Ok(())
+}
+
+/// All images of an assembly with metadata, the manifest's first.
+fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
+    let mut out = vec![assembly.image];
+    if let Ok(modules) = assembly.module_images.read() {
+        out.extend(modules.iter().copied());
+    }
+    out
+}
+
+/// A RuntimeType[] of these types.
+///
+/// # Errors
+/// ReflectionTypeLoadException when one could not be loaded.
+fn types_or_throw(t: Thread, found: &Found) -> Managed<ObjRef> {
+    let array = object::new_array(t, universe().runtime_type(), found.len())?;
+    for (index, ty) in found.iter().enumerate() {
+        if let Ok(ty) = ty {
+            let item = type_object(t, ty)?;
+            object::set_element_ref(t, array, index, item);
+        }
+    }
+    let failures: Vec<&LoadError> = found.iter().filter_map(|f| f.as_ref().err()).collect();
+    if failures.is_empty() {
+        return Ok(array);
+    }
+    let errors = object::new_array(t, universe().exception(), failures.len())?;
+    for (index, error) in failures.iter().enumerate() {
+        let exception = exceptions::load_exception(t, error)?;
+        object::set_element_ref(t, errors, index, exception);
+    }
+    let class = universe().corlib_type("System.Reflection", "ReflectionTypeLoadException").to_managed(t)?;
+    let exception = object::new_instance(t, class)?;
+    if let Some(ctor) = class.find_method(".ctor", 2).to_managed(t)? {
+        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(array), Slot::from_ref(errors)])?;
+    }
+    Err(t.throw(exception))
+}
+
+/// `GetTypes(bool exportedOnly)`
+unsafe extern "C" fn get_types(t: Thread, this: ObjRef, exported_only: u8) -> ObjRef {
+    t.run(|| {
+        let assembly = require_assembly(t, this)?;
+        let mut found = Vec::new();
+        for image in images(assembly) {
+            image_types(image, exported_only != 0, &mut found).to_managed(t)?;
+        }
+        types_or_throw(t, &found)
+    })
+}
+
+/// `RuntimeModule.InternalGetTypes(image)`
+unsafe extern "C" fn module_get_types(t: Thread, image: usize) -> ObjRef {
+    t.run(|| {
+        let mut found = Vec::new();
+        // SAFETY: the `_impl` of a RuntimeModule.
+        if let Some(image) = unsafe { crate::handles::image(image) } {
+            image_types(image, false, &mut found).to_managed(t)?;
+        }
+        types_or_throw(t, &found)
+    })
+}
+
+unsafe extern "C" fn get_full_name(t: Thread, assembly: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, &require_assembly(t, assembly)?.display_name()))
+}
+
+unsafe extern "C" fn get_location(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, &require_assembly(t, this)?.path.display().to_string()))
+}
+
+/// Escapes a path for a URI, leaving unreserved characters and separators.
+fn escape_path(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.!~*'()/:@&=+$,".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// `get_code_base(Assembly, bool escaped)`
+unsafe extern "C" fn get_code_base(t: Thread, assembly: ObjRef, escaped: u8) -> ObjRef {
+    t.run(|| {
+        let path = require_assembly(t, assembly)?.path.display().to_string();
+        let path = if escaped != 0 { escape_path(&path) } else { path };
+        strings::new_string(t, &format!("file://{path}"))
+    })
+}
+
+unsafe extern "C" fn is_in_gac(t: Thread, this: ObjRef) -> u8 {
+    t.run(|| {
+        let gac = universe().binder().paths().framework_root.join("gac");
+        Ok(u8::from(require_assembly(t, this)?.path.starts_with(gac)))
+    })
+}
+
+unsafe extern "C" fn is_reflection_only(t: Thread, this: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(require_assembly(t, this)?.reflection_only)))
+}
+
+unsafe extern "C" fn get_image_runtime_version(t: Thread, assembly: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, require_assembly(t, assembly)?.image.meta.metadata_version()))
+}
+
+unsafe extern "C" fn get_entry_point(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let image = require_assembly(t, this)?.image;
+        let token = image.meta.entry_point_token();
+        if token.is_nil() {
+            return Ok(ObjRef::NULL);
+        }
+        let method = image.resolve_method(token, &GenericContext::NONE).to_managed(t)?;
+        method_object(t, method, method.owner)
+    })
+}
+
+unsafe extern "C" fn get_manifest_module(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| module_object(t, require_assembly(t, this)?.image))
+}
+
+/// The manifest module, the loaded ones, and the files of the manifest.
+unsafe extern "C" fn get_modules(t: Thread, this: ObjRef) -> ObjRef {
+    const CONTAINS_NO_METADATA: u32 = 1;
+    t.run(|| {
+        let assembly = require_assembly(t, this)?;
+        let images = images(assembly);
+        let meta = &assembly.image.meta;
+        let mut resources = Vec::new();
+        for rid in 1..=meta.row_count(TableId::File) {
+            if meta.file(rid).map_err(LoadError::from).to_managed(t)?.flags & CONTAINS_NO_METADATA != 0 {
+                resources.push(rid);
+            }
+        }
+        let array = object::new_array(t, known::MODULE.get(t)?, images.len() + resources.len())?;
+        for (index, image) in images.iter().enumerate() {
+            let item = module_object(t, image)?;
+            object::set_element_ref(t, array, index, item);
+        }
+        for (index, &rid) in resources.iter().enumerate() {
+            let item = resource_module_object(t, assembly, rid)?;
+            object::set_element_ref(t, array, images.len() + index, item);
+        }
+        Ok(array)
+    })
+}
+
+unsafe extern "C" fn get_referenced_assemblies(t: Thread, assembly: ObjRef) -> usize {
+    t.run(|| {
+        let names = referenced_names(&require_assembly(t, assembly)?.image.meta).to_managed(t)?;
+        Ok(pointer_array(&names) as usize)
+    })
+}
+
+/// There is no ahead-of-time compiled code.
+unsafe extern "C" fn get_aot_id(_t: Thread, _id: ObjRef) -> u8 {
+    0
+}
+
+/// There are no permission requests: the out parameters stay as they are.
+unsafe extern "C" fn load_permissions(_t: Thread, _assembly: ObjRef) -> u8 {
+    0
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.Assembly::GetTypes", get_types as *const ()),
+    ("System.Reflection.Assembly::InternalGetReferencedAssemblies", get_referenced_assemblies as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_fullname", get_full_name as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_location", get_location as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_code_base", get_code_base as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_global_assembly_cache", is_in_gac as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_ReflectionOnly", is_reflection_only as *const ()),
+    ("System.Reflection.RuntimeAssembly::InternalImageRuntimeVersion", get_image_runtime_version as *const ()),
+    ("System.Reflection.RuntimeAssembly::get_EntryPoint", get_entry_point as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetManifestModuleInternal", get_manifest_module as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetModulesInternal", get_modules as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetAotIdInternal", get_aot_id as *const ()),
+    ("System.Reflection.RuntimeAssembly::LoadPermissions", load_permissions as *const ()),
+    ("System.Reflection.RuntimeModule::InternalGetTypes", module_get_types as *const ()),
+];

@@ -1,0 +1,252 @@
+//! Loading assemblies by name, file and bytes, with the AppDomain's resolve events.
+
+use crate::callers::calling_assembly;
+use crate::handles::assembly_of;
+use crate::objects::assembly_object;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, vm};
+use saki_types::binder::AssemblyName;
+use saki_types::{Assembly, Image, LoadErrorKind, universe};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
+static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
+static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
+static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
+
+thread_local! {
+    /// Set while the binder is asked by code that raises AssemblyResolve itself, with the name as the program wrote it.
+    static CALLER_RAISES_EVENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets the binder raise AppDomain.AssemblyResolve and AssemblyLoad. Called once, after the VM has started.
+pub fn install_hooks() {
+    universe().binder().set_hooks(resolve_hook, load_hook);
+}
+
+fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+    if CALLER_RAISES_EVENT.get() || saki_runtime::vm::domain_object().is_null() {
+        return None;
+    }
+    let t = Thread::current();
+    if ASSEMBLY_RESOLVE.get_ref(vm::domain_object()).is_null() || !t.pending().is_null() {
+        return None;
+    }
+    // What a handler throws counts as "not found" here, as in Mono.
+    match raise_assembly_resolve(t, &wanted.display(), requesting.map(|image| image.assembly())) {
+        Ok(found) => found,
+        Err(_) => {
+            t.take_pending();
+            None
+        }
+    }
+}
+
+fn load_hook(assembly: &'static Assembly) {
+    if vm::domain_object().is_null() || ASSEMBLY_LOAD.get_ref(vm::domain_object()).is_null() {
+        return;
+    }
+    let t = Thread::current();
+    if !t.pending().is_null() {
+        return;
+    }
+    let raised = (|| -> Managed<()> {
+        let assembly = assembly_object(t, assembly)?;
+        call_domain(t, "DoAssemblyLoad", &[Slot::from_ref(assembly)])?;
+        Ok(())
+    })();
+    if raised.is_err() {
+        t.take_pending();
+    }
+}
+
+/// Calls an instance method of the AppDomain that raises an event.
+fn call_domain(t: Thread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
+    let domain = vm::domain_object();
+    let class = object::type_of(domain);
+    let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
+        return Err(exceptions::throw_default(t, "MissingMethodException"));
+    };
+    let mut words = [Slot(0); 4];
+    words[0] = Slot::from_ref(domain);
+    words[1..=arguments.len()].copy_from_slice(arguments);
+    Ok(invoke::invoke(t, method, &words[..=arguments.len()])?.as_ref())
+}
+
+fn raise_assembly_resolve(
+    t: Thread,
+    name: &str,
+    requesting: Option<&'static Assembly>,
+) -> Managed<Option<&'static Assembly>> {
+    if ASSEMBLY_RESOLVE.get_ref(vm::domain_object()).is_null() {
+        return Ok(None);
+    }
+    let name = strings::new_string(t, name)?;
+    let requesting = match requesting {
+        Some(assembly) => assembly_object(t, assembly)?,
+        None => ObjRef::NULL,
+    };
+    let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(false)];
+    let found = call_domain(t, "DoAssemblyResolve", &words)?;
+    Ok(if found.is_null() { None } else { assembly_of(found) })
+}
+
+/// The assembly that a TypeResolve handler gives for a type that was not found.
+///
+/// # Errors
+/// What the handler throws.
+pub fn resolve_type_event(t: Thread, type_name: &str) -> Managed<Option<&'static Assembly>> {
+    if TYPE_RESOLVE.get_ref(vm::domain_object()).is_null() {
+        return Ok(None);
+    }
+    let name = strings::new_string(t, type_name)?;
+    let found = call_domain(t, "DoTypeResolve", &[Slot::from_ref(name)])?;
+    Ok(if found.is_null() { None } else { assembly_of(found) })
+}
+
+/// The assembly of this name; None when there is none. Raises AssemblyResolve through the binder's hook.
+///
+/// # Errors
+/// BadImageFormatException, FileLoadException.
+pub fn try_resolve(
+    t: Thread,
+    wanted: &AssemblyName,
+    requesting: Option<&'static Image>,
+) -> Managed<Option<&'static Assembly>> {
+    match universe().binder().resolve(wanted, requesting) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind == LoadErrorKind::FileNotFound => Ok(None),
+        Err(error) => Err(exceptions::throw_load_error(t, &error)),
+    }
+}
+
+/// `AppDomain.LoadAssembly(name, evidence, refOnly, ref mark)`; null when there is none, then managed code throws.
+unsafe extern "C" fn load_assembly(
+    t: Thread,
+    _this: ObjRef,
+    name: ObjRef,
+    evidence: ObjRef,
+    _reflection_only: u8,
+    _mark: *mut i32,
+) -> ObjRef {
+    t.run(|| {
+        if name.is_null() {
+            return Err(exceptions::throw_argument_null(t, "assemblyRef"));
+        }
+        let text = strings::to_rust(name);
+        let mut found = None;
+        if let Some(wanted) = AssemblyName::parse(&text) {
+            let before = CALLER_RAISES_EVENT.replace(true);
+            let requesting = calling_assembly(t).map(|assembly| assembly.image);
+            let result = try_resolve(t, &wanted, requesting);
+            CALLER_RAISES_EVENT.set(before);
+            found = result?;
+            if found.is_none() {
+                found = beside_caller(t, &wanted)?;
+            }
+        }
+        if found.is_none() {
+            found = raise_assembly_resolve(t, &text, None)?;
+        }
+        let Some(found) = found else { return Ok(ObjRef::NULL) };
+        let object = assembly_object(t, found)?;
+        EVIDENCE.set_ref(t, object, evidence);
+        Ok(object)
+    })
+}
+
+/// An assembly in the directory of the caller, when that was itself loaded from outside the application directory.
+fn beside_caller(t: Thread, wanted: &AssemblyName) -> Managed<Option<&'static Assembly>> {
+    let Some(directory) = calling_assembly(t).and_then(|caller| caller.path.parent()) else { return Ok(None) };
+    if directory.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    for extension in ["dll", "exe"] {
+        let path = directory.join(format!("{}.{extension}", wanted.name));
+        if path.is_file() {
+            return universe().binder().load_file(&path).to_managed(t).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// `AppDomain.LoadAssemblyRaw(byte[], byte[] symbols, evidence, refOnly)`
+unsafe extern "C" fn load_bytes(
+    t: Thread,
+    _this: ObjRef,
+    bytes: ObjRef,
+    _symbols: ObjRef,
+    evidence: ObjRef,
+    _reflection_only: u8,
+) -> ObjRef {
+    t.run(|| {
+        if bytes.is_null() {
+            return Err(exceptions::throw_argument_null(t, "rawAssembly"));
+        }
+        let length = object::array_length(bytes);
+        // SAFETY: a byte[] of that length; nothing allocates on the managed heap while it is copied.
+        let copy = unsafe { std::slice::from_raw_parts(object::element_address(bytes, 0, 1), length) }.to_vec();
+        let loaded = universe().binder().load_bytes(copy).to_managed(t)?;
+        let object = assembly_object(t, loaded)?;
+        EVIDENCE.set_ref(t, object, evidence);
+        Ok(object)
+    })
+}
+
+fn load_path(t: Thread, file: ObjRef) -> Managed<ObjRef> {
+    if file.is_null() {
+        return Err(exceptions::throw_argument_null(t, "assemblyFile"));
+    }
+    let text = strings::to_rust(file);
+    if text.is_empty() {
+        let message = "Argument must have a non-zero length.";
+        return Err(exceptions::throw(t, "System", "ArgumentException", message));
+    }
+    let path = file_path(&text);
+    if !path.exists() {
+        return Err(throw_file_not_found(t, &text));
+    }
+    assembly_object(t, universe().binder().load_file(&path).to_managed(t)?)
+}
+
+/// Paths and `file://` URIs.
+fn file_path(text: &str) -> PathBuf {
+    Path::new(text.strip_prefix("file://").unwrap_or(text)).to_path_buf()
+}
+
+fn throw_file_not_found(t: Thread, name: &str) -> exceptions::Thrown {
+    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
+    let error = saki_types::LoadError::new(LoadErrorKind::FileNotFound, message, name);
+    exceptions::throw_load_error(t, &error)
+}
+
+/// `Assembly.LoadFrom(file, refOnly, ref mark)`
+unsafe extern "C" fn load_from(t: Thread, file: ObjRef, _reflection_only: u8, _mark: *mut i32) -> ObjRef {
+    t.run(|| load_path(t, file))
+}
+
+/// `Assembly.LoadFile_internal(file, ref mark)`
+unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjRef {
+    t.run(|| load_path(t, file))
+}
+
+/// `Assembly.load_with_partial_name(name, evidence)`; null when there is none.
+unsafe extern "C" fn load_with_partial_name(t: Thread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
+    t.run(|| {
+        let Some(wanted) = AssemblyName::parse(&strings::to_rust(name)) else { return Ok(ObjRef::NULL) };
+        match try_resolve(t, &wanted, None)? {
+            Some(found) => assembly_object(t, found),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.AppDomain::LoadAssembly", load_assembly as *const ()),
+    ("System.AppDomain::LoadAssemblyRaw", load_bytes as *const ()),
+    ("System.Reflection.Assembly::LoadFrom", load_from as *const ()),
+    ("System.Reflection.Assembly::LoadFile_internal", load_file as *const ()),
+    ("System.Reflection.Assembly::load_with_partial_name", load_with_partial_name as *const ()),
+];

@@ -1,0 +1,340 @@
+//! `Mono.MonoAssemblyName`: the native form of assembly names that AssemblyName reads.
+
+use crate::native_memory::{allocate, byte_block, c_string, store_out, text_of};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::{InternalCall, ObjRef, Thread, strings};
+use saki_types::LoadResult;
+use saki_types::binder::{token_of_key, token_of_reference};
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+/// 8 bytes as hexadecimal digits, and NUL.
+const TOKEN_CHARS: usize = 17;
+
+/// The managed structure of the same name; strings and keys are malloc'ed.
+#[repr(C)]
+pub struct MonoAssemblyName {
+    pub name: *mut c_char,
+    pub culture: *mut c_char,
+    pub hash_value: *mut u8,
+    /// With its length in front, compressed as in a blob heap.
+    pub public_key: *mut u8,
+    pub public_key_token: [u8; TOKEN_CHARS],
+    pub hash_alg: u32,
+    pub hash_len: u32,
+    pub flags: u32,
+    pub major: u16,
+    pub minor: u16,
+    pub build: u16,
+    pub revision: u16,
+    pub arch: u16,
+}
+
+/// System.Reflection.ProcessorArchitecture.
+mod processor {
+    pub const NONE: u16 = 0;
+    pub const MSIL: u16 = 1;
+    pub const X86: u16 = 2;
+    pub const IA64: u16 = 3;
+    pub const AMD64: u16 = 4;
+    pub const ARM: u16 = 5;
+}
+
+/// `ASSEMBLY_HASH_SHA1`
+const HASH_SHA1: u32 = 0x8004;
+
+impl MonoAssemblyName {
+    fn empty() -> MonoAssemblyName {
+        MonoAssemblyName {
+            name: std::ptr::null_mut(),
+            culture: std::ptr::null_mut(),
+            hash_value: std::ptr::null_mut(),
+            public_key: std::ptr::null_mut(),
+            public_key_token: [0; TOKEN_CHARS],
+            hash_alg: 0,
+            hash_len: 0,
+            flags: 0,
+            major: 0,
+            minor: 0,
+            build: 0,
+            revision: 0,
+            arch: processor::NONE,
+        }
+    }
+
+    fn set_token(&mut self, token: &[u8]) {
+        for (place, byte) in self.public_key_token.chunks_exact_mut(2).zip(token) {
+            place.copy_from_slice(format!("{byte:02x}").as_bytes());
+        }
+    }
+
+    fn set_public_key(&mut self, key: &[u8]) {
+        let mut blob = match key.len() {
+            short @ 0..=0x7f => vec![short as u8],
+            medium => vec![(medium >> 8) as u8 | 0x80, medium as u8],
+        };
+        blob.extend_from_slice(key);
+        self.public_key = byte_block(&blob);
+        self.set_token(&token_of_key(key));
+    }
+
+    fn set_version(&mut self, version: [u16; 4]) {
+        [self.major, self.minor, self.build, self.revision] = version;
+    }
+}
+
+/// The name in an assembly's manifest; None for a module without one.
+fn name_of_image(meta: &saki_metadata::Image) -> LoadResult<Option<MonoAssemblyName>> {
+    const CLI_FLAGS_32_BIT: u32 = 0x2 | 0x20000;
+    let Some(row) = meta.assembly() else { return Ok(None) };
+    let mut out = MonoAssemblyName::empty();
+    out.name = c_string(meta.string(row.name)?);
+    out.culture = c_string(meta.string(row.culture)?);
+    out.flags = row.flags;
+    out.hash_alg = row.hash_alg_id;
+    out.set_version([row.major_version, row.minor_version, row.build_number, row.revision_number]);
+    let key = meta.blob(row.public_key)?;
+    if !key.is_empty() {
+        out.set_public_key(key);
+    }
+    out.arch = match meta.machine() {
+        0x14c if meta.cli_flags() & CLI_FLAGS_32_BIT != 0 => processor::X86,
+        0x14c if meta.cli_flags() & 0x70 == 0x70 => processor::NONE,
+        0x14c => processor::MSIL,
+        0x200 => processor::IA64,
+        0x8664 => processor::AMD64,
+        0x1c0 | 0x1c4 => processor::ARM,
+        _ => processor::NONE,
+    };
+    Ok(Some(out))
+}
+
+/// The native name of each assembly, made once; it lives for ever.
+static NAMES: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
+
+/// `AssemblyName.GetNativeName(assembly pointer)`
+unsafe extern "C" fn get_native_name(t: Thread, assembly: usize) -> usize {
+    t.run(|| {
+        // SAFETY: the `_mono_assembly` of a RuntimeAssembly.
+        let Some(found) = (unsafe { crate::handles::assembly(assembly) }) else {
+            return Err(exceptions::throw_argument_null(t, "assembly"));
+        };
+        if let Some(&known) = NAMES.lock().as_ref().and_then(|names| names.get(&assembly)) {
+            return Ok(known);
+        }
+        let name = name_of_image(&found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
+        let made = Box::leak(Box::new(name)) as *mut MonoAssemblyName as usize;
+        Ok(*NAMES.lock().get_or_insert_default().entry(assembly).or_insert(made))
+    })
+}
+
+/// The names of an assembly's references, each malloc'ed for `FreeAssemblyName`.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn referenced_names(meta: &saki_metadata::Image) -> LoadResult<Vec<usize>> {
+    let mut out = Vec::new();
+    for rid in 1..=meta.row_count(saki_metadata::TableId::AssemblyRef) {
+        let row = meta.assembly_ref(rid)?;
+        let mut name = MonoAssemblyName::empty();
+        name.name = c_string(meta.string(row.name)?);
+        name.culture = c_string(meta.string(row.culture)?);
+        name.flags = row.flags;
+        name.hash_alg = HASH_SHA1;
+        name.set_version([row.major_version, row.minor_version, row.build_number, row.revision_number]);
+        name.set_token(&token_of_reference(meta.blob(row.public_key_or_token)?, row.flags));
+        let memory = allocate(size_of::<MonoAssemblyName>()) as *mut MonoAssemblyName;
+        // SAFETY: just allocated with that size.
+        unsafe { memory.write(name) };
+        out.push(memory as usize);
+    }
+    Ok(out)
+}
+
+/// `RuntimeMarshal.FreeAssemblyName(ref MonoAssemblyName, bool freeStruct)`
+unsafe extern "C" fn free_assembly_name(_t: Thread, name: *mut MonoAssemblyName, free_struct: u8) {
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: a name that this module filled; its parts are malloc'ed or null, and so is the structure if it is to be freed.
+    unsafe {
+        for part in
+            [(*name).name as *mut c_void, (*name).culture.cast(), (*name).hash_value.cast(), (*name).public_key.cast()]
+        {
+            libc::free(part);
+        }
+        (*name).name = std::ptr::null_mut();
+        (*name).culture = std::ptr::null_mut();
+        (*name).hash_value = std::ptr::null_mut();
+        (*name).public_key = std::ptr::null_mut();
+        if free_struct != 0 {
+            libc::free(name.cast());
+        }
+    }
+}
+
+/// What a display name says.
+struct ParsedName {
+    name: MonoAssemblyName,
+    has_version: bool,
+    has_token: bool,
+}
+
+fn parse_version(text: &str) -> Option<[u16; 4]> {
+    let parts: Vec<&str> = text.split('.').collect();
+    if !(2..=4).contains(&parts.len()) {
+        return None;
+    }
+    let mut out = [0; 4];
+    for (slot, part) in out.iter_mut().zip(parts) {
+        *slot = part.trim().parse().ok()?;
+    }
+    Some(out)
+}
+
+fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) {
+        return None;
+    }
+    (0..text.len() / 2).map(|i| u8::from_str_radix(text.get(2 * i..2 * i + 2)?, 16).ok()).collect()
+}
+
+fn parse(text: &str) -> Option<ParsedName> {
+    const RETARGETABLE: u32 = 0x100;
+    let mut parts = text.split(',');
+    let simple = parts.next()?.trim();
+    let simple = simple.strip_prefix('"').and_then(|s| s.strip_suffix('"')).unwrap_or(simple);
+    if simple.is_empty() || simple.contains(['/', '=']) {
+        return None;
+    }
+    let (mut version, mut culture, mut token, mut key, mut flags, mut arch) =
+        (None, None, None, None, 0, processor::NONE);
+    for part in parts {
+        let (what, value) = part.split_once('=')?;
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|s| s.strip_suffix('"')).unwrap_or(value);
+        let is_null = value.eq_ignore_ascii_case("null");
+        match what.trim().to_ascii_lowercase().as_str() {
+            "version" => version = Some(parse_version(value)?),
+            "culture" | "language" => culture = Some(if value.eq_ignore_ascii_case("neutral") { "" } else { value }),
+            "publickeytoken" if is_null => token = Some(Vec::new()),
+            "publickeytoken" => token = Some(hex_bytes(value).filter(|bytes| bytes.len() == 8)?),
+            "publickey" if is_null => {}
+            "publickey" => key = Some(hex_bytes(value).filter(|bytes| bytes.len() >= 16)?),
+            "retargetable" => match value.to_ascii_lowercase().as_str() {
+                "yes" => flags |= RETARGETABLE,
+                "no" => {}
+                _ => return None,
+            },
+            "processorarchitecture" => {
+                arch = match value.to_ascii_lowercase().as_str() {
+                    "msil" => processor::MSIL,
+                    "x86" => processor::X86,
+                    "ia64" => processor::IA64,
+                    "amd64" => processor::AMD64,
+                    "arm" => processor::ARM,
+                    "none" => processor::NONE,
+                    _ => return None,
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut name = MonoAssemblyName::empty();
+    name.name = c_string(simple);
+    name.flags = flags;
+    name.arch = arch;
+    if let Some(culture) = culture {
+        name.culture = c_string(culture);
+    }
+    if let Some(version) = version {
+        name.set_version(version);
+    }
+    let has_token = token.is_some() || key.is_some();
+    match (&key, &token) {
+        (Some(key), _) => name.set_public_key(key),
+        (None, Some(token)) => name.set_token(token),
+        (None, None) => {}
+    }
+    Some(ParsedName { name, has_version: version.is_some(), has_token })
+}
+
+/// `ParseAssemblyName(char* name, out MonoAssemblyName, out bool hasVersion, out bool hasToken)`
+unsafe extern "C" fn parse_assembly_name(
+    _t: Thread,
+    text: *const c_char,
+    name: *mut MonoAssemblyName,
+    has_version: *mut u8,
+    has_token: *mut u8,
+) -> u8 {
+    // SAFETY: a marshalled string of the caller.
+    let parsed = unsafe { text_of(text) }.and_then(|text| parse(&text));
+    let is_valid = parsed.is_some();
+    let parsed = parsed.unwrap_or(ParsedName { name: MonoAssemblyName::empty(), has_version: false, has_token: false });
+    // SAFETY: addresses of the caller's variables.
+    unsafe {
+        name.write(parsed.name);
+        *has_version = u8::from(parsed.has_version);
+        *has_token = u8::from(parsed.has_token);
+    }
+    u8::from(is_valid)
+}
+
+/// `get_public_token(byte* token, byte* key, int length)`: writes 8 bytes.
+unsafe extern "C" fn get_public_token(_t: Thread, token: *mut u8, key: *const u8, length: i32) {
+    // SAFETY: pinned arrays of the caller.
+    unsafe {
+        let found = token_of_key(std::slice::from_raw_parts(key, length.max(0) as usize));
+        std::ptr::copy_nonoverlapping(found.as_ptr(), token, found.len());
+    }
+}
+
+/// `Assembly.InternalGetAssemblyName(string file, out MonoAssemblyName, out string codeBase)`
+unsafe extern "C" fn name_of_file(t: Thread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
+    t.run(|| {
+        let path = strings::to_rust(file);
+        let meta = saki_metadata::Image::open(Path::new(&path))
+            .map_err(|error| saki_types::assembly::open_error(&error, Path::new(&path)))
+            .to_managed(t)?;
+        let Some(found) = name_of_image(&meta).to_managed(t)? else {
+            let message = "The file does not contain a manifest\nParameter name: assemblyFile";
+            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        };
+        // SAFETY: address of the caller's variable.
+        unsafe { name.write(found) };
+        store_out(t, code_base, strings::new_string(t, &format!("file://{path}"))?);
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.AssemblyName::GetNativeName", get_native_name as *const ()),
+    ("System.Reflection.AssemblyName::ParseAssemblyName", parse_assembly_name as *const ()),
+    ("System.Reflection.AssemblyName::get_public_token", get_public_token as *const ()),
+    ("System.Reflection.Assembly::InternalGetAssemblyName", name_of_file as *const ()),
+    ("Mono.RuntimeMarshal::FreeAssemblyName", free_assembly_name as *const ()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use std::ffi::CStr;
+
+    #[test]
+    fn display_names() {
+        let parsed = parse("My.Lib, Version=1.2.3.4, Culture=neutral, PublicKeyToken=b77a5c561934e089").unwrap();
+        assert!(parsed.has_version && parsed.has_token);
+        assert_eq!((parsed.name.major, parsed.name.revision), (1, 4));
+        assert_eq!(&parsed.name.public_key_token[..16], b"b77a5c561934e089");
+        // SAFETY: filled by `parse`.
+        let (name, culture) = unsafe { (CStr::from_ptr(parsed.name.name), CStr::from_ptr(parsed.name.culture)) };
+        assert_eq!((name.to_bytes(), culture.to_bytes()), (&b"My.Lib"[..], &b""[..]));
+        let bare = parse("Lib").unwrap();
+        assert!(!bare.has_version && !bare.has_token && bare.name.culture.is_null());
+        for text in ["", "A, Version=x", "A, Version=1", "A, PublicKeyToken=12", "A, junk"] {
+            assert!(parse(text).is_none(), "{text}");
+        }
+    }
+}

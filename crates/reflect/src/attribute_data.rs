@@ -1,0 +1,143 @@
+//! CustomAttributeData: attributes as data, decoded when asked for.
+
+use crate::attribute_values::{decode, value_object};
+use crate::custom_attributes::Attribute;
+use crate::handles::{require_assembly, require_method};
+use crate::known::KnownType;
+use crate::members::{find_field, find_property};
+use crate::native_memory::store_out;
+use crate::objects::{assembly_object, field_object, method_object, property_object};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_types::{Method, Ty, universe};
+
+static DATA: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeData");
+static TYPED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeTypedArgument");
+static NAMED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeNamedArgument");
+
+fn required(t: Thread, method: Option<&'static Method>) -> Managed<&'static Method> {
+    method.ok_or_else(|| exceptions::throw_default(t, "MissingMethodException"))
+}
+
+/// A CustomAttributeData[]; each refers to its blob inside the mapped image.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn data_array(t: Thread, attributes: &[Attribute]) -> Managed<ObjRef> {
+    let class = DATA.get(t)?;
+    // CustomAttributeData(ConstructorInfo, Assembly, IntPtr data, uint length)
+    let ctor = required(t, class.find_method(".ctor", 4).to_managed(t)?)?;
+    let array = object::new_array(t, class, attributes.len())?;
+    for (index, attribute) in attributes.iter().enumerate() {
+        let made = object::new_instance(t, class)?;
+        let constructor = method_object(t, attribute.constructor, attribute.constructor.owner)?;
+        let assembly = assembly_object(t, attribute.image.assembly())?;
+        let words = [
+            Slot::from_ref(made),
+            Slot::from_ref(constructor),
+            Slot::from_ref(assembly),
+            Slot::from_ptr(attribute.blob.as_ptr()),
+            Slot(attribute.blob.len() as u64),
+        ];
+        invoke::invoke(t, ctor, &words)?;
+        object::set_element_ref(t, array, index, made);
+    }
+    Ok(array)
+}
+
+/// A boxed CustomAttributeTypedArgument(Type, object).
+fn typed_argument(t: Thread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
+    let class = TYPED_ARGUMENT.get(t)?;
+    let ctor = required(t, class.find_method(".ctor", 2).to_managed(t)?)?;
+    // Arguments of type object have the type of their value.
+    let ty = if ty == universe().object() && !value.is_null() { object::type_of(value) } else { ty };
+    let ty = match ty == universe().runtime_type() {
+        true => universe().type_(),
+        false => ty,
+    };
+    let ty = type_object(t, ty)?;
+    let made = object::new_instance(t, class)?;
+    let words = [Slot::from_ptr(object::unboxed(made)), Slot::from_ref(ty), Slot::from_ref(value)];
+    invoke::invoke(t, ctor, &words)?;
+    Ok(made)
+}
+
+/// A boxed CustomAttributeNamedArgument(MemberInfo, CustomAttributeTypedArgument).
+fn named_argument(t: Thread, member: ObjRef, typed: ObjRef) -> Managed<ObjRef> {
+    let class = NAMED_ARGUMENT.get(t)?;
+    let typed_class = TYPED_ARGUMENT.get(t)?;
+    let mut ctor = None;
+    for candidate in class.methods_named(".ctor").to_managed(t)? {
+        if candidate.sig().to_managed(t)?.params.last() == Some(&typed_class)
+            && candidate.sig().to_managed(t)?.params.len() == 2
+        {
+            ctor = Some(candidate);
+        }
+    }
+    let ctor = required(t, ctor)?;
+    let arguments = object::new_array(t, universe().object(), 2)?;
+    object::set_element_ref(t, arguments, 0, member);
+    object::set_element_ref(t, arguments, 1, typed);
+    let made = object::new_instance(t, class)?;
+    crate::invocation::invoke_boxed(t, ctor, made, arguments)?;
+    Ok(made)
+}
+
+/// `ResolveArgumentsInternal(ctor, assembly, data, length, out object[] ctorArgs, out object[] namedArgs)`
+unsafe extern "C" fn resolve_arguments(
+    t: Thread,
+    constructor: ObjRef,
+    assembly: ObjRef,
+    data: *const u8,
+    length: u32,
+    ctor_args: *mut ObjRef,
+    named_args: *mut ObjRef,
+) {
+    t.run(|| {
+        store_out(t, ctor_args, ObjRef::NULL);
+        store_out(t, named_args, ObjRef::NULL);
+        if length == 0 {
+            return Ok(());
+        }
+        let constructor = require_method(t, constructor)?;
+        let image = require_assembly(t, assembly)?.image;
+        // SAFETY: a blob inside the image, as `data_array` passed it.
+        let blob = unsafe { std::slice::from_raw_parts(data, length as usize) };
+        let decoded = decode(t, image, constructor, blob)?;
+        let params = &constructor.sig().to_managed(t)?.params;
+        let fixed = object::new_array(t, universe().object(), params.len())?;
+        for (index, (value, &ty)) in decoded.fixed.iter().zip(params).enumerate() {
+            let value = value_object(t, image, value, ty)?;
+            let argument = typed_argument(t, ty, value)?;
+            object::set_element_ref(t, fixed, index, argument);
+        }
+        let named = object::new_array(t, universe().object(), decoded.named.len())?;
+        let class = constructor.owner;
+        for (index, item) in decoded.named.iter().enumerate() {
+            let missing = || {
+                let message = format!("Could not find a field or property with name {}", item.name);
+                exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+            };
+            let (member, ty) = if item.is_property {
+                let property = find_property(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
+                let ty = property.value_type().to_managed(t)?.ok_or_else(missing)?;
+                (property_object(t, property, property.owner)?, ty)
+            } else {
+                let field = find_field(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
+                (field_object(t, field, field.owner)?, field.ty().to_managed(t)?)
+            };
+            let value = value_object(t, image, &item.value, ty)?;
+            let typed = typed_argument(t, ty, value)?;
+            let argument = named_argument(t, member, typed)?;
+            object::set_element_ref(t, named, index, argument);
+        }
+        store_out(t, ctor_args, fixed);
+        store_out(t, named_args, named);
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] =
+    &[("System.Reflection.CustomAttributeData::ResolveArgumentsInternal", resolve_arguments as *const ())];

@@ -1,0 +1,161 @@
+//! Decoding attribute blobs and turning their values into objects. ECMA-335 §II.23.3.
+
+use crate::type_lookup::type_of_serialized_name;
+use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{Managed, ObjRef, Thread, object, strings};
+use saki_types::{Image, Method, Ty, universe};
+use std::cell::Cell;
+
+/// The blob's name for the type of a constructor parameter. Enums are written as their integer type.
+fn hint_of(ty: Ty) -> Option<CaTypeHint> {
+    let u = universe();
+    if ty == u.object() {
+        return Some(CaTypeHint::Object);
+    }
+    if ty == u.type_() {
+        return Some(CaTypeHint::Type);
+    }
+    if ty.is_sz_array() {
+        return ty.element().and_then(hint_of).map(|element| CaTypeHint::SzArray(Box::new(element)));
+    }
+    let element = ty.underlying().element_type;
+    (element.primitive_size_bytes().is_some() || element == ElementType::String).then_some(CaTypeHint::Prim(element))
+}
+
+/// Decodes the blob of an attribute of `image` with this constructor.
+///
+/// # Errors
+/// CustomAttributeFormatException for a malformed blob; TypeLoadException for an enum that does not exist.
+pub fn decode(
+    t: Thread,
+    image: &'static Image,
+    constructor: &'static Method,
+    blob: &[u8],
+) -> Managed<CustomAttributeArgs> {
+    let params = &constructor.sig().to_managed(t)?.params;
+    let hints: Option<Vec<CaTypeHint>> = params.iter().map(|&ty| hint_of(ty)).collect();
+    let malformed = |what: &str| -> Thrown {
+        let message = format!("Binary format of the specified custom attribute was invalid ({what}).");
+        exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+    };
+    let Some(hints) = hints else { return Err(malformed("parameter type")) };
+    if blob.is_empty() {
+        return match hints.is_empty() {
+            true => Ok(CustomAttributeArgs::default()),
+            false => Err(malformed("empty blob")),
+        };
+    }
+    // Looking a type up may run event handlers; what they throw is kept until the decoder is done.
+    let failed: Cell<Option<ObjRef>> = Cell::new(None);
+    let resolver = |ty: &CaEnumType| -> Option<ElementType> {
+        let CaEnumType::Name(name) = ty else { return None };
+        match type_of_serialized_name(t, name, image) {
+            Ok(ty) => Some(ty.underlying().element_type),
+            Err(_) => {
+                failed.set(Some(t.take_pending()));
+                None
+            }
+        }
+    };
+    let decoded = parse_custom_attribute(blob, &hints, &resolver);
+    match (decoded, failed.get()) {
+        (Ok(args), _) => Ok(args),
+        (Err(_), Some(exception)) => Err(t.throw(exception)),
+        (Err(error), None) => Err(malformed(&error.what)),
+    }
+}
+
+/// The type that a blob names for a boxed value.
+fn type_of_hint(t: Thread, image: &'static Image, hint: &CaTypeHint) -> Managed<Ty> {
+    let u = universe();
+    Ok(match hint {
+        CaTypeHint::Prim(element) => u.primitive(*element),
+        CaTypeHint::Type => u.type_(),
+        CaTypeHint::Object => u.object(),
+        CaTypeHint::SzArray(element) => u.sz_array_of(type_of_hint(t, image, element)?),
+        CaTypeHint::Enum(CaEnumType::Name(name)) => type_of_serialized_name(t, name, image)?,
+        CaTypeHint::Enum(CaEnumType::Token(token)) => {
+            image.resolve_type(*token, &saki_types::GenericContext::NONE).to_managed(t)?
+        }
+    })
+}
+
+/// The bytes of a primitive, in the first bytes of the word.
+fn primitive_bits(value: &CaValue) -> Option<u64> {
+    Some(match value {
+        CaValue::Boolean(v) => u64::from(*v),
+        CaValue::Char(v) => u64::from(*v),
+        CaValue::I1(v) => *v as u64,
+        CaValue::U1(v) => u64::from(*v),
+        CaValue::I2(v) => *v as u64,
+        CaValue::U2(v) => u64::from(*v),
+        CaValue::I4(v) => *v as u64,
+        CaValue::U4(v) => u64::from(*v),
+        CaValue::I8(v) => *v as u64,
+        CaValue::U8(v) => *v,
+        CaValue::R4(v) => u64::from(v.to_bits()),
+        CaValue::R8(v) => v.to_bits(),
+        CaValue::Enum { value, .. } => return primitive_bits(value),
+        _ => return None,
+    })
+}
+
+/// The value as an object of type `ty`: boxes, strings, Type objects, arrays.
+///
+/// # Errors
+/// TypeLoadException for a named type that does not exist.
+pub fn value_object(t: Thread, image: &'static Image, value: &CaValue, ty: Ty) -> Managed<ObjRef> {
+    match value {
+        CaValue::String(text) => match text {
+            Some(text) => strings::new_string(t, text),
+            None => Ok(ObjRef::NULL),
+        },
+        CaValue::Type(name) => match name {
+            Some(name) => type_object(t, type_of_serialized_name(t, name, image)?),
+            None => Ok(ObjRef::NULL),
+        },
+        CaValue::Boxed { ty, value } => {
+            let ty = type_of_hint(t, image, ty)?;
+            value_object(t, image, value, ty)
+        }
+        CaValue::Array { elem, items } => {
+            let Some(items) = items else { return Ok(ObjRef::NULL) };
+            let element = match ty.element().filter(|_| ty.is_sz_array()) {
+                Some(element) => element,
+                None => type_of_hint(t, image, elem)?,
+            };
+            array_object(t, image, items, element)
+        }
+        CaValue::Enum { ty: name, .. } if !ty.is_value_type() => {
+            let ty = type_of_hint(t, image, &CaTypeHint::Enum(name.clone()))?;
+            value_object(t, image, value, ty)
+        }
+        primitive => {
+            let bits = primitive_bits(primitive).unwrap_or(0);
+            object::box_value(t, ty, &raw const bits as *const u8)
+        }
+    }
+}
+
+fn array_object(t: Thread, image: &'static Image, items: &[CaValue], element: Ty) -> Managed<ObjRef> {
+    let array = object::new_array(t, element, items.len())?;
+    if !element.is_value_type() {
+        for (index, item) in items.iter().enumerate() {
+            let item = value_object(t, image, item, element)?;
+            object::set_element_ref(t, array, index, item);
+        }
+        return Ok(array);
+    }
+    let size = element.value_size_bytes().to_managed(t)? as usize;
+    for (index, item) in items.iter().enumerate() {
+        let bits = primitive_bits(item).unwrap_or(0);
+        // SAFETY: element `index` of a fresh array of primitives of `size` ≤ 8 bytes.
+        unsafe {
+            let at = object::element_address(array, index, size);
+            std::ptr::copy_nonoverlapping(&raw const bits as *const u8, at, size.min(8));
+        }
+    }
+    Ok(array)
+}

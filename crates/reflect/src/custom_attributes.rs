@@ -1,0 +1,235 @@
+//! System.MonoCustomAttrs: finding, testing for and constructing custom attributes. ECMA-335 §II.21.
+
+use crate::attribute_values::{decode, value_object};
+use crate::field_access::set_value;
+use crate::handles::{assembly_of, event_of, field_of, image_of, method_of, property_of};
+use crate::invocation::invoke_boxed;
+use crate::known;
+use crate::members::{find_field, find_property};
+use crate::method_info;
+use crate::parameters::{self, param_row};
+use crate::runtime_type::this_type;
+use crate::type_handle::token_of;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::type_objects::type_of_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
+
+/// Where the attributes of something are.
+#[derive(Clone, Copy)]
+pub struct Provider {
+    pub image: &'static Image,
+    pub parent: Token,
+    /// What generic parameters in the attributes' constructors mean.
+    pub context: GenericContext,
+}
+
+/// One attribute of a provider.
+#[derive(Clone, Copy)]
+pub struct Attribute {
+    pub image: &'static Image,
+    pub constructor: &'static Method,
+    pub blob: &'static [u8],
+}
+
+/// The provider behind a reflection object; None for what has no metadata.
+///
+/// # Errors
+/// NotSupportedException for other kinds of objects.
+pub fn provider_of(t: Thread, object: ObjRef) -> Managed<Option<Provider>> {
+    if object.is_null() {
+        return Err(exceptions::throw_argument_null(t, "obj"));
+    }
+    let class = object::type_of(object);
+    let at = |image: &'static Image, parent: Token| Provider { image, parent, context: GenericContext::NONE };
+    if class == universe().runtime_type() {
+        let ty = type_of_object(object).filter(|ty| ty.def().is_some() || ty.is_generic_param());
+        return Ok(ty.map(|ty| at(ty.image(), token_of(ty))));
+    }
+    if let Some(method) = method_of(object) {
+        return Ok(method.rid().map(|_| at(method.image(), method_info::token_of(method))));
+    }
+    if let Some(field) = field_of(object) {
+        return Ok(Some(at(field.image, Token::new(TableId::Field, field.rid))));
+    }
+    if let Some((property, _)) = property_of(object) {
+        return Ok(Some(at(property.image, property.token())));
+    }
+    if let Some((event, _)) = event_of(object) {
+        return Ok(Some(at(event.image, event.token())));
+    }
+    if let Some(assembly) = assembly_of(object) {
+        return Ok(Some(at(assembly.image, Token::new(TableId::Assembly, 1))));
+    }
+    if known::RUNTIME_MODULE.is(class) {
+        return Ok(image_of(object).map(|image| at(image, Token::new(TableId::Module, 1))));
+    }
+    if known::RUNTIME_PARAMETER_INFO.is(class) || class.is_corlib("System.Reflection", "ParameterInfo") {
+        return parameter_provider(t, object);
+    }
+    let message = format!("Custom attributes of {} are not supported", class.full_name());
+    Err(exceptions::throw(t, "System", "NotSupportedException", &message))
+}
+
+fn parameter_provider(t: Thread, parameter: ObjRef) -> Managed<Option<Provider>> {
+    let member = parameters::MEMBER.get_ref(parameter);
+    if member.is_null() {
+        return Ok(None);
+    }
+    let mut sequence = parameters::POSITION.get::<i32>(parameter) + 1;
+    let method = match method_of(member) {
+        Some(method) => Some(method),
+        None => property_of(member).and_then(|(property, _)| property.getter.or(property.setter)),
+    };
+    let Some(method) = method else {
+        let name = object::type_of(member).full_name();
+        let message = format!("Custom attributes on a ParamInfo with member {name} are not supported");
+        return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+    };
+    sequence = sequence.max(0);
+    let row = param_row(method, sequence as u16).to_managed(t)?;
+    let context = GenericContext::NONE;
+    Ok(row.map(|(rid, _)| Provider { image: method.image(), parent: Token::new(TableId::Param, rid), context }))
+}
+
+/// The attributes of a provider, in metadata order.
+///
+/// # Errors
+/// What loading the attribute types gives.
+pub fn attributes_of(provider: &Provider) -> LoadResult<Vec<Attribute>> {
+    let image = provider.image;
+    let mut out = Vec::new();
+    for row in image.meta.custom_attributes(provider.parent) {
+        let row = row?;
+        let constructor = image.resolve_method(row.constructor, &provider.context)?;
+        out.push(Attribute { image, constructor, blob: image.meta.blob(row.value)? });
+    }
+    Ok(out)
+}
+
+/// Whether an attribute of this name is there, without loading its type.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+    for row in image.meta.custom_attributes(parent) {
+        let constructor = row?.constructor;
+        let class = match constructor.table() {
+            TableId::MemberRef => image.meta.member_ref(constructor.rid())?.class,
+            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(constructor.rid())?),
+            _ => continue,
+        };
+        if matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
+            && image.meta.type_name_of_token(class)? == (namespace, name)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn provider_attributes(t: Thread, provider: ObjRef) -> Managed<Vec<Attribute>> {
+    match provider_of(t, provider)? {
+        Some(provider) => attributes_of(&provider).to_managed(t),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// `IsDefinedInternal(provider, attributeType)`
+unsafe extern "C" fn is_defined(t: Thread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
+    t.run(|| {
+        let wanted = this_type(t, attribute_type)?;
+        for attribute in provider_attributes(t, provider)? {
+            let found = attribute.constructor.owner;
+            if found == wanted || found.is_assignable_to(wanted).to_managed(t)? {
+                return Ok(1);
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// `GetCustomAttributesInternal(provider, attributeType or null, pseudoAttrs)`
+unsafe extern "C" fn get_custom_attributes(t: Thread, provider: ObjRef, attribute_type: ObjRef, _pseudo: u8) -> ObjRef {
+    t.run(|| {
+        let wanted = if attribute_type.is_null() { None } else { Some(this_type(t, attribute_type)?) };
+        let mut attributes = provider_attributes(t, provider)?;
+        if let Some(wanted) = wanted {
+            let mut matching = Vec::new();
+            for attribute in attributes {
+                if attribute.constructor.owner.is_assignable_to(wanted).to_managed(t)? {
+                    matching.push(attribute);
+                }
+            }
+            attributes = matching;
+        }
+        let array = object::new_array(t, known::ATTRIBUTE.get(t)?, attributes.len())?;
+        for (index, attribute) in attributes.iter().enumerate() {
+            let made = construct(t, attribute)?;
+            object::set_element_ref(t, array, index, made);
+        }
+        Ok(array)
+    })
+}
+
+fn format_error(t: Thread, message: &str) -> exceptions::Thrown {
+    exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", message)
+}
+
+/// Makes the attribute object: constructor, then named fields and properties in the blob's order.
+fn construct(t: Thread, attribute: &Attribute) -> Managed<ObjRef> {
+    let constructor = attribute.constructor;
+    let params: Vec<Ty> = constructor.sig().to_managed(t)?.params.clone();
+    let decoded = decode(t, attribute.image, constructor, attribute.blob)?;
+    let arguments = object::new_array(t, universe().object(), params.len())?;
+    for (index, (value, &ty)) in decoded.fixed.iter().zip(&params).enumerate() {
+        let argument = value_object(t, attribute.image, value, ty)?;
+        object::set_element_ref(t, arguments, index, argument);
+    }
+    let made = invoke_boxed(t, constructor, ObjRef::NULL, arguments)?;
+    let class = constructor.owner;
+    for named in &decoded.named {
+        if !named.is_property {
+            let Some(field) = find_field(class, &named.name).to_managed(t)? else {
+                return Err(format_error(t, &format!("Could not find a field with name {}", named.name)));
+            };
+            let value = value_object(t, attribute.image, &named.value, field.ty().to_managed(t)?)?;
+            set_value(t, field, made, value)?;
+            continue;
+        }
+        let Some(property) = find_property(class, &named.name).to_managed(t)? else {
+            return Err(format_error(t, &format!("Could not find a property with name {}", named.name)));
+        };
+        let (Some(setter), Some(ty)) = (property.setter, property.value_type().to_managed(t)?) else {
+            return Err(format_error(t, &format!("Could not find the setter for {}", named.name)));
+        };
+        let argument = object::new_array(t, universe().object(), 1)?;
+        let value = value_object(t, attribute.image, &named.value, ty)?;
+        object::set_element_ref(t, argument, 0, value);
+        invoke_boxed(t, setter, made, argument)?;
+    }
+    Ok(made)
+}
+
+/// `GetCustomAttributesDataInternal(provider)`
+unsafe extern "C" fn get_custom_attributes_data(t: Thread, provider: ObjRef) -> ObjRef {
+    t.run(|| {
+        let attributes = provider_attributes(t, provider)?;
+        crate::attribute_data::data_array(t, &attributes)
+    })
+}
+
+/// The attribute rows of a metadata item, for code outside reflection.
+///
+/// # Errors
+/// As `attributes_of`.
+pub fn attributes_of_token(image: &'static Image, parent: Token) -> Result<Vec<Attribute>, LoadError> {
+    attributes_of(&Provider { image, parent, context: GenericContext::NONE })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.MonoCustomAttrs::IsDefinedInternal", is_defined as *const ()),
+    ("System.MonoCustomAttrs::GetCustomAttributesInternal", get_custom_attributes as *const ()),
+    ("System.MonoCustomAttrs::GetCustomAttributesDataInternal", get_custom_attributes_data as *const ()),
+];

@@ -1,0 +1,77 @@
+//! System.Reflection.RuntimeFieldInfo and FieldInfo: facts about fields.
+
+use crate::handles::{self, FIELD_CLASS, require_field};
+use crate::marshal_as::marshal_as_object;
+use crate::objects::field_object;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_types::{LoadResult, Ty};
+
+/// Whether `owner` is `ty` or one of its base types.
+pub(crate) fn is_own_or_inherited(ty: Ty, owner: Ty) -> LoadResult<bool> {
+    Ok(ty == owner || ty.is_subclass_of(owner)?)
+}
+
+/// `FieldInfo.internal_from_handle_type(field, type)`; null when the type does not have the field.
+unsafe extern "C" fn from_handle(t: Thread, field: usize, ty: usize) -> ObjRef {
+    t.run(|| -> Managed<ObjRef> {
+        // SAFETY: the values of a RuntimeFieldHandle and a RuntimeTypeHandle.
+        let (field, ty) = unsafe { (handles::field(field), handles::ty(ty)) };
+        let Some(field) = field else { return Ok(ObjRef::NULL) };
+        let Some(ty) = ty else { return field_object(t, field, field.owner) };
+        if is_own_or_inherited(ty, field.owner).to_managed(t)? {
+            return field_object(t, field, ty);
+        }
+        let same_definition =
+            ty.generic_definition().is_some() && ty.generic_definition() == field.owner.generic_definition();
+        match same_definition {
+            true => field_object(t, ty.field_by_rid(field.rid).to_managed(t)?, ty),
+            false => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+unsafe extern "C" fn resolve_type(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = require_field(t, this)?.ty().to_managed(t)?;
+        type_object(t, ty)
+    })
+}
+
+/// `GetParentType(bool declaring)`: the declaring or the reflected type.
+unsafe extern "C" fn get_parent_type(t: Thread, this: ObjRef, declaring: u8) -> ObjRef {
+    t.run(|| {
+        let field = require_field(t, this)?;
+        // SAFETY: the field holds a `Type`'s address.
+        let reflected = unsafe { handles::ty(FIELD_CLASS.get(this)) };
+        let parent = if declaring != 0 { field.owner } else { reflected.unwrap_or(field.owner) };
+        type_object(t, parent)
+    })
+}
+
+unsafe extern "C" fn get_metadata_token(t: Thread, field: ObjRef) -> i32 {
+    t.run(|| Ok(Token::new(TableId::Field, require_field(t, field)?.rid).0 as i32))
+}
+
+unsafe extern "C" fn get_marshal_info(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let field = require_field(t, this)?;
+        marshal_as_object(t, field.image, Token::new(TableId::Field, field.rid))
+    })
+}
+
+/// Everything is transparent: there is no CoreCLR security.
+unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
+    0
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.FieldInfo::internal_from_handle_type", from_handle as *const ()),
+    ("System.Reflection.FieldInfo::get_marshal_info", get_marshal_info as *const ()),
+    ("System.Reflection.RuntimeFieldInfo::ResolveType", resolve_type as *const ()),
+    ("System.Reflection.RuntimeFieldInfo::GetParentType", get_parent_type as *const ()),
+    ("System.Reflection.RuntimeFieldInfo::get_metadata_token", get_metadata_token as *const ()),
+    ("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", get_security_level as *const ()),
+];

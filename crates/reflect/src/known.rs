@@ -1,0 +1,51 @@
+//! Class-library types that this crate names, looked up once.
+
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{Managed, Thread};
+use saki_types::{Ty, universe};
+use std::sync::OnceLock;
+
+/// A corlib type by name.
+pub struct KnownType {
+    namespace: &'static str,
+    name: &'static str,
+    found: OnceLock<Ty>,
+}
+
+impl KnownType {
+    pub const fn corlib(namespace: &'static str, name: &'static str) -> Self {
+        KnownType { namespace, name, found: OnceLock::new() }
+    }
+
+    /// # Errors
+    /// TypeLoadException when the class library lacks the type.
+    pub fn get(&self, t: Thread) -> Managed<Ty> {
+        if let Some(ty) = self.found.get() {
+            return Ok(ty);
+        }
+        let ty = universe().corlib_type(self.namespace, self.name).to_managed(t)?;
+        Ok(self.found.get_or_init(|| ty))
+    }
+
+    /// Whether `ty` is this type; needs no loading when the names differ.
+    pub fn is(&self, ty: Ty) -> bool {
+        match self.found.get() {
+            Some(found) => *found == ty,
+            None => ty.is_corlib(self.namespace, self.name),
+        }
+    }
+}
+
+pub static RUNTIME_METHOD_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimeMethodInfo");
+pub static RUNTIME_CONSTRUCTOR_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimeConstructorInfo");
+pub static RUNTIME_FIELD_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimeFieldInfo");
+pub static RUNTIME_PROPERTY_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimePropertyInfo");
+pub static RUNTIME_EVENT_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimeEventInfo");
+pub static RUNTIME_PARAMETER_INFO: KnownType = KnownType::corlib("System.Reflection", "RuntimeParameterInfo");
+pub static RUNTIME_ASSEMBLY: KnownType = KnownType::corlib("System.Reflection", "RuntimeAssembly");
+pub static RUNTIME_MODULE: KnownType = KnownType::corlib("System.Reflection", "RuntimeModule");
+pub static ASSEMBLY: KnownType = KnownType::corlib("System.Reflection", "Assembly");
+pub static MODULE: KnownType = KnownType::corlib("System.Reflection", "Module");
+pub static METHOD_INFO: KnownType = KnownType::corlib("System.Reflection", "MethodInfo");
+pub static PARAMETER_INFO: KnownType = KnownType::corlib("System.Reflection", "ParameterInfo");
+pub static ATTRIBUTE: KnownType = KnownType::corlib("System", "Attribute");

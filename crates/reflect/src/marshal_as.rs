@@ -1,0 +1,75 @@
+//! MarshalAsAttribute objects from marshalling descriptors. ECMA-335 §II.23.4.
+
+use crate::known::KnownType;
+use crate::type_lookup::{Scope, find};
+use crate::type_name::parse_type_name;
+use saki_metadata::{NativeTypeRaw, Token, native_type::native};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_types::{Image, LoadError};
+
+static MARSHAL_AS: KnownType = KnownType::corlib("System.Runtime.InteropServices", "MarshalAsAttribute");
+
+macro_rules! fields {
+    ($($name:ident = $field:literal;)*) => {
+        $(static $name: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "MarshalAsAttribute", $field);)*
+    };
+}
+fields! {
+    COOKIE = "MarshalCookie";
+    TYPE_NAME = "MarshalType";
+    TYPE_REF = "MarshalTypeRef";
+    UNMANAGED_TYPE = "utype";
+    ARRAY_SUB_TYPE = "ArraySubType";
+    SIZE_CONST = "SizeConst";
+    SIZE_PARAM_INDEX = "SizeParamIndex";
+}
+
+/// The MarshalAsAttribute of a field or parameter; null when it has no descriptor.
+///
+/// # Errors
+/// BadImageFormatException.
+pub fn marshal_as_object(t: Thread, image: &'static Image, parent: Token) -> Managed<ObjRef> {
+    let raw = image
+        .meta
+        .field_marshal(parent)
+        .and_then(|row| row.map(|r| image.meta.parse_native_type(r.native_type)).transpose());
+    let Some(raw) = raw.map_err(LoadError::from).to_managed(t)? else { return Ok(ObjRef::NULL) };
+    let made = object::new_instance(t, MARSHAL_AS.get(t)?)?;
+    let unmanaged_type = match &raw {
+        NativeTypeRaw::Simple(number) => *number,
+        NativeTypeRaw::FixedString { .. } => native::BYVALTSTR,
+        NativeTypeRaw::FixedArray { .. } => native::BYVALARRAY,
+        NativeTypeRaw::Array { .. } => native::LPARRAY,
+        NativeTypeRaw::SafeArray { .. } => native::SAFEARRAY,
+        NativeTypeRaw::Interface { kind, .. } => *kind,
+        NativeTypeRaw::Custom { .. } => native::CUSTOM,
+    };
+    UNMANAGED_TYPE.set(made, i32::from(unmanaged_type));
+    match &raw {
+        NativeTypeRaw::FixedString { char_count } => SIZE_CONST.set(made, *char_count as i32),
+        NativeTypeRaw::FixedArray { elem_count, .. } => SIZE_CONST.set(made, *elem_count as i32),
+        NativeTypeRaw::Array { elem, size_param, size_const, .. } => {
+            ARRAY_SUB_TYPE.set(made, i32::from(elem.unwrap_or(native::MAX)));
+            if let Some(count) = size_const {
+                SIZE_CONST.set(made, *count as i32);
+            }
+            if let Some(index) = size_param {
+                SIZE_PARAM_INDEX.set(made, *index as i16);
+            }
+        }
+        NativeTypeRaw::Custom { marshaler_type, cookie, .. } => {
+            let scope = Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true };
+            if let Some(name) = parse_type_name(marshaler_type)
+                && let Some(ty) = find(t, &name, &scope)?
+            {
+                TYPE_REF.set_ref(t, made, type_object(t, ty)?);
+            }
+            TYPE_NAME.set_ref(t, made, strings::new_string(t, marshaler_type)?);
+            COOKIE.set_ref(t, made, strings::new_string(t, cookie)?);
+        }
+        _ => {}
+    }
+    Ok(made)
+}

@@ -1,0 +1,120 @@
+//! System.Reflection.MethodBody: CIL, local variables, exception clauses.
+
+use crate::cache::{self, Kind};
+use crate::handles::address;
+use crate::known::KnownType;
+use saki_metadata::EhKind;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object};
+use saki_types::method::method_flags;
+use saki_types::{GenericContext, Method};
+
+static METHOD_BODY: KnownType = KnownType::corlib("System.Reflection", "MethodBody");
+static LOCAL: KnownType = KnownType::corlib("System.Reflection", "LocalVariableInfo");
+static CLAUSE: KnownType = KnownType::corlib("System.Reflection", "ExceptionHandlingClause");
+
+/// The MethodBody of a method; null for methods without CIL.
+///
+/// # Errors
+/// BadImageFormatException; load errors of the types in the body.
+pub fn body_object(t: Thread, method: &'static Method) -> Managed<ObjRef> {
+    if method.flags & (method_flags::PINVOKE | method_flags::ABSTRACT) != 0
+        || method.is_internal_call()
+        || method.is_runtime_implemented()
+    {
+        return Ok(ObjRef::NULL);
+    }
+    cache::get_or_make(Kind::MethodBody, address(method), 0, || make(t, method))
+}
+
+fn make(t: Thread, method: &'static Method) -> Managed<ObjRef> {
+    let Some(body) = method.body().to_managed(t)? else { return Ok(ObjRef::NULL) };
+    let context = method.context();
+    let code = object::new_byte_array(t, body.code)?;
+    let locals = locals(t, method, &body, &context)?;
+    let clauses = clauses(t, method, &body, &context)?;
+    let class = METHOD_BODY.get(t)?;
+    let made = object::new_instance(t, class)?;
+    // MethodBody(ExceptionHandlingClause[], LocalVariableInfo[], byte[], bool, int, int)
+    let Some(ctor) = class.find_method(".ctor", 6).to_managed(t)? else {
+        return Err(saki_runtime::exceptions::throw_default(t, "MissingMethodException"));
+    };
+    let words = [
+        Slot::from_ref(made),
+        Slot::from_ref(clauses),
+        Slot::from_ref(locals),
+        Slot::from_ref(code),
+        Slot::from_bool(body.init_locals),
+        Slot::from_i32(body.local_var_sig.0 as i32),
+        Slot::from_i32(i32::from(body.max_stack)),
+    ];
+    invoke::invoke(t, ctor, &words)?;
+    Ok(made)
+}
+
+fn locals(
+    t: Thread,
+    method: &'static Method,
+    body: &saki_metadata::MethodBody<'_>,
+    context: &GenericContext,
+) -> Managed<ObjRef> {
+    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
+    static IS_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
+    static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "position");
+    let sigs = method.image().resolve_locals(body.local_var_sig, context).to_managed(t)?;
+    let array = object::new_array(t, LOCAL.get(t)?, sigs.len())?;
+    for (index, sig) in sigs.iter().enumerate() {
+        let local = object::new_instance(t, LOCAL.get(t)?)?;
+        TYPE.set_ref(t, local, type_object(t, sig.ty)?);
+        IS_PINNED.set(local, u8::from(sig.pinned));
+        POSITION.set(local, index as u16);
+        object::set_element_ref(t, array, index, local);
+    }
+    Ok(array)
+}
+
+fn clauses(
+    t: Thread,
+    method: &'static Method,
+    body: &saki_metadata::MethodBody<'_>,
+    context: &GenericContext,
+) -> Managed<ObjRef> {
+    static CATCH_TYPE: ManagedField =
+        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "catch_type");
+    static FILTER: ManagedField = ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "filter_offset");
+    static FLAGS: ManagedField = ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "flags");
+    static TRY_OFFSET: ManagedField =
+        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "try_offset");
+    static TRY_LENGTH: ManagedField =
+        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "try_length");
+    static HANDLER_OFFSET: ManagedField =
+        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_offset");
+    static HANDLER_LENGTH: ManagedField =
+        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_length");
+    let array = object::new_array(t, CLAUSE.get(t)?, body.eh_clauses.len())?;
+    for (index, clause) in body.eh_clauses.iter().enumerate() {
+        let made = object::new_instance(t, CLAUSE.get(t)?)?;
+        let flags = match clause.kind {
+            EhKind::Catch => 0,
+            EhKind::Filter => 1,
+            EhKind::Finally => 2,
+            EhKind::Fault => 4,
+        };
+        FLAGS.set(made, flags);
+        TRY_OFFSET.set(made, clause.try_offset);
+        TRY_LENGTH.set(made, clause.try_len);
+        HANDLER_OFFSET.set(made, clause.handler_offset);
+        HANDLER_LENGTH.set(made, clause.handler_len);
+        if let Some(offset) = clause.filter_offset() {
+            FILTER.set(made, offset);
+        }
+        if let Some(token) = clause.catch_type() {
+            let caught = method.image().resolve_type(token, context).to_managed(t)?;
+            CATCH_TYPE.set_ref(t, made, type_object(t, caught)?);
+        }
+        object::set_element_ref(t, array, index, made);
+    }
+    Ok(array)
+}

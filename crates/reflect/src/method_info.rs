@@ -1,0 +1,324 @@
+//! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo.
+
+use crate::generic_constraints::arguments_fit;
+use crate::handles::{self, method_of, reflected_type_of, require_method};
+use crate::invocation;
+use crate::native_memory::store_out;
+use crate::objects::{method_object, type_array, types_of_array};
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::type_objects::{type_object, type_of_object};
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, entries, strings};
+use saki_types::{LoadError, LoadResult, Method, Ty, universe};
+
+/// The open method: of an instantiation of the type or the method, the definition's.
+///
+/// # Errors
+/// BadImageFormatException.
+pub fn definition_of(t: Thread, method: &'static Method) -> Managed<&'static Method> {
+    let open = method.definition.unwrap_or(method);
+    match (open.owner.generic_definition(), open.rid()) {
+        (Some(owner), Some(rid)) if owner != open.owner => owner.method_by_rid(rid).to_managed(t),
+        _ => Ok(open),
+    }
+}
+
+/// The method of `ty` that has the definition of `method`, which belongs to another instantiation of the same type.
+fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'static Method>> {
+    let Some(rid) = method.rid() else { return Ok(None) };
+    let found = ty.method_by_rid(rid)?;
+    match method.definition {
+        Some(_) => universe().instantiate_method(found, method.generic_args).map(Some),
+        None => Ok(Some(found)),
+    }
+}
+
+/// `GetMethodFromHandleInternalType_native(method, type, genericCheck)`; null when the type does not have the method.
+unsafe extern "C" fn from_handle(t: Thread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
+    t.run(|| {
+        // SAFETY: the values of a RuntimeMethodHandle and a RuntimeTypeHandle.
+        let (method, ty) = unsafe { (handles::method(method), handles::ty(ty)) };
+        let Some(method) = method else { return Ok(ObjRef::NULL) };
+        let Some(ty) = ty else { return method_object(t, method, method.owner) };
+        if generic_check == 0 || method.owner == ty {
+            return method_object(t, method, ty);
+        }
+        let definition = |ty: Ty| ty.generic_definition().unwrap_or(ty);
+        if definition(method.owner) != definition(ty) {
+            return Ok(ObjRef::NULL);
+        }
+        match equivalent_method(method, ty).to_managed(t)? {
+            Some(found) => method_object(t, found, ty),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+/// System.Reflection.CallingConventions.
+fn calling_conventions(method: &'static Method) -> LoadResult<i32> {
+    const STANDARD: i32 = 1;
+    const VAR_ARGS: i32 = 2;
+    const HAS_THIS: i32 = 0x20;
+    const EXPLICIT_THIS: i32 = 0x40;
+    let sig = method.sig()?;
+    let mut out = if sig.is_vararg { VAR_ARGS } else { STANDARD };
+    if sig.has_this {
+        out |= HAS_THIS;
+    }
+    if sig.explicit_this {
+        out |= EXPLICIT_THIS;
+    }
+    Ok(out)
+}
+
+/// `get_method_info(handle, out MonoMethodInfo)`
+unsafe extern "C" fn get_method_info(t: Thread, method: usize, info: *mut u8) {
+    static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "parent");
+    static RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "ret");
+    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "attrs");
+    static IMPL_ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "iattrs");
+    static CONVENTION: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "callconv");
+    t.run(|| {
+        // SAFETY: the value of a RuntimeMethodHandle.
+        let Some(method) = (unsafe { handles::method(method) }) else {
+            return Err(exceptions::throw_argument_null(t, "handle"));
+        };
+        let parent = type_object(t, method.owner)?;
+        store_out(t, info.wrapping_add(PARENT.offset_bytes()) as *mut ObjRef, parent);
+        let ret = type_object(t, method.sig().to_managed(t)?.ret)?;
+        store_out(t, info.wrapping_add(RETURN.offset_bytes()) as *mut ObjRef, ret);
+        let convention = calling_conventions(method).to_managed(t)?;
+        let number = |field: &ManagedField| info.wrapping_add(field.offset_bytes()) as *mut i32;
+        // SAFETY: fields of the caller's structure.
+        unsafe {
+            *number(&ATTRIBUTES) = i32::from(method.flags);
+            *number(&IMPL_ATTRIBUTES) = i32::from(method.impl_flags);
+            *number(&CONVENTION) = convention;
+        }
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn get_method_attributes(_t: Thread, method: usize) -> i32 {
+    // SAFETY: the value of a RuntimeMethodHandle.
+    unsafe { handles::method(method) }.map_or(0, |m| i32::from(m.flags))
+}
+
+unsafe extern "C" fn get_retval_marshal(t: Thread, method: usize) -> ObjRef {
+    t.run(|| {
+        // SAFETY: the value of a RuntimeMethodHandle.
+        match unsafe { handles::method(method) } {
+            Some(method) => crate::parameters::marshal_as(t, method, 0),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+/// `get_parameter_info(handle, member)`
+unsafe extern "C" fn get_parameter_info(t: Thread, method: usize, member: ObjRef) -> ObjRef {
+    t.run(|| {
+        // SAFETY: the value of a RuntimeMethodHandle.
+        let Some(method) = (unsafe { handles::method(method) }) else {
+            return Err(exceptions::throw_argument_null(t, "handle"));
+        };
+        let mut reflected = method.owner;
+        if !member.is_null() && method_of(member).is_some() {
+            let object = reflected_type_of(member);
+            if !object.is_null() {
+                reflected = type_of_object(object).unwrap_or(reflected);
+            }
+        }
+        crate::parameters::parameter_objects(t, method, reflected)
+    })
+}
+
+unsafe extern "C" fn get_name(t: Thread, method: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, require_method(t, method)?.name))
+}
+
+/// MethodDef token; of array methods the nil one.
+pub fn token_of(method: &'static Method) -> Token {
+    Token::new(TableId::MethodDef, method.rid().unwrap_or(0))
+}
+
+unsafe extern "C" fn get_metadata_token(t: Thread, method: ObjRef) -> i32 {
+    t.run(|| Ok(token_of(require_method(t, method)?).0 as i32))
+}
+
+/// What `method` overrides: in the nearest base class, or the first definition.
+///
+/// # Errors
+/// `TypeLoad`.
+pub fn base_method(method: &'static Method, first_definition: bool) -> LoadResult<&'static Method> {
+    if !method.is_virtual() || method.owner.is_interface() || method.is_new_slot() {
+        return Ok(method);
+    }
+    let Some(slot) = method.vtable_slot()? else { return Ok(method) };
+    let slot = slot as usize;
+    let mut class = method.owner;
+    while let Some(parent) = class.parent()? {
+        if parent.vtable_layout()?.slots.len() <= slot {
+            break;
+        }
+        class = parent;
+        if !first_definition {
+            break;
+        }
+    }
+    if class == method.owner {
+        return Ok(method);
+    }
+    let found = class.vtable_layout()?.slots[slot];
+    match method.definition {
+        Some(_) => universe().instantiate_method(found, method.generic_args),
+        None => Ok(found),
+    }
+}
+
+unsafe extern "C" fn get_base_method(t: Thread, method: ObjRef, definition: u8) -> ObjRef {
+    t.run(|| {
+        let found = base_method(require_method(t, method)?, definition != 0).to_managed(t)?;
+        method_object(t, found, found.owner)
+    })
+}
+
+unsafe extern "C" fn is_generic_method(t: Thread, this: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(!require_method(t, this)?.generic_args.is_empty())))
+}
+
+unsafe extern "C" fn is_generic_method_definition(t: Thread, this: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(require_method(t, this)?.is_generic_definition())))
+}
+
+unsafe extern "C" fn get_generic_arguments(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| type_array(t, universe().type_(), require_method(t, this)?.generic_args))
+}
+
+/// Null when the method is not generic; managed code throws.
+unsafe extern "C" fn get_generic_method_definition(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let method = require_method(t, this)?;
+        match method.definition {
+            Some(definition) => method_object(t, definition, definition.owner),
+            None if method.is_generic_definition() => Ok(this),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+unsafe extern "C" fn make_generic_method(t: Thread, this: ObjRef, types: ObjRef) -> ObjRef {
+    t.run(|| {
+        let method = require_method(t, this)?;
+        let Some(arguments) = types_of_array(types) else {
+            let message = "Generic arguments that are not runtime types are not supported here.";
+            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        };
+        let definition = method.definition.unwrap_or(method);
+        if definition.generic_args.len() != arguments.len() {
+            return Ok(ObjRef::NULL);
+        }
+        if !arguments_fit(definition.generic_args, &arguments, definition.owner.args, &arguments).to_managed(t)? {
+            let message = "Invalid generic arguments\nParameter name: typeArguments";
+            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        }
+        let made = universe().instantiate_method(definition, &arguments).to_managed(t)?;
+        let reflected = reflected_type_of(this);
+        let reflected = if reflected.is_null() { None } else { type_of_object(reflected) };
+        method_object(t, made, reflected.unwrap_or(made.owner))
+    })
+}
+
+/// `GetPInvoke(out PInvokeAttributes flags, out string entryPoint, out string dllName)`
+unsafe extern "C" fn get_pinvoke(t: Thread, this: ObjRef, flags: *mut i32, entry_point: *mut ObjRef, dll: *mut ObjRef) {
+    t.run(|| {
+        let method = require_method(t, this)?;
+        let meta = &method.image().meta;
+        let found = meta.impl_map(token_of(method)).and_then(|row| {
+            row.map(|row| {
+                let module = meta.module_ref(row.import_scope)?;
+                Ok((row.mapping_flags, meta.string(row.import_name)?, meta.string(module.name)?))
+            })
+            .transpose()
+        });
+        let found = found.map_err(LoadError::from).to_managed(t)?;
+        let (mapping_flags, import, module) = found.unwrap_or((0, "", ""));
+        let entry = strings::new_string(t, if import.is_empty() { method.name } else { import })?;
+        store_out(t, entry_point, entry);
+        store_out(t, dll, strings::new_string(t, module)?);
+        // SAFETY: address of the caller's variable.
+        unsafe { *flags = i32::from(mapping_flags) };
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn get_function_pointer(t: Thread, method: usize) -> usize {
+    t.run(|| {
+        // SAFETY: the value of a RuntimeMethodHandle.
+        match unsafe { handles::method(method) } {
+            Some(method) => entries::entry_address(method).to_managed(t),
+            None => Err(exceptions::throw_argument_null(t, "handle")),
+        }
+    })
+}
+
+/// Everything is transparent: there is no CoreCLR security.
+unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
+    0
+}
+
+unsafe extern "C" fn internal_invoke(
+    t: Thread,
+    this: ObjRef,
+    target: ObjRef,
+    arguments: ObjRef,
+    error: *mut ObjRef,
+) -> ObjRef {
+    t.run(|| {
+        store_out(t, error, ObjRef::NULL);
+        let method = require_method(t, this)?;
+        match invocation::reflected_call(t, method, target, arguments)? {
+            Ok(result) => Ok(result),
+            Err(exception) => {
+                store_out(t, error, exception);
+                Ok(ObjRef::NULL)
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn get_method_body(t: Thread, method: usize) -> ObjRef {
+    t.run(|| {
+        // SAFETY: the value of a RuntimeMethodHandle.
+        match unsafe { handles::method(method) } {
+            Some(method) => crate::method_body::body_object(t, method),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.MonoMethodInfo::get_method_info", get_method_info as *const ()),
+    ("System.Reflection.MonoMethodInfo::get_method_attributes", get_method_attributes as *const ()),
+    ("System.Reflection.MonoMethodInfo::get_parameter_info", get_parameter_info as *const ()),
+    ("System.Reflection.MonoMethodInfo::get_retval_marshal", get_retval_marshal as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::GetMethodFromHandleInternalType_native", from_handle as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_name", get_name as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_base_method", get_base_method as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_metadata_token", get_metadata_token as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::InternalInvoke", internal_invoke as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::GetPInvoke", get_pinvoke as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::MakeGenericMethod_impl", make_generic_method as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::GetGenericArguments", get_generic_arguments as *const ()),
+    (
+        "System.Reflection.RuntimeMethodInfo::GetGenericMethodDefinition_impl",
+        get_generic_method_definition as *const (),
+    ),
+    ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethodDefinition", is_generic_method_definition as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethod", is_generic_method as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_core_clr_security_level", get_security_level as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::GetMethodBodyInternal", get_method_body as *const ()),
+    ("System.Reflection.RuntimeConstructorInfo::InternalInvoke", internal_invoke as *const ()),
+    ("System.Reflection.RuntimeConstructorInfo::get_metadata_token", get_metadata_token as *const ()),
+    ("System.Reflection.RuntimeConstructorInfo::get_core_clr_security_level", get_security_level as *const ()),
+    ("System.RuntimeMethodHandle::GetFunctionPointer", get_function_pointer as *const ()),
+];

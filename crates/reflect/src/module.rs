@@ -1,0 +1,80 @@
+//! System.Reflection.RuntimeModule: facts about a module. Tokens are in `tokens`.
+
+use crate::handles::{self, MODULE_HANDLE};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object};
+use saki_types::Image;
+
+pub(crate) fn require_image(t: Thread, handle: usize) -> Managed<&'static Image> {
+    // SAFETY: the `_impl` of a RuntimeModule.
+    unsafe { handles::image(handle) }.ok_or_else(|| exceptions::throw_argument_null(t, "module"))
+}
+
+unsafe extern "C" fn get_metadata_token(t: Thread, module: ObjRef) -> i32 {
+    static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
+    t.run(|| {
+        if module.is_null() {
+            return Err(exceptions::throw_argument_null(t, "module"));
+        }
+        Ok(TOKEN.get::<i32>(module))
+    })
+}
+
+/// Version 2.0 of the `#~` stream.
+unsafe extern "C" fn get_stream_version(_t: Thread, _image: usize) -> i32 {
+    2 << 16
+}
+
+/// No module is mapped as a native library.
+unsafe extern "C" fn get_instance_handle(_t: Thread, _image: usize) -> isize {
+    -1
+}
+
+/// `GetGuidInternal(image, byte[16])`
+unsafe extern "C" fn get_guid(t: Thread, image: usize, guid: ObjRef) {
+    t.run(|| {
+        let mvid = require_image(t, image)?.meta.mvid();
+        if guid.is_null() || object::array_length(guid) < mvid.len() {
+            return Err(exceptions::throw_argument_null(t, "guid"));
+        }
+        // SAFETY: a byte[] of at least 16 elements.
+        unsafe { std::ptr::copy_nonoverlapping(mvid.as_ptr(), object::element_address(guid, 0, 1), mvid.len()) };
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn get_global_type(t: Thread, image: usize) -> ObjRef {
+    t.run(|| {
+        let ty = require_image(t, image)?.type_def(1).to_managed(t)?;
+        type_object(t, ty)
+    })
+}
+
+/// `GetPEKind(image, out PortableExecutableKinds, out ImageFileMachine)`
+unsafe extern "C" fn get_pe_kind(t: Thread, image: usize, kind: *mut i32, machine: *mut i32) {
+    t.run(|| {
+        let meta = &require_image(t, image)?.meta;
+        // SAFETY: addresses of the caller's variables.
+        unsafe {
+            *kind = (meta.cli_flags() & 3) as i32;
+            *machine = i32::from(meta.machine());
+        }
+        Ok(())
+    });
+}
+
+/// The image of a RuntimeModule object, for other crates.
+pub fn image_of_module(module: ObjRef) -> Option<&'static Image> {
+    // SAFETY: the field holds an `Image`'s address.
+    unsafe { handles::image(MODULE_HANDLE.get(module)) }
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.RuntimeModule::get_MetadataToken", get_metadata_token as *const ()),
+    ("System.Reflection.RuntimeModule::GetMDStreamVersion", get_stream_version as *const ()),
+    ("System.Reflection.RuntimeModule::GetHINSTANCE", get_instance_handle as *const ()),
+    ("System.Reflection.RuntimeModule::GetGuidInternal", get_guid as *const ()),
+    ("System.Reflection.RuntimeModule::GetGlobalType", get_global_type as *const ()),
+    ("System.Reflection.RuntimeModule::GetPEKind", get_pe_kind as *const ()),
+];

@@ -1,0 +1,174 @@
+//! Making the reflection objects of handles.
+
+use crate::cache::{self, Kind};
+use crate::handles::{self, address};
+use crate::known;
+use crate::members::{Event, Property};
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_types::{Assembly, Field, Image, Method, Ty};
+
+/// The RuntimeMethodInfo or RuntimeConstructorInfo of a method, as got from `reflected`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn method_object(t: Thread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
+    cache::get_or_make(Kind::Method, address(method), address(reflected), || {
+        let is_constructor = method.name == ".ctor" || method.name == ".cctor";
+        let class = if is_constructor { &known::RUNTIME_CONSTRUCTOR_INFO } else { &known::RUNTIME_METHOD_INFO };
+        let (handle, reftype) = if is_constructor {
+            (&handles::CONSTRUCTOR_HANDLE, &handles::CONSTRUCTOR_REFLECTED)
+        } else {
+            (&handles::METHOD_HANDLE, &handles::METHOD_REFLECTED)
+        };
+        let made = object::new_instance(t, class.get(t)?)?;
+        handle.set(made, address(method));
+        reftype.set_ref(t, made, type_object(t, reflected)?);
+        Ok(made)
+    })
+}
+
+/// The RuntimeFieldInfo of a field, as got from `reflected`.
+///
+/// # Errors
+/// OutOfMemoryException; TypeLoadException for the field's type.
+pub fn field_object(t: Thread, field: &'static Field, reflected: Ty) -> Managed<ObjRef> {
+    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "name");
+    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "type");
+    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "attrs");
+    cache::get_or_make(Kind::Field, address(field), address(reflected), || {
+        let made = object::new_instance(t, known::RUNTIME_FIELD_INFO.get(t)?)?;
+        handles::FIELD_CLASS.set(made, address(reflected));
+        handles::FIELD_HANDLE.set(made, address(field));
+        NAME.set_ref(t, made, strings::new_string(t, field.name)?);
+        TYPE.set_ref(t, made, type_object(t, field.ty().to_managed(t)?)?);
+        ATTRIBUTES.set(made, i32::from(field.flags));
+        Ok(made)
+    })
+}
+
+/// The RuntimePropertyInfo of a property, as got from `reflected`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn property_object(t: Thread, property: &'static Property, reflected: Ty) -> Managed<ObjRef> {
+    cache::get_or_make(Kind::Property, address(property), address(reflected), || {
+        let made = object::new_instance(t, known::RUNTIME_PROPERTY_INFO.get(t)?)?;
+        handles::PROPERTY_CLASS.set(made, address(reflected));
+        handles::PROPERTY_HANDLE.set(made, address(property));
+        Ok(made)
+    })
+}
+
+/// The RuntimeEventInfo of an event, as got from `reflected`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn event_object(t: Thread, event: &'static Event, reflected: Ty) -> Managed<ObjRef> {
+    cache::get_or_make(Kind::Event, address(event), address(reflected), || {
+        let made = object::new_instance(t, known::RUNTIME_EVENT_INFO.get(t)?)?;
+        handles::EVENT_CLASS.set(made, address(reflected));
+        handles::EVENT_HANDLE.set(made, address(event));
+        Ok(made)
+    })
+}
+
+/// The RuntimeAssembly of an assembly.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn assembly_object(t: Thread, assembly: &'static Assembly) -> Managed<ObjRef> {
+    cache::get_or_make(Kind::Assembly, address(assembly), 0, || {
+        let made = object::new_instance(t, known::RUNTIME_ASSEMBLY.get(t)?)?;
+        handles::ASSEMBLY_HANDLE.set(made, address(assembly));
+        Ok(made)
+    })
+}
+
+/// The RuntimeModule of an image.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn module_object(t: Thread, image: &'static Image) -> Managed<ObjRef> {
+    static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
+    static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
+    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
+    static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
+    static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
+    cache::get_or_make(Kind::Module, address(image), 0, || {
+        let made = object::new_instance(t, known::RUNTIME_MODULE.get(t)?)?;
+        let path = image.meta.path();
+        let base_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let scope = image.meta.module().and_then(|row| image.meta.string(row.name)).unwrap_or_default();
+        handles::MODULE_HANDLE.set(made, address(image));
+        ASSEMBLY.set_ref(t, made, assembly_object(t, image.assembly())?);
+        FULL_NAME.set_ref(t, made, strings::new_string(t, &path.display().to_string())?);
+        NAME.set_ref(t, made, strings::new_string(t, &base_name)?);
+        SCOPE_NAME.set_ref(t, made, strings::new_string(t, scope)?);
+        TOKEN.set(made, module_token(image).0);
+        Ok(made)
+    })
+}
+
+/// Module row 1 of the manifest module; the ModuleRef row of the others.
+fn module_token(image: &'static Image) -> Token {
+    let assembly = image.assembly();
+    if assembly.image == image {
+        return Token::new(TableId::Module, 1);
+    }
+    let name = image.meta.path().file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let manifest = &assembly.image.meta;
+    let row = (1..=manifest.row_count(TableId::ModuleRef))
+        .find(|&rid| manifest.module_ref(rid).and_then(|row| manifest.string(row.name)).is_ok_and(|n| n == name));
+    Token::new(TableId::ModuleRef, row.unwrap_or(0))
+}
+
+/// A resource-only module: a file of the assembly without metadata.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn resource_module_object(t: Thread, assembly: &'static Assembly, file_rid: u32) -> Managed<ObjRef> {
+    static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
+    static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
+    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
+    static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
+    static IS_RESOURCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "is_resource");
+    let meta = &assembly.image.meta;
+    let name =
+        meta.file(file_rid).and_then(|row| meta.string(row.name)).map_err(saki_types::LoadError::from).to_managed(t)?;
+    let made = object::new_instance(t, known::RUNTIME_MODULE.get(t)?)?;
+    ASSEMBLY.set_ref(t, made, assembly_object(t, assembly)?);
+    let path = assembly.path.with_file_name(name);
+    FULL_NAME.set_ref(t, made, strings::new_string(t, &path.display().to_string())?);
+    let name = strings::new_string(t, name)?;
+    NAME.set_ref(t, made, name);
+    SCOPE_NAME.set_ref(t, made, name);
+    IS_RESOURCE.set(made, 1u8);
+    Ok(made)
+}
+
+/// An array of type objects; `element` is System.Type or System.RuntimeType.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn type_array(t: Thread, element: Ty, types: &[Ty]) -> Managed<ObjRef> {
+    let array = object::new_array(t, element, types.len())?;
+    for (index, ty) in types.iter().enumerate() {
+        let item = type_object(t, ty)?;
+        object::set_element_ref(t, array, index, item);
+    }
+    Ok(array)
+}
+
+/// The types of an array of System.Type objects. None when an element is null or no runtime type.
+pub fn types_of_array(array: ObjRef) -> Option<Vec<Ty>> {
+    let count = if array.is_null() { 0 } else { object::array_length(array) };
+    (0..count)
+        .map(|index| {
+            let item = object::get_element_ref(array, index);
+            if item.is_null() { None } else { saki_runtime::type_objects::type_of_object(item) }
+        })
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! Manifest resources and files of an assembly. ECMA-335 §II.22.24.
+
+use crate::handles::require_assembly;
+use crate::native_memory::store_out;
+use crate::objects::{assembly_object, module_object};
+use saki_metadata::{ManifestResourceRow, Rid, TableId};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_types::{Assembly, LoadError, universe};
+
+/// System.Reflection.ResourceLocation.
+mod location {
+    pub const EMBEDDED: i32 = 1;
+    pub const CONTAINED_IN_ANOTHER_ASSEMBLY: i32 = 2;
+    pub const CONTAINED_IN_MANIFEST_FILE: i32 = 4;
+}
+
+/// Files without metadata, §II.23.1.6.
+const CONTAINS_NO_METADATA: u32 = 1;
+
+unsafe extern "C" fn get_resource_names(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let meta = &require_assembly(t, this)?.image.meta;
+        let count = meta.row_count(TableId::ManifestResource);
+        let array = object::new_array(t, universe().string(), count as usize)?;
+        for rid in 1..=count {
+            let name = meta.manifest_resource(rid).and_then(|row| meta.string(row.name));
+            let name = strings::new_string(t, name.map_err(LoadError::from).to_managed(t)?)?;
+            object::set_element_ref(t, array, rid as usize - 1, name);
+        }
+        Ok(array)
+    })
+}
+
+fn find(t: Thread, assembly: &'static Assembly, name: &str) -> Managed<Option<(Rid, ManifestResourceRow)>> {
+    let meta = &assembly.image.meta;
+    let found = meta.find_manifest_resource(name);
+    let found = found.and_then(|rid| rid.map(|rid| meta.manifest_resource(rid).map(|row| (rid, row))).transpose());
+    found.map_err(LoadError::from).to_managed(t)
+}
+
+/// `GetManifestResourceInternal(name, out int size, out Module)`: address of the bytes, which stay mapped; 0 = none.
+unsafe extern "C" fn get_resource(t: Thread, this: ObjRef, name: ObjRef, size: *mut i32, module: *mut ObjRef) -> usize {
+    t.run(|| {
+        let assembly = require_assembly(t, this)?;
+        let Some((rid, row)) = find(t, assembly, &strings::to_rust(name))? else { return Ok(0) };
+        if !row.implementation.is_nil() {
+            return Ok(0);
+        }
+        let bytes = assembly.image.meta.embedded_resource(rid).map_err(LoadError::from).to_managed(t)?;
+        store_out(t, module, module_object(t, assembly.image)?);
+        // SAFETY: address of the caller's variable.
+        unsafe { *size = bytes.len() as i32 };
+        Ok(bytes.as_ptr() as usize)
+    })
+}
+
+/// `GetManifestResourceInfoInternal(name, ManifestResourceInfo)`
+unsafe extern "C" fn get_resource_info(t: Thread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
+    t.run(|| {
+        let assembly = require_assembly(t, this)?;
+        Ok(u8::from(fill_info(t, assembly, &strings::to_rust(name), info)?))
+    })
+}
+
+fn fill_info(t: Thread, assembly: &'static Assembly, name: &str, info: ObjRef) -> Managed<bool> {
+    static ASSEMBLY: ManagedField =
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_containingAssembly");
+    static FILE: ManagedField =
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_containingFileName");
+    static LOCATION: ManagedField =
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_resourceLocation");
+    let Some((_, row)) = find(t, assembly, name)? else { return Ok(false) };
+    let meta = &assembly.image.meta;
+    let implementation = row.implementation;
+    if implementation.is_nil() {
+        LOCATION.set(info, location::EMBEDDED | location::CONTAINED_IN_MANIFEST_FILE);
+        return Ok(true);
+    }
+    match implementation.table() {
+        TableId::File => {
+            let file = meta.file(implementation.rid()).map_err(LoadError::from).to_managed(t)?;
+            let file_name = meta.string(file.name).map_err(LoadError::from).to_managed(t)?;
+            FILE.set_ref(t, info, strings::new_string(t, file_name)?);
+            let is_resource_file = file.flags & CONTAINS_NO_METADATA != 0;
+            LOCATION.set(info, if is_resource_file { 0 } else { location::EMBEDDED });
+        }
+        TableId::AssemblyRef => {
+            let other = assembly.image.assembly_ref(implementation.rid()).to_managed(t)?;
+            ASSEMBLY.set_ref(t, info, assembly_object(t, other)?);
+            fill_info(t, other, name, info)?;
+            LOCATION.set(info, LOCATION.get::<i32>(info) | location::CONTAINED_IN_ANOTHER_ASSEMBLY);
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// `GetFilesInternal(string name, bool resourceModules)`: the path of that file, or all paths when `name` is null.
+unsafe extern "C" fn get_files(t: Thread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
+    t.run(|| {
+        let assembly = require_assembly(t, this)?;
+        let meta = &assembly.image.meta;
+        let mut paths = Vec::new();
+        for rid in 1..=meta.row_count(TableId::File) {
+            let row = meta.file(rid).map_err(LoadError::from).to_managed(t)?;
+            let file = meta.string(row.name).map_err(LoadError::from).to_managed(t)?;
+            let path = assembly.path.with_file_name(file).display().to_string();
+            if !name.is_null() {
+                if strings::to_rust(name) == file {
+                    return strings::new_string(t, &path);
+                }
+            } else if with_resources != 0 || row.flags & CONTAINS_NO_METADATA == 0 {
+                paths.push(path);
+            }
+        }
+        if !name.is_null() {
+            return Ok(ObjRef::NULL);
+        }
+        let array = object::new_array(t, universe().string(), paths.len())?;
+        for (index, path) in paths.iter().enumerate() {
+            let item = strings::new_string(t, path)?;
+            object::set_element_ref(t, array, index, item);
+        }
+        Ok(array)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.RuntimeAssembly::GetManifestResourceNames", get_resource_names as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetManifestResourceInternal", get_resource as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetManifestResourceInfoInternal", get_resource_info as *const ()),
+    ("System.Reflection.RuntimeAssembly::GetFilesInternal", get_files as *const ()),
+];

@@ -1,0 +1,306 @@
+//! System.RuntimeType: names, declaring members, generic arguments, interfaces, layout.
+
+use crate::handles::address;
+use crate::known;
+use crate::native_memory::store_out;
+use crate::objects::{method_object, type_array};
+use rustc_hash::FxHashSet;
+use saki_metadata::TableId;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::type_objects::{require, type_object};
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_types::names::NameStyle;
+use saki_types::{ElementType, LoadError, LoadResult, Ty, TypeKind, universe};
+
+/// The type behind `this` or a RuntimeType argument.
+pub(crate) fn this_type(t: Thread, this: ObjRef) -> Managed<Ty> {
+    require(t, this, "type")
+}
+
+/// `Type.Name`: without namespace and generic arguments.
+pub fn simple_name(ty: Ty) -> String {
+    match &ty.kind {
+        TypeKind::Def(def) => def.name.to_string(),
+        TypeKind::Inst { definition } => simple_name(definition),
+        TypeKind::SzArray(element) => simple_name(element) + "[]",
+        TypeKind::Array { element, rank: 1 } => simple_name(element) + "[*]",
+        TypeKind::Array { element, rank } => format!("{}[{}]", simple_name(element), ",".repeat(*rank as usize - 1)),
+        TypeKind::Ptr(element) => simple_name(element) + "*",
+        TypeKind::ByRef(element) => simple_name(element) + "&",
+        TypeKind::FnPtr(_) => "MonoFNPtrFakeClass".to_string(),
+        TypeKind::Var(param) | TypeKind::MVar(param) => param.name.to_string(),
+    }
+}
+
+/// Type definition that declares a generic parameter.
+fn declaring_definition(ty: Ty) -> LoadResult<Option<Ty>> {
+    let Some(param) = ty.generic_param() else { return Ok(None) };
+    let rid = match param.owner.table() {
+        TableId::MethodDef => param.image.meta.type_of_method(param.owner.rid())?,
+        _ => param.owner.rid(),
+    };
+    param.image.type_def(rid).map(Some)
+}
+
+/// `Type.Namespace`: of nested types, that of the outermost one.
+fn namespace(ty: Ty) -> LoadResult<&'static str> {
+    if let Some(element) = ty.element() {
+        return match element.is_array() || ty.is_byref() {
+            true => namespace(element),
+            false => Ok(element.def().map_or("", |def| def.namespace)),
+        };
+    }
+    if ty.is_generic_param() {
+        return Ok(declaring_definition(ty)?.and_then(|owner| owner.def()).map_or("", |def| def.namespace));
+    }
+    let mut outer = ty;
+    while let Some(enclosing) = outer.enclosing_type()? {
+        outer = enclosing;
+    }
+    Ok(outer.def().map_or("", |def| def.namespace))
+}
+
+unsafe extern "C" fn get_name(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, &simple_name(this_type(t, this)?)))
+}
+
+unsafe extern "C" fn get_namespace(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let namespace = namespace(this_type(t, this)?).to_managed(t)?;
+        if namespace.is_empty() { Ok(ObjRef::NULL) } else { strings::new_string(t, namespace) }
+    })
+}
+
+unsafe extern "C" fn get_full_name(t: Thread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let style = match (full_name != 0, assembly_qualified != 0) {
+            (true, _) if ty.is_generic_param() => return Ok(ObjRef::NULL),
+            (true, true) => NameStyle::AssemblyQualified,
+            (true, false) => NameStyle::Reflection,
+            (false, _) => NameStyle::ToString,
+        };
+        strings::new_string(t, &ty.name_in(style))
+    })
+}
+
+unsafe extern "C" fn get_declaring_type(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let declaring = match ty.is_generic_param() {
+            true => declaring_definition(ty),
+            false => ty.enclosing_type(),
+        };
+        match declaring.to_managed(t)? {
+            Some(declaring) => type_object(t, declaring),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+unsafe extern "C" fn get_declaring_method(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let Some(param) = ty.generic_param() else {
+            let message = "DeclaringMethod can only be used on generic arguments";
+            return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        };
+        if param.owner.table() != TableId::MethodDef {
+            return Ok(ObjRef::NULL);
+        }
+        let Some(owner) = declaring_definition(ty).to_managed(t)? else { return Ok(ObjRef::NULL) };
+        method_object(t, owner.method_by_rid(param.owner.rid()).to_managed(t)?, owner)
+    })
+}
+
+/// `GetGenericArgumentsInternal(bool runtimeTypeArray)`; null for types that are not generic.
+unsafe extern "C" fn get_generic_arguments(t: Thread, this: ObjRef, runtime_types: u8) -> ObjRef {
+    t.run(|| {
+        let mut ty = this_type(t, this)?;
+        if ty.is_byref() {
+            ty = ty.element().unwrap_or(ty);
+        }
+        if ty.args.is_empty() {
+            return Ok(ObjRef::NULL);
+        }
+        let element = if runtime_types != 0 { universe().runtime_type() } else { universe().type_() };
+        type_array(t, element, ty.args)
+    })
+}
+
+unsafe extern "C" fn get_generic_parameter_position(t: Thread, this: ObjRef) -> i32 {
+    t.run(|| Ok(this_type(t, this)?.generic_param().map_or(-1, |param| param.index as i32)))
+}
+
+/// Interfaces in the order in which Mono lists them: it fills a hash table of 11 buckets, keyed by the token of the
+/// interface's definition, prepending within a bucket.
+pub fn interfaces_in_reflection_order(ty: Ty) -> LoadResult<Vec<Ty>> {
+    const BUCKETS: usize = 11;
+    /// The table grows when it holds more than this.
+    const MOST_IN_FIRST_TABLE: usize = 41;
+    fn collect(ty: Ty, seen: &mut FxHashSet<usize>, out: &mut Vec<Ty>) -> LoadResult<()> {
+        for &interface in &ty.interface_list()?.declared {
+            if seen.insert(address(interface)) {
+                out.push(interface);
+            }
+            collect(interface, seen, out)?;
+        }
+        Ok(())
+    }
+    let (mut seen, mut inserted) = (FxHashSet::default(), Vec::new());
+    let mut at = Some(ty);
+    while let Some(class) = at {
+        collect(class, &mut seen, &mut inserted)?;
+        at = class.parent()?;
+    }
+    for &interface in ty.interfaces()? {
+        if seen.insert(address(interface)) {
+            inserted.push(interface);
+        }
+    }
+    if inserted.len() > MOST_IN_FIRST_TABLE {
+        return Ok(inserted);
+    }
+    let bucket_of = |ty: &Ty| ty.def().map_or(0, |def| (0x0200_0000 | def.rid as usize) % BUCKETS);
+    inserted.reverse();
+    inserted.sort_by_key(bucket_of);
+    Ok(inserted)
+}
+
+unsafe extern "C" fn get_interfaces(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let mut ty = this_type(t, this)?;
+        if ty.is_byref() {
+            ty = ty.element().unwrap_or(ty);
+        }
+        let interfaces = interfaces_in_reflection_order(ty).to_managed(t)?;
+        type_array(t, universe().runtime_type(), &interfaces)
+    })
+}
+
+/// `GetInterfaceMapData(Type, Type interface, out MethodInfo[] targets, out MethodInfo[] methods)`
+unsafe extern "C" fn get_interface_map(
+    t: Thread,
+    this: ObjRef,
+    interface: ObjRef,
+    targets: *mut ObjRef,
+    methods: *mut ObjRef,
+) {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let interface = this_type(t, interface)?;
+        if !ty.is_assignable_to(interface).to_managed(t)? {
+            return Ok(());
+        }
+        let members = interface.methods().to_managed(t)?;
+        let element = known::METHOD_INFO.get(t)?;
+        let target_array = object::new_array(t, element, members.len())?;
+        let method_array = object::new_array(t, element, members.len())?;
+        for (index, method) in members.into_iter().enumerate() {
+            let member = method_object(t, method, interface)?;
+            object::set_element_ref(t, method_array, index, member);
+            if !method.is_virtual() {
+                continue;
+            }
+            let target = ty.resolve_virtual(method).to_managed(t)?;
+            let target = method_object(t, target, ty)?;
+            object::set_element_ref(t, target_array, index, target);
+        }
+        store_out(t, targets, target_array);
+        store_out(t, methods, method_array);
+        Ok(())
+    });
+}
+
+/// `GetPacking(out int packing, out int size)`
+unsafe extern "C" fn get_packing(t: Thread, this: ObjRef, packing: *mut i32, size: *mut i32) {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let layout = match ty.def() {
+            Some(def) => def.image.meta.class_layout(def.rid).map_err(LoadError::from).to_managed(t)?,
+            None => None,
+        };
+        let (packing_size, class_size) =
+            layout.map_or((0, 0), |row| (i32::from(row.packing_size), row.class_size as i32));
+        // SAFETY: addresses of the caller's variables.
+        unsafe {
+            *packing = packing_size;
+            *size = class_size;
+        }
+        Ok(())
+    });
+}
+
+/// System.TypeCode.
+mod type_code {
+    pub const EMPTY_OBJECT: i32 = 1;
+    pub const DB_NULL: i32 = 2;
+    pub const DECIMAL: i32 = 15;
+    pub const DATE_TIME: i32 = 16;
+    pub const STRING: i32 = 18;
+}
+
+/// `Type.GetTypeCode`: enums have the code of their integer type.
+pub fn type_code_of(ty: Ty) -> i32 {
+    use ElementType as E;
+    match ty.underlying().element_type {
+        E::Boolean => 3,
+        E::Char => 4,
+        E::I1 => 5,
+        E::U1 => 6,
+        E::I2 => 7,
+        E::U2 => 8,
+        E::I4 => 9,
+        E::U4 => 10,
+        E::I8 => 11,
+        E::U8 => 12,
+        E::R4 => 13,
+        E::R8 => 14,
+        E::String => type_code::STRING,
+        E::ValueType if ty.is_corlib("System", "Decimal") => type_code::DECIMAL,
+        E::ValueType if ty.is_corlib("System", "DateTime") => type_code::DATE_TIME,
+        E::Class if ty.is_corlib("System", "DBNull") => type_code::DB_NULL,
+        _ => type_code::EMPTY_OBJECT,
+    }
+}
+
+unsafe extern "C" fn get_type_code(t: Thread, ty: ObjRef) -> i32 {
+    t.run(|| Ok(type_code_of(this_type(t, ty)?)))
+}
+
+/// Everything is transparent: there is no CoreCLR security.
+unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
+    0
+}
+
+unsafe extern "C" fn internal_from_handle(t: Thread, handle: usize) -> ObjRef {
+    t.run(|| {
+        // SAFETY: the value of a RuntimeTypeHandle.
+        match unsafe { crate::handles::ty(handle) } {
+            Some(ty) => type_object(t, ty),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+/// A MonoClass* and a MonoType* are the same here.
+unsafe extern "C" fn type_from_class(_t: Thread, class: usize) -> usize {
+    class
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeType::get_Name", get_name as *const ()),
+    ("System.RuntimeType::get_Namespace", get_namespace as *const ()),
+    ("System.RuntimeType::getFullName", get_full_name as *const ()),
+    ("System.RuntimeType::get_DeclaringType", get_declaring_type as *const ()),
+    ("System.RuntimeType::get_DeclaringMethod", get_declaring_method as *const ()),
+    ("System.RuntimeType::GetGenericArgumentsInternal", get_generic_arguments as *const ()),
+    ("System.RuntimeType::GetGenericParameterPosition", get_generic_parameter_position as *const ()),
+    ("System.RuntimeType::GetInterfaces", get_interfaces as *const ()),
+    ("System.RuntimeType::GetInterfaceMapData", get_interface_map as *const ()),
+    ("System.RuntimeType::GetPacking", get_packing as *const ()),
+    ("System.RuntimeType::GetTypeCodeImplInternal", get_type_code as *const ()),
+    ("System.RuntimeType::get_core_clr_security_level", get_security_level as *const ()),
+    ("System.Type::internal_from_handle", internal_from_handle as *const ()),
+    ("Mono.RuntimeClassHandle::GetTypeFromClass", type_from_class as *const ()),
+];

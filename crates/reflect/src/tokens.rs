@@ -1,0 +1,239 @@
+//! System.Reflection.RuntimeModule: resolving metadata tokens.
+
+use crate::handles::{self, address};
+use crate::module::require_image;
+use crate::objects::{field_object, method_object};
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty};
+
+/// System.Reflection.ResolveTokenError.
+mod resolve_error {
+    pub const OUT_OF_RANGE: i32 = 0;
+    pub const BAD_TABLE: i32 = 1;
+    pub const OTHER: i32 = 2;
+}
+
+/// Lists of generic arguments handed in by programs, kept for ever because types refer to them.
+static CONTEXTS: RwLock<Option<FxHashMap<Vec<usize>, &'static [Ty]>>> = RwLock::new(None);
+
+fn interned(types: Vec<Ty>) -> &'static [Ty] {
+    if types.is_empty() {
+        return &[];
+    }
+    let key: Vec<usize> = types.iter().map(|&ty| address(ty)).collect();
+    if let Some(known) = CONTEXTS.read().as_ref().and_then(|lists| lists.get(&key)) {
+        return known;
+    }
+    let mut lists = CONTEXTS.write();
+    lists.get_or_insert_default().entry(key).or_insert_with(|| Box::leak(types.into_boxed_slice()))
+}
+
+/// The types of an IntPtr[] of RuntimeTypeHandle values; null = none.
+fn handle_list(array: ObjRef) -> &'static [Ty] {
+    if array.is_null() {
+        return &[];
+    }
+    let types = (0..object::array_length(array)).filter_map(|index| {
+        // SAFETY: an element of an IntPtr[].
+        let handle = unsafe { *(object::element_address(array, index, 8) as *const usize) };
+        // SAFETY: managed code took it from a RuntimeTypeHandle.
+        unsafe { handles::ty(handle) }
+    });
+    interned(types.collect())
+}
+
+fn context_of(type_args: ObjRef, method_args: ObjRef) -> GenericContext {
+    GenericContext { class_args: handle_list(type_args), method_args: handle_list(method_args) }
+}
+
+/// Whether the token is a row of one of these tables; else which error it is.
+fn check(image: &'static Image, token: Token, tables: &[TableId]) -> Result<(), i32> {
+    if !tables.contains(&token.table()) {
+        return Err(resolve_error::BAD_TABLE);
+    }
+    if token.is_nil() || token.rid() > image.meta.row_count(token.table()) {
+        return Err(resolve_error::OUT_OF_RANGE);
+    }
+    Ok(())
+}
+
+fn is_field_ref(image: &'static Image, token: Token) -> bool {
+    token.table() == TableId::MemberRef
+        && image
+            .meta
+            .member_ref(token.rid())
+            .and_then(|row| image.meta.blob(row.signature))
+            .is_ok_and(saki_metadata::is_field_sig)
+}
+
+/// Outcome of a resolution: found, or the error code.
+type Resolved<T> = Result<T, i32>;
+
+/// Reports the code through the caller's variable; failures to load are exceptions.
+fn report<T>(error: *mut i32, result: Resolved<T>) -> Option<T> {
+    let code = result.as_ref().err().copied().unwrap_or(resolve_error::OTHER);
+    if !error.is_null() {
+        // SAFETY: address of the caller's variable.
+        unsafe { *error = code };
+    }
+    result.ok()
+}
+
+fn resolve_type(t: Thread, image: &'static Image, token: Token, context: &GenericContext) -> Managed<Resolved<Ty>> {
+    match check(image, token, &[TableId::TypeDef, TableId::TypeRef, TableId::TypeSpec]) {
+        Ok(()) => image.resolve_type(token, context).to_managed(t).map(Ok),
+        Err(code) => Ok(Err(code)),
+    }
+}
+
+fn resolve_method(
+    t: Thread,
+    image: &'static Image,
+    token: Token,
+    context: &GenericContext,
+) -> Managed<Resolved<&'static Method>> {
+    match check(image, token, &[TableId::MethodDef, TableId::MethodSpec, TableId::MemberRef]) {
+        Ok(()) if is_field_ref(image, token) => Ok(Err(resolve_error::BAD_TABLE)),
+        Ok(()) => image.resolve_method(token, context).to_managed(t).map(Ok),
+        Err(code) => Ok(Err(code)),
+    }
+}
+
+fn resolve_field(
+    t: Thread,
+    image: &'static Image,
+    token: Token,
+    context: &GenericContext,
+) -> Managed<Resolved<&'static Field>> {
+    match check(image, token, &[TableId::Field, TableId::MemberRef]) {
+        Ok(()) if token.table() == TableId::MemberRef && !is_field_ref(image, token) => {
+            Ok(Err(resolve_error::BAD_TABLE))
+        }
+        Ok(()) => image.resolve_field(token, context).to_managed(t).map(Ok),
+        Err(code) => Ok(Err(code)),
+    }
+}
+
+/// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`
+unsafe extern "C" fn resolve_type_token(
+    t: Thread,
+    image: usize,
+    token: i32,
+    types: ObjRef,
+    methods: ObjRef,
+    error: *mut i32,
+) -> usize {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let found = resolve_type(t, image, Token(token as u32), &context_of(types, methods))?;
+        Ok(report(error, found).map_or(0, address))
+    })
+}
+
+unsafe extern "C" fn resolve_method_token(
+    t: Thread,
+    image: usize,
+    token: i32,
+    types: ObjRef,
+    methods: ObjRef,
+    error: *mut i32,
+) -> usize {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let found = resolve_method(t, image, Token(token as u32), &context_of(types, methods))?;
+        Ok(report(error, found).map_or(0, address))
+    })
+}
+
+unsafe extern "C" fn resolve_field_token(
+    t: Thread,
+    image: usize,
+    token: i32,
+    types: ObjRef,
+    methods: ObjRef,
+    error: *mut i32,
+) -> usize {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let found = resolve_field(t, image, Token(token as u32), &context_of(types, methods))?;
+        Ok(report(error, found).map_or(0, address))
+    })
+}
+
+/// As the above, giving the member's object.
+unsafe extern "C" fn resolve_member_token(
+    t: Thread,
+    image: usize,
+    token: i32,
+    types: ObjRef,
+    methods: ObjRef,
+    error: *mut i32,
+) -> ObjRef {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let token = Token(token as u32);
+        let context = context_of(types, methods);
+        match token.table() {
+            TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
+                match report(error, resolve_type(t, image, token, &context)?) {
+                    Some(ty) => type_object(t, ty),
+                    None => Ok(ObjRef::NULL),
+                }
+            }
+            TableId::Field | TableId::MemberRef if token.table() == TableId::Field || is_field_ref(image, token) => {
+                match report(error, resolve_field(t, image, token, &context)?) {
+                    Some(field) => field_object(t, field, field.owner),
+                    None => Ok(ObjRef::NULL),
+                }
+            }
+            _ => match report(error, resolve_method(t, image, token, &context)?) {
+                Some(method) => method_object(t, method, method.owner),
+                None => Ok(ObjRef::NULL),
+            },
+        }
+    })
+}
+
+/// `ResolveStringToken(image, token, out ResolveTokenError)`
+unsafe extern "C" fn resolve_string_token(t: Thread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let token = Token(token as u32);
+        let found = match token.table() {
+            TableId::UserString => image.meta.user_string(token).map_err(|_| resolve_error::OUT_OF_RANGE),
+            _ => Err(resolve_error::BAD_TABLE),
+        };
+        match report(error, found) {
+            Some(units) => strings::intern(t, &units),
+            None => Ok(ObjRef::NULL),
+        }
+    })
+}
+
+/// `ResolveSignature(image, token, out ResolveTokenError)`: the bytes of a stand-alone signature.
+unsafe extern "C" fn resolve_signature(t: Thread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+    t.run(|| {
+        let image = require_image(t, image)?;
+        let token = Token(token as u32);
+        let found = check(image, token, &[TableId::StandAloneSig]).map_err(|_| resolve_error::OUT_OF_RANGE);
+        if report(error, found).is_none() {
+            return Ok(ObjRef::NULL);
+        }
+        let blob = image.meta.stand_alone_sig(token.rid()).and_then(|row| image.meta.blob(row.signature));
+        object::new_byte_array(t, blob.map_err(LoadError::from).to_managed(t)?)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.RuntimeModule::ResolveTypeToken", resolve_type_token as *const ()),
+    ("System.Reflection.RuntimeModule::ResolveMethodToken", resolve_method_token as *const ()),
+    ("System.Reflection.RuntimeModule::ResolveFieldToken", resolve_field_token as *const ()),
+    ("System.Reflection.RuntimeModule::ResolveMemberToken", resolve_member_token as *const ()),
+    ("System.Reflection.RuntimeModule::ResolveStringToken", resolve_string_token as *const ()),
+    ("System.Reflection.RuntimeModule::ResolveSignature", resolve_signature as *const ()),
+];

@@ -1,0 +1,101 @@
+//! System.RuntimeType: types made of other types, and members of an instantiation by their definition.
+
+use crate::generic_constraints::arguments_fit;
+use crate::handles::require_method;
+use crate::objects::{method_object, types_of_array};
+use crate::runtime_type::this_type;
+use crate::type_lookup::throw_type_load;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_types::{ElementType, Ty, universe};
+
+/// Nothing can be made of TypedReference.
+fn refuse_typed_reference(t: Thread, ty: Ty) -> Managed<Ty> {
+    let inner = if ty.is_byref() { ty.element().unwrap_or(ty) } else { ty };
+    match inner.element_type {
+        ElementType::TypedByRef => Err(throw_type_load(t, &inner.full_name(), "")),
+        _ => Ok(inner),
+    }
+}
+
+/// `make_array_type(rank)`; rank 0 = zero-based one-dimensional.
+unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let element = refuse_typed_reference(t, ty)?;
+        if ty.is_byref() {
+            return Err(throw_type_load(t, &format!("{}[]", ty.full_name()), &ty.image().assembly().display_name()));
+        }
+        let array = match rank {
+            0 => universe().sz_array_of(element),
+            _ => universe().array_of(element, rank as u32),
+        };
+        type_object(t, array)
+    })
+}
+
+unsafe extern "C" fn make_byref_type(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let element = refuse_typed_reference(t, ty)?;
+        if ty.is_byref() {
+            return Err(throw_type_load(t, &format!("{}&", ty.full_name()), &ty.image().assembly().display_name()));
+        }
+        type_object(t, universe().byref_to(element))
+    })
+}
+
+unsafe extern "C" fn make_pointer_type(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        let element = refuse_typed_reference(t, ty)?;
+        type_object(t, universe().pointer_to(element))
+    })
+}
+
+/// `MakeGenericType(Type definition, Type[] arguments)`
+unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
+    t.run(|| {
+        let definition = this_type(t, definition)?;
+        let Some(arguments) = types_of_array(arguments) else {
+            let message = "Generic arguments that are not runtime types are not supported here.";
+            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        };
+        if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
+            return Err(exceptions::throw(
+                t,
+                "System",
+                "ArgumentException",
+                "The number of generic arguments is wrong.",
+            ));
+        }
+        if !arguments_fit(definition.args, &arguments, &arguments, &[]).to_managed(t)? {
+            let message = "Invalid generic arguments\nParameter name: typeArguments";
+            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        }
+        type_object(t, universe().instantiate(definition, &arguments).to_managed(t)?)
+    })
+}
+
+/// The method of this instantiation that has the definition of `generic`; also for constructors.
+unsafe extern "C" fn get_corresponding_method(t: Thread, this: ObjRef, generic: ObjRef) -> ObjRef {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        let method = require_method(t, generic)?;
+        let Some(rid) = method.rid() else { return Ok(ObjRef::NULL) };
+        if ty.generic_definition() != method.owner.generic_definition() || ty.image() != method.image() {
+            return Ok(ObjRef::NULL);
+        }
+        method_object(t, ty.method_by_rid(rid).to_managed(t)?, ty)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeType::make_array_type", make_array_type as *const ()),
+    ("System.RuntimeType::make_byref_type", make_byref_type as *const ()),
+    ("System.RuntimeType::MakePointerType", make_pointer_type as *const ()),
+    ("System.RuntimeType::MakeGenericType", make_generic_type as *const ()),
+    ("System.RuntimeType::GetCorrespondingInflatedMethod", get_corresponding_method as *const ()),
+    ("System.RuntimeType::GetCorrespondingInflatedConstructor", get_corresponding_method as *const ()),
+];

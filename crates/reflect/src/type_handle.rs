@@ -1,0 +1,317 @@
+//! System.RuntimeTypeHandle: kind, attributes, base and element types, assignability, generic parameter facts.
+
+use crate::custom_attributes::has_attribute;
+use crate::handles::{self, address};
+use crate::native_memory::{allocate, c_string};
+use crate::objects::{assembly_object, module_object};
+use crate::runtime_type::this_type;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object;
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_types::{ElementType, LoadResult, Ty, TypeKind, universe};
+use std::ffi::c_char;
+
+/// `TypeAttributes.Public`
+const PUBLIC: u32 = 1;
+const VISIBILITY_MASK: u32 = 7;
+
+/// `TypeAttributes` as reflection reports them.
+pub fn attributes_of(ty: Ty) -> u32 {
+    match &ty.kind {
+        TypeKind::ByRef(element) => attributes_of(element),
+        TypeKind::Ptr(element) => attributes_of(element) & VISIBILITY_MASK,
+        TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => PUBLIC,
+        _ => ty.flags(),
+    }
+}
+
+unsafe extern "C" fn get_attributes(t: Thread, ty: ObjRef) -> i32 {
+    t.run(|| Ok(attributes_of(this_type(t, ty)?) as i32))
+}
+
+unsafe extern "C" fn get_cor_element_type(t: Thread, ty: ObjRef) -> i32 {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        let element = match ty.kind {
+            TypeKind::Inst { .. } => ElementType::GenericInst,
+            _ => ty.element_type,
+        };
+        Ok(element as i32)
+    })
+}
+
+fn object_or_null(t: Thread, ty: Option<Ty>) -> Managed<ObjRef> {
+    match ty {
+        Some(ty) => type_object(t, ty),
+        None => Ok(ObjRef::NULL),
+    }
+}
+
+unsafe extern "C" fn get_element_type(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| object_or_null(t, this_type(t, ty)?.element()))
+}
+
+/// The base type as the VM sees it; managed code handles generic parameters itself.
+pub fn base_type(ty: Ty) -> LoadResult<Option<Ty>> {
+    let Some(param) = ty.generic_param() else { return ty.parent() };
+    let context = saki_types::class::context_of_param(param)?;
+    for token in param.image.meta.generic_param_constraints(param.rid) {
+        let constraint = param.image.resolve_type(token?, &context)?;
+        if !constraint.is_interface() && !constraint.is_generic_param() {
+            return Ok(Some(constraint));
+        }
+    }
+    let is_value_type = param.flags & 8 != 0;
+    Ok(Some(if is_value_type { universe().value_type() } else { universe().object() }))
+}
+
+unsafe extern "C" fn get_base_type(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| {
+        let base = base_type(this_type(t, ty)?).to_managed(t)?;
+        object_or_null(t, base)
+    })
+}
+
+unsafe extern "C" fn get_array_rank(t: Thread, ty: ObjRef) -> i32 {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        if !ty.is_array() {
+            return Err(exceptions::throw(
+                t,
+                "System",
+                "ArgumentException",
+                "Type must be an array type\nParameter name: type",
+            ));
+        }
+        Ok(ty.array_rank() as i32)
+    })
+}
+
+unsafe extern "C" fn get_assembly(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| assembly_object(t, this_type(t, ty)?.image().assembly()))
+}
+
+unsafe extern "C" fn get_module(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| module_object(t, this_type(t, ty)?.image()))
+}
+
+unsafe extern "C" fn get_metadata_token(t: Thread, ty: ObjRef) -> i32 {
+    t.run(|| Ok(token_of(this_type(t, ty)?).0 as i32))
+}
+
+/// TypeDef or GenericParam token; nil TypeDef for constructed types.
+pub fn token_of(ty: Ty) -> Token {
+    if let Some(param) = ty.generic_param() {
+        return Token::new(TableId::GenericParam, param.rid);
+    }
+    Token::new(TableId::TypeDef, ty.def().map_or(0, |def| def.rid))
+}
+
+unsafe extern "C" fn get_generic_type_definition(t: Thread, ty: ObjRef) -> ObjRef {
+    t.run(|| object_or_null(t, this_type(t, ty)?.generic_definition()))
+}
+
+unsafe extern "C" fn has_instantiation(t: Thread, ty: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(!this_type(t, ty)?.args.is_empty())))
+}
+
+unsafe extern "C" fn is_generic_type_definition(t: Thread, ty: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_definition())))
+}
+
+unsafe extern "C" fn is_generic_variable(t: Thread, ty: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_param())))
+}
+
+unsafe extern "C" fn has_references(t: Thread, ty: ObjRef) -> u8 {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        if ty.is_open || ty.is_interface() || ty.is_byref() {
+            return Ok(0);
+        }
+        Ok(u8::from(ty.contains_references().to_managed(t)?))
+    })
+}
+
+/// Structs that may live on the stack only.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn is_byref_like(ty: Ty) -> LoadResult<bool> {
+    if ty.element_type == ElementType::TypedByRef {
+        return Ok(true);
+    }
+    if ty.element_type != ElementType::ValueType {
+        return Ok(false);
+    }
+    let Some(def) = ty.def() else { return Ok(false) };
+    let is_old_one = def.image.is_corlib
+        && def.namespace == "System"
+        && matches!(def.name, "ArgIterator" | "RuntimeArgumentHandle" | "ByReference`1");
+    let token = Token::new(TableId::TypeDef, def.rid);
+    Ok(is_old_one || has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")?)
+}
+
+unsafe extern "C" fn get_is_byref_like(t: Thread, ty: ObjRef) -> u8 {
+    t.run(|| Ok(u8::from(is_byref_like(this_type(t, ty)?).to_managed(t)?)))
+}
+
+/// There is no COM.
+unsafe extern "C" fn is_com_object(_t: Thread, _ty: ObjRef) -> u8 {
+    0
+}
+
+unsafe extern "C" fn is_instance_of_type(t: Thread, ty: ObjRef, instance: ObjRef) -> u8 {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        if instance.is_null() || ty.is_open {
+            return Ok(0);
+        }
+        Ok(u8::from(object::is_instance(t, instance, ty)?))
+    })
+}
+
+/// `type_is_assignable_from(target, source)`
+unsafe extern "C" fn type_is_assignable_from(t: Thread, target: ObjRef, source: ObjRef) -> u8 {
+    t.run(|| {
+        let (target, source) = (this_type(t, target)?, this_type(t, source)?);
+        Ok(u8::from(is_assignable_from(target, source).to_managed(t)?))
+    })
+}
+
+/// `target.IsAssignableFrom(source)`
+///
+/// # Errors
+/// `TypeLoad`.
+pub fn is_assignable_from(target: Ty, source: Ty) -> LoadResult<bool> {
+    match (&target.kind, &source.kind) {
+        (TypeKind::ByRef(to), TypeKind::ByRef(from)) => byref_assignable(to, from),
+        (TypeKind::ByRef(_), _) | (_, TypeKind::ByRef(_)) => Ok(false),
+        _ if target == universe().object() => Ok(true),
+        _ => source.is_assignable_to(target),
+    }
+}
+
+fn byref_assignable(to: Ty, from: Ty) -> LoadResult<bool> {
+    let (to, from) = (to.underlying(), from.underlying());
+    let is_primitive = |ty: Ty| ty.element_type.primitive_size_bytes().is_some() || is_native_int(ty);
+    if is_primitive(to) {
+        return Ok(is_primitive(from) && to.value_size_bytes()? == from.value_size_bytes()?);
+    }
+    if let Some(param) = to.generic_param() {
+        return Ok(to.element_type == from.element_type && from.generic_param().is_some_and(|p| p.index == param.index));
+    }
+    if to.is_pointer() {
+        return Ok(to.element_type == from.element_type);
+    }
+    if from.is_generic_param() {
+        return Ok(false);
+    }
+    Ok(if to.is_value_type() { to == from } else { !from.is_value_type() })
+}
+
+fn is_native_int(ty: Ty) -> bool {
+    matches!(ty.element_type, ElementType::I | ElementType::U)
+}
+
+/// `is_subclass_of(child, base)` of two RuntimeTypeHandle values; not reflexive.
+unsafe extern "C" fn is_subclass_of(t: Thread, child: usize, base: usize) -> u8 {
+    t.run(|| {
+        // SAFETY: the values of RuntimeTypeHandles.
+        let (child, base) = unsafe { (handles::ty(child), handles::ty(base)) };
+        let (Some(child), Some(base)) = (child, base) else { return Ok(0) };
+        Ok(u8::from(is_strict_subclass(child, base).to_managed(t)?))
+    })
+}
+
+fn is_strict_subclass(child: Ty, base: Ty) -> LoadResult<bool> {
+    if child == base || base.is_byref() {
+        return Ok(false);
+    }
+    if base == universe().object() {
+        return Ok(true);
+    }
+    let mut at = Some(child);
+    while let Some(ty) = at {
+        if ty == base {
+            return Ok(true);
+        }
+        at = base_type(ty)?;
+    }
+    Ok(false)
+}
+
+/// `Mono.RuntimeStructs.GenericParamInfo`.
+#[repr(C)]
+struct GenericParamInfo {
+    class: usize,
+    name: *mut c_char,
+    flags: u16,
+    token: u32,
+    /// Ends with 0.
+    constraints: *mut usize,
+}
+
+/// Address of the facts of each generic parameter; they live for ever.
+static PARAM_INFOS: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
+
+unsafe extern "C" fn get_generic_parameter_info(t: Thread, ty: ObjRef) -> usize {
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        if let Some(&known) = PARAM_INFOS.lock().as_ref().and_then(|infos| infos.get(&ty)) {
+            return Ok(known);
+        }
+        let made = generic_parameter_info(ty).to_managed(t)?;
+        Ok(*PARAM_INFOS.lock().get_or_insert_default().entry(ty).or_insert(made))
+    })
+}
+
+fn generic_parameter_info(ty: Ty) -> LoadResult<usize> {
+    let Some(param) = ty.generic_param() else { return Ok(0) };
+    let context = saki_types::class::context_of_param(param)?;
+    let mut constraints = Vec::new();
+    for token in param.image.meta.generic_param_constraints(param.rid) {
+        constraints.push(address(param.image.resolve_type(token?, &context)?));
+    }
+    constraints.push(0);
+    let list = allocate(constraints.len() * 8) as *mut usize;
+    let info = allocate(size_of::<GenericParamInfo>()) as *mut GenericParamInfo;
+    // SAFETY: both blocks were just allocated with these sizes.
+    unsafe {
+        std::ptr::copy_nonoverlapping(constraints.as_ptr(), list, constraints.len());
+        info.write(GenericParamInfo {
+            class: address(ty),
+            name: c_string(param.name),
+            flags: param.flags as u16,
+            token: Token::new(TableId::GenericParam, param.rid).0,
+            constraints: list,
+        });
+    }
+    Ok(info as usize)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeTypeHandle::GetAttributes", get_attributes as *const ()),
+    ("System.RuntimeTypeHandle::GetCorElementType", get_cor_element_type as *const ()),
+    ("System.RuntimeTypeHandle::GetElementType", get_element_type as *const ()),
+    ("System.RuntimeTypeHandle::GetBaseType", get_base_type as *const ()),
+    ("System.RuntimeTypeHandle::GetArrayRank", get_array_rank as *const ()),
+    ("System.RuntimeTypeHandle::GetAssembly", get_assembly as *const ()),
+    ("System.RuntimeTypeHandle::GetModule", get_module as *const ()),
+    ("System.RuntimeTypeHandle::GetMetadataToken", get_metadata_token as *const ()),
+    ("System.RuntimeTypeHandle::GetGenericTypeDefinition_impl", get_generic_type_definition as *const ()),
+    ("System.RuntimeTypeHandle::HasInstantiation", has_instantiation as *const ()),
+    ("System.RuntimeTypeHandle::IsGenericTypeDefinition", is_generic_type_definition as *const ()),
+    ("System.RuntimeTypeHandle::IsGenericVariable", is_generic_variable as *const ()),
+    ("System.RuntimeTypeHandle::HasReferences", has_references as *const ()),
+    ("System.RuntimeTypeHandle::IsByRefLike", get_is_byref_like as *const ()),
+    ("System.RuntimeTypeHandle::IsComObject", is_com_object as *const ()),
+    ("System.RuntimeTypeHandle::IsInstanceOfType", is_instance_of_type as *const ()),
+    ("System.RuntimeTypeHandle::type_is_assignable_from", type_is_assignable_from as *const ()),
+    ("System.RuntimeTypeHandle::is_subclass_of", is_subclass_of as *const ()),
+    ("System.RuntimeTypeHandle::GetGenericParameterInfo", get_generic_parameter_info as *const ()),
+];

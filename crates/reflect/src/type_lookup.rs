@@ -1,0 +1,291 @@
+//! From parsed names to types: `Type.GetType`, `Assembly.GetType`, names in attribute blobs.
+
+use crate::assembly_loading::{self, resolve_type_event};
+use crate::callers;
+use crate::handles;
+use crate::type_name::{Modifier, TypeName, parse_type_name};
+use saki_metadata::TableId;
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::type_objects::type_object;
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_types::binder::AssemblyName;
+use saki_types::{Image, LoadResult, Ty, universe};
+
+/// Where and how to look.
+#[derive(Clone, Copy)]
+pub struct Scope {
+    /// Where names without an assembly are looked for first.
+    pub image: &'static Image,
+    pub ignore_case: bool,
+    /// Look in corlib, too, for names without an assembly.
+    pub search_corlib: bool,
+    /// Raise AppDomain.TypeResolve for what is not found.
+    pub raise_type_resolve: bool,
+}
+
+/// The type that `name` means. None when the assembly or type does not exist.
+///
+/// # Errors
+/// What loading gives besides not finding it; what event handlers throw.
+pub fn find(t: Thread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
+    let image = match &name.assembly {
+        Some(assembly) => match find_image(t, assembly, scope.image)? {
+            Some(image) => image,
+            None => return Ok(None),
+        },
+        None => scope.image,
+    };
+    let mut definition = find_definition(image, name, scope.ignore_case).to_managed(t)?;
+    if definition.is_none() && name.assembly.is_none() && scope.search_corlib && !image.is_corlib {
+        definition = find_definition(universe().corlib(), name, scope.ignore_case).to_managed(t)?;
+    }
+    if definition.is_none()
+        && scope.raise_type_resolve
+        && let Some(resolved) = resolve_type_event(t, &name.definition_name())?
+    {
+        definition = find_definition(resolved.image, name, scope.ignore_case).to_managed(t)?;
+    }
+    let Some(definition) = definition else { return Ok(None) };
+    construct(t, definition, name, scope)
+}
+
+fn find_image(t: Thread, assembly: &str, requesting: &'static Image) -> Managed<Option<&'static Image>> {
+    let Some(wanted) = AssemblyName::parse(assembly) else { return Ok(None) };
+    // Most names lead to the requesting assembly or to corlib.
+    for known in [requesting, universe().corlib()] {
+        let known = known.assembly();
+        if known.name == wanted.name && (wanted.version == [0; 4] || wanted.version == known.version) {
+            return Ok(Some(known.image));
+        }
+    }
+    Ok(assembly_loading::try_resolve(t, &wanted, Some(requesting))?.map(|found| found.image))
+}
+
+/// The definition, without arguments and modifiers.
+fn find_definition(image: &'static Image, name: &TypeName, ignore_case: bool) -> LoadResult<Option<Ty>> {
+    let outer = match image.find_type(&name.namespace, &name.name)? {
+        Some(found) => Some(found),
+        None if ignore_case => find_ignoring_case(image, name)?,
+        None => None,
+    };
+    let Some(mut ty) = outer else { return Ok(None) };
+    for nested in &name.nested {
+        match find_nested(ty, nested, ignore_case)? {
+            Some(found) => ty = found,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(ty))
+}
+
+fn find_nested(outer: Ty, name: &str, ignore_case: bool) -> LoadResult<Option<Ty>> {
+    let Some(def) = outer.def() else { return Ok(None) };
+    let (namespace, simple) = name.rsplit_once('.').unwrap_or(("", name));
+    for (namespace, simple) in [("", name), (namespace, simple)] {
+        if let Some(rid) = def.image.meta.find_type_def(namespace, simple, Some(def.rid)) {
+            return def.image.type_def(rid).map(Some);
+        }
+    }
+    if ignore_case {
+        for rid in def.image.meta.nested_classes(def.rid) {
+            let row = def.image.meta.type_def(rid)?;
+            if same_ignoring_case(def.image.meta.string(row.name)?, simple) {
+                return def.image.type_def(rid).map(Some);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Equality as `IgnoreCase` members and types are compared.
+pub fn same_ignoring_case(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
+}
+
+fn find_ignoring_case(image: &'static Image, name: &TypeName) -> LoadResult<Option<Ty>> {
+    let meta = &image.meta;
+    for rid in 1..=meta.row_count(TableId::TypeDef) {
+        let row = meta.type_def(rid)?;
+        if same_ignoring_case(meta.string(row.name)?, &name.name)
+            && same_ignoring_case(meta.string(row.namespace)?, &name.namespace)
+            && meta.enclosing_class(rid).is_none()
+        {
+            return image.type_def(rid).map(Some);
+        }
+    }
+    for rid in 1..=meta.row_count(TableId::ExportedType) {
+        let row = meta.exported_type(rid)?;
+        let (type_name, namespace) = (meta.string(row.name)?, meta.string(row.namespace)?);
+        if same_ignoring_case(type_name, &name.name) && same_ignoring_case(namespace, &name.namespace) {
+            return image.find_type(namespace, type_name);
+        }
+    }
+    Ok(None)
+}
+
+fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
+    let mut ty = definition;
+    if !name.arguments.is_empty() {
+        let mut arguments = Vec::new();
+        for argument in &name.arguments {
+            let nested = Scope { search_corlib: true, ..*scope };
+            match find(t, argument, &nested)? {
+                Some(found) => arguments.push(found),
+                None => return Ok(None),
+            }
+        }
+        if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
+            return Ok(None);
+        }
+        ty = universe().instantiate(definition, &arguments).to_managed(t)?;
+    }
+    for modifier in &name.modifiers {
+        ty = match modifier {
+            Modifier::ByRef => universe().byref_to(ty),
+            Modifier::Pointer => universe().pointer_to(ty),
+            Modifier::SzArray => universe().sz_array_of(ty),
+            Modifier::Array(rank) => universe().array_of(ty, *rank),
+        };
+    }
+    Ok(Some(ty))
+}
+
+/// The type that a serialized name in metadata of `image` means: attribute blobs, marshalling descriptors.
+///
+/// # Errors
+/// TypeLoadException when there is none.
+pub fn type_of_serialized_name(t: Thread, text: &str, image: &'static Image) -> Managed<Ty> {
+    let scope = Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true };
+    let found = match parse_type_name(text) {
+        Some(name) => find(t, &name, &scope)?,
+        None => None,
+    };
+    found.ok_or_else(|| throw_type_load(t, text, &image.assembly().display_name()))
+}
+
+/// TypeLoadException: "Could not load type '…' from assembly '…'."
+pub fn throw_type_load(t: Thread, type_name: &str, assembly_name: &str) -> Thrown {
+    let made = (|| -> Managed<ObjRef> {
+        let class = universe().corlib_type("System", "TypeLoadException").to_managed(t)?;
+        let string = universe().string();
+        let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
+            let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");
+            return exceptions::new_exception(t, "System", "TypeLoadException", Some(&message));
+        };
+        let exception = object::new_instance(t, class)?;
+        let type_name = strings::new_string(t, type_name)?;
+        let assembly_name = strings::new_string(t, assembly_name)?;
+        let words = [Slot::from_ref(exception), Slot::from_ref(type_name), Slot::from_ref(assembly_name)];
+        invoke::invoke(t, ctor, &words)?;
+        Ok(exception)
+    })();
+    match made {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// Turns a failed search into null where the caller asked for that.
+fn unless_silent(t: Thread, throw_on_error: bool, result: Managed<ObjRef>) -> Managed<ObjRef> {
+    match result {
+        Err(_) if !throw_on_error => {
+            t.take_pending();
+            Ok(ObjRef::NULL)
+        }
+        other => other,
+    }
+}
+
+unsafe extern "C" fn internal_from_name(
+    t: Thread,
+    name: ObjRef,
+    _stack_mark: *mut i32,
+    _caller_assembly: ObjRef,
+    throw_on_error: u8,
+    ignore_case: u8,
+    _reflection_only: u8,
+) -> ObjRef {
+    t.run(|| {
+        if name.is_null() {
+            return Err(exceptions::throw_argument_null(t, "typeName"));
+        }
+        let throw_on_error = throw_on_error != 0;
+        let text = strings::to_rust(name);
+        let result = from_name(t, &text, throw_on_error, ignore_case != 0);
+        unless_silent(t, throw_on_error, result)
+    })
+}
+
+fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool) -> Managed<ObjRef> {
+    let Some(name) = parse_type_name(text) else {
+        let message = "failed parse: ".to_string() + text;
+        return Err(exceptions::throw(t, "System", "ArgumentException", &message));
+    };
+    let image = callers::calling_image(t).unwrap_or_else(|| universe().corlib());
+    let scope = Scope { image, ignore_case, search_corlib: true, raise_type_resolve: true };
+    if let Some(ty) = find(t, &name, &scope)? {
+        return type_object(t, ty);
+    }
+    if !throw_on_error {
+        return Ok(ObjRef::NULL);
+    }
+    let assembly = match &name.assembly {
+        Some(text) => AssemblyName::parse(text).map_or_else(|| text.clone(), |parsed| parsed.display()),
+        None => image.assembly().display_name(),
+    };
+    let type_name = saki_types::assembly::qualified(&name.namespace, &name.name);
+    Err(throw_type_load(t, &type_name, &assembly))
+}
+
+/// `Assembly.InternalGetType(module, name, throwOnError, ignoreCase)`
+unsafe extern "C" fn assembly_get_type(
+    t: Thread,
+    assembly: ObjRef,
+    module: ObjRef,
+    name: ObjRef,
+    throw_on_error: u8,
+    ignore_case: u8,
+) -> ObjRef {
+    t.run(|| {
+        let throw_on_error = throw_on_error != 0;
+        let text = strings::to_rust(name);
+        let assembly = handles::require_assembly(t, assembly)?;
+        let image = match module.is_null() {
+            true => Some(assembly.image),
+            false => handles::image_of(module),
+        };
+        let result = (|| {
+            let Some(name) = parse_type_name(&text) else {
+                return Err(exceptions::throw(
+                    t,
+                    "System",
+                    "ArgumentException",
+                    "failed to parse the type\nParameter name: typeName",
+                ));
+            };
+            if name.assembly.is_some() {
+                let message = "Type names passed to Assembly.GetType() must not specify an assembly.";
+                return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            }
+            let found = match image {
+                Some(image) => {
+                    let scope =
+                        Scope { image, ignore_case: ignore_case != 0, search_corlib: false, raise_type_resolve: false };
+                    find(t, &name, &scope)?
+                }
+                None => None,
+            };
+            match found {
+                Some(ty) => type_object(t, ty),
+                None => Err(throw_type_load(t, &text, &assembly.display_name())),
+            }
+        })();
+        unless_silent(t, throw_on_error, result)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeTypeHandle::internal_from_name", internal_from_name as *const ()),
+    ("System.Reflection.Assembly::InternalGetType", assembly_get_type as *const ()),
+];

@@ -1,0 +1,322 @@
+//! System.RuntimeType: searching the members of a type. Each search gives a GPtrArray of native handles.
+
+use crate::handles::address;
+use crate::members::{Event, Property, events_of, properties_of};
+use crate::native_memory::{pointer_array, text_of};
+use crate::runtime_type::this_type;
+use crate::type_handle::base_type;
+use crate::type_lookup::same_ignoring_case;
+use rustc_hash::FxHashSet;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, ObjRef, Thread};
+use saki_types::field::field_flags;
+use saki_types::method::method_flags;
+use saki_types::{LoadResult, Method, Ty};
+use std::ffi::c_char;
+
+/// System.Reflection.BindingFlags.
+mod binding {
+    pub const IGNORE_CASE: i32 = 1;
+    pub const DECLARED_ONLY: i32 = 2;
+    pub const INSTANCE: i32 = 4;
+    pub const STATIC: i32 = 8;
+    pub const PUBLIC: i32 = 0x10;
+    pub const NON_PUBLIC: i32 = 0x20;
+    pub const FLATTEN_HIERARCHY: i32 = 0x40;
+}
+
+/// What the name and list type of a search select.
+struct NameFilter {
+    /// None = all names.
+    name: Option<String>,
+    ignore_case: bool,
+}
+
+/// RuntimeType.MemberListType.
+const LIST_ALL: i32 = 0;
+const LIST_CASE_INSENSITIVE: i32 = 2;
+
+impl NameFilter {
+    /// # Safety
+    /// `name` is null or NUL-terminated.
+    unsafe fn new(name: *const c_char, list_type: i32, flags: i32) -> NameFilter {
+        // SAFETY: the caller's promise.
+        let name = unsafe { text_of(name) };
+        NameFilter {
+            name: name.filter(|_| list_type != LIST_ALL),
+            ignore_case: list_type == LIST_CASE_INSENSITIVE || flags & binding::IGNORE_CASE != 0,
+        }
+    }
+
+    fn accepts(&self, name: &str) -> bool {
+        match &self.name {
+            None => true,
+            Some(wanted) if self.ignore_case => same_ignoring_case(wanted, name),
+            Some(wanted) => wanted == name,
+        }
+    }
+}
+
+/// Whether a member with this access is found by `flags`. A private member of a base type never is.
+fn access_matches(access: u16, is_own: bool, flags: i32) -> bool {
+    match access {
+        method_flags::PUBLIC => flags & binding::PUBLIC != 0,
+        method_flags::PRIVATE => is_own && flags & binding::NON_PUBLIC != 0,
+        _ => flags & binding::NON_PUBLIC != 0,
+    }
+}
+
+fn kind_matches(is_static: bool, is_own: bool, flags: i32) -> bool {
+    match is_static {
+        true => flags & binding::STATIC != 0 && (is_own || flags & binding::FLATTEN_HIERARCHY != 0),
+        false => flags & binding::INSTANCE != 0,
+    }
+}
+
+/// The type and, unless only declared members are wanted, its base types.
+fn search_order(ty: Ty, declared_only: bool) -> LoadResult<Vec<Ty>> {
+    let mut out = Vec::new();
+    if ty.is_byref() {
+        return Ok(out);
+    }
+    let mut at = Some(ty);
+    while let Some(class) = at {
+        out.push(class);
+        at = if declared_only { None } else { base_type(class)? };
+    }
+    Ok(out)
+}
+
+/// Methods other than constructors; overridden ones are left out.
+fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
+    let mut out = Vec::new();
+    let mut overridden = FxHashSet::default();
+    for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
+        let is_own = class == ty;
+        for method in class.methods()? {
+            if let Some(slot) = method.vtable_slot()? {
+                if overridden.contains(&slot) {
+                    continue;
+                }
+                if !method.is_new_slot() {
+                    overridden.insert(slot);
+                }
+            }
+            if matches!(method.name, ".ctor" | ".cctor")
+                || !access_matches(method.flags & method_flags::ACCESS_MASK, is_own, flags)
+                || !kind_matches(method.is_static(), is_own, flags)
+                || !filter.accepts(method.name)
+            {
+                continue;
+            }
+            out.push(address(method));
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_methods(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        // SAFETY: a marshalled string of the caller.
+        let filter = unsafe { NameFilter::new(name, list_type, flags) };
+        Ok(pointer_array(&find_methods(ty, &filter, flags).to_managed(t)?) as usize)
+    })
+}
+
+fn find_constructors(ty: Ty, flags: i32) -> LoadResult<Vec<usize>> {
+    if ty.is_byref() {
+        return Ok(Vec::new());
+    }
+    let mut out = Vec::new();
+    for method in ty.methods()? {
+        if matches!(method.name, ".ctor" | ".cctor")
+            && access_matches(method.flags & method_flags::ACCESS_MASK, true, flags)
+            && kind_matches(method.is_static(), true, flags)
+        {
+            out.push(address(method));
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_constructors(t: Thread, this: ObjRef, flags: i32) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        Ok(pointer_array(&find_constructors(ty, flags).to_managed(t)?) as usize)
+    })
+}
+
+fn find_fields(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
+    let mut out = Vec::new();
+    for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
+        let is_own = class == ty;
+        for field in class.fields()? {
+            if field.name == "_Deleted"
+                || !access_matches(field.flags & field_flags::ACCESS_MASK, is_own, flags)
+                || !kind_matches(field.is_static(), is_own, flags)
+                || !filter.accepts(field.name)
+            {
+                continue;
+            }
+            out.push(address(*field));
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_fields(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        // SAFETY: a marshalled string of the caller.
+        let filter = unsafe { NameFilter::new(name, list_type, flags) };
+        Ok(pointer_array(&find_fields(ty, &filter, flags).to_managed(t)?) as usize)
+    })
+}
+
+/// Whether `a` hides `b`: same slot, or same signature (of the definitions, within one generic type).
+fn accessor_hides(a: &'static Method, b: &'static Method) -> LoadResult<bool> {
+    if let (Some(x), Some(y)) = (a.vtable_slot()?, b.vtable_slot()?)
+        && x == y
+    {
+        return Ok(true);
+    }
+    let (mut a, mut b) = (a, b);
+    if let (Some(x), Some(y)) = (a.owner.generic_definition(), b.owner.generic_definition())
+        && x == y
+        && let (Some(first), Some(second)) = (a.rid(), b.rid())
+    {
+        (a, b) = (x.method_by_rid(first)?, y.method_by_rid(second)?);
+    }
+    let (x, y) = (a.sig()?, b.sig()?);
+    Ok(x.has_this == y.has_this && x.ret == y.ret && x.params == y.params)
+}
+
+fn property_hides(a: &Property, b: &Property) -> LoadResult<bool> {
+    if a.name != b.name {
+        return Ok(false);
+    }
+    if let (Some(x), Some(y)) = (a.getter, b.getter)
+        && !accessor_hides(x, y)?
+    {
+        return Ok(false);
+    }
+    if let (Some(x), Some(y)) = (a.setter, b.setter)
+        && !accessor_hides(x, y)?
+    {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn property_access_matches(property: &Property, is_own: bool, flags: i32) -> bool {
+    let access = |m: Option<&'static Method>| m.map(|m| m.flags & method_flags::ACCESS_MASK);
+    let (getter, setter) = (access(property.getter), access(property.setter));
+    if getter == Some(method_flags::PUBLIC) || setter == Some(method_flags::PUBLIC) {
+        return flags & binding::PUBLIC != 0;
+    }
+    let is_visible = |access: Option<u16>| access.is_some_and(|a| is_own || a != method_flags::PRIVATE);
+    flags & binding::NON_PUBLIC != 0 && (is_visible(getter) || is_visible(setter))
+}
+
+fn find_properties(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<&'static Property>> {
+    let mut out: Vec<&'static Property> = Vec::new();
+    for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
+        let is_own = class == ty;
+        'properties: for &property in properties_of(class)? {
+            let accessor = property.getter.or(property.setter);
+            if !property_access_matches(property, is_own, flags)
+                || !kind_matches(accessor.is_some_and(|m| m.is_static()), is_own, flags)
+                || !filter.accepts(property.name)
+            {
+                continue;
+            }
+            for earlier in &out {
+                if property_hides(earlier, property)? {
+                    continue 'properties;
+                }
+            }
+            out.push(property);
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_properties(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        // SAFETY: a marshalled string of the caller.
+        let filter = unsafe { NameFilter::new(name, list_type, 0) };
+        let found = find_properties(ty, &filter, flags).to_managed(t)?;
+        Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
+    })
+}
+
+/// Events hide by name; managed code filters by access.
+fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static Event>> {
+    let mut out: Vec<&'static Event> = Vec::new();
+    for class in search_order(ty, false)? {
+        for &event in events_of(class)? {
+            if class != ty {
+                let accessor = event.add.or(event.remove).or(event.raise);
+                if accessor.is_none_or(|m| m.flags & method_flags::ACCESS_MASK == method_flags::PRIVATE) {
+                    continue;
+                }
+            }
+            if filter.accepts(event.name) && out.iter().all(|earlier| earlier.name != event.name) {
+                out.push(event);
+            }
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_events(t: Thread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        // SAFETY: a marshalled string of the caller.
+        let filter = unsafe { NameFilter::new(name, list_type, 0) };
+        let found = find_events(ty, &filter).to_managed(t)?;
+        Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
+    })
+}
+
+/// Nested type definitions, also of an instantiation.
+fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
+    const NESTED_PUBLIC: u32 = 2;
+    let Some(def) = ty.def() else { return Ok(Vec::new()) };
+    let mut out = Vec::new();
+    for rid in def.image.meta.nested_classes(def.rid) {
+        let nested = def.image.type_def(rid)?;
+        let is_public = nested.flags() & 7 == NESTED_PUBLIC;
+        let wanted = if is_public { binding::PUBLIC } else { binding::NON_PUBLIC };
+        if flags & wanted != 0 && nested.def().is_some_and(|d| filter.accepts(d.name)) {
+            out.push(address(nested));
+        }
+    }
+    Ok(out)
+}
+
+unsafe extern "C" fn get_nested_types(
+    t: Thread,
+    this: ObjRef,
+    name: *const c_char,
+    flags: i32,
+    list_type: i32,
+) -> usize {
+    t.run(|| {
+        let ty = this_type(t, this)?;
+        // SAFETY: a marshalled string of the caller.
+        let filter = unsafe { NameFilter::new(name, list_type, flags) };
+        Ok(pointer_array(&find_nested_types(ty, &filter, flags).to_managed(t)?) as usize)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeType::GetMethodsByName_native", get_methods as *const ()),
+    ("System.RuntimeType::GetConstructors_native", get_constructors as *const ()),
+    ("System.RuntimeType::GetFields_native", get_fields as *const ()),
+    ("System.RuntimeType::GetPropertiesByName_native", get_properties as *const ()),
+    ("System.RuntimeType::GetEvents_native", get_events as *const ()),
+    ("System.RuntimeType::GetNestedTypes_native", get_nested_types as *const ()),
+];

@@ -1,0 +1,29 @@
+//! Exceptions that leave a delegate which native code called.
+//!
+//! Native frames are not unwound through: the exception waits in a root slot of the thread while the native code goes on
+//! with a zero result, and is thrown when that code returns to its managed caller. Invariant: at most one waits; a later
+//! one replaces it. Left out: threads without a managed caller, where such an exception is unhandled (`interop`).
+
+use crate::thread::Thread;
+use saki_abi::ObjRef;
+use saki_thread::root;
+
+/// The slot; the last one, so that it does not meet those that have names.
+const SLOT: usize = root::COUNT - 1;
+
+/// Keeps an exception until the native code returns.
+pub fn keep(t: Thread, exception: ObjRef) {
+    t.managed().roots[SLOT].set(exception);
+}
+
+/// Native code has returned: leaves the exception that waited, if any, pending.
+pub fn throw_kept(t: Thread) {
+    let kept = t.managed().roots[SLOT].get();
+    if kept.is_null() {
+        return;
+    }
+    t.managed().roots[SLOT].set(ObjRef::NULL);
+    if t.pending().is_null() {
+        let _ = t.throw(kept);
+    }
+}

@@ -1,0 +1,75 @@
+//! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
+//!
+//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. A cell is never freed.
+
+use parking_lot::Mutex;
+use saki_abi::ObjRef;
+use std::cell::UnsafeCell;
+
+const CELLS_PER_CHUNK: usize = 1022;
+
+struct Chunk {
+    used: usize,
+    cells: Box<[UnsafeCell<ObjRef>]>,
+}
+
+// SAFETY: cells are written under the `CHUNKS` lock before their address is given out, by `set` on aligned words, or by
+// the collector with the world stopped.
+unsafe impl Send for Chunk {}
+
+static CHUNKS: Mutex<Vec<Chunk>> = Mutex::new(Vec::new());
+
+/// Address of a root cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Cell(*mut ObjRef);
+
+// SAFETY: a cell is one aligned word that lives for ever; readers see either value of a racing store.
+unsafe impl Send for Cell {}
+// SAFETY: as above.
+unsafe impl Sync for Cell {}
+
+impl Cell {
+    /// A new cell holding `object`.
+    pub fn new(object: ObjRef) -> Cell {
+        let mut chunks = CHUNKS.lock();
+        if chunks.last().is_none_or(|c| c.used == c.cells.len()) {
+            let cells = (0..CELLS_PER_CHUNK).map(|_| UnsafeCell::new(ObjRef::NULL)).collect();
+            chunks.push(Chunk { used: 0, cells });
+        }
+        let chunk = chunks.last_mut().expect("pushed above");
+        let cell = chunk.cells[chunk.used].get();
+        chunk.used += 1;
+        // SAFETY: the slot was not handed out before.
+        unsafe { *cell = object };
+        Cell(cell)
+    }
+
+    pub fn get(self) -> ObjRef {
+        // SAFETY: cells are never freed.
+        unsafe { self.0.read_volatile() }
+    }
+
+    pub fn set(self, object: ObjRef) {
+        // SAFETY: as in `get`; roots need no barrier, they are scanned at each collection.
+        unsafe { self.0.write_volatile(object) }
+    }
+
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+
+    /// # Safety
+    /// `address` came from `address`.
+    pub unsafe fn from_address(address: usize) -> Cell {
+        Cell(address as *mut ObjRef)
+    }
+}
+
+/// All cells in use, for the collector.
+pub fn for_each(visit: &mut dyn FnMut(*mut ObjRef)) {
+    for chunk in CHUNKS.lock().iter() {
+        for cell in &chunk.cells[..chunk.used] {
+            visit(cell.get());
+        }
+    }
+}

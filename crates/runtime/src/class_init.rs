@@ -1,0 +1,158 @@
+//! Class constructors: run once, exact and beforefieldinit alike; failures are cached. ECMA-335 §II.10.5.3.
+//!
+//! | `init_done` | record in `RUNNING` | meaning |
+//! |---|---|---|
+//! | 0 | none | not run |
+//! | 0 | running by thread T | T's own accesses go on; others wait, unless waiting would close a cycle of threads that wait for each other's types (then they go on, §II.10.5.3.3) |
+//! | 0 | failed | every access throws the cached TypeInitializationException |
+//! | 1 | none | done, or no constructor: compiled code tests this byte |
+
+use crate::cells::Cell;
+use crate::exceptions::{self, ToManaged};
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object;
+use crate::strings;
+use crate::thread::{Managed, Thread};
+use parking_lot::{Condvar, Mutex};
+use rustc_hash::FxHashMap;
+use saki_types::{Ty, universe};
+use std::sync::atomic::Ordering;
+
+enum State {
+    Running { thread: u32 },
+    Failed { exception: Cell },
+}
+
+#[derive(Default)]
+struct Running {
+    types: FxHashMap<Ty, State>,
+    /// Thread id → the type it waits for.
+    waiting: FxHashMap<u32, Ty>,
+}
+
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static FINISHED: Condvar = Condvar::new();
+
+/// Whether accesses need no check. Types without a constructor become initialised here.
+pub fn is_initialised(ty: Ty) -> bool {
+    // Acquire: what the constructor wrote is visible to the accesses that follow.
+    if ty.runtime.init_done.load(Ordering::Acquire) == 1 {
+        return true;
+    }
+    if let Ok(None) = ty.class_constructor() {
+        ty.runtime.init_done.store(1, Ordering::Release);
+        return true;
+    }
+    false
+}
+
+/// Runs the class constructor if it has not run.
+///
+/// # Errors
+/// TypeInitializationException, each time once the constructor has failed.
+pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
+    if is_initialised(ty) {
+        return Ok(());
+    }
+    let me = t.id();
+    loop {
+        let mut guard = RUNNING.lock();
+        let running = guard.get_or_insert_default();
+        match running.types.get(&ty) {
+            None => {
+                if ty.runtime.init_done.load(Ordering::Acquire) == 1 {
+                    return Ok(());
+                }
+                running.types.insert(ty, State::Running { thread: me });
+                break;
+            }
+            Some(State::Failed { exception }) => {
+                let exception = exception.get();
+                drop(guard);
+                return Err(t.throw(exception));
+            }
+            Some(State::Running { thread }) => {
+                if *thread == me || would_deadlock(running, *thread, me) {
+                    return Ok(());
+                }
+                running.waiting.insert(me, ty);
+                drop(guard);
+                saki_thread::blocking(|| {
+                    let mut guard = RUNNING.lock();
+                    while guard.as_ref().is_some_and(|r| matches!(r.types.get(&ty), Some(State::Running { .. }))) {
+                        FINISHED.wait(&mut guard);
+                    }
+                    if let Some(running) = guard.as_mut() {
+                        running.waiting.remove(&me);
+                    }
+                });
+            }
+        }
+    }
+    let outcome = run(t, ty);
+    let failure = match outcome {
+        Ok(()) => None,
+        Err(thrown) => Some(wrap(t, ty, thrown)),
+    };
+    let mut guard = RUNNING.lock();
+    let running = guard.get_or_insert_default();
+    match failure {
+        None => {
+            running.types.remove(&ty);
+            // Release: pairs with the Acquire in `is_initialised` and compiled code's test (x86 loads are ordered; the
+            // arm64 lowering uses an acquire load).
+            ty.runtime.init_done.store(1, Ordering::Release);
+        }
+        Some(exception) => {
+            running.types.insert(ty, State::Failed { exception: Cell::new(exception) });
+        }
+    }
+    drop(guard);
+    FINISHED.notify_all();
+    match failure {
+        None => Ok(()),
+        Some(exception) => Err(t.throw(exception)),
+    }
+}
+
+/// Whether `owner` waits, directly or not, for a type that `me` is initialising.
+fn would_deadlock(running: &Running, owner: u32, me: u32) -> bool {
+    let mut at = owner;
+    for _ in 0..running.waiting.len() + 1 {
+        let Some(ty) = running.waiting.get(&at) else { return false };
+        match running.types.get(ty) {
+            Some(State::Running { thread }) if *thread == me => return true,
+            Some(State::Running { thread }) => at = *thread,
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn run(t: Thread, ty: Ty) -> Managed<()> {
+    if let Some(cctor) = ty.class_constructor().to_managed(t)? {
+        invoke::invoke(t, cctor, &[])?;
+    }
+    Ok(())
+}
+
+/// The TypeInitializationException around what the constructor threw.
+fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> saki_abi::ObjRef {
+    static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
+    let inner = t.take_pending();
+    let made = (|| {
+        let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
+        let exception = object::new_instance(t, class)?;
+        let name = strings::new_string(t, &ty.full_name())?;
+        let ctor = class.find_method_sig(".ctor", &[universe().string(), universe().exception()]).to_managed(t)?;
+        match ctor {
+            Some(ctor) => {
+                invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(name), Slot::from_ref(inner)])?;
+            }
+            None => TYPE_NAME.set_ref(t, exception, name),
+        }
+        Ok(exception)
+    })();
+    made.unwrap_or_else(|_: exceptions::Thrown| t.take_pending())
+}

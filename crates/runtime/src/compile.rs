@@ -1,0 +1,387 @@
+//! The compile driver: method → IR → machine code → placed and published.
+//!
+//! Publication order: code and tables → i-cache → code map (all in `saki_code::place`) → `MethodRuntime::code` → entry cell.
+//! Two threads may compile one method at the same time; the first to publish wins and the other's body stays unused.
+
+use crate::class_init;
+use crate::entries::{call_address, code_error, entry_address, entry_of, unbox_entry_address};
+use crate::exceptions::{self, ToManaged};
+use crate::internal_calls;
+use crate::statics;
+use crate::strings;
+use crate::thread::{Managed, Thread};
+use crate::type_objects;
+use crate::vtables::vtable_of;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+use saki_abi::HelperId;
+use saki_code::{CodeInfo, CodeKind};
+use saki_il::import::{ImportEnv, ImportOptions};
+use saki_il::ir::{CallSig, ClauseKind, Function, Symbol};
+use saki_jit::{CompiledCode, Compiler, RelocKind, RelocTarget};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Type};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+static COMPILER: OnceLock<Compiler> = OnceLock::new();
+
+/// What compiling has cost, for `saki --stats`.
+#[derive(Default)]
+pub struct CompileStatistics {
+    pub methods: AtomicU64,
+    pub code_bytes: AtomicU64,
+    pub import_nanoseconds: AtomicU64,
+    pub codegen_nanoseconds: AtomicU64,
+    pub place_nanoseconds: AtomicU64,
+}
+
+pub static STATISTICS: CompileStatistics = CompileStatistics {
+    methods: AtomicU64::new(0),
+    code_bytes: AtomicU64::new(0),
+    import_nanoseconds: AtomicU64::new(0),
+    codegen_nanoseconds: AtomicU64::new(0),
+    place_nanoseconds: AtomicU64::new(0),
+};
+
+/// What to print while compiling.
+#[derive(Clone, Default, Debug)]
+pub struct DumpOptions {
+    /// Print the IR of methods whose full name contains this.
+    pub ir: Option<String>,
+    /// Print Cranelift's input and the machine code of such methods.
+    pub clif: Option<String>,
+    /// Print each method's name when it is compiled.
+    pub trace: bool,
+}
+
+static DUMP: OnceLock<DumpOptions> = OnceLock::new();
+
+/// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
+static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
+
+/// Sets up the compiler. Called once.
+pub fn init(compiler: Compiler, dump: DumpOptions) {
+    let _ = COMPILER.set(compiler);
+    let _ = DUMP.set(dump);
+}
+
+pub(crate) fn compiler() -> &'static Compiler {
+    match COMPILER.get() {
+        Some(compiler) => compiler,
+        None => saki_base::bug!("code was compiled before the compiler was set up"),
+    }
+}
+
+struct Env;
+
+impl ImportEnv for Env {
+    fn is_initialised(&self, ty: saki_types::Ty) -> bool {
+        class_init::is_initialised(ty)
+    }
+}
+
+/// The hook behind every entry stub: compiles the method and gives its address; 0 with an exception pending.
+///
+/// # Safety
+/// Called by the compile trampoline with the current thread and an entry's argument.
+pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *const ()) -> usize {
+    // SAFETY: the trampoline passes the pinned register.
+    let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: entries are made with a `&'static Method` as argument.
+    let method = unsafe { &*(argument as *const Method) };
+    t.run(|| compile_method(t, method))
+}
+
+/// The method's code address, compiling it if needed.
+///
+/// # Errors
+/// The exception for why it cannot be compiled.
+pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
+    // Acquire: the code is visible before its address.
+    let known = method.runtime.code.load(Ordering::Acquire);
+    if known != 0 {
+        return Ok(known);
+    }
+    let function = import(method).to_managed(t)?;
+    let info = place_function(t, method, &function)?;
+    let code = info.start;
+    // Release: publishes the placed code. The first to publish wins.
+    let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => code,
+        Err(earlier) => earlier,
+    };
+    entry_of(method).to_managed(t)?.set_target(code);
+    Ok(code)
+}
+
+fn import(method: &'static Method) -> LoadResult<Function> {
+    let started = Instant::now();
+    if method.is_open() {
+        let message = format!("{} is not fully instantiated", method.full_name());
+        return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
+    }
+    let function = match method.body()? {
+        Some(_) => saki_il::import::import(method, &ImportOptions::default(), &Env)?,
+        None if method.is_internal_call() && internal_calls::find(method).is_none() => {
+            saki_il::synth::internal_call::missing_internal_call(method)?
+        }
+        None => match saki_il::synth::synthesise(method)? {
+            Some(function) => function,
+            None if method.is_abstract() => {
+                let message = format!("abstract method {} was called", method.full_name());
+                return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
+            }
+            None => {
+                let message = format!("{} has no body that Saki can run", method.full_name());
+                return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
+            }
+        },
+    };
+    STATISTICS.import_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    if let Some(dump) = DUMP.get() {
+        if dump.trace {
+            eprintln!("compile {}", method.full_name());
+        }
+        if dump.ir.as_ref().is_some_and(|name| method.full_name().contains(name.as_str())) {
+            eprintln!("{function}");
+        }
+    }
+    if !function.deferred_errors.is_empty() {
+        DEFERRED.write().get_or_insert_default().insert(method as *const Method as usize, function.deferred_errors.clone());
+    }
+    Ok(function)
+}
+
+/// The load error number `index` that the importer met in `method`.
+pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
+    let table = DEFERRED.read();
+    let errors = table.as_ref().and_then(|t| t.get(&(method as *const Method as usize)));
+    match errors.and_then(|e| e.get(index)) {
+        Some(error) => error.clone(),
+        None => saki_base::bug!("{} has no deferred error {index}", method.full_name()),
+    }
+}
+
+fn place_function(t: Thread, method: &'static Method, function: &Function) -> Managed<&'static CodeInfo> {
+    let started = Instant::now();
+    let compiled = compiler().compile(function);
+    let compiled = compiled.map_err(|error| {
+        let message = format!("{}: {error}", method.full_name());
+        exceptions::throw_load_error(t, &LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()))
+    })?;
+    STATISTICS.codegen_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    if let Some(name) = DUMP.get().and_then(|d| d.clif.as_ref())
+        && method.full_name().contains(name.as_str())
+    {
+        match compiler().dump(function) {
+            Ok(dump) => eprintln!("{dump}"),
+            Err(error) => eprintln!("{}: {error}", method.full_name()),
+        }
+    }
+    let placing = Instant::now();
+    let kind = if method.is_pinvoke() || method.is_internal_call() {
+        CodeKind::NativeThunk
+    } else if function.is_stub {
+        CodeKind::Stub
+    } else {
+        CodeKind::Method
+    };
+    let info = place_compiled(t, &compiled, kind, method as *const Method as *const ())?;
+    STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
+    STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
+    STATISTICS.place_nanoseconds.fetch_add(placing.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    Ok(info)
+}
+
+/// Resolves what the code names, copies it into the code heap and publishes it in the code map.
+fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *const ()) -> Managed<&'static CodeInfo> {
+    let mut filter_addresses = Vec::new();
+    for filter in &compiled.filters {
+        filter_addresses.push(place_compiled(t, filter, CodeKind::Filter, method)?.start);
+    }
+    let mut relocs = Vec::with_capacity(compiled.relocs.len());
+    for reloc in &compiled.relocs {
+        let target = match reloc.target {
+            // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
+            RelocTarget::Symbol(Symbol::MethodEntry(callee))
+                if std::ptr::eq(callee, method as *const Method)
+                    && reloc.kind == RelocKind::X86PcRel4
+                    && kind == CodeKind::Method =>
+            {
+                saki_code::RelocTarget::OwnOffset(0)
+            }
+            // One tier: compiled code is final, so later callers need no stub either.
+            RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86PcRel4 => {
+                saki_code::RelocTarget::Address(call_address(callee).to_managed(t)?)
+            }
+            named => saki_code::RelocTarget::Address(resolve(t, named, compiled)?),
+        };
+        let kind = match reloc.kind {
+            RelocKind::Abs8 => saki_code::RelocKind::Abs8,
+            RelocKind::X86PcRel4 => saki_code::RelocKind::X86CallPCRel4,
+            other => saki_base::bug!("relocation {other:?} on this machine"),
+        };
+        relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
+    }
+    let mut info = CodeInfo::new(kind, method, compiled.name.as_str());
+    info.frame_size_bytes = compiled.frame_size_bytes;
+    info.call_sites = compiled
+        .call_sites
+        .iter()
+        .map(|c| saki_code::CallSite {
+            return_offset: c.return_offset,
+            frame_offset_bytes: c.frame_offset_bytes,
+            first_handler: c.first_handler,
+            handler_count: c.handler_count,
+        })
+        .collect();
+    info.handlers = compiled
+        .handlers
+        .iter()
+        .map(|h| saki_code::Handler { clause_index: h.clause_index, landing_offset: h.landing_offset })
+        .collect();
+    info.clauses = compiled
+        .clauses
+        .iter()
+        .map(|clause| saki_code::ClauseInfo {
+            kind: match &clause.kind {
+                ClauseKind::Catch(ty) => saki_code::ClauseKind::Catch(*ty as *const Type as *const ()),
+                ClauseKind::Filter(index) => saki_code::ClauseKind::Filter(filter_addresses[*index as usize]),
+                ClauseKind::Finally => saki_code::ClauseKind::Finally,
+                ClauseKind::Fault => saki_code::ClauseKind::Fault,
+            },
+        })
+        .collect();
+    info.il_map = compiled
+        .il_map
+        .iter()
+        .map(|m| saki_code::IlMapEntry { native_offset: m.native_offset, il_offset: m.il_offset })
+        .collect();
+    info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
+    saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error).to_managed(t)
+}
+
+/// The address of what a relocation names.
+fn resolve(t: Thread, target: RelocTarget, compiled: &CompiledCode) -> Managed<usize> {
+    let address = match target {
+        RelocTarget::Symbol(symbol) => return resolve_symbol(t, symbol),
+        RelocTarget::Stub(stub) => saki_code::stub_address(stub),
+        RelocTarget::HelperFunction(id) => crate::helpers::function_address(id),
+        RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
+        RelocTarget::CallbackDispatcher | RelocTarget::CallbackCookie => {
+            saki_base::bug!("{}: a callback thunk is placed by `callbacks`", compiled.name)
+        }
+    };
+    Ok(address)
+}
+
+fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
+    Ok(match symbol {
+        Symbol::TypeHandle(ty) => ty as *const Type as usize,
+        Symbol::MethodHandle(method) => method as *const Method as usize,
+        Symbol::FieldHandle(field) => field as *const saki_types::Field as usize,
+        Symbol::VTable(ty) => vtable_of(ty).to_managed(t)? as usize,
+        Symbol::MethodEntry(method) => entry_address(method).to_managed(t)?,
+        Symbol::UnboxEntry(method) => unbox_entry_address(method).to_managed(t)?,
+        Symbol::StaticField(field) => statics::static_field_address(field).to_managed(t)? as usize,
+        Symbol::ClassInitFlag(ty) => ty.runtime.init_done.as_ptr() as usize,
+        Symbol::StringLiteral(image, token) => strings::literal_cell(t, image, token)?.address(),
+        Symbol::TypeObject(ty) => type_objects::cell_of(t, ty)?.address(),
+        Symbol::Helper(id) => helper_thunk(id).to_managed(t)?,
+        Symbol::InternalCall(method) => match internal_calls::find(method) {
+            Some(address) => address,
+            None => crate::helpers::missing_internal_call_address(),
+        },
+        Symbol::NativeCell(method) => crate::hooks::native_cell(method),
+        Symbol::MarshalInfo(method, index) => crate::hooks::marshal_info(t, method, index)?,
+        Symbol::VarArgCookie(image, token) => crate::hooks::vararg_cookie(image, token),
+    })
+}
+
+static HELPER_THUNKS: Mutex<Option<FxHashMap<HelperId, usize>>> = Mutex::new(None);
+
+/// Address of a helper's thunk, compiled on first use.
+fn helper_thunk(id: HelperId) -> LoadResult<usize> {
+    if let Some(&address) = HELPER_THUNKS.lock().as_ref().and_then(|table| table.get(&id)) {
+        return Ok(address);
+    }
+    let compiled = compiler().compile_helper_thunk(id).map_err(thunk_error)?;
+    let address = place_thunk(&compiled, CodeKind::HelperThunk)?;
+    HELPER_THUNKS.lock().get_or_insert_default().insert(id, address);
+    Ok(address)
+}
+
+/// Compiles the thunk by which Rust calls managed code of this signature.
+///
+/// # Errors
+/// `NotSupported` when the code region is full.
+pub fn invoke_thunk(sig: &CallSig) -> LoadResult<usize> {
+    let compiled = compiler().compile_invoke_thunk(sig).map_err(thunk_error)?;
+    place_thunk(&compiled, CodeKind::EntryThunk)
+}
+
+fn thunk_error(error: saki_jit::CompileError) -> LoadError {
+    LoadError::new(LoadErrorKind::NotSupported, error.to_string(), "")
+}
+
+fn place_thunk(compiled: &CompiledCode, kind: CodeKind) -> LoadResult<usize> {
+    place_thunk_with(compiled, kind, |_| None)
+}
+
+/// `extra` resolves the targets that only some thunks have.
+fn place_thunk_with(
+    compiled: &CompiledCode,
+    kind: CodeKind,
+    extra: impl Fn(RelocTarget) -> Option<usize>,
+) -> LoadResult<usize> {
+    let mut relocs = Vec::new();
+    for reloc in &compiled.relocs {
+        let target = match reloc.target {
+            target if extra(target).is_some() => extra(target).unwrap_or_default(),
+            RelocTarget::Stub(stub) => saki_code::stub_address(stub),
+            RelocTarget::HelperFunction(id) => crate::helpers::function_address(id),
+            RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
+            other => saki_base::bug!("thunk {} names {other:?}", compiled.name),
+        };
+        let kind = if reloc.kind == RelocKind::Abs8 { saki_code::RelocKind::Abs8 } else { saki_code::RelocKind::X86CallPCRel4 };
+        let target = saki_code::RelocTarget::Address(target);
+        relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
+    }
+    let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.as_str());
+    info.frame_size_bytes = compiled.frame_size_bytes;
+    Ok(saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
+}
+
+/// Compiles and places a function that is no method's body: wrappers around native code. `method` is the one that stack
+/// traces and descriptors relate it to.
+///
+/// # Errors
+/// InvalidProgramException with the compiler's message; what its symbols throw when they are resolved.
+pub fn place_wrapper(t: Thread, method: &'static Method, function: &Function) -> Managed<usize> {
+    Ok(place_function(t, method, function)?.start)
+}
+
+/// Code of a C entry that is not placed yet.
+pub type CallbackEntry = CompiledCode;
+
+/// Compiles the C function that native code calls for delegates of this native signature; placed once per delegate.
+///
+/// # Errors
+/// `NotSupported` with the compiler's message.
+pub fn compile_callback_entry(sig: &CallSig) -> LoadResult<CompiledCode> {
+    compiler().compile_native_to_managed_thunk(sig).map_err(thunk_error)
+}
+
+/// Places a callback entry whose dispatcher `extern "C" fn(cookie, slots: *const u64, result: *mut u64)` is called with
+/// `cookie`.
+///
+/// # Errors
+/// `NotSupported` when the code region is full.
+pub fn place_callback_entry(compiled: &CompiledCode, dispatcher: usize, cookie: usize) -> LoadResult<usize> {
+    place_thunk_with(compiled, CodeKind::NativeThunk, |target| match target {
+        RelocTarget::CallbackDispatcher => Some(dispatcher),
+        RelocTarget::CallbackCookie => Some(cookie),
+        _ => None,
+    })
+}

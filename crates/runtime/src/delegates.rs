@@ -1,0 +1,106 @@
+//! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` has `Invoke` and says what kinds mean.
+
+use crate::entries::{entry_address, unbox_entry_address};
+use crate::exceptions::{self, ToManaged};
+use crate::fields::ManagedField;
+use crate::object::type_of;
+use crate::thread::{Managed, Thread};
+use saki_abi::ObjRef;
+use saki_il::synth::delegate::{DelegateKind, delegate_kind};
+use saki_types::{Method, Ty};
+
+pub static METHOD_PTR: ManagedField = ManagedField::corlib("System", "Delegate", "method_ptr");
+pub static INVOKE_IMPL: ManagedField = ManagedField::corlib("System", "Delegate", "invoke_impl");
+pub static TARGET: ManagedField = ManagedField::corlib("System", "Delegate", "m_target");
+pub static METHOD: ManagedField = ManagedField::corlib("System", "Delegate", "method");
+pub static METHOD_INFO: ManagedField = ManagedField::corlib("System", "Delegate", "method_info");
+pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::corlib("System", "Delegate", "method_is_virtual");
+pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDelegate", "delegates");
+
+/// (delegate, target, code address, method): the delegate constructor. `method` may be null when only the code address is
+/// known (ldftn through a local); it is then found by the address.
+///
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn delegate_init(t: Thread, delegate: ObjRef, target: ObjRef, code: usize, method: *const Method) {
+    t.run(|| {
+        let method = if method.is_null() { method_of_code(code) } else { Some(method) };
+        let Some(method) = method else {
+            return Err(exceptions::throw(t, "System", "ArgumentException", "The function pointer belongs to no method."));
+        };
+        // SAFETY: `Symbol::MethodHandle`, or found below.
+        let method = unsafe { &*method };
+        init(t, delegate, target, method, Some(code))
+    });
+}
+
+/// The method whose entry stub, unboxing stub or code is at `code`.
+pub fn method_of_code(code: usize) -> Option<*const Method> {
+    if let Some(entry) = saki_code::MethodEntry::of_stub(code) {
+        return Some(entry.argument() as *const Method);
+    }
+    let info = saki_code::lookup(code)?;
+    (!info.method.is_null()).then_some(info.method as *const Method)
+}
+
+/// Fills a delegate in. `resolved_code`: the code address when virtual resolution has happened already.
+///
+/// # Errors
+/// NullReferenceException for an instance method without target; load errors.
+pub fn init(t: Thread, delegate: ObjRef, target: ObjRef, method: &'static Method, resolved_code: Option<usize>) -> Managed<()> {
+    let kind = delegate_kind(type_of(delegate), method, !target.is_null()).to_managed(t)?;
+    if kind == DelegateKind::ClosedInstance && target.is_null() {
+        return Err(exceptions::throw(t, "System", "ArgumentException", "Delegate to an instance method cannot have null 'this'."));
+    }
+    let mut actual = method;
+    if kind == DelegateKind::ClosedInstance && (method.is_virtual() || method.owner.is_interface()) && resolved_code.is_none() {
+        actual = type_of(target).resolve_virtual(method).to_managed(t)?;
+    }
+    if kind == DelegateKind::ClosedInstance
+        && let Some(code) = resolved_code
+        && let Some(found) = method_of_code(code)
+    {
+        // ldvirtftn has resolved the method: that one is what Delegate.Method shows.
+        // SAFETY: entries and code belong to `&'static Method`s.
+        actual = unsafe { &*found };
+    } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() {
+        // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
+        actual = type_of(target).resolve_virtual(method).to_managed(t)?;
+    }
+    let boxed_this = kind == DelegateKind::ClosedInstance && actual.owner.is_value_type();
+    let code = match boxed_this {
+        true => unbox_entry_address(actual).to_managed(t)?,
+        false => entry_address(actual).to_managed(t)?,
+    };
+    METHOD_PTR.set(delegate, code);
+    INVOKE_IMPL.set(delegate, kind as i32 as usize);
+    METHOD.set(delegate, actual as *const Method as usize);
+    TARGET.set_ref(t, delegate, target);
+    METHOD_IS_VIRTUAL.set(delegate, u8::from(kind == DelegateKind::OpenVirtual));
+    Ok(())
+}
+
+/// The delegate's method.
+pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
+    let method = METHOD.get::<usize>(delegate) as *const Method;
+    // SAFETY: null or stored by `init`.
+    (!method.is_null()).then(|| unsafe { &*method })
+}
+
+/// (delegate, first argument) → code address for an open virtual delegate.
+///
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn delegate_resolve_virtual(t: Thread, delegate: ObjRef, receiver: ObjRef) -> usize {
+    t.run(|| {
+        if receiver.is_null() {
+            return Err(exceptions::throw_default(t, "NullReferenceException"));
+        }
+        let Some(method) = method_of(delegate) else {
+            return Err(exceptions::throw_default(t, "InvalidOperationException"));
+        };
+        let exact: Ty = type_of(receiver);
+        let target = exact.resolve_virtual(method).to_managed(t)?;
+        crate::vtables::slot_target(exact, target).to_managed(t)
+    })
+}

@@ -1,0 +1,76 @@
+//! Entry stubs of methods: the addresses that calls, vtables and delegates use.
+
+use saki_code::{CodeError, MethodEntry};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
+use std::sync::atomic::Ordering;
+
+/// A full code region as a load error.
+pub fn code_error(error: CodeError) -> LoadError {
+    LoadError::new(LoadErrorKind::NotSupported, error.to_string(), "")
+}
+
+/// The method's entry, made on first use.
+///
+/// # Errors
+/// `NotSupported` when the code region is full.
+pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
+    // Acquire: pairs with the Release below.
+    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
+    if let Some(entry) = (known != 0).then(|| MethodEntry::of_stub(known)).flatten() {
+        return Ok(entry);
+    }
+    let _lock = saki_types::lazy::loader_lock();
+    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
+    if let Some(entry) = (known != 0).then(|| MethodEntry::of_stub(known)).flatten() {
+        return Ok(entry);
+    }
+    let entry = MethodEntry::new(method as *const Method as *const ()).map_err(code_error)?;
+    // Release: the stub was written before.
+    method.runtime.entry.store(entry.stub_address() as *mut u8, Ordering::Release);
+    Ok(entry)
+}
+
+/// Address to call the method by, for ever.
+///
+/// # Errors
+/// As `entry_of`.
+pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
+    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
+    if known != 0 {
+        return Ok(known);
+    }
+    Ok(entry_of(method)?.stub_address())
+}
+
+/// Address to call an instance method of a value type by with a boxed `this`.
+///
+/// # Errors
+/// As `entry_of`.
+pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
+    let known = method.runtime.unbox_entry.load(Ordering::Acquire);
+    if known != 0 {
+        return Ok(known);
+    }
+    let entry = entry_of(method)?;
+    let _lock = saki_types::lazy::loader_lock();
+    let known = method.runtime.unbox_entry.load(Ordering::Acquire);
+    if known != 0 {
+        return Ok(known);
+    }
+    let stub = entry.new_unbox_stub().map_err(code_error)?;
+    // Release: the stub was written before.
+    method.runtime.unbox_entry.store(stub, Ordering::Release);
+    Ok(stub)
+}
+
+/// The best address for a direct call: the code if it is compiled, else the entry.
+///
+/// # Errors
+/// As `entry_of`.
+pub fn call_address(method: &'static Method) -> LoadResult<usize> {
+    // Acquire: the code is visible before its address.
+    match method.runtime.code.load(Ordering::Acquire) {
+        0 => entry_address(method),
+        code => Ok(code),
+    }
+}

@@ -1,0 +1,190 @@
+//! Making and throwing managed exceptions from Rust.
+
+use crate::cells::Cell;
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object;
+use crate::strings;
+use crate::thread::{Managed, Thread};
+use saki_abi::ObjRef;
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
+use std::sync::OnceLock;
+
+/// Proof that an exception is pending on the current thread.
+#[derive(Debug)]
+#[must_use]
+pub struct Thrown(pub(crate) ());
+
+static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+static HRESULT: ManagedField = ManagedField::corlib("System", "Exception", "_HResult");
+pub static INNER_EXCEPTION: ManagedField = ManagedField::corlib("System", "Exception", "_innerException");
+
+/// Turns load errors into pending exceptions.
+pub trait ToManaged<T> {
+    /// # Errors
+    /// The exception that .NET documents for the load error is pending.
+    fn to_managed(self, t: Thread) -> Managed<T>;
+}
+
+impl<T> ToManaged<T> for LoadResult<T> {
+    fn to_managed(self, t: Thread) -> Managed<T> {
+        self.map_err(|error| throw_load_error(t, &error))
+    }
+}
+
+/// Exceptions made at start-up because there may be no memory or stack for them later.
+struct Preallocated {
+    out_of_memory: Cell,
+    stack_overflow: Cell,
+}
+
+static PREALLOCATED: OnceLock<Preallocated> = OnceLock::new();
+
+/// Makes the exceptions that cannot be made when they are needed.
+///
+/// # Errors
+/// What their constructors throw.
+pub fn preallocate(t: Thread) -> Managed<()> {
+    let out_of_memory = Cell::new(new_exception(t, "System", "OutOfMemoryException", None)?);
+    let stack_overflow = Cell::new(new_exception(t, "System", "StackOverflowException", None)?);
+    let _ = PREALLOCATED.set(Preallocated { out_of_memory, stack_overflow });
+    Ok(())
+}
+
+/// Throws the preallocated OutOfMemoryException.
+pub fn out_of_memory(t: Thread) -> Thrown {
+    match PREALLOCATED.get() {
+        Some(made) => t.throw(made.out_of_memory.get()),
+        None => saki_base::bug!("out of memory while starting up"),
+    }
+}
+
+/// The preallocated StackOverflowException.
+pub fn stack_overflow_object() -> ObjRef {
+    PREALLOCATED.get().map_or(ObjRef::NULL, |made| made.stack_overflow.get())
+}
+
+fn corlib_type(namespace: &str, name: &str) -> Ty {
+    match universe().corlib_type(namespace, name) {
+        Ok(ty) => ty,
+        Err(error) => saki_base::bug!("exception type: {error}"),
+    }
+}
+
+/// An exception object of a corlib type, constructed with its message if there is one.
+///
+/// # Errors
+/// What the constructor throws.
+pub fn new_exception(t: Thread, namespace: &str, name: &str, message: Option<&str>) -> Managed<ObjRef> {
+    new_exception_of(t, corlib_type(namespace, name), message)
+}
+
+/// As `new_exception`, of any exception type with the usual constructors.
+///
+/// # Errors
+/// What the constructor throws.
+pub fn new_exception_of(t: Thread, ty: Ty, message: Option<&str>) -> Managed<ObjRef> {
+    let exception = object::new_instance(t, ty)?;
+    let with_message = match message {
+        Some(_) => ty.find_method_sig(".ctor", &[universe().string()]).to_managed(t)?,
+        None => None,
+    };
+    match (with_message, message) {
+        (Some(ctor), Some(text)) => {
+            let text = strings::new_string(t, text)?;
+            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
+        }
+        _ => {
+            if let Some(ctor) = ty.find_method_sig(".ctor", &[]).to_managed(t)? {
+                invoke::invoke(t, ctor, &[Slot::from_ref(exception)])?;
+            }
+            if let Some(text) = message {
+                let text = strings::new_string(t, text)?;
+                MESSAGE.set_ref(t, exception, text);
+            }
+        }
+    }
+    Ok(exception)
+}
+
+/// Throws a corlib exception with a message.
+pub fn throw(t: Thread, namespace: &str, name: &str, message: &str) -> Thrown {
+    match new_exception(t, namespace, name, Some(message)) {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// Throws a `System` exception with its default message.
+pub fn throw_default(t: Thread, name: &str) -> Thrown {
+    match new_exception(t, "System", name, None) {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// ArgumentNullException for a parameter.
+pub fn throw_argument_null(t: Thread, parameter: &str) -> Thrown {
+    let made = (|| {
+        let ty = corlib_type("System", "ArgumentNullException");
+        let exception = object::new_instance(t, ty)?;
+        if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string()]).to_managed(t)? {
+            let text = strings::new_string(t, parameter)?;
+            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
+        }
+        Ok(exception)
+    })();
+    match made {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// NotImplementedException that names what Saki lacks.
+pub fn throw_not_implemented(t: Thread, what: &str) -> Thrown {
+    crate::missing::record(what);
+    throw(t, "System", "NotImplementedException", what)
+}
+
+/// The exception that .NET documents for a load error.
+pub fn throw_load_error(t: Thread, error: &LoadError) -> Thrown {
+    match load_exception(t, error) {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// The exception object for a load error.
+///
+/// # Errors
+/// What constructors throw.
+pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
+    let (namespace, name) = match error.kind {
+        LoadErrorKind::TypeLoad => ("System", "TypeLoadException"),
+        LoadErrorKind::MissingMethod => ("System", "MissingMethodException"),
+        LoadErrorKind::MissingField => ("System", "MissingFieldException"),
+        LoadErrorKind::MissingMember => ("System", "MissingMemberException"),
+        LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
+        LoadErrorKind::FileLoad => ("System.IO", "FileLoadException"),
+        LoadErrorKind::BadImageFormat => ("System", "BadImageFormatException"),
+        LoadErrorKind::InvalidProgram => ("System", "InvalidProgramException"),
+        LoadErrorKind::MethodAccess => ("System", "MethodAccessException"),
+        LoadErrorKind::FieldAccess => ("System", "FieldAccessException"),
+        LoadErrorKind::NotSupported => ("System", "NotSupportedException"),
+    };
+    let exception = new_exception(t, namespace, name, Some(&error.message))?;
+    static FILE_NAME: ManagedField = ManagedField::corlib("System.IO", "FileNotFoundException", "_fileName");
+    static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeLoadException", "ClassName");
+    let subject = strings::new_string(t, &error.subject)?;
+    match error.kind {
+        LoadErrorKind::FileNotFound => FILE_NAME.set_ref(t, exception, subject),
+        LoadErrorKind::TypeLoad => TYPE_NAME.set_ref(t, exception, subject),
+        _ => {}
+    }
+    Ok(exception)
+}
+
+/// An exception's HResult.
+pub fn hresult(exception: ObjRef) -> i32 {
+    HRESULT.get(exception)
+}

@@ -1,0 +1,92 @@
+//! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
+
+use crate::thread::Thread;
+use saki_abi::ObjRef;
+use saki_types::Field;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A field of a corlib (or other) type that the runtime reads or writes.
+///
+/// ```ignore
+/// static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+/// let text = MESSAGE.get_ref(exception);
+/// ```
+pub struct ManagedField {
+    assembly: &'static str,
+    namespace: &'static str,
+    /// Nested types as "Outer/Inner".
+    type_name: &'static str,
+    field: &'static str,
+    found: AtomicUsize,
+}
+
+impl ManagedField {
+    pub const fn corlib(namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
+        ManagedField { assembly: "mscorlib", namespace, type_name, field, found: AtomicUsize::new(0) }
+    }
+
+    pub const fn of(assembly: &'static str, namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
+        ManagedField { assembly, namespace, type_name, field, found: AtomicUsize::new(0) }
+    }
+
+    /// The field; aborts when the class library lacks it (a class library of another version).
+    pub fn field(&self) -> &'static Field {
+        // Acquire: the `Field` behind the address was created before.
+        let known = self.found.load(Ordering::Acquire);
+        if known != 0 {
+            // SAFETY: a `&'static Field` stored below.
+            return unsafe { &*(known as *const Field) };
+        }
+        let ty = crate::types_by_name::find_type(self.assembly, self.namespace, self.type_name);
+        let field = ty.and_then(|t| t.find_field(self.field).ok().flatten());
+        let Some(field) = field else {
+            saki_base::bug!("{}.{} of {} has no field {}", self.namespace, self.type_name, self.assembly, self.field);
+        };
+        // Release: pairs with the Acquire above.
+        self.found.store(field as *const Field as usize, Ordering::Release);
+        field
+    }
+
+    /// Bytes from the object start (classes) or the value start (value types).
+    pub fn offset_bytes(&self) -> usize {
+        match self.field().offset_bytes() {
+            Ok(offset) => offset as usize,
+            Err(error) => saki_base::bug!("layout of {}.{}: {error}", self.namespace, self.type_name),
+        }
+    }
+
+    /// Address of the field in `object`, which must be an instance of the class.
+    pub fn address<T>(&self, object: ObjRef) -> *mut T {
+        debug_assert!(!object.is_null(), "field {} of null", self.field);
+        object.field_ptr(self.offset_bytes())
+    }
+
+    /// Reads a plain value.
+    pub fn get<T: Copy>(&self, object: ObjRef) -> T {
+        // SAFETY: the field lies inside the object at a place aligned for it.
+        unsafe { self.address::<T>(object).read() }
+    }
+
+    /// Writes a plain value; references need `set_ref`.
+    pub fn set<T: Copy>(&self, object: ObjRef, value: T) {
+        // SAFETY: as in `get`.
+        unsafe { self.address::<T>(object).write(value) }
+    }
+
+    pub fn get_ref(&self, object: ObjRef) -> ObjRef {
+        self.get::<ObjRef>(object)
+    }
+
+    /// Writes a reference, with the write barrier.
+    pub fn set_ref(&self, t: Thread, object: ObjRef, value: ObjRef) {
+        crate::object::store_ref(t, object, self.address(object), value);
+    }
+
+    /// Address of a static field.
+    pub fn static_address<T>(&self) -> *mut T {
+        match crate::statics::static_field_address(self.field()) {
+            Ok(address) => address as *mut T,
+            Err(error) => saki_base::bug!("static {}: {error}", self.field),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready.
+
+use crate::invoke::{self, Slot};
+use crate::object::type_of;
+use crate::thread::Thread;
+use parking_lot::{Condvar, Mutex};
+use saki_abi::ObjRef;
+use saki_thread::ThreadKind;
+
+#[derive(Default)]
+struct State {
+    /// Objects may be ready.
+    wanted: bool,
+    /// The thread is running finalizers.
+    busy: bool,
+    started: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false });
+static CHANGED: Condvar = Condvar::new();
+
+/// Called by the collector when objects are ready; must not block.
+fn wake() {
+    STATE.lock().wanted = true;
+    CHANGED.notify_all();
+}
+
+/// Starts the thread.
+///
+/// # Errors
+/// The system's when no thread can be made.
+pub fn start() -> std::io::Result<()> {
+    saki_gc::set_finalizer_wakeup(wake);
+    STATE.lock().started = true;
+    saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
+        // SAFETY: the thread just attached.
+        let t = unsafe { Thread::from_abi(thread.abi()) };
+        loop {
+            saki_thread::blocking(|| {
+                let mut state = STATE.lock();
+                state.busy = false;
+                CHANGED.notify_all();
+                while !state.wanted {
+                    CHANGED.wait(&mut state);
+                }
+                state.wanted = false;
+                state.busy = true;
+            });
+            drain(t);
+        }
+    })?;
+    Ok(())
+}
+
+/// Runs everything that is ready now, on the calling thread.
+pub fn drain(t: Thread) {
+    while let Some(object) = saki_gc::next_finalizable() {
+        finalize(t, object);
+    }
+}
+
+fn finalize(t: Thread, object: ObjRef) {
+    let Ok(Some(finalizer)) = type_of(object).finalizer() else { return };
+    if invoke::invoke(t, finalizer, &[Slot::from_ref(object)]).is_err() {
+        // As .NET 2.0 and later: an exception out of a finalizer ends the process.
+        crate::unhandled::report_and_exit(t);
+    }
+}
+
+/// `GC.WaitForPendingFinalizers`.
+pub fn wait_for_pending(_t: Thread) {
+    saki_thread::blocking(|| {
+        let mut state = STATE.lock();
+        if !state.started {
+            return;
+        }
+        if saki_gc::finalizable_count() > 0 {
+            state.wanted = true;
+            CHANGED.notify_all();
+        }
+        while state.wanted || state.busy {
+            CHANGED.wait(&mut state);
+        }
+    });
+}

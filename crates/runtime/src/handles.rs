@@ -1,0 +1,99 @@
+//! GC handles: the process's handle table, as roots and weak table of the collector.
+
+use crate::thread::Thread;
+use saki_abi::ObjRef;
+use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
+use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
+use std::sync::LazyLock;
+
+static TABLE: LazyLock<HandleTable> = LazyLock::new(HandleTable::new);
+
+/// The only domain there is yet; stored in expired slots. 8-byte aligned, below 2^60.
+const ROOT_DOMAIN: usize = 8;
+
+/// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
+pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
+    TABLE.allocate(kind, target.address(), ROOT_DOMAIN, t.managed().handle_cache())
+}
+
+/// # Errors
+/// `StaleHandle` for a handle that was freed.
+pub fn target(handle: Handle) -> Result<ObjRef, StaleHandle> {
+    TABLE.target(handle).map(|address| ObjRef(address as *mut saki_abi::Object))
+}
+
+/// # Errors
+/// As `target`.
+pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
+    TABLE.set_target(handle, object.address(), ROOT_DOMAIN)
+}
+
+/// # Errors
+/// As `target`: also a double free.
+pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
+    TABLE.free(handle, t.managed().handle_cache())
+}
+
+struct Roots;
+
+impl RootProvider for Roots {
+    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
+        crate::cells::for_each(visit);
+        crate::statics::for_each_root(visit);
+    }
+
+    fn for_each_pinned(&self, visit: &mut dyn FnMut(ObjRef)) {
+        TABLE.for_each_slot(HandleKind::Pinned, |slot| {
+            let object = slot.object();
+            if object != 0 {
+                visit(ObjRef(object as *mut saki_abi::Object));
+            }
+        });
+        // Normal handles pin too: their slots are tagged words, which the collector cannot update in place.
+        TABLE.for_each_slot(HandleKind::Normal, |slot| {
+            let object = slot.object();
+            if object != 0 {
+                visit(ObjRef(object as *mut saki_abi::Object));
+            }
+        });
+    }
+}
+
+struct Weak;
+
+impl WeakTable for Weak {
+    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+        let kind = match kind {
+            WeakKind::Short => HandleKind::Weak,
+            WeakKind::Long => HandleKind::WeakTrack,
+        };
+        TABLE.for_each_slot(kind, |slot| {
+            let before = slot.object();
+            if before == 0 {
+                return;
+            }
+            match fate_of(ObjRef(before as *mut saki_abi::Object)) {
+                WeakFate::Alive(object) if object.address() != before => slot.set_object(object.address()),
+                WeakFate::Alive(_) => {}
+                WeakFate::Dead => slot.expire(ROOT_DOMAIN),
+            }
+        });
+    }
+}
+
+struct Monitors;
+
+impl WeakTable for Monitors {
+    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+        if kind == WeakKind::Long {
+            crate::monitors::update_weak(fate_of);
+        }
+    }
+}
+
+/// Registers all of the runtime's roots and weak tables with the collector. Called once.
+pub fn register_with_collector() {
+    saki_gc::register_root_provider(&Roots);
+    saki_gc::register_weak_table(&Weak);
+    saki_gc::register_weak_table(&Monitors);
+}

@@ -1,0 +1,513 @@
+//! The runtime functions behind `abi::HelperId`, one per id.
+//!
+//! Each gets the current thread first and leaves exceptions pending (see `abi::helpers`). Allocation, casts and throws are
+//! here; the larger subjects live in their own modules.
+
+use crate::exceptions::{self, Thrown, ToManaged};
+use crate::object::{self, type_of};
+use crate::thread::{Managed, Thread};
+use crate::{class_init, compile, delegates, hooks, local_alloc, monitors, pending, statics, type_objects};
+use saki_abi::object::ArrayBound;
+use saki_abi::vtable::VTable;
+use saki_abi::{HelperId, ObjRef};
+use saki_types::{Field, Method, Ty, Type};
+
+/// Address of the Rust function of a helper.
+pub fn function_address(id: HelperId) -> usize {
+    macro_rules! table {
+        ($($name:ident => $function:path),* $(,)?) => {
+            match id { $(HelperId::$name => $function as *const () as usize,)* }
+        };
+    }
+    table! {
+        NewObject => new_object,
+        NewSzArray => new_sz_array,
+        NewMultiDimArray => new_multi_dim_array,
+        CastClass => cast_class,
+        IsInst => is_inst,
+        Unbox => unbox,
+        CheckArrayStore => check_array_store,
+        CheckElementAddress => check_element_address,
+        ClassInit => class_init_helper,
+        ThreadStaticAddress => thread_static_address,
+        ResolveVirtual => resolve_virtual,
+        Throw => throw,
+        Rethrow => rethrow,
+        ResumeUnwind => resume_unwind,
+        ThrowNullReference => throw_null_reference,
+        ThrowIndexOutOfRange => throw_index_out_of_range,
+        ThrowDivideByZero => throw_divide_by_zero,
+        ThrowOverflow => throw_overflow,
+        ThrowArithmetic => throw_arithmetic,
+        ThrowDeferred => throw_deferred,
+        StoreRefUnknown => store_ref_unknown,
+        BarrierSlow => barrier_slow,
+        CopyStructBarrier => copy_struct_barrier,
+        MemMove => mem_move,
+        MemSet => mem_set,
+        Poll => poll,
+        FRem => frem,
+        FRemSingle => frem_single,
+        ConvR8ToU8 => conv_r8_to_u8,
+        ConvR8Checked => conv_r8_checked,
+        DelegateInit => delegates::delegate_init,
+        DelegateResolveVirtual => delegates::delegate_resolve_virtual,
+        ArgListInit => arg_list_init,
+        BoxNullable => box_nullable,
+        UnboxNullable => unbox_nullable,
+        TypeObject => type_object,
+        StackOverflow => stack_overflow,
+        MonitorEnter => monitors::enter_helper,
+        MonitorExit => monitors::exit_helper,
+        EnterNative => enter_native,
+        LeaveNative => leave_native,
+        ResolveNative => resolve_native,
+        SaveLastError => save_last_error,
+        MarshalIn => marshal_in,
+        MarshalOut => marshal_out,
+        MarshalFree => marshal_free,
+        DelegateBeginInvoke => hooks::delegate_begin_invoke,
+        DelegateEndInvoke => hooks::delegate_end_invoke,
+        CustomMarshaler => hooks::custom_marshaler,
+        ThrowMarshalDirective => hooks::throw_marshal_directive,
+        CallbackDelegate => hooks::callback_delegate,
+        CallbackIn => hooks::callback_in,
+        CallbackOut => hooks::callback_out,
+        MissingInternalCall => missing_internal_call,
+        ThrowCompileError => throw_compile_error,
+        LocAlloc => local_alloc::allocate,
+        LocFree => local_alloc::free,
+    }
+}
+
+/// What an internal-call wrapper calls when the table has no function: throws with the method's name.
+pub fn missing_internal_call_address() -> usize {
+    missing_internal_call as *const () as usize
+}
+
+fn ty(handle: *const Type) -> Ty {
+    // SAFETY: compiled code passes `Symbol::TypeHandle`, the address of a `&'static Type`.
+    unsafe { &*handle }
+}
+
+unsafe extern "C" fn new_object(t: Thread, vtable: *const VTable) -> ObjRef {
+    // SAFETY: `Symbol::VTable`; vtables are never freed.
+    t.run(|| object::new_instance_of(t, unsafe { &*vtable }))
+}
+
+unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64) -> ObjRef {
+    t.run(|| {
+        if length < 0 {
+            return Err(exceptions::throw_default(t, "OverflowException"));
+        }
+        // SAFETY: as in `new_object`.
+        object::new_sz_array_of(t, unsafe { &*vtable }, length as usize)
+    })
+}
+
+unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args: *const i32, count: i32) -> ObjRef {
+    t.run(|| {
+        // SAFETY: as in `new_object`.
+        let array_ty = crate::vtables::type_of_vtable(unsafe { &*vtable });
+        // SAFETY: the caller's argument block holds `count` numbers.
+        let args = unsafe { std::slice::from_raw_parts(args, count as usize) };
+        let rank = array_ty.array_rank() as usize;
+        if array_ty.is_sz_array() {
+            return new_jagged(t, array_ty, args);
+        }
+        let mut bounds = Vec::with_capacity(rank);
+        for dimension in 0..rank {
+            let (lower, length) = match args.len() == rank {
+                true => (0, args[dimension]),
+                false => (args[2 * dimension], args[2 * dimension + 1]),
+            };
+            let Ok(length) = u32::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
+            bounds.push(ArrayBound { length, lower_bound: lower });
+        }
+        object::new_multi_dim_array(t, array_ty, &bounds)
+    })
+}
+
+/// `new T[a][b]…` in one constructor call.
+fn new_jagged(t: Thread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
+    let Some((&length, rest)) = lengths.split_first() else { return Ok(ObjRef::NULL) };
+    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
+    let array = object::new_sz_array(t, array_ty, length)?;
+    if !rest.is_empty()
+        && let Some(element) = array_ty.element()
+    {
+        for index in 0..length {
+            let inner = new_jagged(t, element, rest)?;
+            object::set_element_ref(t, array, index, inner);
+        }
+    }
+    Ok(array)
+}
+
+unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
+    t.run(|| {
+        if object.is_null() || object::is_instance(t, object, ty(target))? {
+            return Ok(object);
+        }
+        Err(throw_invalid_cast(t, type_of(object), ty(target)))
+    })
+}
+
+/// InvalidCastException with the two type names.
+pub fn throw_invalid_cast(t: Thread, from: Ty, to: Ty) -> Thrown {
+    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
+    exceptions::throw(t, "System", "InvalidCastException", &message)
+}
+
+unsafe extern "C" fn is_inst(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
+    t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, ty(target))? { ObjRef::NULL } else { object }))
+}
+
+unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *mut u8 {
+    t.run(|| {
+        if object.is_null() {
+            return Err(exceptions::throw_default(t, "NullReferenceException"));
+        }
+        let (from, to) = (type_of(object), ty(target));
+        // An enum and its integer type unbox to each other. ECMA-335 §III.4.32.
+        if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
+            return Ok(object::unboxed(object));
+        }
+        Err(exceptions::throw_default(t, "InvalidCastException"))
+    })
+}
+
+unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) {
+    t.run(|| {
+        if array.is_null() {
+            return Err(exceptions::throw_default(t, "NullReferenceException"));
+        }
+        if value.is_null() {
+            return Ok(());
+        }
+        let element = type_of(array).element();
+        if element.is_some_and(|e| e == type_of(value)) {
+            return Ok(());
+        }
+        match element {
+            Some(element) if object::is_instance(t, value, element)? => Ok(()),
+            _ => Err(exceptions::throw_default(t, "ArrayTypeMismatchException")),
+        }
+    });
+}
+
+unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *const Type) {
+    t.run(|| {
+        if array.is_null() {
+            return Err(exceptions::throw_default(t, "NullReferenceException"));
+        }
+        if type_of(array).element() == Some(ty(element)) || ty(element).is_value_type() {
+            return Ok(());
+        }
+        Err(exceptions::throw_default(t, "ArrayTypeMismatchException"))
+    });
+}
+
+unsafe extern "C" fn class_init_helper(t: Thread, class: *const Type) {
+    t.run(|| class_init::ensure(t, ty(class)));
+}
+
+unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *mut u8 {
+    // SAFETY: `Symbol::FieldHandle`.
+    t.run(|| statics::thread_static_address(t, unsafe { &*field }).to_managed(t))
+}
+
+unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const Method) -> usize {
+    t.run(|| {
+        if receiver.is_null() {
+            return Err(exceptions::throw_default(t, "NullReferenceException"));
+        }
+        // SAFETY: `Symbol::MethodHandle`.
+        let method = unsafe { &*method };
+        let exact = type_of(receiver);
+        let target = exact.resolve_virtual(method).to_managed(t)?;
+        crate::vtables::slot_target(exact, target).to_managed(t)
+    })
+}
+
+unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
+    if exception.is_null() {
+        let _ = exceptions::throw_default(t, "NullReferenceException");
+        return;
+    }
+    crate::stack_trace::reset(t, exception);
+    let _ = t.throw(exception);
+}
+
+unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
+    let _ = t.throw(exception);
+}
+
+unsafe extern "C" fn resume_unwind(_t: Thread) {
+    saki_base::bug!("a handler's end reached the helper instead of the ResumeUnwind stub");
+}
+
+macro_rules! throwers {
+    ($($function:ident = $name:literal;)*) => {
+        $(unsafe extern "C" fn $function(t: Thread) {
+            let _ = exceptions::throw_default(t, $name);
+        })*
+    };
+}
+
+throwers! {
+    throw_null_reference = "NullReferenceException";
+    throw_index_out_of_range = "IndexOutOfRangeException";
+    throw_divide_by_zero = "DivideByZeroException";
+    throw_overflow = "OverflowException";
+    throw_arithmetic = "ArithmeticException";
+    stack_overflow = "InsufficientExecutionStackException";
+}
+
+unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method) {
+    // SAFETY: `Symbol::MethodHandle`.
+    let error = compile::deferred_error(unsafe { &*method }, index as usize);
+    let _ = exceptions::throw_load_error(t, &error);
+}
+
+unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
+    // SAFETY: `Symbol::MethodHandle`.
+    let method = unsafe { &*method };
+    if let Ok(_code) = compile::compile_method(t, method) {
+        saki_base::bug!("{} compiles after all", method.full_name());
+    }
+}
+
+unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjRef) {
+    if slot.is_null() {
+        let _ = exceptions::throw_default(t, "NullReferenceException");
+        return;
+    }
+    // SAFETY: a valid byref, the program's promise; `t` is current.
+    unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
+}
+
+unsafe extern "C" fn barrier_slow(t: Thread, object: ObjRef) {
+    saki_gc::barrier::object_reference_write_slow(t.managed(), object);
+}
+
+unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8, class: *const Type) {
+    if dst.is_null() || src.is_null() {
+        let _ = exceptions::throw_default(t, "NullReferenceException");
+        return;
+    }
+    // SAFETY: compiled code passes two addresses of values of the type.
+    unsafe { object::copy_struct(t, dst, src, ty(class)) };
+}
+
+unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i64) {
+    if bytes == 0 {
+        return;
+    }
+    if dst.is_null() || src.is_null() {
+        let _ = exceptions::throw_default(t, "NullReferenceException");
+        return;
+    }
+    // SAFETY: the program's promise (cpblk).
+    unsafe { std::ptr::copy(src, dst, bytes as usize) };
+}
+
+unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
+    if bytes == 0 {
+        return;
+    }
+    if dst.is_null() {
+        let _ = exceptions::throw_default(t, "NullReferenceException");
+        return;
+    }
+    // SAFETY: the program's promise (initblk).
+    unsafe { std::ptr::write_bytes(dst, value as u8, bytes as usize) };
+}
+
+unsafe extern "C" fn poll(t: Thread) {
+    pending::safepoint(t);
+}
+
+unsafe extern "C" fn frem(_t: Thread, a: f64, b: f64) -> f64 {
+    a % b
+}
+
+unsafe extern "C" fn frem_single(_t: Thread, a: f32, b: f32) -> f32 {
+    a % b
+}
+
+unsafe extern "C" fn conv_r8_to_u8(_t: Thread, value: f64) -> i64 {
+    const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    if value < TWO_63 {
+        cvttsd2si(value)
+    } else {
+        (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64
+    }
+}
+
+/// Truncation as the x64 instruction does it: i64::MIN for what does not fit.
+fn cvttsd2si(value: f64) -> i64 {
+    if value >= -9_223_372_036_854_775_808.0 && value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
+}
+
+unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 {
+    // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
+    let (low, high): (f64, f64) = match target {
+        0 => (-129.0, 128.0),
+        1 => (-1.0, 256.0),
+        2 => (-32_769.0, 32_768.0),
+        3 => (-1.0, 65_536.0),
+        4 => (-2_147_483_649.0, 2_147_483_648.0),
+        5 => (-1.0, 4_294_967_296.0),
+        6 | 8 => (f64::NEG_INFINITY, 9_223_372_036_854_775_808.0),
+        _ => (-1.0, 18_446_744_073_709_551_616.0),
+    };
+    let signed_64 = matches!(target, 6 | 8);
+    let in_range = if signed_64 { (-9_223_372_036_854_775_808.0..high).contains(&value) } else { value > low && value < high };
+    t.run(|| match in_range {
+        true if matches!(target, 7 | 9) => Ok(value as u64 as i64),
+        true => Ok(value as i64),
+        false => Err(exceptions::throw_default(t, "OverflowException")),
+    })
+}
+
+unsafe extern "C" fn arg_list_init(_t: Thread, iterator: *mut usize, cookie: usize) {
+    // SAFETY: the address of a RuntimeArgumentHandle, one word.
+    unsafe { *iterator = cookie };
+}
+
+unsafe extern "C" fn box_nullable(t: Thread, class: *const Type, data: *const u8) -> ObjRef {
+    t.run(|| object::box_value(t, ty(class), data))
+}
+
+unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, nullable: *const Type) {
+    t.run(|| {
+        let nullable = ty(nullable);
+        let inner = nullable.args[0];
+        let (has_value, value) = object::nullable_offsets(t, nullable)?;
+        let size = nullable.value_size_bytes().to_managed(t)? as usize;
+        // SAFETY: `dst` is a temporary of the Nullable type in the caller's frame: no barrier.
+        unsafe { std::ptr::write_bytes(dst, 0, size) };
+        if boxed.is_null() {
+            return Ok(());
+        }
+        let from = type_of(boxed);
+        if from != inner && !(from.is_value_type() && from.underlying() == inner.underlying()) {
+            return Err(exceptions::throw_default(t, "InvalidCastException"));
+        }
+        let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
+        // SAFETY: as above; the box holds `inner_size` bytes.
+        unsafe { std::ptr::copy_nonoverlapping(object::unboxed(boxed), dst.add(value), inner_size) };
+        // SAFETY: as above.
+        unsafe { *dst.add(has_value) = 1 };
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn type_object(t: Thread, class: *const Type) -> ObjRef {
+    t.run(|| type_objects::type_object(t, ty(class)))
+}
+
+unsafe extern "C" fn enter_native(t: Thread) {
+    // SAFETY: the current thread, RUNNING in a helper; references of its frames are on the stack above this frame.
+    unsafe { saki_thread::enter_native(t.abi()) };
+}
+
+unsafe extern "C" fn leave_native(t: Thread) {
+    // SAFETY: the current thread, after `enter_native`.
+    unsafe { saki_thread::leave_native(t.abi()) };
+    crate::callback_exceptions::throw_kept(t);
+    pending::after_native(t);
+}
+
+unsafe extern "C" fn resolve_native(t: Thread, method: *const Method) -> usize {
+    // SAFETY: `Symbol::MethodHandle`.
+    t.run(|| hooks::resolve_native(t, unsafe { &*method }))
+}
+
+unsafe extern "C" fn save_last_error(t: Thread) {
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    // SAFETY: the current thread's own struct.
+    unsafe { (*t.abi()).last_error = errno };
+}
+
+unsafe extern "C" fn marshal_in(t: Thread, value: usize, descriptor: usize) -> i64 {
+    t.run(|| (hooks::interop(t)?.marshal_in)(t, value, descriptor))
+}
+
+unsafe extern "C" fn marshal_out(t: Thread, word: i64, value: usize, descriptor: usize) {
+    t.run(|| (hooks::interop(t)?.marshal_out)(t, word, value, descriptor));
+}
+
+unsafe extern "C" fn marshal_free(t: Thread, word: i64, value: usize, descriptor: usize) {
+    t.run(|| (hooks::interop(t)?.marshal_free)(t, word, value, descriptor));
+}
+
+unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {
+    // SAFETY: `Symbol::MethodHandle`.
+    let name = crate::internal_calls::name_of(unsafe { &*method });
+    let _ = exceptions::throw_not_implemented(t, &name);
+}
+
+/// The register-preserving class-init stub's hook: type in `stub_arg[0]`.
+///
+/// # Safety
+/// Called by the stub with the current thread.
+pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
+    // SAFETY: the stub passes the pinned register.
+    let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: compiled code stored `Symbol::TypeHandle` there.
+    let class = ty(unsafe { (*abi).stub_arg[0] } as *const Type);
+    t.run(|| class_init::ensure(t, class));
+}
+
+/// The register-preserving allocation stub's hook: vtable in `stub_arg[0]`, object to `stub_result`.
+///
+/// # Safety
+/// As `class_init_hook`.
+pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
+    // SAFETY: the stub passes the pinned register.
+    let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: compiled code stored `Symbol::VTable` there.
+    let vtable = unsafe { &*((*abi).stub_arg[0] as *const VTable) };
+    let object = t.run(|| object::new_instance_of(t, vtable));
+    // SAFETY: the current thread's own struct.
+    unsafe { (*abi).stub_result = object.address() as u64 };
+}
+
+/// The write barrier stub's hook: object in `stub_arg[0]`.
+///
+/// # Safety
+/// As `class_init_hook`.
+pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
+    // SAFETY: the stub passes the pinned register.
+    let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: compiled code stored the object there.
+    let object = ObjRef(unsafe { (*abi).stub_arg[0] } as *mut saki_abi::Object);
+    saki_gc::barrier::object_reference_write_slow(t.managed(), object);
+}
+
+/// The poll stub's hook.
+///
+/// # Safety
+/// As `class_init_hook`.
+pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
+    // SAFETY: the stub passes the pinned register.
+    pending::safepoint(unsafe { Thread::from_abi(abi) });
+}
+
+/// The interface resolver's hook: 0 with an exception pending when the receiver does not implement the method.
+///
+/// # Safety
+/// As `class_init_hook`; `method` is what compiled code stored in `imt_method`.
+pub unsafe extern "C" fn resolve_interface_hook(abi: *mut saki_abi::ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
+    // SAFETY: the stub passes the pinned register.
+    let t = unsafe { Thread::from_abi(abi) };
+    t.run(|| {
+        // SAFETY: `Symbol::MethodHandle`.
+        let method = unsafe { &*(method as *const Method) };
+        let exact = type_of(receiver);
+        let target = exact.resolve_virtual(method).to_managed(t)?;
+        crate::vtables::slot_target(exact, target).to_managed(t)
+    })
+}

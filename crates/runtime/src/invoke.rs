@@ -1,0 +1,167 @@
+//! Calling managed code from Rust.
+//!
+//! A call is made of 8-byte `Slot`s in the order of the managed convention: `this`, the result buffer when the result is a
+//! struct, then the parameters (structs by address). One invoke thunk is compiled per machine signature.
+
+use crate::compile;
+use crate::exceptions::{Thrown, ToManaged};
+use crate::object;
+use crate::thread::{Managed, Thread};
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
+use saki_il::ir::{CallSig, IrType};
+use saki_metadata::ElementType;
+use saki_types::{Method, Ty};
+
+/// One argument or result word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Slot(pub u64);
+
+impl Slot {
+    pub fn from_ref(object: ObjRef) -> Slot {
+        Slot(object.address() as u64)
+    }
+    pub fn from_i32(value: i32) -> Slot {
+        Slot(value as i64 as u64)
+    }
+    pub fn from_i64(value: i64) -> Slot {
+        Slot(value as u64)
+    }
+    pub fn from_bool(value: bool) -> Slot {
+        Slot(u64::from(value))
+    }
+    pub fn from_ptr<T>(value: *const T) -> Slot {
+        Slot(value as u64)
+    }
+    pub fn as_ref(self) -> ObjRef {
+        ObjRef(self.0 as *mut saki_abi::Object)
+    }
+    pub fn as_i32(self) -> i32 {
+        self.0 as i32
+    }
+    pub fn as_i64(self) -> i64 {
+        self.0 as i64
+    }
+    pub fn as_bool(self) -> bool {
+        self.0 as u8 != 0
+    }
+    pub fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Machine signature: what the thunk depends on.
+#[derive(PartialEq, Eq, Hash, Clone)]
+struct Shape {
+    params: Vec<u8>,
+    ret: u8,
+    struct_result: bool,
+    has_this: bool,
+}
+
+static THUNKS: RwLock<Option<FxHashMap<Shape, usize>>> = RwLock::new(None);
+
+fn class(ty: IrType) -> u8 {
+    match ty {
+        IrType::Void => 0,
+        IrType::I32 => 1,
+        IrType::F32 => 2,
+        IrType::F64 => 3,
+        IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Struct(_) | IrType::Block(_) => 4,
+    }
+}
+
+/// The thunk for calls of this signature.
+fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
+    let struct_result = matches!(sig.ret, Some(IrType::Struct(_)));
+    let shape = Shape {
+        params: sig.params.iter().map(|p| class(*p)).collect(),
+        ret: sig.ret.map_or(0, class),
+        struct_result,
+        has_this,
+    };
+    if let Some(&thunk) = THUNKS.read().as_ref().and_then(|table| table.get(&shape)) {
+        return Ok(thunk);
+    }
+    let thunk = compile::invoke_thunk(sig).to_managed(t)?;
+    THUNKS.write().get_or_insert_default().insert(shape, thunk);
+    Ok(thunk)
+}
+
+/// Calls `method` non-virtually. `args`: see the module header. The result is the scalar result, if any.
+///
+/// # Errors
+/// The exception that came out, or one from compiling the method, is pending.
+pub fn invoke(t: Thread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
+    let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
+    let target = crate::entries::entry_address(method).to_managed(t)?;
+    invoke_address(t, target, &sig, !method.is_static(), args)
+}
+
+/// Calls the code at `target` with this signature.
+///
+/// # Errors
+/// As `invoke`.
+pub fn invoke_address(t: Thread, target: usize, sig: &CallSig, has_this: bool, args: &[Slot]) -> Managed<Slot> {
+    let thunk = thunk(t, sig, has_this)?;
+    debug_assert_eq!(
+        args.len(),
+        sig.params.len() + usize::from(matches!(sig.ret, Some(IrType::Struct(_)))),
+        "argument words for {sig:?}"
+    );
+    debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
+    let mut result = 0u64;
+    let arguments = [target as u64, args.as_ptr() as u64, &raw mut result as u64];
+    // SAFETY: the thunk was compiled for `sig`, `args` has its words, `result` outlives the call.
+    let outcome = unsafe { saki_code::enter(t.abi(), thunk, arguments, std::ptr::null_mut()) };
+    if outcome != 0 { Err(Thrown(())) } else { Ok(Slot(result)) }
+}
+
+/// Calls `method` on `receiver` virtually.
+///
+/// # Errors
+/// As `invoke`.
+pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
+    let exact = object::type_of(receiver);
+    let target = exact.resolve_virtual(method).to_managed(t)?;
+    let this = if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
+    let mut words = vec![this];
+    words.extend_from_slice(args);
+    invoke(t, target, &words)
+}
+
+/// Turns a word into an object: boxes value types, gives null for void.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn box_slot(t: Thread, ty: Ty, slot: Slot) -> Managed<ObjRef> {
+    match ty.element_type {
+        ElementType::Void => Ok(ObjRef::NULL),
+        _ if ty.is_value_type() => object::box_value(t, ty, &raw const slot as *const u8),
+        _ => Ok(slot.as_ref()),
+    }
+}
+
+/// Reads a value of a scalar type from memory into a word, extended as the convention asks.
+///
+/// # Safety
+/// `data` holds a value of `ty`.
+pub unsafe fn load_slot(ty: Ty, data: *const u8) -> Slot {
+    use ElementType as E;
+    let scalar = ty.underlying();
+    // SAFETY: the caller's promise, for each width.
+    unsafe {
+        match scalar.element_type {
+            E::Boolean | E::U1 => Slot(u64::from(*data)),
+            E::I1 => Slot::from_i32(i32::from(*(data as *const i8))),
+            E::Char | E::U2 => Slot(u64::from(*(data as *const u16))),
+            E::I2 => Slot::from_i32(i32::from(*(data as *const i16))),
+            E::I4 => Slot::from_i32(*(data as *const i32)),
+            E::U4 | E::R4 => Slot(u64::from(*(data as *const u32))),
+            E::ValueType | E::TypedByRef => Slot(data as u64),
+            _ => Slot(*(data as *const u64)),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The virtual machine: what compiled code calls, what Rust code needs to work with managed objects, start-up and exit.
+//!
+//! Invariants: an exception for the program is left pending on the thread (`Err(Thrown)` in Rust) and thrown when the
+//! runtime function returns to compiled code; Rust holds object references only in locals, root cells and handles.
+//! Left out: the internal calls themselves (`icall`, `reflect`, `interop`).
+
+pub mod callback_exceptions;
+pub mod cast_cache;
+pub mod cells;
+pub mod class_init;
+pub mod compile;
+pub mod compile_only;
+pub mod delegates;
+pub mod entries;
+pub mod exceptions;
+pub mod fields;
+pub mod finalizer;
+pub mod handles;
+pub mod helpers;
+pub mod hooks;
+pub mod internal_calls;
+pub mod invoke;
+pub mod local_alloc;
+pub mod missing;
+pub mod monitors;
+pub mod object;
+pub mod pending;
+pub mod source_lines;
+pub mod stack_trace;
+pub mod statics;
+pub mod strings;
+pub mod thread;
+pub mod thread_data;
+pub mod threads;
+pub mod type_objects;
+pub mod types_by_name;
+pub mod unhandled;
+pub mod vm;
+pub mod vtables;
+
+pub use cells::Cell;
+pub use exceptions::{Thrown, ToManaged};
+pub use fields::ManagedField;
+pub use internal_calls::InternalCall;
+pub use invoke::Slot;
+pub use saki_abi::ObjRef;
+pub use thread::{Managed, Thread};

@@ -1,0 +1,240 @@
+//! Allocating objects and arrays from Rust; stores with barrier; object identity.
+
+use crate::exceptions::{self, ToManaged};
+use crate::thread::{Managed, Thread};
+use crate::vtables::{type_of_vtable, vtable_of};
+use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
+use saki_abi::vtable::{VTable, VTableFlags};
+use saki_abi::{ObjRef, Object};
+use saki_types::{Ty, universe};
+
+/// The vtable of an object; mutators never see the collector's bits in it.
+pub fn vtable(object: ObjRef) -> &'static VTable {
+    debug_assert!(!object.is_null());
+    // SAFETY: a non-null reference is an object whose first word is its vtable, which is never freed.
+    unsafe { &*(*(object.0 as *const Object)).vtable }
+}
+
+/// The exact type of an object.
+pub fn type_of(object: ObjRef) -> Ty {
+    type_of_vtable(vtable(object))
+}
+
+/// A zeroed instance; its constructor has not run. Registers finalizable objects.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_instance_of(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
+    // SAFETY: vtables are never freed; `t` is current.
+    let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
+    let object = object.ok_or_else(|| exceptions::out_of_memory(t))?;
+    if vtable.flags.has(VTableFlags::FINALIZER) {
+        saki_gc::register_finalizer(object);
+    }
+    Ok(object)
+}
+
+/// A zeroed instance of a type.
+///
+/// # Errors
+/// TypeLoadException, OutOfMemoryException.
+pub fn new_instance(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    let vtable = vtable_of(ty).to_managed(t)?;
+    // SAFETY: vtables are never freed.
+    new_instance_of(t, unsafe { &*vtable })
+}
+
+/// A boxed copy of the value at `data`; Nullable<T> boxes as null or T.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn box_value(t: Thread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
+    if ty.is_nullable() {
+        let (has_value, value) = nullable_offsets(t, ty)?;
+        // SAFETY: `data` is a Nullable<T>; its first field is the flag.
+        if unsafe { *data.add(has_value) } == 0 {
+            return Ok(ObjRef::NULL);
+        }
+        return box_value(t, ty.args[0], data.wrapping_add(value));
+    }
+    let size = ty.value_size_bytes().to_managed(t)? as usize;
+    let object = new_instance(t, ty)?;
+    // SAFETY: the new object has room for `size` bytes behind its header, and is young: no barrier.
+    unsafe { std::ptr::copy_nonoverlapping(data, unboxed(object), size) };
+    Ok(object)
+}
+
+/// Offsets of `hasValue` and `value` in a Nullable<T>.
+///
+/// # Errors
+/// TypeLoadException.
+pub fn nullable_offsets(t: Thread, ty: Ty) -> Managed<(usize, usize)> {
+    let (mut has_value, mut value) = (0, 0);
+    for &field in ty.fields().to_managed(t)?.iter().filter(|f| !f.is_static()) {
+        let offset = field.offset_bytes().to_managed(t)? as usize;
+        if field.ty().to_managed(t)? == universe().boolean() && field.name.starts_with("has") {
+            has_value = offset;
+        } else {
+            value = offset;
+        }
+    }
+    Ok((has_value, value))
+}
+
+/// Address of a boxed value's data.
+pub fn unboxed(object: ObjRef) -> *mut u8 {
+    object.field_ptr(OBJECT_HEADER_BYTES as usize)
+}
+
+/// An SZ array of `array_ty` (the array type), zeroed.
+///
+/// # Errors
+/// OverflowException, OutOfMemoryException.
+pub fn new_sz_array(t: Thread, array_ty: Ty, length: usize) -> Managed<ObjRef> {
+    let vtable = vtable_of(array_ty).to_managed(t)?;
+    // SAFETY: vtables are never freed.
+    new_sz_array_of(t, unsafe { &*vtable }, length)
+}
+
+/// As `new_sz_array`, by vtable.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_sz_array_of(t: Thread, vtable: &'static VTable, length: usize) -> Managed<ObjRef> {
+    let Ok(length) = u32::try_from(length) else { return Err(exceptions::out_of_memory(t)) };
+    if length > i32::MAX as u32 {
+        return Err(exceptions::out_of_memory(t));
+    }
+    // SAFETY: the vtable of an array type; `t` is current.
+    let array = unsafe { saki_gc::alloc_array(t.managed(), vtable, length) };
+    array.ok_or_else(|| exceptions::out_of_memory(t))
+}
+
+/// An array of `element` type.
+///
+/// # Errors
+/// As `new_sz_array`.
+pub fn new_array(t: Thread, element: Ty, length: usize) -> Managed<ObjRef> {
+    new_sz_array(t, universe().sz_array_of(element), length)
+}
+
+/// A multi-dimensional array with these bounds.
+///
+/// # Errors
+/// OutOfMemoryException when the product is too large.
+pub fn new_multi_dim_array(t: Thread, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<ObjRef> {
+    let total = bounds.iter().try_fold(1u64, |n, b| n.checked_mul(u64::from(b.length)));
+    let Some(total) = total.filter(|&n| n <= i32::MAX as u64) else { return Err(exceptions::out_of_memory(t)) };
+    let vtable = vtable_of(array_ty).to_managed(t)?;
+    // SAFETY: vtables are never freed.
+    let vtable = unsafe { &*vtable };
+    // SAFETY: the vtable of an array type; `t` is current.
+    let array = unsafe { saki_gc::alloc_array(t.managed(), vtable, total as u32) };
+    let array = array.ok_or_else(|| exceptions::out_of_memory(t))?;
+    let data_bytes = (vtable.element_size_bytes as usize * total as usize).next_multiple_of(8);
+    let bounds_at = array.field_ptr::<ArrayBound>(ARRAY_DATA_OFFSET as usize + data_bytes);
+    for (index, &bound) in bounds.iter().enumerate() {
+        // SAFETY: `alloc_array` reserves `rank` bounds behind the elements of a MULTI_DIM array.
+        unsafe { bounds_at.add(index).write(bound) };
+    }
+    // SAFETY: a fresh array.
+    unsafe { (*(array.0 as *mut ArrayHeader)).bounds = bounds_at };
+    Ok(array)
+}
+
+/// Number of elements of an array.
+pub fn array_length(array: ObjRef) -> usize {
+    // SAFETY: the caller has an array; all begin with `ArrayHeader`.
+    unsafe { (*(array.0 as *const ArrayHeader)).length as usize }
+}
+
+/// Bounds of a multi-dimensional array; None for SZ arrays.
+pub fn array_bounds(array: ObjRef) -> Option<&'static mut [ArrayBound]> {
+    // SAFETY: as in `array_length`.
+    let bounds = unsafe { (*(array.0 as *const ArrayHeader)).bounds };
+    if bounds.is_null() {
+        return None;
+    }
+    let rank = vtable(array).rank as usize;
+    // The pointer is into the object itself: recompute, because a moved object carries the old address.
+    let v = vtable(array);
+    let data_bytes = (v.element_size_bytes as usize * array_length(array)).next_multiple_of(8);
+    let at = array.field_ptr::<ArrayBound>(ARRAY_DATA_OFFSET as usize + data_bytes);
+    // SAFETY: `rank` bounds lie behind the elements; the array is alive in the caller's frame.
+    Some(unsafe { std::slice::from_raw_parts_mut(at, rank) })
+}
+
+/// Address of element `index` of an array with elements of `element_size_bytes`.
+pub fn element_address(array: ObjRef, index: usize, element_size_bytes: usize) -> *mut u8 {
+    array.field_ptr(ARRAY_DATA_OFFSET as usize + index * element_size_bytes)
+}
+
+/// Element of a reference array.
+pub fn get_element_ref(array: ObjRef, index: usize) -> ObjRef {
+    debug_assert!(index < array_length(array));
+    // SAFETY: in bounds of an array of references.
+    unsafe { *(element_address(array, index, 8) as *const ObjRef) }
+}
+
+/// Stores into a reference array, with barrier and without type check.
+pub fn set_element_ref(t: Thread, array: ObjRef, index: usize, value: ObjRef) {
+    debug_assert!(index < array_length(array));
+    store_ref(t, array, element_address(array, index, 8) as *mut ObjRef, value);
+}
+
+/// Stores a reference into `object` at `slot`, with the write barrier.
+pub fn store_ref(t: Thread, object: ObjRef, slot: *mut ObjRef, value: ObjRef) {
+    // SAFETY: `slot` lies inside `object`, which is alive in the caller's frame.
+    unsafe { saki_gc::barrier::store_ref(t.managed(), object, slot as usize - object.address(), value) };
+}
+
+/// Copies a value type into the heap or anywhere, with barriers for its references.
+///
+/// # Safety
+/// Both addresses hold `ty`'s size in bytes.
+pub unsafe fn copy_struct(t: Thread, dst: *mut u8, src: *const u8, ty: Ty) {
+    let size = ty.value_size_bytes().unwrap_or(0) as usize;
+    // SAFETY: the caller's promise; memmove semantics.
+    unsafe { std::ptr::copy(src, dst, size) };
+    if let Ok(offsets) = ty.ref_offsets() {
+        for &offset in offsets {
+            let slot = dst.wrapping_add(offset as usize) as *mut ObjRef;
+            saki_gc::barrier::after_store_unknown(t.managed(), slot);
+        }
+    }
+}
+
+/// A byte[] with this content.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_byte_array(t: Thread, bytes: &[u8]) -> Managed<ObjRef> {
+    let array = new_array(t, universe().byte(), bytes.len())?;
+    // SAFETY: a fresh array of `bytes.len()` bytes.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), element_address(array, 0, 1), bytes.len()) };
+    Ok(array)
+}
+
+/// A T[] of references with this content.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_ref_array(t: Thread, element: Ty, items: &[ObjRef]) -> Managed<ObjRef> {
+    let array = new_array(t, element, items.len())?;
+    for (index, &item) in items.iter().enumerate() {
+        set_element_ref(t, array, index, item);
+    }
+    Ok(array)
+}
+
+/// Whether `object` (not null) may be used as `ty`.
+///
+/// # Errors
+/// TypeLoadException.
+pub fn is_instance(t: Thread, object: ObjRef, ty: Ty) -> Managed<bool> {
+    let exact = type_of(object);
+    if exact == ty {
+        return Ok(true);
+    }
+    crate::cast_cache::is_assignable(exact, ty).to_managed(t)
+}

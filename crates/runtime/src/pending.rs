@@ -1,0 +1,196 @@
+//! Safepoints and what may be thrown at them: aborts and interrupts requested by other threads.
+//!
+//! | abort state of a thread | meaning |
+//! |---|---|
+//! | request bit set | wanted; thrown at the next safepoint or wait outside of finally blocks and class constructors |
+//! | `ABORT_EXCEPTION` root set | in flight: thrown once; thrown again when the catch clause that caught it is left |
+//! | neither | none, or reset |
+//!
+//! Invariant: while either holds, the poll bit is set, so every safepoint of the thread comes here. An abort in flight is
+//! forgotten by `ResetAbort` or at the end of the thread. Left out: ending system calls that block.
+
+use crate::exceptions::{self, Thrown};
+use crate::thread::Thread;
+use crate::thread_data;
+use saki_abi::ObjRef;
+use saki_code::CodeKind;
+use saki_metadata::EhKind;
+use saki_sync::monitor::BlockEnd;
+use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
+use saki_types::Method;
+use saki_unwind::Frames;
+use std::time::{Duration, Instant};
+
+/// The slow path of a poll: lets a collection happen, then throws a requested abort.
+pub fn safepoint(t: Thread) {
+    let thread = t.managed();
+    thread.poll_slow();
+    saki_gc::stress_safepoint(thread);
+    if !t.pending().is_null() {
+        return;
+    }
+    if thread.pending_requests() & REQUEST_ABORT != 0 {
+        if !abort_is_deferred(t) {
+            let _ = throw_requested(t);
+        }
+    } else if !abort_exception(t).is_null() {
+        throw_abort_again(t);
+    }
+}
+
+/// Back from native code: as a safepoint, but the exception of the call itself wins.
+pub fn after_native(t: Thread) {
+    if t.managed().pending_requests() & REQUEST_ABORT != 0 && t.pending().is_null() && !abort_is_deferred(t) {
+        let _ = throw_requested(t);
+    }
+}
+
+/// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
+pub type HandlerFrame = (usize, usize);
+
+/// Which handlers the thread's frames are in.
+#[derive(Default)]
+struct Handlers {
+    /// In a finally or fault block, a filter, or a class constructor.
+    is_protected: bool,
+    catches: Vec<HandlerFrame>,
+}
+
+/// Walks the whole stack.
+fn handlers(t: Thread) -> Handlers {
+    let mut found = Handlers::default();
+    // SAFETY: the current thread's own stack, walked from the stub or thunk that called the runtime.
+    for frame in unsafe { Frames::of_thread(t.abi()) } {
+        let Some(info) = frame.code() else { continue };
+        match info.kind {
+            CodeKind::Method => {}
+            CodeKind::Filter => {
+                found.is_protected = true;
+                continue;
+            }
+            _ => continue,
+        }
+        if info.method.is_null() {
+            continue;
+        }
+        // SAFETY: code of methods is placed with its `&'static Method`.
+        let method = unsafe { &*(info.method as *const Method) };
+        found.is_protected |= method.is_class_constructor();
+        let Some(offset) = frame.il_offset() else { continue };
+        let Ok(Some(body)) = method.body() else { continue };
+        for (index, clause) in body.eh_clauses.iter().enumerate() {
+            let is_inside = (clause.handler_offset..clause.handler_offset + clause.handler_len).contains(&offset);
+            match clause.kind {
+                _ if !is_inside => {}
+                EhKind::Finally | EhKind::Fault => found.is_protected = true,
+                _ => found.catches.push((frame.fp, index)),
+            }
+        }
+    }
+    found
+}
+
+/// Aborts wait until the thread is in no finally block and no class constructor.
+pub fn abort_is_deferred(t: Thread) -> bool {
+    handlers(t).is_protected
+}
+
+/// Throws what ended an interruptible wait: ThreadAbortException or ThreadInterruptedException.
+pub fn throw_requested(t: Thread) -> Thrown {
+    let thread = t.managed();
+    if thread.pending_requests() & REQUEST_ABORT != 0 {
+        return throw_abort(t);
+    }
+    thread.take_requests(REQUEST_INTERRUPT);
+    match exceptions::new_exception(t, "System.Threading", "ThreadInterruptedException", None) {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
+/// Throws ThreadAbortException and remembers it, so that it is thrown again when the catch clause is left.
+pub fn throw_abort(t: Thread) -> Thrown {
+    let thread = t.managed();
+    thread.take_requests(REQUEST_ABORT);
+    match exceptions::new_exception(t, "System.Threading", "ThreadAbortException", None) {
+        Ok(exception) => {
+            thread.roots[root::ABORT_EXCEPTION].set(exception);
+            *thread_data::of(t).catches_at_abort().borrow_mut() = handlers(t).catches;
+            thread.set_poll(POLL_INTERRUPT);
+            t.throw(exception)
+        }
+        Err(thrown) => thrown,
+    }
+}
+
+/// Throws the abort in flight again, unless the thread still is in the handler that caught it.
+fn throw_abort_again(t: Thread) {
+    let now = handlers(t);
+    if now.is_protected {
+        return;
+    }
+    {
+        let before = thread_data::of(t).catches_at_abort().borrow();
+        if now.catches.iter().any(|catch| !before.contains(catch)) {
+            return;
+        }
+    }
+    t.set_pending(abort_exception(t));
+}
+
+/// The ThreadAbortException in flight, or null.
+pub fn abort_exception(t: Thread) -> ObjRef {
+    t.managed().roots[root::ABORT_EXCEPTION].get()
+}
+
+/// Ends an abort: by `ResetAbort`, or because it has reached the end of the thread.
+pub fn forget_abort(t: Thread) {
+    let thread = t.managed();
+    thread.take_requests(REQUEST_ABORT);
+    thread.roots[root::ABORT_EXCEPTION].set(ObjRef::NULL);
+    thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+    thread_data::of(t).catches_at_abort().borrow_mut().clear();
+}
+
+/// Milliseconds as managed code gives them: negative = for ever.
+pub fn timeout(milliseconds: i32) -> Option<Duration> {
+    u64::try_from(milliseconds).ok().map(Duration::from_millis)
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitEnd {
+    Woken,
+    TimedOut,
+    /// To be followed by `throw_requested`, unless the wait turns out to have succeeded.
+    Interrupted,
+}
+
+/// Whether a request is there that ends waits now. Aborts wait for the end of finally blocks.
+pub fn ends_waits(t: Thread) -> bool {
+    let requests = t.managed().pending_requests();
+    requests & REQUEST_INTERRUPT != 0 || (requests & REQUEST_ABORT != 0 && !abort_is_deferred(t))
+}
+
+/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
+/// interruptible; it is called again when it was interrupted by an abort that has to wait.
+pub fn wait(
+    t: Thread,
+    timeout: Option<Duration>,
+    mut operation: impl FnMut(Option<Duration>, bool) -> BlockEnd,
+) -> WaitEnd {
+    let deadline = timeout.and_then(|time| Instant::now().checked_add(time));
+    loop {
+        if ends_waits(t) {
+            return WaitEnd::Interrupted;
+        }
+        // A request that has to wait would end every wait at once.
+        let interruptible = t.managed().pending_requests() == 0;
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        match operation(rest, interruptible) {
+            BlockEnd::Woken => return WaitEnd::Woken,
+            BlockEnd::TimedOut => return WaitEnd::TimedOut,
+            BlockEnd::Interrupted => {}
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Source positions of managed code: the debug symbols of each image, read when the first position in it is asked for.
+//!
+//! Invariant: an image's symbols are looked for once; whether there were any is remembered. They are never freed, as images
+//! are not. Left out: symbols that a program passes beside an assembly in memory.
+
+use crate::stack_trace::NO_IL_OFFSET;
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
+pub use saki_metadata::SourcePosition;
+use saki_metadata::SymbolFile;
+use saki_types::{Image, Method, MethodKind};
+use std::sync::OnceLock;
+
+/// Filled by the first thread that asks; others wait for it.
+type Symbols = OnceLock<Option<SymbolFile>>;
+
+/// By address of the image.
+static SYMBOLS: RwLock<Option<FxHashMap<usize, &'static Symbols>>> = RwLock::new(None);
+
+fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
+    let key = std::ptr::from_ref(image).addr();
+    let known = SYMBOLS.read().as_ref().and_then(|table| table.get(&key).copied());
+    let symbols = known.unwrap_or_else(|| {
+        let mut table = SYMBOLS.write();
+        table.get_or_insert_default().entry(key).or_insert_with(|| Box::leak(Box::default()))
+    });
+    // Not under the table's lock: reading a file takes long.
+    symbols.get_or_init(|| SymbolFile::find_for(&image.meta)).as_ref()
+}
+
+/// Where the instruction at `il_offset` (bytes) of `method` comes from. `None` without symbols for it, and for
+/// `NO_IL_OFFSET`.
+pub fn source_position(method: &'static Method, il_offset: u32) -> Option<SourcePosition> {
+    if il_offset == NO_IL_OFFSET {
+        return None;
+    }
+    let MethodKind::Def { image, rid } = method.kind else { return None };
+    symbols_of(image)?.line(rid, il_offset)
+}

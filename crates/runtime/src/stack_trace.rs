@@ -1,0 +1,122 @@
+//! Stack traces: recording frames in an exception while it is thrown, and walking the live stack.
+//!
+//! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each frame
+//! the method's address and (IL offset << 32 | native offset). It grows by doubling.
+
+use crate::exceptions::Thrown;
+use crate::fields::ManagedField;
+use crate::object;
+use crate::thread::{Managed, Thread};
+use saki_abi::ObjRef;
+use saki_code::CodeKind;
+use saki_types::{Method, universe};
+use saki_unwind::{Frame, Frames};
+
+static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
+static CAPTURED_TRACES: ManagedField = ManagedField::corlib("System", "Exception", "captured_traces");
+
+/// IL offset of a frame whose position is not known.
+pub const NO_IL_OFFSET: u32 = u32::MAX;
+
+/// One frame of a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceFrame {
+    pub method: &'static Method,
+    /// `NO_IL_OFFSET` when not known.
+    pub il_offset: u32,
+    /// Bytes from the start of the method's code.
+    pub native_offset: u32,
+}
+
+fn trace_frame(frame: &Frame) -> Option<TraceFrame> {
+    let info = frame.code()?;
+    if !matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter) || info.method.is_null() {
+        return None;
+    }
+    Some(TraceFrame {
+        // SAFETY: code of these kinds is placed with its `&'static Method`.
+        method: unsafe { &*(info.method as *const Method) },
+        il_offset: frame.il_offset().unwrap_or(NO_IL_OFFSET),
+        native_offset: frame.native_offset().unwrap_or(0),
+    })
+}
+
+const FIRST_FRAMES: usize = 8;
+const WORDS_PER_FRAME: usize = 2;
+
+/// `throw` starts a new trace.
+pub fn reset(t: Thread, exception: ObjRef) {
+    STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
+    CAPTURED_TRACES.set_ref(t, exception, ObjRef::NULL);
+}
+
+/// Appends a frame. Without memory for it the frame is left out.
+pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
+    let Some(frame) = trace_frame(frame) else { return };
+    if let Err(Thrown(())) = try_append(t, exception, frame) {
+        t.take_pending();
+    }
+}
+
+fn words(trace: ObjRef) -> *mut i64 {
+    object::element_address(trace, 0, 8) as *mut i64
+}
+
+fn try_append(t: Thread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
+    let mut trace = STACK_TRACE.get_ref(exception);
+    // SAFETY: word 0 of a trace array is its number of frames.
+    let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };
+    let needed = 1 + (count + 1) * WORDS_PER_FRAME;
+    if trace.is_null() || needed > object::array_length(trace) {
+        let capacity = 1 + WORDS_PER_FRAME * (count * 2).max(FIRST_FRAMES);
+        let grown = object::new_array(t, universe().int64(), capacity)?;
+        if !trace.is_null() {
+            // SAFETY: the old array holds `1 + count * WORDS_PER_FRAME` used words, the new one more.
+            unsafe { std::ptr::copy_nonoverlapping(words(trace), words(grown), 1 + count * WORDS_PER_FRAME) };
+        }
+        STACK_TRACE.set_ref(t, exception, grown);
+        trace = grown;
+    }
+    let at = words(trace);
+    // SAFETY: `needed` words are there.
+    unsafe {
+        *at.add(1 + count * WORDS_PER_FRAME) = frame.method as *const Method as i64;
+        *at.add(2 + count * WORDS_PER_FRAME) = (i64::from(frame.il_offset) << 32) | i64::from(frame.native_offset);
+        *at = count as i64 + 1;
+    }
+    Ok(())
+}
+
+/// The frames recorded in an exception, innermost first.
+pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
+    let trace = STACK_TRACE.get_ref(exception);
+    if trace.is_null() {
+        return Vec::new();
+    }
+    let at = words(trace);
+    // SAFETY: the layout described in the module header.
+    unsafe {
+        (0..*at as usize)
+            .map(|index| {
+                let position = *at.add(2 + index * WORDS_PER_FRAME);
+                TraceFrame {
+                    method: &*(*at.add(1 + index * WORDS_PER_FRAME) as *const Method),
+                    il_offset: (position >> 32) as u32,
+                    native_offset: position as u32,
+                }
+            })
+            .collect()
+    }
+}
+
+/// The managed frames of the current thread, innermost first; internal calls are frames of their own.
+pub fn walk(t: Thread) -> Vec<TraceFrame> {
+    // SAFETY: the current thread's own stack, walked from the thunk that called the runtime.
+    let frames = unsafe { Frames::of_thread(t.abi()) };
+    frames.filter_map(|frame| trace_frame(&frame)).collect()
+}
+
+/// The caller of an internal call: the innermost frame that is not an internal call's wrapper; `skip` more frames up.
+pub fn caller(t: Thread, skip: usize) -> Option<&'static Method> {
+    walk(t).into_iter().map(|f| f.method).filter(|m| !m.is_internal_call()).nth(skip)
+}

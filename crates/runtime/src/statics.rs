@@ -1,0 +1,106 @@
+//! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
+
+use crate::thread::Thread;
+use parking_lot::RwLock;
+use saki_abi::{ObjRef, RefMap};
+use saki_thread::BlockScan;
+use saki_types::{Field, LoadResult, Ty};
+use std::sync::atomic::Ordering;
+
+/// References among the statics of one type.
+struct StaticRoots {
+    base: usize,
+    ref_offsets: &'static [u32],
+}
+
+static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
+
+/// Types with thread-statics, by block number.
+static THREAD_BLOCKS: RwLock<Vec<Ty>> = RwLock::new(Vec::new());
+
+fn zeroed(size_bytes: usize) -> *mut u8 {
+    let words = size_bytes.div_ceil(16).max(1);
+    Box::leak(vec![0u128; words].into_boxed_slice()).as_mut_ptr() as *mut u8
+}
+
+/// Base of the type's static area, allocated on first use.
+///
+/// # Errors
+/// The type's layout errors.
+pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
+    // Acquire: pairs with the Release below.
+    let known = ty.runtime.statics.load(Ordering::Acquire);
+    if !known.is_null() {
+        return Ok(known);
+    }
+    let layout = ty.static_layout()?;
+    let mut roots = ROOTS.write();
+    let known = ty.runtime.statics.load(Ordering::Acquire);
+    if !known.is_null() {
+        return Ok(known);
+    }
+    let base = zeroed(layout.size_bytes as usize);
+    if !layout.ref_offsets.is_empty() {
+        roots.push(StaticRoots { base: base as usize, ref_offsets: &layout.ref_offsets });
+    }
+    // Release: the area is zeroed and registered before it is seen.
+    ty.runtime.statics.store(base, Ordering::Release);
+    Ok(base)
+}
+
+/// Address of a static field that is not thread-static; RVA fields lie in the image.
+///
+/// # Errors
+/// Layout errors; `BadImageFormat`.
+pub fn static_field_address(field: &'static Field) -> LoadResult<*mut u8> {
+    if field.has_rva()
+        && let Some(data) = field.rva_data()?
+    {
+        return Ok(data.as_ptr().cast_mut());
+    }
+    let offset = field.offset_bytes()? as usize;
+    Ok(static_base(field.owner)?.wrapping_add(offset))
+}
+
+fn thread_block_number(ty: Ty) -> u32 {
+    let known = ty.thread_static_block.load(Ordering::Acquire);
+    if known != u32::MAX {
+        return known;
+    }
+    let mut blocks = THREAD_BLOCKS.write();
+    let known = ty.thread_static_block.load(Ordering::Acquire);
+    if known != u32::MAX {
+        return known;
+    }
+    blocks.push(ty);
+    let number = blocks.len() as u32 - 1;
+    // Release: the number is in the table before it is seen.
+    ty.thread_static_block.store(number, Ordering::Release);
+    number
+}
+
+/// Address of a thread-static field for this thread.
+///
+/// # Errors
+/// The type's layout errors.
+pub fn thread_static_address(t: Thread, field: &'static Field) -> LoadResult<*mut u8> {
+    let offset = field.offset_bytes()? as usize;
+    let number = thread_block_number(field.owner) as usize;
+    let thread = t.managed();
+    let mut block = thread.static_block(number);
+    if block.is_null() {
+        let layout = field.owner.static_layout()?;
+        let scan = BlockScan::Precise(RefMap::leak(&layout.thread_ref_offsets));
+        block = thread.ensure_static_block(number, layout.thread_size_bytes as usize, scan);
+    }
+    Ok(block.wrapping_add(offset))
+}
+
+/// Reference slots of all static areas, for the collector.
+pub fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
+    for roots in ROOTS.read().iter() {
+        for &offset in roots.ref_offsets {
+            visit((roots.base + offset as usize) as *mut ObjRef);
+        }
+    }
+}

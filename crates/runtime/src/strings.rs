@@ -1,0 +1,141 @@
+//! Strings: allocation, conversion, the intern table, literal cells.
+
+use crate::cells::Cell;
+use crate::exceptions;
+use crate::thread::{Managed, Thread};
+use crate::vtables::vtable_of;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_abi::object::{STRING_CHARS_OFFSET, StringHeader};
+use saki_abi::vtable::VTable;
+use saki_abi::ObjRef;
+use saki_metadata::Token;
+use saki_types::{Image, universe};
+use std::sync::OnceLock;
+
+fn string_vtable() -> &'static VTable {
+    static VTABLE: OnceLock<&'static VTable> = OnceLock::new();
+    VTABLE.get_or_init(|| match vtable_of(universe().string()) {
+        // SAFETY: vtables are never freed.
+        Ok(vtable) => unsafe { &*vtable },
+        Err(error) => saki_base::bug!("System.String does not load: {error}"),
+    })
+}
+
+/// A zeroed string of `length` UTF-16 units.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn alloc_string(t: Thread, length: usize) -> Managed<ObjRef> {
+    let length = i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
+    // SAFETY: System.String's vtable; `t` is current.
+    let string = unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length) };
+    string.ok_or_else(|| exceptions::out_of_memory(t))
+}
+
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_string_utf16(t: Thread, units: &[u16]) -> Managed<ObjRef> {
+    let string = alloc_string(t, units.len())?;
+    // SAFETY: the new string holds `units.len()` units.
+    unsafe { std::ptr::copy_nonoverlapping(units.as_ptr(), chars_ptr(string), units.len()) };
+    Ok(string)
+}
+
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_string(t: Thread, text: &str) -> Managed<ObjRef> {
+    if text.is_ascii() {
+        let string = alloc_string(t, text.len())?;
+        for (index, byte) in text.bytes().enumerate() {
+            // SAFETY: `index < text.len()`, the string's length.
+            unsafe { chars_ptr(string).add(index).write(u16::from(byte)) };
+        }
+        return Ok(string);
+    }
+    new_string_utf16(t, &text.encode_utf16().collect::<Vec<_>>())
+}
+
+/// A string from bytes that should be UTF-8; invalid sequences become U+FFFD.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_string_utf8(t: Thread, bytes: &[u8]) -> Managed<ObjRef> {
+    new_string(t, &String::from_utf8_lossy(bytes))
+}
+
+/// Address of the first UTF-16 unit.
+pub fn chars_ptr(string: ObjRef) -> *mut u16 {
+    string.field_ptr(STRING_CHARS_OFFSET as usize)
+}
+
+/// Length in UTF-16 units.
+pub fn length(string: ObjRef) -> usize {
+    // SAFETY: the caller has a string.
+    unsafe { (*(string.0 as *const StringHeader)).length as usize }
+}
+
+/// The UTF-16 units. The slice is valid while the caller's frame keeps `string` alive.
+pub fn units<'a>(string: ObjRef) -> &'a [u16] {
+    // SAFETY: `length` units follow the header; strings are immutable and pinned by the caller's stack.
+    unsafe { std::slice::from_raw_parts(chars_ptr(string), length(string)) }
+}
+
+/// The text; lone surrogates become U+FFFD. Null gives the empty text.
+pub fn to_rust(string: ObjRef) -> String {
+    if string.is_null() { String::new() } else { String::from_utf16_lossy(units(string)) }
+}
+
+static INTERNED: Mutex<Option<FxHashMap<Box<[u16]>, Cell>>> = Mutex::new(None);
+
+/// The interned string with these units.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn intern(t: Thread, text: &[u16]) -> Managed<ObjRef> {
+    intern_cell(t, text, None).map(Cell::get)
+}
+
+/// The interned string with `string`'s text: itself when it is the first.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn intern_object(t: Thread, string: ObjRef) -> Managed<ObjRef> {
+    intern_cell(t, units(string), Some(string)).map(Cell::get)
+}
+
+/// The interned string with these units, or null.
+pub fn is_interned(text: &[u16]) -> ObjRef {
+    INTERNED.lock().as_ref().and_then(|table| table.get(text)).map_or(ObjRef::NULL, |cell| cell.get())
+}
+
+fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cell> {
+    if let Some(&cell) = INTERNED.lock().as_ref().and_then(|table| table.get(text)) {
+        return Ok(cell);
+    }
+    // Allocate outside the lock: allocation is a safepoint.
+    let string = match existing {
+        Some(string) => string,
+        None => new_string_utf16(t, text)?,
+    };
+    let mut table = INTERNED.lock();
+    let table = table.get_or_insert_default();
+    Ok(*table.entry(text.into()).or_insert_with(|| Cell::new(string)))
+}
+
+static LITERALS: Mutex<Option<FxHashMap<(usize, u32), Cell>>> = Mutex::new(None);
+
+/// The cell of an `ldstr` literal, made when code that loads it is placed.
+///
+/// # Errors
+/// OutOfMemoryException; BadImageFormatException for a bad token.
+pub fn literal_cell(t: Thread, image: &'static Image, token: u32) -> Managed<Cell> {
+    let key = (image as *const Image as usize, token);
+    if let Some(&cell) = LITERALS.lock().as_ref().and_then(|table| table.get(&key)) {
+        return Ok(cell);
+    }
+    let units = image.meta.user_string(Token(token)).map_err(|e| exceptions::throw_load_error(t, &e.into()))?;
+    let cell = intern_cell(t, &units, None)?;
+    LITERALS.lock().get_or_insert_default().insert(key, cell);
+    Ok(cell)
+}

@@ -1,0 +1,110 @@
+//! The current managed thread as the runtime's functions receive it.
+
+use crate::exceptions::Thrown;
+use saki_abi::{ObjRef, ThreadAbi};
+use saki_thread::ManagedThread;
+
+/// The current thread: the first argument of every helper and internal call. Copyable, one pointer.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Thread(*mut ThreadAbi);
+
+/// Result of runtime functions that may leave a managed exception pending.
+pub type Managed<T> = Result<T, Thrown>;
+
+impl Thread {
+    /// The thread that compiled code passes, or a `ManagedThread`'s own.
+    ///
+    /// # Safety
+    /// `abi` belongs to the current OS thread's managed thread.
+    pub unsafe fn from_abi(abi: *mut ThreadAbi) -> Thread {
+        Thread(abi)
+    }
+
+    /// The current thread; aborts when the OS thread is not attached.
+    pub fn current() -> Thread {
+        match saki_thread::current() {
+            Some(thread) => Thread(thread.abi()),
+            None => saki_base::bug!("managed state used on a thread that is not attached"),
+        }
+    }
+
+    pub fn abi(self) -> *mut ThreadAbi {
+        self.0
+    }
+
+    /// The whole managed thread.
+    pub fn managed(self) -> &'static ManagedThread {
+        // SAFETY: `abi` is the first field of the repr(C) `ManagedThread` it came from, which outlives its OS thread.
+        unsafe { &*(self.0 as *const ManagedThread) }
+    }
+
+    /// Managed id, as written into thin locks.
+    pub fn id(self) -> u32 {
+        // SAFETY: the current thread's own struct; written before it ran.
+        unsafe { (*self.0).managed_id }
+    }
+
+    /// The exception that will be thrown when the runtime function returns.
+    pub fn pending(self) -> ObjRef {
+        // SAFETY: only this thread reads and writes the field.
+        unsafe { (*self.0).pending_exception }
+    }
+
+    pub fn set_pending(self, exception: ObjRef) {
+        // SAFETY: as in `pending`.
+        unsafe { (*self.0).pending_exception = exception }
+    }
+
+    /// Takes the pending exception.
+    pub fn take_pending(self) -> ObjRef {
+        let exception = self.pending();
+        self.set_pending(ObjRef::NULL);
+        exception
+    }
+
+    /// Leaves `exception` to be thrown on return.
+    pub fn throw(self, exception: ObjRef) -> Thrown {
+        self.set_pending(exception);
+        Thrown(())
+    }
+
+    /// Frame pointer of the innermost managed→runtime thunk.
+    pub fn exit_frame(self) -> usize {
+        // SAFETY: as in `pending`.
+        unsafe { (*self.0).exit_frame }
+    }
+
+    /// Runs the body of an internal call: on `Err` the exception is pending and a zero value is returned.
+    pub fn run<T: IcallResult>(self, body: impl FnOnce() -> Managed<T>) -> T {
+        match body() {
+            Ok(value) => value,
+            Err(Thrown(())) => {
+                debug_assert!(!self.pending().is_null());
+                T::zero()
+            }
+        }
+    }
+}
+
+/// What an internal call can return to compiled code.
+pub trait IcallResult {
+    /// The value returned beside a pending exception; never looked at.
+    fn zero() -> Self;
+}
+
+macro_rules! zeroes {
+    ($($ty:ty = $zero:expr),*) => { $(impl IcallResult for $ty { fn zero() -> Self { $zero } })* };
+}
+zeroes!(() = (), ObjRef = ObjRef::NULL, bool = false, u8 = 0, i8 = 0, u16 = 0, i16 = 0, u32 = 0, i32 = 0, u64 = 0, i64 = 0, usize = 0, isize = 0, f32 = 0.0, f64 = 0.0);
+
+impl<T> IcallResult for *mut T {
+    fn zero() -> Self {
+        std::ptr::null_mut()
+    }
+}
+impl<T> IcallResult for *const T {
+    fn zero() -> Self {
+        std::ptr::null()
+    }
+}

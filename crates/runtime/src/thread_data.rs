@@ -1,0 +1,53 @@
+//! The runtime's own data of a managed thread, behind `ManagedThread::runtime_data`.
+
+use crate::pending::HandlerFrame;
+use crate::thread::Thread;
+use saki_thread::{ManagedThread, ThreadHooks};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering;
+
+/// Read and written by the thread itself only.
+#[derive(Default)]
+pub struct ThreadData {
+    local_blocks: Cell<usize>,
+    catches_at_abort: RefCell<Vec<HandlerFrame>>,
+}
+
+impl ThreadData {
+    /// Head of the thread's `localloc` blocks.
+    pub fn local_blocks(&self) -> &Cell<usize> {
+        &self.local_blocks
+    }
+
+    /// Catch clauses that frames were in when the abort in flight was thrown.
+    pub fn catches_at_abort(&self) -> &RefCell<Vec<HandlerFrame>> {
+        &self.catches_at_abort
+    }
+}
+
+/// The current thread's data.
+pub fn of(t: Thread) -> &'static ThreadData {
+    // Relaxed: written by this thread when it attached.
+    let address = t.managed().runtime_data.load(Ordering::Relaxed);
+    debug_assert_ne!(address, 0, "the thread was attached before the runtime's hooks");
+    // SAFETY: a leaked box of this thread, freed when it detaches.
+    unsafe { &*(address as *const ThreadData) }
+}
+
+fn attached(thread: &'static ManagedThread) {
+    let data = Box::into_raw(Box::<ThreadData>::default());
+    thread.runtime_data.store(data as usize, Ordering::Relaxed);
+    saki_gc::bind_thread(thread);
+}
+
+fn detaching(thread: &'static ManagedThread) {
+    saki_gc::unbind_thread(thread);
+    let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
+    if !data.is_null() {
+        // SAFETY: made in `attached`; the thread runs no managed code any more.
+        drop(unsafe { Box::from_raw(data) });
+    }
+}
+
+/// Binds every thread, present and future, to the collector and gives it its data.
+pub static HOOKS: ThreadHooks = ThreadHooks { attached, detaching };

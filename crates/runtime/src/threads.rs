@@ -1,0 +1,454 @@
+//! System.Threading.Thread objects and the managed threads behind them: making, starting, ending.
+//!
+//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), given back
+//! by the object's finalizer. Its `state` holds the bits of `ThreadState` that last; WaitSleepJoin is derived from what the
+//! thread waits for now. Invariant: a thread that has ended is Stopped before `Join` sees its end.
+//! Left out: what is thrown into threads (`pending`), and the internal calls (`icall::threading`).
+
+use crate::exceptions::{self, Thrown, ToManaged};
+use crate::fields::ManagedField;
+use crate::handles;
+use crate::invoke::{self, Slot};
+use crate::object::{self, type_of};
+use crate::thread::{Managed, Thread};
+use parking_lot::RwLock;
+use saki_abi::ObjRef;
+use saki_sync::handle_table::{Handle, HandleKind};
+use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
+use saki_types::universe;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+
+pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
+pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
+static HANDLE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "handle");
+static STATE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "state");
+pub static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
+pub static MANAGED_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "managed_id");
+pub static APARTMENT_STATE: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "apartment_state");
+pub static PRIORITY: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "priority");
+pub static STACK_SIZE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "stack_size");
+pub static IS_POOL_THREAD: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "threadpool_thread");
+/// `Thread.Interrupt` came before the thread was started.
+pub static INTERRUPT_WANTED: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "thread_interrupt_requested");
+
+/// Bits of `System.Threading.ThreadState`.
+pub mod state {
+    pub const BACKGROUND: u32 = 4;
+    pub const UNSTARTED: u32 = 8;
+    pub const STOPPED: u32 = 16;
+    pub const WAIT_SLEEP_JOIN: u32 = 32;
+    pub const ABORT_REQUESTED: u32 = 128;
+    pub const ABORTED: u32 = 256;
+}
+
+/// `ApartmentState`.
+const APARTMENT_MTA: u8 = 1;
+const APARTMENT_UNKNOWN: u8 = 2;
+/// `ThreadPriority.Normal`.
+const NORMAL_PRIORITY: i32 = 2;
+
+/// `ManagedThreadId`s: 1 is the main thread's; 2 is the finalizer's, whose object is made only when a finalizer asks.
+const MAIN_MANAGED_ID: i32 = 1;
+static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
+
+/// What other crates do on a thread that ends, while it can still run managed code.
+pub type ExitHook = fn(Thread);
+static EXIT_HOOKS: RwLock<Vec<ExitHook>> = RwLock::new(Vec::new());
+
+/// Adds a function that runs on each thread that ends.
+pub fn add_exit_hook(hook: ExitHook) {
+    EXIT_HOOKS.write().push(hook);
+}
+
+/// The state bits that last. The object stays in place while the caller's frame holds it.
+fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
+    // SAFETY: an `int` field of the object, aligned; only atomics touch it.
+    unsafe { &*STATE.address::<AtomicU32>(internal) }
+}
+
+/// `Thread.ThreadState`.
+pub fn state_of(internal: ObjRef) -> u32 {
+    // Relaxed: a snapshot for the program.
+    let bits = state_bits(internal).load(Ordering::Relaxed);
+    let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
+        && managed_of(internal).is_some_and(|thread| {
+            !thread.is_detached() && !matches!(thread.wait_state(), WaitState::Running | WaitState::Native)
+        });
+    if waits { bits | state::WAIT_SLEEP_JOIN } else { bits }
+}
+
+/// Sets state bits; Background also changes what the process waits for.
+pub fn set_state(internal: ObjRef, bits: u32) {
+    // Relaxed: the bits guard no other data.
+    state_bits(internal).fetch_or(bits, Ordering::Relaxed);
+    if bits & state::BACKGROUND != 0
+        && let Some(thread) = managed_of(internal)
+    {
+        thread.set_background(true);
+    }
+}
+
+/// Clears state bits; see `set_state`.
+pub fn clear_state(internal: ObjRef, bits: u32) {
+    // Relaxed: as in `set_state`.
+    state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
+    if bits & state::BACKGROUND != 0
+        && let Some(thread) = managed_of(internal)
+    {
+        thread.set_background(false);
+    }
+}
+
+fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
+    // SAFETY: an IntPtr field of the object, aligned; only atomics touch it.
+    unsafe { &*HANDLE.address::<AtomicUsize>(internal) }
+}
+
+/// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
+pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
+    // Acquire: pairs with `link`; the box is filled.
+    let address = handle_word(internal).load(Ordering::Acquire) as *const ThreadRef;
+    // SAFETY: null or a box from `link`, freed only by the object's finalizer.
+    (!address.is_null()).then(|| unsafe { (*address).as_static() })
+}
+
+/// As `managed_of`, counted.
+pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
+    managed_of(internal).map(ThreadRef::to)
+}
+
+/// Makes `internal` refer to the thread, unless it does.
+fn link(internal: ObjRef, thread: &'static ManagedThread) {
+    let word = handle_word(internal);
+    let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
+    // AcqRel: publishes the box; the starter and the new thread both try.
+    if word.compare_exchange(0, reference as usize, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        // SAFETY: made above and not published.
+        drop(unsafe { Box::from_raw(reference) });
+    }
+}
+
+/// Gives the thread reference back; for the finalizer of the InternalThread.
+pub fn unlink(internal: ObjRef) {
+    // AcqRel: whoever gets the address owns the box.
+    let reference = handle_word(internal).swap(0, Ordering::AcqRel) as *mut ThreadRef;
+    if !reference.is_null() {
+        // SAFETY: a box from `link`; the swap made it ours.
+        drop(unsafe { Box::from_raw(reference) });
+    }
+}
+
+/// The InternalThread object of a Thread object, made if it has none yet.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn internal_of(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
+    let internal = INTERNAL_THREAD.get_ref(thread);
+    if !internal.is_null() {
+        return Ok(internal);
+    }
+    construct_internal(t, thread)
+}
+
+fn new_internal(t: Thread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
+    let internal_ty = universe().corlib_type("System.Threading", "InternalThread").to_managed(t)?;
+    let internal = object::new_instance(t, internal_ty)?;
+    MANAGED_ID.set(internal, managed_id);
+    APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
+    PRIORITY.set(internal, NORMAL_PRIORITY);
+    STATE.set(internal, bits);
+    Ok(internal)
+}
+
+fn next_managed_id() -> i32 {
+    // Relaxed: any number not used before.
+    NEXT_MANAGED_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Gives a Thread object its InternalThread, in state Unstarted.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn construct_internal(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
+    let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
+    INTERNAL_THREAD.set_ref(t, thread, internal);
+    Ok(internal)
+}
+
+/// Makes the Thread object of the current thread, which managed code did not start.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn create_main(t: Thread) -> Managed<()> {
+    let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+    let thread = object::new_instance(t, thread_ty)?;
+    let is_main = t.managed().kind() == ThreadKind::Main;
+    let managed_id = if is_main { MAIN_MANAGED_ID } else { next_managed_id() };
+    let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
+    let internal = new_internal(t, managed_id, bits)?;
+    if !is_main {
+        APARTMENT_STATE.set(internal, APARTMENT_MTA);
+    }
+    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    link(internal, t.managed());
+    INTERNAL_THREAD.set_ref(t, thread, internal);
+    t.managed().roots[root::THREAD_OBJECT].set(thread);
+    Ok(())
+}
+
+/// The current thread's Thread object, made if the thread came from outside.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn current_object(t: Thread) -> Managed<ObjRef> {
+    let known = t.managed().roots[root::THREAD_OBJECT].get();
+    if !known.is_null() {
+        return Ok(known);
+    }
+    create_main(t)?;
+    Ok(t.managed().roots[root::THREAD_OBJECT].get())
+}
+
+/// The current thread's InternalThread object.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn current_internal(t: Thread) -> Managed<ObjRef> {
+    let thread = current_object(t)?;
+    internal_of(t, thread)
+}
+
+/// GC handles that carry objects to a new thread.
+struct Luggage {
+    thread: Handle,
+    delegate: Handle,
+    argument: Handle,
+}
+
+fn pack(t: Thread, object: ObjRef) -> Managed<Handle> {
+    handles::allocate(t, HandleKind::Normal, object).ok_or_else(|| exceptions::out_of_memory(t))
+}
+
+fn unpack(t: Thread, handle: Handle) -> ObjRef {
+    let object = handles::target(handle).unwrap_or(ObjRef::NULL);
+    // A handle of ours is not stale.
+    let _ = handles::free(t, handle);
+    object
+}
+
+fn thread_state_error(t: Thread, message: &str) -> Thrown {
+    exceptions::throw(t, "System.Threading", "ThreadStateException", message)
+}
+
+/// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
+///
+/// # Errors
+/// ThreadStateException when it was started before; OutOfMemoryException when the system has no room for a thread.
+pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
+    let internal = internal_of(t, thread)?;
+    let bits = state_bits(internal);
+    // AcqRel: one starter wins; it sees what was set before.
+    let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
+        _ if bits & state::UNSTARTED == 0 || bits & state::ABORTED != 0 => None,
+        _ => Some(bits & !state::UNSTARTED),
+    });
+    match claimed {
+        Err(now) if now & state::UNSTARTED == 0 => {
+            return Err(thread_state_error(t, "Thread has already been started."));
+        }
+        // Aborted before it started: it never runs.
+        Err(_) => return Ok(()),
+        Ok(_) => {}
+    }
+    let luggage = Luggage {
+        thread: pack(t, thread)?,
+        delegate: pack(t, delegate)?,
+        argument: pack(t, START_ARGUMENT.get_ref(thread))?,
+    };
+    // Relaxed: `set_state` after this changes the kind itself, through the link.
+    let is_background = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
+    let kind = if is_background { ThreadKind::Background } else { ThreadKind::Foreground };
+    let stack_bytes = usize::try_from(STACK_SIZE.get::<i32>(internal)).unwrap_or(0);
+    let spawned = saki_thread::spawn(kind, None, stack_bytes, move |managed| {
+        // SAFETY: the thread just attached.
+        run(unsafe { Thread::from_abi(managed.abi()) }, luggage);
+    });
+    match spawned {
+        Ok(spawned) => {
+            link(internal, spawned.as_static());
+            // The program may have changed its mind between the load above and the link.
+            let wanted = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
+            if wanted != is_background {
+                spawned.set_background(wanted);
+            }
+            Ok(())
+        }
+        Err(_) => {
+            bits.fetch_or(state::UNSTARTED, Ordering::Release);
+            Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."))
+        }
+    }
+}
+
+/// Makes `thread` the current thread's object.
+pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
+    t.managed().roots[root::THREAD_OBJECT].set(thread);
+    link(internal, t.managed());
+    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    if APARTMENT_STATE.get::<u8>(internal) == APARTMENT_UNKNOWN {
+        APARTMENT_STATE.set(internal, APARTMENT_MTA);
+    }
+    if INTERRUPT_WANTED.get::<u8>(internal) != 0 {
+        INTERRUPT_WANTED.set(internal, 0u8);
+        t.managed().request(REQUEST_INTERRUPT);
+    }
+}
+
+/// The body of a started thread.
+fn run(t: Thread, luggage: Luggage) {
+    let thread = unpack(t, luggage.thread);
+    let delegate = unpack(t, luggage.delegate);
+    let argument = unpack(t, luggage.argument);
+    let internal = INTERNAL_THREAD.get_ref(thread);
+    adopt(t, thread, internal);
+    if let Some(name) = t.managed().name() {
+        set_native_name(t.managed(), &name);
+    }
+    if call_start(t, delegate, argument).is_err() {
+        end_by_exception(t);
+    }
+    finish(t);
+}
+
+fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
+    if delegate.is_null() {
+        return Err(exceptions::throw_default(t, "NullReferenceException"));
+    }
+    let invoke = saki_il::synth::delegate::invoke_method(type_of(delegate)).to_managed(t)?;
+    let words = [Slot::from_ref(delegate), Slot::from_ref(argument)];
+    let count = 1 + invoke.sig().to_managed(t)?.params.len().min(1);
+    invoke::invoke(t, invoke, &words[..count])?;
+    Ok(())
+}
+
+/// What happens to an exception that reaches the end of a thread's stack: an abort ends the thread, others the process.
+pub fn end_by_exception(t: Thread) {
+    let exception = t.pending();
+    if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
+        t.take_pending();
+        crate::pending::forget_abort(t);
+        return;
+    }
+    crate::unhandled::report_and_exit(t);
+}
+
+/// Marks the current thread as ended. It runs no managed code after this.
+pub fn finish(t: Thread) {
+    let hooks: Vec<ExitHook> = EXIT_HOOKS.read().clone();
+    for hook in hooks {
+        hook(t);
+    }
+    let thread = t.managed().roots[root::THREAD_OBJECT].get();
+    if thread.is_null() {
+        return;
+    }
+    let internal = INTERNAL_THREAD.get_ref(thread);
+    // Release: who sees Stopped sees what the thread did.
+    let _ = state_bits(internal)
+        .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
+}
+
+/// Shows the name to the system's tools, which keep 15 bytes of it.
+pub fn set_native_name(thread: &ManagedThread, name: &str) {
+    const MAX_NAME_BYTES: usize = 15;
+    let mut end = name.len().min(MAX_NAME_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    if thread.native_id() != 0 {
+        // Only a help for debugging: not being able to is no error.
+        let _ = std::fs::write(format!("/proc/self/task/{}/comm", thread.native_id()), &name[..end]);
+    }
+}
+
+/// `Thread.Interrupt`.
+pub fn interrupt(internal: ObjRef) {
+    match managed_of(internal) {
+        Some(thread) => thread.request(REQUEST_INTERRUPT),
+        None => INTERRUPT_WANTED.set(internal, 1u8),
+    }
+}
+
+/// `Thread.Join`: whether the thread has ended. Negative = for ever.
+///
+/// # Errors
+/// ThreadStateException when it was not started; ThreadInterruptedException, ThreadAbortException.
+pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
+    if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
+        return Err(thread_state_error(t, "Thread has not been started."));
+    }
+    // The starter is between claiming and linking for a few microseconds.
+    let thread = loop {
+        match thread_ref_of(internal) {
+            Some(thread) => break thread,
+            None => saki_thread::blocking(std::thread::yield_now),
+        }
+    };
+    let timeout = crate::pending::timeout(milliseconds);
+    match crate::pending::wait(t, timeout, |rest, interruptible| thread.join_with_end(rest, interruptible)) {
+        crate::pending::WaitEnd::Woken => Ok(true),
+        crate::pending::WaitEnd::TimedOut => Ok(false),
+        crate::pending::WaitEnd::Interrupted => Err(crate::pending::throw_requested(t)),
+    }
+}
+
+/// `Thread.Abort`. `state_object` may be null.
+///
+/// # Errors
+/// ThreadAbortException when the thread aborts itself.
+pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
+    let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
+    // AcqRel: one aborter wins; it sees what was set before.
+    let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
+        _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
+        _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
+        _ => Some(bits | state::ABORT_REQUESTED),
+    });
+    let first = matches!(claimed, Ok(before) if before & state::UNSTARTED == 0);
+    if is_self {
+        if first {
+            t.managed().roots[root::ABORT_STATE].set(state_object);
+        }
+        return Err(crate::pending::throw_abort(t));
+    }
+    if first {
+        // The starter links the thread a few microseconds after it claimed it.
+        let thread = loop {
+            match thread_ref_of(internal) {
+                Some(thread) => break thread,
+                None => saki_thread::blocking(std::thread::yield_now),
+            }
+        };
+        thread.roots[root::ABORT_STATE].set(state_object);
+        thread.request(saki_thread::REQUEST_ABORT);
+    }
+    Ok(())
+}
+
+/// `Thread.ResetAbort` of the current thread.
+///
+/// # Errors
+/// ThreadStateException when no abort was requested.
+pub fn reset_abort(t: Thread) -> Managed<()> {
+    let internal = current_internal(t)?;
+    // AcqRel: as in `abort`.
+    let before = state_bits(internal).fetch_and(!state::ABORT_REQUESTED, Ordering::AcqRel);
+    if before & state::ABORT_REQUESTED == 0 {
+        return Err(thread_state_error(t, "Unable to reset abort because no abort was requested"));
+    }
+    crate::pending::forget_abort(t);
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! System.RuntimeType objects: one per type, made on first use, kept in a root cell.
+
+use crate::cells::Cell;
+use crate::fields::ManagedField;
+use crate::object;
+use crate::thread::{Managed, Thread};
+use saki_abi::ObjRef;
+use saki_types::{Ty, Type, universe};
+use std::sync::atomic::Ordering;
+
+/// `RuntimeTypeHandle value` inside System.Type.
+static IMPL: ManagedField = ManagedField::corlib("System", "Type", "_impl");
+
+/// The cell that holds the type object.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
+    // Acquire: pairs with the Release below.
+    let known = ty.runtime.type_object_cell.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: stored below from `Cell::address`.
+        return Ok(unsafe { Cell::from_address(known as usize) });
+    }
+    let object = object::new_instance(t, universe().runtime_type())?;
+    IMPL.set(object, ty as *const Type as usize);
+    let cell = Cell::new(object);
+    let address = cell.address() as *mut u8;
+    // Release: publishes the filled cell. The first to publish wins, so that the object is unique.
+    match ty.runtime.type_object_cell.compare_exchange(std::ptr::null_mut(), address, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(cell),
+        Err(earlier) => {
+            cell.set(ObjRef::NULL);
+            // SAFETY: as above.
+            Ok(unsafe { Cell::from_address(earlier as usize) })
+        }
+    }
+}
+
+/// The System.RuntimeType object of a type.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn type_object(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    Ok(cell_of(t, ty)?.get())
+}
+
+/// The type a System.Type object (not null) stands for. TypeBuilders and the like have a null handle.
+pub fn type_of_object(object: ObjRef) -> Option<Ty> {
+    let handle = IMPL.get::<usize>(object);
+    // SAFETY: `_impl` of runtime types is the address of a `&'static Type`.
+    (handle != 0).then(|| unsafe { &*(handle as *const Type) })
+}
+
+/// As `type_of_object`, throwing for null and for types that are not the runtime's.
+///
+/// # Errors
+/// ArgumentNullException, NotSupportedException.
+pub fn require(t: Thread, object: ObjRef, parameter: &str) -> Managed<Ty> {
+    if object.is_null() {
+        return Err(crate::exceptions::throw_argument_null(t, parameter));
+    }
+    let ty = type_of_object(object);
+    ty.ok_or_else(|| crate::exceptions::throw(t, "System", "NotSupportedException", "The type is not a runtime type."))
+}
+

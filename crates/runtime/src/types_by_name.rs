@@ -1,0 +1,30 @@
+//! Class-library types by assembly and name, for what the runtime itself needs.
+
+use saki_types::binder::AssemblyName;
+use saki_types::{LoadError, LoadResult, Ty, universe};
+
+/// The type, or None when the assembly or type is missing. Nested types as "Outer/Inner".
+pub fn find_type(assembly: &str, namespace: &str, name: &str) -> Option<Ty> {
+    load_type(assembly, namespace, name).ok()
+}
+
+/// # Errors
+/// `FileNotFound`, `TypeLoad`.
+pub fn load_type(assembly: &str, namespace: &str, name: &str) -> LoadResult<Ty> {
+    let image = if assembly == "mscorlib" {
+        universe().corlib()
+    } else {
+        let wanted = AssemblyName { name: assembly.to_string(), ..AssemblyName::default() };
+        universe().binder().resolve(&wanted, None)?.image
+    };
+    let mut parts = name.split('/');
+    let outer = parts.next().unwrap_or_default();
+    let missing = || LoadError::type_load(format!("{assembly} has no type {namespace}.{name}"), format!("{namespace}.{name}"));
+    let mut ty = image.find_type(namespace, outer)?.ok_or_else(missing)?;
+    for inner in parts {
+        let def = ty.def().ok_or_else(missing)?;
+        let rid = def.image.meta.find_type_def("", inner, Some(def.rid)).ok_or_else(missing)?;
+        ty = def.image.type_def(rid)?;
+    }
+    Ok(ty)
+}

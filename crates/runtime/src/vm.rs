@@ -1,0 +1,330 @@
+//! The virtual machine as a whole: start-up in the order that the class library needs, running a program, exit.
+
+use crate::cells::Cell;
+use crate::exceptions::{self, Thrown, ToManaged};
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object::{self, type_of};
+use crate::strings;
+use crate::thread::{Managed, Thread};
+use crate::{compile, finalizer, handles, helpers, stack_trace, thread_data, unhandled};
+use saki_abi::{ObjRef, ThreadAbi};
+use saki_code::RuntimeHooks;
+use saki_jit::{Compiler, CompilerOptions};
+use saki_thread::ThreadKind;
+use saki_types::binder::{Binder, PROFILE, SearchPaths};
+use saki_types::{Assembly, LoadError, Type, universe};
+use saki_unwind::{Callbacks, FaultKind, Frame};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+/// How to start.
+#[derive(Clone, Debug)]
+pub struct VmOptions {
+    /// Directory of the class libraries: `/usr/lib/mono`.
+    pub framework_root: PathBuf,
+    /// MONO_PATH.
+    pub mono_path: Vec<PathBuf>,
+    pub heap: saki_gc::HeapOptions,
+    pub dump: compile::DumpOptions,
+    /// Run the code generator's verifier on everything.
+    pub verify: bool,
+}
+
+/// Why the machine could not start or the program could not be loaded.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<LoadError> for StartError {
+    fn from(error: LoadError) -> Self {
+        StartError(error.message)
+    }
+}
+
+static DOMAIN: OnceLock<Cell> = OnceLock::new();
+static SETUP: OnceLock<Cell> = OnceLock::new();
+static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
+static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
+static SHUTTING_DOWN: AtomicBool = AtomicBool::new(false);
+static ENTRY_ASSEMBLY: OnceLock<&'static Assembly> = OnceLock::new();
+
+unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _frame: &Frame) -> bool {
+    if ty.is_null() {
+        return true;
+    }
+    // SAFETY: the unwinder passes the current thread.
+    let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: catch clauses hold the address of a `&'static Type`.
+    let ty = unsafe { &*(ty as *const Type) };
+    object::is_instance(t, exception, ty).unwrap_or(false)
+}
+
+unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
+    // SAFETY: the unwinder passes the current thread.
+    stack_trace::append(unsafe { Thread::from_abi(abi) }, exception, frame);
+}
+
+unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
+    // Reported by whoever entered managed code, after the finally blocks have run.
+}
+
+unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
+    // SAFETY: the unwinder passes the current thread.
+    let t = unsafe { Thread::from_abi(abi) };
+    let name = match kind {
+        FaultKind::NullReference => "NullReferenceException",
+        FaultKind::IndexOutOfRange => "IndexOutOfRangeException",
+        FaultKind::DivideByZero => "DivideByZeroException",
+        FaultKind::Overflow => "OverflowException",
+        FaultKind::Arithmetic => "ArithmeticException",
+        FaultKind::InvalidCast => "InvalidCastException",
+    };
+    exceptions::new_exception(t, "System", name, None).unwrap_or_else(|_| t.take_pending())
+}
+
+fn current_thread() -> *mut ThreadAbi {
+    saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi())
+}
+
+/// Starts the machine on the calling thread, which becomes the main thread. Once per process.
+///
+/// # Errors
+/// No memory, no class libraries, or class libraries of another version.
+pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
+    let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
+    saki_gc::init(options.heap).map_err(|e| text(&e))?;
+    saki_code::init().map_err(|e| text(&e))?;
+    let paths = SearchPaths {
+        mono_path: options.mono_path.clone(),
+        application_base: PathBuf::new(),
+        framework_root: options.framework_root.clone(),
+    };
+    let corlib = options
+        .mono_path
+        .iter()
+        .map(|dir| dir.join("mscorlib.dll"))
+        .find(|path| path.is_file())
+        .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
+    saki_types::universe::init(Binder::new(paths), &corlib)?;
+    let stress = options.heap.stress.is_some();
+    let compiler = Compiler::new(CompilerOptions {
+        alloc_cursor_offset: saki_gc::alloc_cursor_offset(),
+        alloc_limit_offset: saki_gc::alloc_limit_offset(),
+        verify: options.verify,
+        stress_poll: stress,
+        ..CompilerOptions::default()
+    })
+    .map_err(|e| text(&e))?;
+    compile::init(compiler, options.dump.clone());
+    saki_code::install_runtime_hooks(RuntimeHooks {
+        compile: compile::compile_hook,
+        resolve_interface: helpers::resolve_interface_hook,
+        poll: helpers::poll_hook,
+        class_init: helpers::class_init_hook,
+        alloc_slow: helpers::alloc_slow_hook,
+        barrier_slow: helpers::barrier_slow_hook,
+    });
+    saki_unwind::install(Callbacks { is_instance, on_frame, outermost_reached, new_fault_exception, current_thread });
+    saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
+    handles::register_with_collector();
+    let thread = saki_thread::attach_current(ThreadKind::Main);
+    saki_thread::add_hooks(&thread_data::HOOKS);
+    // SAFETY: the thread just attached.
+    let t = unsafe { Thread::from_abi(thread.abi()) };
+    check_corlib_version()?;
+    bootstrap(t).map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
+    finalizer::start().map_err(|e| text(&e))?;
+    Ok(t)
+}
+
+/// The class library's own version mark must be the one this runtime was written for.
+fn check_corlib_version() -> Result<(), StartError> {
+    const EXPECTED: &str = "ABB721D6-116A-4555-B4FD-9248146D2051";
+    let environment = universe().corlib_type("System", "Environment")?;
+    let path = universe().corlib().meta.path().display();
+    let Some(field) = environment.find_field("mono_corlib_version")? else {
+        return Err(StartError(format!("{path}: not Mono's mscorlib (it has no Environment.mono_corlib_version)")));
+    };
+    let token = saki_metadata::Token::new(saki_metadata::TableId::Field, field.rid);
+    let constant = field.image.meta.constant(token).map_err(|e| StartError(e.to_string()))?;
+    let found = constant.and_then(|row| field.image.meta.blob(row.value).ok()).map(|blob| {
+        let units: Vec<u16> = blob.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        String::from_utf16_lossy(&units)
+    });
+    match found {
+        Some(version) if version != EXPECTED => {
+            Err(StartError(format!("{path}: class library version {version}, expected {EXPECTED} (Mono 6.8)")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
+fn bootstrap(t: Thread) -> Managed<()> {
+    static DOMAIN_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
+    static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
+    let domain_ty = universe().corlib_type("System", "AppDomain").to_managed(t)?;
+    let setup_ty = universe().corlib_type("System", "AppDomainSetup").to_managed(t)?;
+    let domain = object::new_instance(t, domain_ty)?;
+    DOMAIN_HANDLE.set(domain, ROOT_DOMAIN_HANDLE);
+    let _ = DOMAIN.set(Cell::new(domain));
+    let _ = SETUP.set(Cell::new(object::new_instance(t, setup_ty)?));
+    let empty = strings::intern(t, &[])?;
+    // SAFETY: the static's slot, scanned as a root.
+    unsafe { *EMPTY.static_address::<ObjRef>() = empty };
+    crate::threads::create_main(t)?;
+    exceptions::preallocate(t)?;
+    let tombstone = object::new_instance(t, universe().object())?;
+    let _ = TOMBSTONE.set(Cell::new(tombstone));
+    saki_gc::set_ephemeron_tombstone(tombstone);
+    Ok(())
+}
+
+static TOMBSTONE: OnceLock<Cell> = OnceLock::new();
+
+/// The opaque native handle of the only domain.
+const ROOT_DOMAIN_HANDLE: usize = 8;
+
+/// `GC.get_ephemeron_tombstone`.
+pub fn ephemeron_tombstone() -> ObjRef {
+    TOMBSTONE.get().map_or(ObjRef::NULL, |cell| cell.get())
+}
+
+/// The AppDomain object.
+pub fn domain_object() -> ObjRef {
+    DOMAIN.get().map_or(ObjRef::NULL, |cell| cell.get())
+}
+
+/// The domain's AppDomainSetup object.
+pub fn domain_setup() -> ObjRef {
+    SETUP.get().map_or(ObjRef::NULL, |cell| cell.get())
+}
+
+/// Program path and arguments, as `Environment.GetCommandLineArgs` gives them.
+pub fn command_line() -> &'static [String] {
+    COMMAND_LINE.get().map_or(&[], |args| args.as_slice())
+}
+
+pub fn entry_assembly() -> Option<&'static Assembly> {
+    ENTRY_ASSEMBLY.get().copied()
+}
+
+/// `Environment.ExitCode`.
+pub fn exit_code() -> i32 {
+    // Relaxed: a plain number.
+    EXIT_CODE.load(Ordering::Relaxed)
+}
+
+pub fn set_exit_code(code: i32) {
+    EXIT_CODE.store(code, Ordering::Relaxed);
+}
+
+/// `Environment.HasShutdownStarted`: the exit hooks run or have run.
+pub fn is_shutting_down() -> bool {
+    // Relaxed: a plain flag.
+    SHUTTING_DOWN.load(Ordering::Relaxed)
+}
+
+/// Loads a program, without running it.
+///
+/// # Errors
+/// One line naming the file and what is wrong.
+pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
+    let directory = std::fs::canonicalize(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
+    universe().binder().set_application_base(&directory);
+    let assembly = universe().binder().load_file(path)?;
+    let _ = ENTRY_ASSEMBLY.set(assembly);
+    Ok(assembly)
+}
+
+/// Runs `Main` with these arguments and gives the exit code. Reports an unhandled exception.
+pub fn run_main(t: Thread, assembly: &'static Assembly, path: &str, args: &[String]) -> i32 {
+    let mut command_line = vec![path.to_string()];
+    command_line.extend(args.iter().cloned());
+    let _ = COMMAND_LINE.set(command_line);
+    match try_run_main(t, assembly, args) {
+        Ok(code) => code,
+        Err(Thrown(())) => unhandled::report_and_exit(t),
+    }
+}
+
+fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
+    static APPLICATION_BASE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "application_base");
+    static CONFIGURATION_FILE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "configuration_file");
+    let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();
+    if !base.ends_with('/') {
+        base.push('/');
+    }
+    APPLICATION_BASE.set_ref(t, domain_setup(), strings::new_string(t, &base)?);
+    let config = strings::new_string(t, &format!("{}.config", assembly.path.display()))?;
+    CONFIGURATION_FILE.set_ref(t, domain_setup(), config);
+
+    let token = assembly.image.meta.entry_point_token();
+    let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;
+    let sig = main.sig().to_managed(t)?;
+    let mut words = Vec::new();
+    if !sig.params.is_empty() {
+        let array = object::new_array(t, universe().string(), args.len())?;
+        for (index, arg) in args.iter().enumerate() {
+            object::set_element_ref(t, array, index, strings::new_string(t, arg)?);
+        }
+        words.push(Slot::from_ref(array));
+    }
+    let result = invoke::invoke(t, main, &words)?;
+    if sig.ret == universe().void() {
+        return Ok(exit_code());
+    }
+    Ok(result.as_i32())
+}
+
+/// The end of a program after `Main`: foreground threads, ProcessExit, finalizers, output buffers.
+pub fn shut_down(t: Thread) {
+    saki_thread::wait_for_foreground_threads();
+    run_exit_hooks(t);
+}
+
+/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`.
+pub fn run_exit_hooks(t: Thread) {
+    SHUTTING_DOWN.store(true, Ordering::Relaxed);
+    static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
+    let handler = PROCESS_EXIT.get_ref(domain_object());
+    if !handler.is_null() {
+        let words = [Slot::from_ref(handler), Slot::from_ref(domain_object()), Slot::from_ref(ObjRef::NULL)];
+        if let Ok(invoke) = saki_il::synth::delegate::invoke_method(type_of(handler))
+            && invoke::invoke(t, invoke, &words).is_err()
+        {
+            unhandled::report(t, t.take_pending());
+        }
+    }
+    saki_gc::make_all_finalizable(&mut |_| true);
+    finalizer::wait_for_pending(t);
+}
+
+/// `AppDomain.UnhandledException` delegates.
+pub fn raise_unhandled_exception(t: Thread, exception: ObjRef) {
+    static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
+    let handler = UNHANDLED.get_ref(domain_object());
+    if handler.is_null() {
+        return;
+    }
+    let raised: Managed<()> = (|| {
+        let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
+        let args = object::new_instance(t, args_ty)?;
+        if let Some(ctor) = args_ty.find_method(".ctor", 2).to_managed(t)? {
+            invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;
+        }
+        let invoke = saki_il::synth::delegate::invoke_method(type_of(handler)).to_managed(t)?;
+        invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain_object()), Slot::from_ref(args)])?;
+        Ok(())
+    })();
+    if raised.is_err() {
+        t.take_pending();
+    }
+}

@@ -1,0 +1,146 @@
+//! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
+
+use crate::entries::{entry_address, unbox_entry_address};
+use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
+use saki_abi::stubs::StubId;
+use saki_metadata::ElementType;
+use saki_types::{LoadError, LoadResult, Method, Ty, Type, imt_slot_index, universe};
+use std::sync::atomic::Ordering;
+
+/// The vtable of a closed type, built on first use.
+///
+/// # Errors
+/// `TypeLoad` for open types and types whose layout fails.
+pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
+    // Acquire: pairs with the Release below; the vtable was filled before.
+    let known = ty.runtime.vtable.load(Ordering::Acquire);
+    if !known.is_null() {
+        return Ok(known as *const VTable);
+    }
+    if ty.is_open || ty.is_pointer() || ty.is_byref() {
+        return Err(LoadError::type_load(format!("no instance of '{}' can exist", ty.full_name()), ty.full_name()));
+    }
+    let _lock = saki_types::lazy::loader_lock();
+    let known = ty.runtime.vtable.load(Ordering::Acquire);
+    if !known.is_null() {
+        return Ok(known as *const VTable);
+    }
+    let vtable = build(ty)?;
+    // Release: publishes the filled vtable.
+    ty.runtime.vtable.store(vtable as *mut u8, Ordering::Release);
+    Ok(vtable)
+}
+
+/// The type of an object's vtable.
+pub fn type_of_vtable(vtable: &VTable) -> Ty {
+    // SAFETY: `build` stored a `&'static Type` there.
+    unsafe { &*(vtable.ty as *const Type) }
+}
+
+fn flags_of(ty: Ty) -> LoadResult<u32> {
+    let mut flags = 0;
+    if ty.is_array() {
+        flags |= VTableFlags::ARRAY;
+        if !ty.is_sz_array() {
+            flags |= VTableFlags::MULTI_DIM;
+        }
+    }
+    if ty.element_type == ElementType::String {
+        flags |= VTableFlags::STRING;
+    }
+    if ty.is_value_type() {
+        flags |= VTableFlags::VALUE_TYPE;
+    }
+    if ty.is_delegate() {
+        flags |= VTableFlags::DELEGATE;
+    }
+    if ty.finalizer()?.is_some() {
+        flags |= VTableFlags::FINALIZER;
+        if ty.is_subclass_of(universe().critical_finalizer_object())? {
+            flags |= VTableFlags::CRITICAL_FINALIZER;
+        }
+    }
+    Ok(flags)
+}
+
+fn build(ty: Ty) -> LoadResult<*const VTable> {
+    let layout = ty.vtable_layout()?;
+    let supertypes = ty.supertypes()?;
+    let display: Vec<*const ()> = supertypes.iter().map(|t| *t as *const Type as *const ()).collect();
+    let (instance_refs, element_refs, element_size_bytes) = match ty.element() {
+        Some(element) if ty.is_array() => {
+            let refs = if element.is_reference_type() { vec![0] } else { element.ref_offsets()?.to_vec() };
+            (Vec::new(), refs, element.value_size_bytes()?)
+        }
+        _ if ty.element_type == ElementType::String => (Vec::new(), Vec::new(), 2),
+        _ if ty.is_interface() => (Vec::new(), Vec::new(), 0),
+        _ if ty.is_value_type() => {
+            let refs = ty.ref_offsets()?.iter().map(|o| o + saki_abi::object::OBJECT_HEADER_BYTES).collect();
+            (refs, Vec::new(), 0)
+        }
+        _ => (ty.ref_offsets()?.to_vec(), Vec::new(), 0),
+    };
+    let instance_size_bytes = if ty.is_interface() { 16 } else { ty.instance_size_bytes()? };
+    let header = VTable {
+        ty: ty as *const Type as *const (),
+        ref_map: RefMap::leak(&instance_refs),
+        element_ref_map: RefMap::leak(&element_refs),
+        instance_size_bytes,
+        element_size_bytes,
+        flags: VTableFlags(flags_of(ty)?),
+        depth: display.len() as u32,
+        display: Box::leak(display.into_boxed_slice()).as_ptr(),
+        rank: ty.array_rank(),
+        slot_count: layout.slots.len() as u32,
+        element_type: ty.element().filter(|_| ty.is_array()).map_or(std::ptr::null(), |e| e as *const Type as *const ()),
+        ..VTable::EMPTY
+    };
+    let vtable = VTable::leak(header);
+    for (index, &method) in layout.slots.iter().enumerate() {
+        // Relaxed: the vtable is not published yet.
+        vtable.slot(index as u32).store(slot_target(ty, method)?, Ordering::Relaxed);
+    }
+    fill_imt(ty, vtable)?;
+    Ok(vtable)
+}
+
+/// The code address for a virtual call on objects of `ty` that runs `method`.
+///
+/// # Errors
+/// `TypeLoad` when the code region is full.
+pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
+    if ty.is_value_type() && method.owner.is_value_type() {
+        unbox_entry_address(method)
+    } else {
+        entry_address(method)
+    }
+}
+
+/// Slots that only one interface method can mean jump straight to it; all others resolve.
+fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
+    let resolver = saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
+    for index in 0..IMT_SLOTS {
+        vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
+    }
+    if ty.is_array() || ty.is_interface() {
+        return Ok(());
+    }
+    let layout = ty.vtable_layout()?;
+    let mut occupants: [Vec<usize>; IMT_SLOTS] = Default::default();
+    for entry in &layout.interfaces {
+        for (&method, &slot) in entry.interface.methods()?.iter().zip(&entry.slots) {
+            let known = layout.slots.get(slot as usize).filter(|_| !method.is_generic_definition());
+            let target = match known {
+                Some(target) => slot_target(ty, target)?,
+                None => resolver,
+            };
+            occupants[imt_slot_index(method)].push(target);
+        }
+    }
+    for (index, targets) in occupants.iter().enumerate() {
+        if let [only] = targets[..] {
+            vtable.imt_slot(index).store(only, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}

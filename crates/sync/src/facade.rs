@@ -1,0 +1,39 @@
+//! The one door to atomics, mutexes and threads: `std`, or `loom` when built with `--cfg loom`.
+//!
+//! Invariant: protocols of this crate name no `std::sync` type directly, so that their models run the shipped code. loom
+//! weakens SeqCst accesses to AcqRel (fences stay), so a protocol that needs SeqCst must say so with a fence. Left out:
+//! futexes (see `wait_word`, which emulates them for models).
+
+#[cfg(not(loom))]
+pub mod atomic {
+    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+}
+#[cfg(loom)]
+pub mod atomic {
+    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+}
+
+#[cfg(loom)]
+pub use loom::{
+    sync::{Arc, Condvar, Mutex, MutexGuard},
+    thread,
+};
+#[cfg(not(loom))]
+pub use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard},
+    thread,
+};
+
+/// A hint in spin loops; a scheduling point in models.
+#[inline(always)]
+pub fn spin_hint() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+/// Locks a mutex, ignoring poison: a panic aborts the machine.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}

@@ -1,0 +1,24 @@
+//! Synchronisation: parking, thin locks, monitors, the lock-free handle table, lock ranks.
+//!
+//! Invariant: owners are managed-thread ids, never OS threads, and every wait goes through a `ManagedParker`, so that a
+//! green thread can park without its carrier. Atomics come from `facade`, which is `std` or, for models, `loom`. Left
+//! out: safepoints (the `Blocker` passed in wraps waits in a safe region) and object knowledge.
+
+pub mod facade;
+pub mod handle_table;
+pub mod lock_rank;
+pub mod monitor;
+pub mod monitor_table;
+pub mod object_lock;
+pub mod parker;
+pub mod raw_lock;
+pub mod thin_lock;
+pub mod wait_word;
+
+pub use handle_table::{Handle, HandleKind, HandleSlot, HandleTable, SlotCache};
+pub use monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, NotOwner, WaitOutcome};
+pub use monitor_table::MonitorTable;
+pub use parker::{ManagedParker, ParkHooks, Parker};
+pub use raw_lock::RawLock;
+pub use thin_lock::{ThinLockWord, TryLock, Unlock};
+pub use wait_word::WaitWord;

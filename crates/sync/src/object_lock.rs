@@ -1,0 +1,133 @@
+//! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, a monitor of the table when that is not enough.
+//!
+//! Invariant: between reading an inflated index and being counted by its monitor there is no safepoint, so a collector
+//! that deflates idle monitors with the world stopped never takes one away from under a thread. Left out: exceptions
+//! (the caller turns the outcomes into them), null checks.
+
+use crate::facade::spin_hint;
+use crate::monitor::{Blocker, EnterEnd, Monitor, NotOwner, WaitOutcome};
+use crate::monitor_table::MonitorTable;
+use crate::thin_lock::{Snapshot, ThinLockWord, TryLock, Unlock};
+use std::time::Duration;
+
+/// Looks at a contended thin lock this often before inflating it.
+#[cfg(not(loom))]
+const MAX_THIN_SPINS: u32 = 60;
+#[cfg(loom)]
+const MAX_THIN_SPINS: u32 = 1;
+
+/// An object's lock: its sync word, its address (recorded in the monitor) and the table for inflation.
+#[derive(Clone, Copy)]
+pub struct ObjectLock<'a> {
+    pub word: &'a ThinLockWord,
+    pub object: usize,
+    pub table: &'a MonitorTable,
+}
+
+impl<'a> ObjectLock<'a> {
+    /// Enters; waits at most `timeout` (`None` = for ever).
+    #[inline]
+    pub fn enter(self, blocker: &impl Blocker, timeout: Option<Duration>) -> EnterEnd {
+        match self.word.try_lock(blocker.managed_id()) {
+            TryLock::Acquired => EnterEnd::Entered,
+            _ => self.enter_slow(blocker, timeout),
+        }
+    }
+
+    #[cold]
+    fn enter_slow(self, blocker: &impl Blocker, timeout: Option<Duration>) -> EnterEnd {
+        let mut spins = if timeout.is_some_and(|t| t.is_zero()) { MAX_THIN_SPINS } else { 0 };
+        loop {
+            match self.word.try_lock(blocker.managed_id()) {
+                TryLock::Acquired => return EnterEnd::Entered,
+                TryLock::Inflated(index) => return self.table.get(index).monitor.enter(blocker, timeout),
+                TryLock::Contended(_) if timeout.is_some_and(|t| t.is_zero()) => return EnterEnd::TimedOut,
+                TryLock::Contended(_) if spins < MAX_THIN_SPINS => {
+                    spins += 1;
+                    spin_hint();
+                }
+                TryLock::Contended(seen) | TryLock::RecursionFull(seen) => {
+                    self.inflate(seen);
+                }
+            }
+        }
+    }
+
+    /// Inflates the state seen; `None` when the word changed meanwhile.
+    fn inflate(self, seen: Snapshot) -> Option<&'a Monitor> {
+        let index = self.table.allocate(self.object);
+        let monitor = &self.table.get(index).monitor;
+        monitor.prepare(seen.thin_owner(), seen.recursion());
+        if self.word.inflate(seen, index) {
+            return Some(monitor);
+        }
+        self.table.free(index);
+        None
+    }
+
+    /// Leaves once. Errors: the caller does not own it.
+    #[inline]
+    pub fn exit(self, id: u32) -> Result<(), NotOwner> {
+        match self.word.unlock(id) {
+            Unlock::Released | Unlock::StillOwned => Ok(()),
+            Unlock::NotOwner => Err(NotOwner),
+            Unlock::Inflated(index) => self.table.get(index).monitor.exit(id),
+        }
+    }
+
+    /// The monitor, inflated if the caller owns the thin lock. Errors: the caller does not own it.
+    fn owned_monitor(self, id: u32) -> Result<&'a Monitor, NotOwner> {
+        loop {
+            let seen = self.word.snapshot();
+            if let Some(index) = seen.inflated_index() {
+                return Ok(&self.table.get(index).monitor);
+            }
+            if seen.thin_owner() != id {
+                return Err(NotOwner);
+            }
+            if let Some(monitor) = self.inflate(seen) {
+                return Ok(monitor);
+            }
+        }
+    }
+
+    /// `Monitor.Wait`. Errors: the caller does not own it.
+    pub fn wait(self, blocker: &impl Blocker, timeout: Option<Duration>) -> Result<WaitOutcome, NotOwner> {
+        self.owned_monitor(blocker.managed_id())?.wait(blocker, timeout)
+    }
+
+    /// `Monitor.Pulse`. Errors: the caller does not own it.
+    pub fn pulse(self, id: u32) -> Result<(), NotOwner> {
+        match self.inflated_or_owned(id)? {
+            Some(monitor) => monitor.pulse(id),
+            None => Ok(()),
+        }
+    }
+
+    /// `Monitor.PulseAll`. Errors: the caller does not own it.
+    pub fn pulse_all(self, id: u32) -> Result<(), NotOwner> {
+        match self.inflated_or_owned(id)? {
+            Some(monitor) => monitor.pulse_all(id),
+            None => Ok(()),
+        }
+    }
+
+    /// The monitor, or `None` for a thin lock owned by the caller: nobody can wait on that.
+    fn inflated_or_owned(self, id: u32) -> Result<Option<&'a Monitor>, NotOwner> {
+        let seen = self.word.snapshot();
+        match seen.inflated_index() {
+            Some(index) => Ok(Some(&self.table.get(index).monitor)),
+            None if seen.thin_owner() == id => Ok(None),
+            None => Err(NotOwner),
+        }
+    }
+
+    /// The owner's managed id, 0 = free. A hint, unless it is the caller's own id.
+    pub fn owner(self) -> u32 {
+        let seen = self.word.snapshot();
+        match seen.inflated_index() {
+            Some(index) => self.table.get(index).monitor.owner(),
+            None => seen.thin_owner(),
+        }
+    }
+}

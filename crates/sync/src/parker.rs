@@ -1,0 +1,191 @@
+//! Parking: one token a thread, `park` takes it or sleeps, `unpark` leaves it.
+//!
+//! | state | meaning | transitions |
+//! |---|---|---|
+//! | 0 EMPTY | no token | owner: `park` → PARKED (CAS Acquire); anyone: `unpark` → NOTIFIED (swap Release) |
+//! | 1 NOTIFIED | token present | owner: `park` takes it → EMPTY (swap Acquire, pairs with the Release of `unpark`) |
+//! | 2 PARKED | owner sleeps | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY (swap Acquire) |
+//!
+//! Only the owner parks. Tokens may be stale (an unpark that came late), so callers loop on their condition. Left out:
+//! safe regions: the caller of `park` is responsible.
+
+use crate::facade::atomic::{AtomicPtr, Ordering};
+use crate::wait_word::WaitWord;
+use std::time::{Duration, Instant};
+
+const EMPTY: u32 = 0;
+const NOTIFIED: u32 = 1;
+const PARKED: u32 = 2;
+
+/// Parks an OS thread.
+#[derive(Debug)]
+pub struct Parker {
+    state: WaitWord,
+}
+
+impl Default for Parker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Parker {
+    #[cfg(not(loom))]
+    pub const fn new() -> Parker {
+        Parker { state: WaitWord::new(EMPTY) }
+    }
+
+    #[cfg(loom)]
+    pub fn new() -> Parker {
+        Parker { state: WaitWord::new(EMPTY) }
+    }
+
+    /// Sleeps until there is a token, takes it and returns `true`; `false` when the timeout has passed without one.
+    pub fn park(&self, timeout: Option<Duration>) -> bool {
+        let state = self.state.atomic();
+        // Acquire pairs with `unpark`: what was written before it is visible after.
+        if state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return true;
+        }
+        if timeout.is_some_and(|t| t.is_zero()) {
+            return false;
+        }
+        // Relaxed: publishes nothing. Failure means NOTIFIED, taken below.
+        let _ = state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        loop {
+            if state.load(Ordering::Relaxed) == NOTIFIED {
+                // Acquire as above.
+                state.swap(EMPTY, Ordering::Acquire);
+                return true;
+            }
+            let rest = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let expired = rest.is_some_and(|r| r.is_zero());
+            if expired || !self.state.wait(PARKED, rest) {
+                // Acquire: the token may have come just now.
+                return state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
+            }
+        }
+    }
+
+    /// Leaves a token and wakes the owner if it sleeps.
+    pub fn unpark(&self) {
+        // Release pairs with the Acquire of `park`.
+        if self.state.atomic().swap(NOTIFIED, Ordering::Release) == PARKED {
+            self.state.wake(1);
+        }
+    }
+}
+
+/// How a scheduler parks a managed thread that is not an OS thread.
+pub struct ParkHooks {
+    /// Suspends the current green thread; same contract as `Parker::park`.
+    pub park: fn(&ManagedParker, Option<Duration>) -> bool,
+    /// Leaves a token and makes the green thread runnable.
+    pub unpark: fn(&ManagedParker),
+}
+
+/// Parks a managed thread: an OS thread, or a green one once a scheduler has set its hooks.
+///
+/// Invariant: hooks change only while the owner runs and nobody can be unparking it (before it is published).
+pub struct ManagedParker {
+    os: Parker,
+    /// Null = OS thread.
+    hooks: AtomicPtr<ParkHooks>,
+    /// The scheduler's task, for the hooks.
+    context: AtomicPtr<()>,
+}
+
+impl Default for ManagedParker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ManagedParker {
+    pub fn new() -> ManagedParker {
+        ManagedParker {
+            os: Parker::new(),
+            hooks: AtomicPtr::new(std::ptr::null_mut()),
+            context: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// Lets a scheduler park this thread from now on.
+    pub fn set_hooks(&self, hooks: &'static ParkHooks, context: *mut ()) {
+        self.context.store(context, Ordering::Relaxed);
+        // Release pairs with the Acquire in `hooks`: who sees the hooks sees the context.
+        self.hooks.store(std::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
+    }
+
+    /// What the scheduler gave to `set_hooks`.
+    pub fn context(&self) -> *mut () {
+        self.context.load(Ordering::Relaxed)
+    }
+
+    fn hooks(&self) -> Option<&'static ParkHooks> {
+        let hooks = self.hooks.load(Ordering::Acquire);
+        // SAFETY: null or a `&'static ParkHooks` stored by `set_hooks`.
+        unsafe { hooks.as_ref() }
+    }
+
+    /// See `Parker::park`. Called by the owner only.
+    pub fn park(&self, timeout: Option<Duration>) -> bool {
+        match self.hooks() {
+            None => self.os.park(timeout),
+            Some(hooks) => (hooks.park)(self, timeout),
+        }
+    }
+
+    /// See `Parker::unpark`.
+    pub fn unpark(&self) {
+        match self.hooks() {
+            None => self.os.unpark(),
+            Some(hooks) => (hooks.unpark)(self),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn token_timeout_and_wake() {
+        let parker = Arc::new(ManagedParker::new());
+        parker.unpark();
+        assert!(parker.park(None));
+        assert!(!parker.park(Some(Duration::from_millis(3))));
+        assert!(!parker.park(Some(Duration::ZERO)));
+        let other = parker.clone();
+        let thread = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(5));
+            other.unpark();
+        });
+        assert!(parker.park(Some(Duration::from_secs(20))));
+        thread.join().unwrap();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use crate::facade::{Arc, atomic::AtomicU32, thread};
+
+    #[test]
+    fn model_no_unpark_is_lost() {
+        loom::model(|| {
+            let parker = Arc::new(Parker::new());
+            let flag = Arc::new(AtomicU32::new(0));
+            let (other, other_flag) = (parker.clone(), flag.clone());
+            let unparker = thread::spawn(move || {
+                other_flag.store(1, Ordering::Relaxed);
+                other.unpark();
+            });
+            assert!(parker.park(None));
+            assert_eq!(flag.load(Ordering::Relaxed), 1, "park acquires what unpark released");
+            unparker.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,283 @@
+//! The sync word of an object: thin lock and hash code side by side, or the index of a monitor.
+//!
+//! ```text
+//! 63            32 31            8 7         2 1        0
+//! [  hash code   ][ owner / index ][ recursion ][ hashed ][ inflated ]
+//! ```
+//!
+//! | state | inflated | owner / index | recursion | who may leave it, and how |
+//! |---|---|---|---|---|
+//! | free | 0 | 0 | 0 | any thread: CAS Acquire to thin |
+//! | thin | 0 | owner's managed id | extra entries | owner: CAS Relaxed (recursion), CAS Release to free |
+//! | inflated | 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
+//!
+//! Any thread may set the hash once (`hashed` = 1, CAS) in every state, and may inflate a free or thin word by CAS: the
+//! word carries owner and recursion, so the new monitor starts with exactly what the CAS confirms, and the owner finds
+//! the monitor when its own CAS fails. The Release of the inflating CAS pairs with the Acquire load of the readers: who
+//! sees the index sees the prepared monitor. Hash and lock coexist, so hashing never inflates.
+//!
+//! Rejected: displacing the hash into the monitor (as Mono's 32-bit-shaped word does): the 64-bit word has room for both.
+//! Left out: waiting (see `monitor`, `object_lock`).
+
+use crate::facade::atomic::{AtomicUsize, Ordering};
+
+pub const INFLATED_BIT: usize = 1;
+pub const HASHED_BIT: usize = 2;
+pub const RECURSION_SHIFT: u32 = 2;
+/// What one more entry adds to the word.
+pub const RECURSION_UNIT: usize = 1 << RECURSION_SHIFT;
+pub const MAX_RECURSION: u32 = 63;
+pub const OWNER_SHIFT: u32 = 8;
+/// Managed ids and monitor indices fit into 24 bits.
+pub const MAX_OWNER: u32 = (1 << 24) - 1;
+pub const OWNER_MASK: usize = (MAX_OWNER as usize) << OWNER_SHIFT;
+pub const HASH_SHIFT: u32 = 32;
+/// A word that has none of these bits is free: compiled code locks it by one CAS to `word | id << OWNER_SHIFT`.
+pub const NOT_FREE_MASK: usize = 0xffff_ffff & !HASHED_BIT;
+
+/// The sync word; same layout as the `sync` field of an object header.
+#[repr(transparent)]
+pub struct ThinLockWord(AtomicUsize);
+
+/// Outcome of `try_lock`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TryLock {
+    Acquired,
+    /// Owned by another thread; the word as it was seen, for `inflate`.
+    Contended(Snapshot),
+    /// Owned by the caller with no room for another entry; the word as it was seen, for `inflate`.
+    RecursionFull(Snapshot),
+    Inflated(u32),
+}
+
+/// Outcome of `unlock`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unlock {
+    Released,
+    /// One entry fewer, still owned.
+    StillOwned,
+    NotOwner,
+    Inflated(u32),
+}
+
+/// The word at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Snapshot(pub usize);
+
+impl Snapshot {
+    pub fn inflated_index(self) -> Option<u32> {
+        (self.0 & INFLATED_BIT != 0).then_some(self.field())
+    }
+
+    /// The thin owner, 0 when free or inflated.
+    pub fn thin_owner(self) -> u32 {
+        if self.0 & INFLATED_BIT == 0 { self.field() } else { 0 }
+    }
+
+    /// Entries beyond the first.
+    pub fn recursion(self) -> u32 {
+        (self.0 >> RECURSION_SHIFT) as u32 & MAX_RECURSION
+    }
+
+    pub fn hash(self) -> Option<u32> {
+        (self.0 & HASHED_BIT != 0).then_some((self.0 >> HASH_SHIFT) as u32)
+    }
+
+    fn field(self) -> u32 {
+        (self.0 >> OWNER_SHIFT) as u32 & MAX_OWNER
+    }
+}
+
+impl Default for ThinLockWord {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ThinLockWord {
+    pub fn new() -> ThinLockWord {
+        ThinLockWord(AtomicUsize::new(0))
+    }
+
+    /// The sync field of an object header as a thin lock.
+    #[cfg(not(loom))]
+    pub fn of(sync: &AtomicUsize) -> &ThinLockWord {
+        // SAFETY: `repr(transparent)` over exactly this type.
+        unsafe { &*std::ptr::from_ref(sync).cast::<ThinLockWord>() }
+    }
+
+    /// Acquire: an inflated index comes with its prepared monitor.
+    #[inline]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// Enters once, without waiting. `id` is a managed id, 1..=`MAX_OWNER`.
+    #[inline]
+    pub fn try_lock(&self, id: u32) -> TryLock {
+        debug_assert!(id != 0 && id <= MAX_OWNER);
+        loop {
+            let seen = self.snapshot();
+            if let Some(index) = seen.inflated_index() {
+                return TryLock::Inflated(index);
+            }
+            let owner = seen.thin_owner();
+            if owner == 0 {
+                // Acquire pairs with the Release of the last `unlock`.
+                if self.replace(seen, seen.0 | (id as usize) << OWNER_SHIFT, Ordering::Acquire) {
+                    return TryLock::Acquired;
+                }
+            } else if owner != id {
+                return TryLock::Contended(seen);
+            } else if seen.recursion() == MAX_RECURSION {
+                return TryLock::RecursionFull(seen);
+            } else if self.replace(seen, seen.0 + RECURSION_UNIT, Ordering::Relaxed) {
+                // Relaxed: the owner already acquired.
+                return TryLock::Acquired;
+            }
+        }
+    }
+
+    /// Leaves once.
+    #[inline]
+    pub fn unlock(&self, id: u32) -> Unlock {
+        loop {
+            let seen = self.snapshot();
+            if let Some(index) = seen.inflated_index() {
+                return Unlock::Inflated(index);
+            }
+            if seen.thin_owner() != id {
+                return Unlock::NotOwner;
+            }
+            if seen.recursion() > 0 {
+                // Relaxed: publishes nothing, the lock stays held.
+                if self.replace(seen, seen.0 - RECURSION_UNIT, Ordering::Relaxed) {
+                    return Unlock::StillOwned;
+                }
+            } else if self.replace(seen, seen.0 & !OWNER_MASK, Ordering::Release) {
+                // Release publishes the critical section to the next owner.
+                return Unlock::Released;
+            }
+        }
+    }
+
+    /// Puts a monitor in place of the lock state seen; `false` when the word has changed since.
+    pub fn inflate(&self, seen: Snapshot, index: u32) -> bool {
+        debug_assert!(seen.inflated_index().is_none() && index <= MAX_OWNER);
+        let kept = seen.0 & (!0 << HASH_SHIFT | HASHED_BIT);
+        let new = kept | INFLATED_BIT | (index as usize) << OWNER_SHIFT;
+        // AcqRel: Release publishes the monitor; Acquire pairs with the unlock of a free word's last owner.
+        self.replace(seen, new, Ordering::AcqRel)
+    }
+
+    /// Takes the monitor out again. The world is stopped and the monitor idle, so nobody is between reading the index
+    /// and using it.
+    pub fn deflate(&self, index: u32) -> bool {
+        loop {
+            let seen = self.snapshot();
+            if seen.inflated_index() != Some(index) {
+                return false;
+            }
+            if self.replace(seen, seen.0 & (!0 << HASH_SHIFT | HASHED_BIT), Ordering::Relaxed) {
+                return true;
+            }
+        }
+    }
+
+    /// The hash code, if one was installed.
+    #[inline]
+    pub fn hash(&self) -> Option<u32> {
+        self.snapshot().hash()
+    }
+
+    /// Installs a hash code unless there is one; returns the one in force.
+    pub fn install_hash(&self, hash: u32) -> u32 {
+        loop {
+            let seen = self.snapshot();
+            if let Some(installed) = seen.hash() {
+                return installed;
+            }
+            // Relaxed: the hash is in the word itself; nothing else is published.
+            if self.replace(seen, seen.0 | HASHED_BIT | (hash as usize) << HASH_SHIFT, Ordering::Relaxed) {
+                return hash;
+            }
+        }
+    }
+
+    #[inline]
+    fn replace(&self, seen: Snapshot, new: usize, success: Ordering) -> bool {
+        self.0.compare_exchange_weak(seen.0, new, success, Ordering::Relaxed).is_ok()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_states_and_hash_coexist() {
+        let word = ThinLockWord::new();
+        assert_eq!(word.try_lock(5), TryLock::Acquired);
+        assert_eq!(word.install_hash(0xdead_beef), 0xdead_beef);
+        assert_eq!(word.install_hash(1), 0xdead_beef);
+        assert_eq!(word.try_lock(5), TryLock::Acquired);
+        assert!(matches!(word.try_lock(6), TryLock::Contended(s) if s.thin_owner() == 5 && s.recursion() == 1));
+        assert_eq!(word.unlock(6), Unlock::NotOwner);
+        assert_eq!(word.unlock(5), Unlock::StillOwned);
+        let seen = word.snapshot();
+        while !word.inflate(seen, 77) {}
+        assert_eq!(word.unlock(5), Unlock::Inflated(77));
+        assert_eq!(word.hash(), Some(0xdead_beef));
+        assert!(word.deflate(77) && word.snapshot().0 & NOT_FREE_MASK == 0);
+        assert_eq!(word.hash(), Some(0xdead_beef));
+    }
+
+    #[test]
+    fn recursion_overflows_into_inflation() {
+        let word = ThinLockWord::new();
+        for _ in 0..=MAX_RECURSION {
+            assert_eq!(word.try_lock(1), TryLock::Acquired);
+        }
+        assert!(matches!(word.try_lock(1), TryLock::RecursionFull(_)));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use crate::facade::{Arc, thread};
+
+    #[test]
+    fn model_exclusion_with_hashing_and_inflation() {
+        loom::model(|| {
+            let word = Arc::new(ThinLockWord::new());
+            let inside = Arc::new(AtomicUsize::new(0));
+            let threads: Vec<_> = (1..=2)
+                .map(|id| {
+                    let (word, inside) = (word.clone(), inside.clone());
+                    thread::spawn(move || match word.try_lock(id) {
+                        TryLock::Acquired => {
+                            assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
+                            inside.fetch_sub(1, Ordering::Relaxed);
+                            match word.unlock(id) {
+                                Unlock::Released => {}
+                                Unlock::Inflated(index) => assert_eq!(index, 9),
+                                other => panic!("{other:?}"),
+                            }
+                        }
+                        TryLock::Contended(seen) => {
+                            word.inflate(seen, 9);
+                        }
+                        TryLock::Inflated(index) => assert_eq!(index, 9),
+                        other => panic!("{other:?}"),
+                    })
+                })
+                .collect();
+            let hash = word.install_hash(42);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!((hash, word.hash()), (42, Some(42)), "the hash survives every transition");
+        });
+    }
+}

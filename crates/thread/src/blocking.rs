@@ -1,0 +1,105 @@
+//! Safe regions: code that touches no managed object and during which the world may be stopped.
+//!
+//! Invariant: on entry the callee-saved registers lie on the stack at or above the published stack pointer; what runs
+//! inside does not read or write references held by the frames above. Leaving waits while the world is stopped. Nested
+//! regions count as one. Left out: what blocks inside.
+
+use crate::current::current;
+use crate::managed_thread::ManagedThread;
+use crate::protocol::RUNNING;
+use crate::safepoint::STOP_WORDS;
+use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer, with_spilled_registers};
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering;
+
+/// Runs `f` in a safe region of the current thread; plainly when the thread is not attached.
+pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    match current() {
+        Some(thread) => thread.blocking(f),
+        None => f(),
+    }
+}
+
+/// Leaves the region when dropped, also by a panic.
+struct Leave<'a>(&'a ManagedThread);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        STOP_WORDS.leave_safe(&self.0.state, self.0.poll_word());
+    }
+}
+
+impl ManagedThread {
+    /// Runs `f` in a safe region. Called by the thread itself.
+    pub fn blocking<R>(&self, f: impl FnOnce() -> R) -> R {
+        // Relaxed: our own state.
+        if self.state.load(Ordering::Relaxed) != RUNNING {
+            return f();
+        }
+        with_spilled_registers(|sp| {
+            self.publish_and_enter(sp);
+            let _leave = Leave(self);
+            f()
+        })
+    }
+
+    /// Publishes `sp` and becomes SAFE.
+    #[inline(always)]
+    pub(crate) fn publish_and_enter(&self, sp: usize) {
+        // Relaxed: the Release store of the state publishes it.
+        self.published_sp.store(sp, Ordering::Relaxed);
+        STOP_WORDS.enter_safe(&self.state, self.poll_word());
+    }
+
+    /// Enters a safe region until the guard is dropped in the same frame. Called by the thread itself.
+    ///
+    /// The guard holds a copy of the callee-saved registers; it must stay in the calling function.
+    #[inline(always)]
+    pub fn enter_safe_region(&self) -> SafeRegion<'_> {
+        let mut region = SafeRegion {
+            thread: self,
+            nested: self.state.load(Ordering::Relaxed) != RUNNING,
+            registers: [0; CALLEE_SAVED_COUNT],
+            not_send: PhantomData,
+        };
+        if !region.nested {
+            capture_registers(&mut region.registers);
+            self.publish_and_enter(stack_pointer());
+        }
+        region
+    }
+}
+
+/// A safe region of the calling frame.
+#[must_use = "the region ends when this is dropped"]
+pub struct SafeRegion<'a> {
+    thread: &'a ManagedThread,
+    nested: bool,
+    registers: [usize; CALLEE_SAVED_COUNT],
+    not_send: PhantomData<*mut ()>,
+}
+
+impl SafeRegion<'_> {
+    /// Leaves the region now; waits while the world is stopped.
+    pub fn leave(self) {}
+
+    /// Leaves the region unless a stop is requested; then the region goes on and is handed back.
+    pub fn try_leave(self) -> Result<(), Self> {
+        if self.nested || STOP_WORDS.try_leave_safe(&self.thread.state, self.thread.poll_word()) {
+            std::hint::black_box(&self.registers);
+            std::mem::forget(self);
+            return Ok(());
+        }
+        Err(self)
+    }
+}
+
+impl Drop for SafeRegion<'_> {
+    fn drop(&mut self) {
+        // Keeps the copies in memory for as long as the region lasts.
+        std::hint::black_box(&self.registers);
+        if !self.nested {
+            STOP_WORDS.leave_safe(&self.thread.state, self.thread.poll_word());
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The current managed thread of this OS thread.
+//!
+//! Invariant: the one place where thread state is in OS thread-local storage. It is read through functions that are
+//! never inlined, so that no compiler keeps the slot's address across a point where a green thread may change carriers.
+
+use crate::managed_thread::ManagedThread;
+use std::cell::Cell;
+
+thread_local! {
+    static CURRENT: Cell<Option<&'static ManagedThread>> = const { Cell::new(None) };
+}
+
+/// The managed thread that runs on this OS thread, if it is attached.
+#[inline(never)]
+pub fn current() -> Option<&'static ManagedThread> {
+    CURRENT.get()
+}
+
+/// Sets the managed thread of this OS thread.
+#[inline(never)]
+pub(crate) fn set_current(thread: Option<&'static ManagedThread>) {
+    CURRENT.set(thread);
+}

@@ -1,0 +1,64 @@
+//! When the process may end: after every foreground thread has.
+//!
+//! Invariant: a foreground thread counts from its creation (before `spawn` returns) until after it is detached; changing
+//! it to background takes it out. Left out: what ending does to background threads (the process just exits).
+
+use crate::current::current;
+use crate::managed_thread::{ManagedThread, ThreadKind};
+use saki_sync::WaitWord;
+use std::sync::atomic::Ordering;
+
+static FOREGROUND: WaitWord = WaitWord::new(0);
+
+pub(crate) fn count_started(kind: ThreadKind) {
+    if kind == ThreadKind::Foreground {
+        // Relaxed: the starter's own program order is enough for it to see its thread.
+        FOREGROUND.atomic().fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn count_ended(kind: ThreadKind) {
+    if kind == ThreadKind::Foreground {
+        // Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
+        FOREGROUND.atomic().fetch_sub(1, Ordering::Release);
+        FOREGROUND.wake_all();
+    }
+}
+
+/// Foreground threads that have not ended, without the main thread.
+pub fn foreground_thread_count() -> u32 {
+    FOREGROUND.load(Ordering::Acquire)
+}
+
+/// Waits, in a safe region, until no foreground thread but the caller is left.
+pub fn wait_for_foreground_threads() {
+    let own = u32::from(current().is_some_and(|t| t.kind() == ThreadKind::Foreground));
+    loop {
+        let count = foreground_thread_count();
+        if count <= own {
+            return;
+        }
+        crate::blocking(|| FOREGROUND.wait(count, None));
+    }
+}
+
+impl ManagedThread {
+    /// `Thread.IsBackground`.
+    pub fn is_background(&self) -> bool {
+        matches!(self.kind(), ThreadKind::Background | ThreadKind::Internal)
+    }
+
+    /// `Thread.IsBackground = value`; no effect on the main thread and on the runtime's own.
+    pub fn set_background(&self, background: bool) {
+        let (from, to) = match background {
+            true => (ThreadKind::Foreground, ThreadKind::Background),
+            false => (ThreadKind::Background, ThreadKind::Foreground),
+        };
+        // AcqRel: whoever changes the kind also moves the count, once.
+        let changed = self.kind.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if changed {
+            count_started(to);
+            count_ended(from);
+        }
+    }
+}

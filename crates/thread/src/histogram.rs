@@ -1,0 +1,76 @@
+//! A histogram of durations in powers of two.
+//!
+//! Invariant: recording is one relaxed increment. Left out: anything finer than a factor of two.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Buckets: `counts[b]` counts durations in [2^b, 2^(b+1)) ns; bucket 0 also holds 0.
+pub const BUCKET_COUNT: usize = 40;
+
+/// Counters that many threads may add to.
+pub struct Histogram {
+    counts: [AtomicU64; BUCKET_COUNT],
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    pub const fn new() -> Histogram {
+        Histogram { counts: [const { AtomicU64::new(0) }; BUCKET_COUNT] }
+    }
+
+    pub fn record_ns(&self, duration_ns: u64) {
+        let bucket = (duration_ns.max(1).ilog2() as usize).min(BUCKET_COUNT - 1);
+        // Relaxed: a statistic.
+        self.counts[bucket].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn snapshot(&self) -> HistogramSnapshot {
+        HistogramSnapshot { counts: std::array::from_fn(|b| self.counts[b].load(Ordering::Relaxed)) }
+    }
+}
+
+/// The counters at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramSnapshot {
+    pub counts: [u64; BUCKET_COUNT],
+}
+
+impl HistogramSnapshot {
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Upper bound in ns of the bucket that holds the `quantile` (0–1); 0 when nothing was recorded.
+    pub fn quantile_ns(&self, quantile: f64) -> u64 {
+        let wanted = (self.total() as f64 * quantile).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (bucket, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if *count > 0 && seen >= wanted {
+                return 2 << bucket;
+            }
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_name_the_bucket() {
+        let histogram = Histogram::new();
+        for ns in [0, 1, 5, 6, 7, 1000, u64::MAX] {
+            histogram.record_ns(ns);
+        }
+        let snapshot = histogram.snapshot();
+        assert_eq!((snapshot.total(), snapshot.quantile_ns(0.5)), (7, 8));
+        assert_eq!(snapshot.counts[BUCKET_COUNT - 1], 1);
+    }
+}

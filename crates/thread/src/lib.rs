@@ -1,0 +1,63 @@
+//! Managed threads: their structure, registry, safepoints, blocking, thread statics, process exit.
+//!
+//! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word that a stopped
+//! thread may hold an object reference in is on its stack above the published stack pointer, in its saved registers, in
+//! its root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS thread-local storage holds
+//! only `current`. Left out: what a collection does, exceptions, the green-thread scheduler. With `--cfg loom` only the stop
+//! protocol is built, for its model.
+
+#[cfg(not(loom))]
+pub mod blocking;
+#[cfg(not(loom))]
+pub mod current;
+#[cfg(not(loom))]
+pub mod exit;
+#[cfg(not(loom))]
+pub mod gc_mutex;
+#[cfg(not(loom))]
+pub mod histogram;
+#[cfg(not(loom))]
+pub mod managed_thread;
+pub mod protocol;
+#[cfg(not(loom))]
+pub mod registry;
+#[cfg(not(loom))]
+pub mod request;
+#[cfg(not(loom))]
+pub mod safepoint;
+#[cfg(not(loom))]
+pub mod spawn;
+#[cfg(not(loom))]
+mod spill;
+#[cfg(not(loom))]
+pub mod statics;
+
+#[cfg(not(loom))]
+pub use blocking::{SafeRegion, blocking};
+#[cfg(not(loom))]
+pub use current::current;
+#[cfg(not(loom))]
+pub use exit::{foreground_thread_count, wait_for_foreground_threads};
+#[cfg(not(loom))]
+pub use gc_mutex::{GcCondvar, GcMutex, GcMutexGuard};
+#[cfg(not(loom))]
+pub use histogram::HistogramSnapshot;
+#[cfg(not(loom))]
+pub use managed_thread::{
+    GC_AREA_BYTES, GC_AREA_OFFSET, ManagedThread, RootSlot, ThreadKind, WaitState, gc_area_offset, root,
+};
+#[cfg(not(loom))]
+pub use registry::{
+    ThreadHooks, ThreadRef, add_hooks, attach_current, detach_current, find_thread, for_each_thread, thread_count,
+};
+#[cfg(not(loom))]
+pub use request::{POLL_INTERRUPT, POLL_PREEMPT, POLL_STOP, REQUEST_ABORT, REQUEST_INTERRUPT};
+#[cfg(not(loom))]
+pub use safepoint::{
+    StopReason, StopToken, enter_native, leave_native, resume_the_world, stop_latency_histogram, stop_the_world,
+    with_world_stopped,
+};
+#[cfg(not(loom))]
+pub use spawn::{DEFAULT_STACK_BYTES, SpawnedThread, spawn};
+#[cfg(not(loom))]
+pub use statics::{BlockScan, StaticBlock};

@@ -1,0 +1,429 @@
+//! The structure of a managed thread.
+//!
+//! Invariant: heap-allocated at a stable address and never freed, only reused after its last reference is gone, so
+//! `&'static` is sound and a late wake through an old reference is a stale token at worst. `abi` is the first field, so
+//! the pinned register is also the address of the structure.
+//!
+//! | field | written by | read by |
+//! |---|---|---|
+//! | `abi` except `poll` | owner | owner; collector while stopped |
+//! | `abi.poll`, `requests` | anyone, atomically | anyone |
+//! | `state`, `published_sp`, `*registers*` | owner | stopper (see `protocol` for orderings) |
+//! | `gc_area` | collector's code on the owner, or while stopped | the same |
+//! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
+//! | `statics`, `handle_cache`, `alternate_stack` | owner | collector while stopped (statics) |
+//! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |
+
+use crate::protocol::{RUNNING, SAFE};
+use crate::spill::CALLEE_SAVED_COUNT;
+use crate::statics::StaticBlocks;
+use saki_abi::{ObjRef, ThreadAbi};
+use saki_os::signal::AlternateStack;
+use saki_sync::monitor::{BlockEnd, Blocker, MonitorNode};
+use saki_sync::{SlotCache, facade};
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Words the collector may use in each thread.
+pub const GC_AREA_WORDS: usize = 512;
+pub const GC_AREA_BYTES: usize = GC_AREA_WORDS * 8;
+
+/// The collector's part of a thread; zero when the thread attaches.
+#[repr(C, align(16))]
+pub struct GcArea(pub UnsafeCell<[u64; GC_AREA_WORDS]>);
+
+/// Names of root slots.
+pub mod root {
+    /// The `System.Threading.Thread` (or its internal thread) object.
+    pub const THREAD_OBJECT: usize = 0;
+    /// The ThreadAbortException in flight.
+    pub const ABORT_EXCEPTION: usize = 1;
+    /// The state object given to `Thread.Abort`.
+    pub const ABORT_STATE: usize = 2;
+    /// The current culture or execution context cached by the runtime.
+    pub const CONTEXT: usize = 3;
+    /// First slot without a fixed meaning.
+    pub const FIRST_FREE: usize = 4;
+    pub const COUNT: usize = 8;
+}
+
+/// A reference that the collector scans and may update.
+#[derive(Default)]
+pub struct RootSlot(AtomicPtr<saki_abi::Object>);
+
+impl RootSlot {
+    pub fn get(&self) -> ObjRef {
+        // Acquire pairs with `set`: the object's content is visible.
+        ObjRef(self.0.load(Ordering::Acquire))
+    }
+
+    pub fn set(&self, object: ObjRef) {
+        self.0.store(object.0, Ordering::Release);
+    }
+
+    /// Address of the slot, for the collector.
+    pub fn address(&self) -> *mut ObjRef {
+        self.0.as_ptr().cast()
+    }
+}
+
+/// What a thread is to the process's life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum ThreadKind {
+    /// Runs `Main`; its return starts the exit protocol.
+    Main = 0,
+    /// The process waits for it.
+    Foreground = 1,
+    /// Ends with the process.
+    Background = 2,
+    /// The runtime's own: finalizer, timers; background, not shown to programs.
+    Internal = 3,
+}
+
+impl ThreadKind {
+    fn from_number(number: u32) -> ThreadKind {
+        match number {
+            0 => ThreadKind::Main,
+            1 => ThreadKind::Foreground,
+            2 => ThreadKind::Background,
+            _ => ThreadKind::Internal,
+        }
+    }
+}
+
+/// What a blocked thread waits for (`ThreadState.WaitSleepJoin` unless `Running`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum WaitState {
+    Running = 0,
+    Sleep = 1,
+    Join = 2,
+    Monitor = 3,
+    Handle = 4,
+    Native = 5,
+}
+
+impl WaitState {
+    fn from_number(number: u32) -> WaitState {
+        use WaitState::{Handle, Join, Monitor, Native, Running, Sleep};
+        [Running, Sleep, Join, Monitor, Handle, Native].get(number as usize).copied().unwrap_or(Running)
+    }
+}
+
+/// A frame that skips over its stack's end lands at most this far below it (frames are probed page by page).
+const GUARD_REACH_BYTES: usize = 64 << 10;
+
+pub(crate) const CREATED: u32 = 0;
+pub(crate) const ATTACHED: u32 = 1;
+pub(crate) const DETACHED: u32 = 2;
+
+/// See the module header.
+#[repr(C, align(16))]
+pub struct ManagedThread {
+    abi: UnsafeCell<ThreadAbi>,
+    pub gc_area: GcArea,
+    pub(crate) state: facade::atomic::AtomicU32,
+    pub(crate) published_sp: AtomicUsize,
+    pub(crate) saved_registers: [AtomicUsize; CALLEE_SAVED_COUNT],
+    /// Whether `saved_registers` are the caller's now; else they are left over.
+    pub(crate) registers_are_saved: AtomicBool,
+    /// References scanned by the collector; see [`root`].
+    pub roots: [RootSlot; root::COUNT],
+    pub(crate) node: MonitorNode,
+    pub(crate) requests: AtomicU32,
+    wait_state: AtomicU32,
+    pub(crate) kind: AtomicU32,
+    pub(crate) native_id: AtomicU32,
+    pub(crate) lifecycle: AtomicU32,
+    pub(crate) references: AtomicU32,
+    name: Mutex<Option<String>>,
+    pub(crate) joiners: Mutex<Vec<&'static ManagedThread>>,
+    pub(crate) statics: StaticBlocks,
+    handle_cache: SlotCache,
+    pub(crate) alternate_stack: UnsafeCell<Option<AlternateStack>>,
+    /// Free for the runtime: the address of its own per-thread data.
+    pub runtime_data: AtomicUsize,
+    /// Lowest address of the stack, below the reserve that `abi.stack_limit` keeps.
+    pub(crate) stack_low: AtomicUsize,
+}
+
+// SAFETY: fields without atomics or mutexes are written by the owner only and read by others only while it is stopped;
+// the table in the module header says which.
+unsafe impl Sync for ManagedThread {}
+// SAFETY: nothing in it is tied to the OS thread that allocated it.
+unsafe impl Send for ManagedThread {}
+
+/// Byte offset of the collector's area from the pinned register.
+pub const GC_AREA_OFFSET: usize = std::mem::offset_of!(ManagedThread, gc_area);
+pub(crate) const SAVED_REGISTERS_OFFSET: usize = std::mem::offset_of!(ManagedThread, saved_registers);
+
+const _: () = assert!(std::mem::offset_of!(ManagedThread, abi) == 0 && GC_AREA_OFFSET.is_multiple_of(16));
+
+/// Byte offset of the collector's area from the pinned register.
+pub const fn gc_area_offset() -> usize {
+    GC_AREA_OFFSET
+}
+
+fn empty_abi(managed_id: u32) -> ThreadAbi {
+    ThreadAbi {
+        poll: AtomicU32::new(0),
+        managed_id,
+        pending_exception: ObjRef::NULL,
+        exit_frame: 0,
+        imt_method: std::ptr::null(),
+        stub_result: 0,
+        stub_arg: [0; 3],
+        thread_statics: std::ptr::null_mut(),
+        thread_statics_len: 0,
+        alloc_cursor: 0,
+        alloc_limit: 0,
+        vo_bit_base: 0,
+        log_bit_base: 0,
+        stack_limit: 0,
+        stack_base: 0,
+        eh_exception: ObjRef::NULL,
+        eh_target_fp: 0,
+        eh_target_clause: 0,
+        last_error: 0,
+        reserved: 0,
+    }
+}
+
+impl ManagedThread {
+    /// A new structure, never freed.
+    pub(crate) fn leak(managed_id: u32) -> &'static ManagedThread {
+        saki_base::leak(ManagedThread {
+            abi: UnsafeCell::new(empty_abi(managed_id)),
+            gc_area: GcArea(UnsafeCell::new([0; GC_AREA_WORDS])),
+            state: facade::atomic::AtomicU32::new(SAFE),
+            published_sp: AtomicUsize::new(0),
+            saved_registers: Default::default(),
+            registers_are_saved: AtomicBool::new(false),
+            roots: Default::default(),
+            node: MonitorNode::default(),
+            requests: AtomicU32::new(0),
+            wait_state: AtomicU32::new(0),
+            kind: AtomicU32::new(ThreadKind::Background as u32),
+            native_id: AtomicU32::new(0),
+            lifecycle: AtomicU32::new(CREATED),
+            references: AtomicU32::new(1),
+            name: Mutex::new(None),
+            joiners: Mutex::new(Vec::new()),
+            statics: StaticBlocks::default(),
+            handle_cache: SlotCache::new(),
+            alternate_stack: UnsafeCell::new(None),
+            runtime_data: AtomicUsize::new(0),
+            stack_low: AtomicUsize::new(0),
+        })
+    }
+
+    /// Makes a structure without references ready for another thread.
+    pub(crate) fn reset(&self, managed_id: u32) {
+        // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi`.
+        unsafe { *self.abi.get() = empty_abi(managed_id) };
+        // SAFETY: as above; the collector's hook gave its part up at detach.
+        unsafe { *self.gc_area.0.get() = [0; GC_AREA_WORDS] };
+        for slot in &self.roots {
+            slot.set(ObjRef::NULL);
+        }
+        self.published_sp.store(0, Ordering::Relaxed);
+        self.requests.store(0, Ordering::Relaxed);
+        self.wait_state.store(0, Ordering::Relaxed);
+        self.native_id.store(0, Ordering::Relaxed);
+        self.runtime_data.store(0, Ordering::Relaxed);
+        self.lifecycle.store(CREATED, Ordering::Release);
+        self.references.store(1, Ordering::Release);
+        self.set_name(None);
+    }
+
+    /// The compiled code's view; what the pinned register holds.
+    #[inline(always)]
+    pub fn abi(&self) -> *mut ThreadAbi {
+        self.abi.get()
+    }
+
+    /// The thread that a helper received in its first argument.
+    ///
+    /// # Safety
+    /// `abi` came from [`ManagedThread::abi`].
+    #[inline(always)]
+    pub unsafe fn from_abi(abi: *mut ThreadAbi) -> &'static ManagedThread {
+        // SAFETY: `abi` is the first field of a structure that is never freed.
+        unsafe { &*abi.cast::<ManagedThread>() }
+    }
+
+    /// Address of the collector's area.
+    #[inline(always)]
+    pub fn gc_area(&self) -> *mut u8 {
+        self.gc_area.0.get().cast()
+    }
+
+    /// The poll word.
+    #[inline(always)]
+    pub fn poll_word(&self) -> &AtomicU32 {
+        // SAFETY: `poll` is atomic and the structure is never freed; the reference covers only that field.
+        unsafe { &(*self.abi.get()).poll }
+    }
+
+    /// 1..=2^24-1; the owner in locks.
+    #[inline(always)]
+    pub fn managed_id(&self) -> u32 {
+        // SAFETY: changes only while nobody refers to the structure.
+        unsafe { (*self.abi.get()).managed_id }
+    }
+
+    /// The kernel's thread id; 0 before it runs.
+    pub fn native_id(&self) -> u32 {
+        self.native_id.load(Ordering::Relaxed)
+    }
+
+    pub fn kind(&self) -> ThreadKind {
+        ThreadKind::from_number(self.kind.load(Ordering::Acquire))
+    }
+
+    pub fn name(&self) -> Option<String> {
+        self.name.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    pub fn set_name(&self, name: Option<&str>) {
+        *self.name.lock().unwrap_or_else(|e| e.into_inner()) = name.map(str::to_owned);
+    }
+
+    /// Started and not yet ended.
+    pub fn is_attached(&self) -> bool {
+        self.lifecycle.load(Ordering::Acquire) == ATTACHED
+    }
+
+    /// Has ended.
+    pub fn is_detached(&self) -> bool {
+        self.lifecycle.load(Ordering::Acquire) == DETACHED
+    }
+
+    pub fn wait_state(&self) -> WaitState {
+        WaitState::from_number(self.wait_state.load(Ordering::Acquire))
+    }
+
+    /// Sets what the thread is about to wait for; returns what it was.
+    pub fn set_wait_state(&self, state: WaitState) -> WaitState {
+        WaitState::from_number(self.wait_state.swap(state as u32, Ordering::AcqRel))
+    }
+
+    /// Hints for the handle table. For the thread itself.
+    pub fn handle_cache(&self) -> &SlotCache {
+        &self.handle_cache
+    }
+
+    /// Whether a fault at this address means that the thread's stack is used up: it lies in the reserve at the low end
+    /// or in the guard below. Async-signal-safe.
+    pub fn is_stack_overflow(&self, fault_address: usize) -> bool {
+        let low = self.stack_low.load(Ordering::Relaxed);
+        (low.saturating_sub(GUARD_REACH_BYTES)..self.stack_bounds().start).contains(&fault_address)
+    }
+
+    /// The usable stack, from `abi.stack_limit` (above the reserve) to its base.
+    pub fn stack_bounds(&self) -> Range<usize> {
+        // SAFETY: written once, at attach, before the thread is in the registry.
+        unsafe { (*self.abi.get()).stack_limit..(*self.abi.get()).stack_base }
+    }
+
+    /// Whether the thread is in managed or runtime code (may be stale unless the world is stopped).
+    pub fn is_running(&self) -> bool {
+        self.state.load(Ordering::Acquire) == RUNNING
+    }
+
+    /// Whether the thread is in a safe region.
+    pub fn is_in_safe_region(&self) -> bool {
+        self.state.load(Ordering::Acquire) == SAFE
+    }
+
+    /// The part of the stack to scan while the thread is stopped: from the published SP to the base. Empty before the
+    /// thread has run.
+    pub fn stopped_stack_range(&self) -> Range<usize> {
+        let base = self.stack_bounds().end;
+        match self.published_sp.load(Ordering::Acquire) {
+            0 => base..base,
+            sp => sp & !7..base,
+        }
+    }
+
+    /// Every range to scan conservatively while the thread is stopped: the stack and the saved registers.
+    pub fn for_each_conservative_range(&self, mut visit: impl FnMut(Range<usize>)) {
+        visit(self.stopped_stack_range());
+        // Relaxed: the thread is stopped; the Acquire of its state came before.
+        if self.registers_are_saved.load(Ordering::Relaxed) {
+            let registers = self.saved_registers.as_ptr_range();
+            visit(registers.start as usize..registers.end as usize);
+        }
+    }
+
+    /// `Thread.Sleep`, in a safe region. Ends early when interrupted or aborted (if `interruptible`).
+    pub fn sleep(&self, duration: Option<Duration>, interruptible: bool) -> BlockEnd {
+        self.wait_until(WaitState::Sleep, duration, interruptible, || false)
+    }
+
+    /// Blocks until `done`, which whoever makes it true follows with an `unpark`.
+    pub fn wait_until(
+        &self,
+        what: WaitState,
+        timeout: Option<Duration>,
+        interruptible: bool,
+        mut done: impl FnMut() -> bool,
+    ) -> BlockEnd {
+        let before = self.set_wait_state(what);
+        let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        let end = loop {
+            if done() {
+                break BlockEnd::Woken;
+            }
+            let rest = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            match self.block(rest, interruptible) {
+                BlockEnd::Woken if rest.is_some_and(|r| r.is_zero()) => break BlockEnd::TimedOut,
+                BlockEnd::Woken => {}
+                BlockEnd::TimedOut if done() => break BlockEnd::Woken,
+                end => break end,
+            }
+        };
+        self.set_wait_state(before);
+        end
+    }
+
+    /// Leaves a token for the thread's `block`.
+    pub fn unpark(&self) {
+        self.node.parker.unpark();
+    }
+
+    /// The thread's place in monitor queues.
+    pub fn monitor_node(&self) -> &'static MonitorNode {
+        let node: *const MonitorNode = &self.node;
+        // SAFETY: structures are leaked and never freed.
+        unsafe { &*node }
+    }
+}
+
+impl Blocker for ManagedThread {
+    fn managed_id(&self) -> u32 {
+        ManagedThread::managed_id(self)
+    }
+
+    fn node(&self) -> &'static MonitorNode {
+        self.monitor_node()
+    }
+
+    fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
+        if interruptible && self.pending_requests() != 0 {
+            return BlockEnd::Interrupted;
+        }
+        let woken = self.blocking(|| self.node.parker.park(timeout));
+        if interruptible && self.pending_requests() != 0 {
+            BlockEnd::Interrupted
+        } else if woken {
+            BlockEnd::Woken
+        } else {
+            BlockEnd::TimedOut
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The stop protocol on bare words, shared by the machine and its loom model.
+//!
+//! | state | meaning | who leaves it |
+//! |---|---|---|
+//! | RUNNING | executes managed or runtime code; its stack changes | owner → SAFE (`enter_safe`) or STOPPED (`wait_out_stop`) |
+//! | SAFE | in native code or blocked; frozen above the published SP | owner → RUNNING (`leave_safe`) |
+//! | STOPPED | waits at a safepoint for a stop to end | owner → RUNNING, after the stop |
+//!
+//! Orderings:
+//! - Owner: writes SP and stack, then state = SAFE/STOPPED (Release) — stopper reads the state (Acquire) and then the stack.
+//! - Owner: state := X; `light` fence; reads its poll word. Stopper: poll |= STOP; `heavy` fence; reads the state. One of
+//!   the two sees the other's store (Dekker), so either the thread does not run on or the stopper waits for it.
+//! - A thread that leaves stores RUNNING first and checks then; when it finds STOP it goes back without having touched
+//!   anything above its published SP, so a stopper that counted it as stopped before is still right, and one that saw
+//!   RUNNING is woken by the arrival.
+//! - Resuming: poll &= !STOP, then epoch += 1 (Release) and wake; a waiter reads the epoch (Acquire) before its poll word,
+//!   so it sleeps only if the resume it waits for is still to come.
+//!
+//! Every owner of a RUNNING state is obliged to reach a safepoint, a safe region or `detach` in bounded time.
+
+use saki_sync::WaitWord;
+use saki_sync::facade::atomic::{AtomicU32, Ordering};
+
+pub const RUNNING: u32 = 0;
+pub const SAFE: u32 = 1;
+pub const STOPPED: u32 = 2;
+
+/// The bit of the poll word that the protocol owns.
+pub const STOP: u32 = 1;
+
+/// A poll word: `std`'s atomic in the machine (the layout is fixed by `abi`), loom's in the model.
+pub trait PollWord {
+    fn load(&self, ordering: Ordering) -> u32;
+    fn fetch_or(&self, bits: u32, ordering: Ordering) -> u32;
+    fn fetch_and(&self, bits: u32, ordering: Ordering) -> u32;
+}
+
+macro_rules! poll_word {
+    ($atomic:ty) => {
+        impl PollWord for $atomic {
+            #[inline(always)]
+            fn load(&self, ordering: Ordering) -> u32 {
+                self.load(ordering)
+            }
+            #[inline(always)]
+            fn fetch_or(&self, bits: u32, ordering: Ordering) -> u32 {
+                self.fetch_or(bits, ordering)
+            }
+            #[inline(always)]
+            fn fetch_and(&self, bits: u32, ordering: Ordering) -> u32 {
+                self.fetch_and(bits, ordering)
+            }
+        }
+    };
+}
+
+poll_word!(std::sync::atomic::AtomicU32);
+#[cfg(loom)]
+poll_word!(loom::sync::atomic::AtomicU32);
+
+#[inline(always)]
+fn light_fence() {
+    #[cfg(not(loom))]
+    saki_os::membarrier::light();
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
+fn heavy_fence() {
+    #[cfg(not(loom))]
+    saki_os::membarrier::heavy();
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
+/// What all threads and the stopper share.
+pub struct StopWords {
+    /// Counts threads that stopped or became safe while a stop was requested; the stopper sleeps on it.
+    arrivals: WaitWord,
+    /// Counts resumes; stopped threads sleep on it.
+    epoch: WaitWord,
+}
+
+impl Default for StopWords {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StopWords {
+    #[cfg(not(loom))]
+    pub const fn new() -> StopWords {
+        StopWords { arrivals: WaitWord::new(0), epoch: WaitWord::new(0) }
+    }
+
+    #[cfg(loom)]
+    pub fn new() -> StopWords {
+        StopWords { arrivals: WaitWord::new(0), epoch: WaitWord::new(0) }
+    }
+
+    fn arrive(&self) {
+        // Release: not needed for the stack (the state word carries that); keeps the count behind the state store.
+        self.arrivals.atomic().fetch_add(1, Ordering::Release);
+        self.arrivals.wake(1);
+    }
+
+    /// Owner, RUNNING, stack and SP published: becomes SAFE.
+    #[inline(always)]
+    pub fn enter_safe(&self, state: &AtomicU32, poll: &impl PollWord) {
+        // Release publishes the frozen stack and SP.
+        state.store(SAFE, Ordering::Release);
+        light_fence();
+        // Relaxed: ordered by the fence.
+        if poll.load(Ordering::Relaxed) & STOP != 0 {
+            self.arrive();
+        }
+    }
+
+    /// Owner, SAFE: becomes RUNNING, after the stop if there is one.
+    #[inline(always)]
+    pub fn leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) {
+        if !self.try_leave_safe(state, poll) {
+            self.wait_out_stop(state, poll, SAFE);
+        }
+    }
+
+    /// Owner, SAFE: becomes RUNNING unless a stop is requested; then stays SAFE and returns `false`.
+    #[inline(always)]
+    pub fn try_leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) -> bool {
+        // Relaxed: publishes nothing; the fence orders it before the load.
+        state.store(RUNNING, Ordering::Relaxed);
+        light_fence();
+        // Acquire pairs with the Release of `resume`: what the collector changed is visible.
+        if poll.load(Ordering::Acquire) & STOP == 0 {
+            return true;
+        }
+        state.store(SAFE, Ordering::Release);
+        self.arrive();
+        false
+    }
+
+    /// Owner, stack and SP published: waits as `waiting` (SAFE or STOPPED) until no stop is requested, then RUNNING.
+    #[cold]
+    pub fn wait_out_stop(&self, state: &AtomicU32, poll: &impl PollWord, waiting: u32) {
+        loop {
+            // Release publishes the frozen stack and SP.
+            state.store(waiting, Ordering::Release);
+            self.arrive();
+            loop {
+                // Acquire, and before the poll word: see the module header.
+                let epoch = self.epoch.load(Ordering::Acquire);
+                if poll.load(Ordering::Acquire) & STOP == 0 {
+                    break;
+                }
+                self.epoch.wait(epoch, None);
+            }
+            state.store(RUNNING, Ordering::Relaxed);
+            light_fence();
+            if poll.load(Ordering::Acquire) & STOP == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Stopper: asks the threads of these poll words to stop.
+    pub fn request<'a, P: PollWord + 'a>(&self, polls: impl Iterator<Item = &'a P>) {
+        for poll in polls {
+            // AcqRel: joins the other bits' history; the heavy fence orders it against the states.
+            poll.fetch_or(STOP, Ordering::AcqRel);
+        }
+        heavy_fence();
+    }
+
+    /// Stopper: waits until `still_running` (which reads states with Acquire) says no. Spins `max_spins` times first.
+    pub fn wait_until_stopped(&self, max_spins: u32, mut still_running: impl FnMut() -> bool) {
+        let mut spins = 0;
+        loop {
+            // Acquire, and before the states: an arrival after this load ends the wait below.
+            let arrivals = self.arrivals.load(Ordering::Acquire);
+            if !still_running() {
+                return;
+            }
+            if spins < max_spins {
+                spins += 1;
+                saki_sync::facade::spin_hint();
+            } else {
+                self.arrivals.wait(arrivals, None);
+            }
+        }
+    }
+
+    /// Stopper: lets the threads of these poll words run.
+    pub fn resume<'a, P: PollWord + 'a>(&self, polls: impl Iterator<Item = &'a P>) {
+        for poll in polls {
+            // Release publishes what the stopper changed.
+            poll.fetch_and(!STOP, Ordering::AcqRel);
+        }
+        // Release: see the module header.
+        self.epoch.atomic().fetch_add(1, Ordering::Release);
+        self.epoch.wake_all();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicU32 as LoomU32;
+    use loom::thread;
+
+    struct World {
+        words: StopWords,
+        state: AtomicU32,
+        poll: LoomU32,
+        /// What the thread changes while RUNNING and the stopper while it is stopped: loom reports any overlap.
+        stack: UnsafeCell<u32>,
+    }
+
+    // SAFETY: loom checks the accesses to `stack`, which is the point.
+    unsafe impl Sync for World {}
+
+    fn world(state: u32) -> Arc<World> {
+        Arc::new(World {
+            words: StopWords::new(),
+            state: AtomicU32::new(state),
+            poll: LoomU32::new(0),
+            stack: UnsafeCell::new(0),
+        })
+    }
+
+    fn touch(world: &World) {
+        // SAFETY: checked by loom.
+        world.stack.with_mut(|p| unsafe { *p += 1 });
+    }
+
+    fn stop_and_resume(world: &World) {
+        world.words.request(std::iter::once(&world.poll));
+        world.words.wait_until_stopped(0, || world.state.load(Ordering::Acquire) == RUNNING);
+        touch(world);
+        world.words.resume(std::iter::once(&world.poll));
+    }
+
+    #[test]
+    fn model_leaving_a_safe_region_excludes_the_stopper() {
+        loom::model(|| {
+            let world = world(SAFE);
+            let other = world.clone();
+            let mutator = thread::spawn(move || {
+                other.words.leave_safe(&other.state, &other.poll);
+                touch(&other);
+                other.words.enter_safe(&other.state, &other.poll);
+            });
+            stop_and_resume(&world);
+            mutator.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn model_a_polling_thread_stops() {
+        loom::model(|| {
+            let world = world(RUNNING);
+            let other = world.clone();
+            let mutator = thread::spawn(move || {
+                touch(&other);
+                if other.poll.load(Ordering::Relaxed) & STOP != 0 {
+                    other.words.wait_out_stop(&other.state, &other.poll, STOPPED);
+                }
+                touch(&other);
+                other.words.enter_safe(&other.state, &other.poll);
+            });
+            stop_and_resume(&world);
+            mutator.join().unwrap();
+        });
+    }
+}

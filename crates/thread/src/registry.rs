@@ -1,0 +1,293 @@
+//! Attaching, detaching, and the list of attached threads.
+//!
+//! Invariant: the list changes only under `STOP_LOCK`; a thread is in it from attach to detach. Structures are counted
+//! and reused, their managed ids late: an id comes back only after `MIN_FREE_IDS` others were freed, so that a stale id
+//! (in a log, in a lock word of a dying thread) is not soon another thread's. Left out: starting OS threads (`spawn`).
+
+use crate::current::{current, set_current};
+use crate::exit;
+use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState};
+use crate::protocol::{RUNNING, SAFE};
+use crate::safepoint::STOP_LOCK;
+use parking_lot::{Mutex, RwLock};
+use saki_os::signal::AlternateStack;
+use saki_sync::monitor::BlockEnd;
+use saki_sync::thin_lock::MAX_OWNER;
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const MIN_FREE_IDS: usize = 512;
+
+/// Kept free at the low end of a stack for helpers and the report of an overflow.
+pub const STACK_RESERVE_BYTES: usize = 64 << 10;
+
+static THREADS: RwLock<Vec<&'static ManagedThread>> = RwLock::new(Vec::new());
+static HOOKS: RwLock<Vec<&'static ThreadHooks>> = RwLock::new(Vec::new());
+static POOL: Mutex<Pool> = Mutex::new(Pool { next_id: 1, free_ids: VecDeque::new(), structures: Vec::new() });
+
+struct Pool {
+    next_id: u32,
+    free_ids: VecDeque<u32>,
+    structures: Vec<&'static ManagedThread>,
+}
+
+impl Pool {
+    fn take_id(&mut self) -> u32 {
+        if self.free_ids.len() > MIN_FREE_IDS || self.next_id > MAX_OWNER {
+            return self.free_ids.pop_front().unwrap_or_else(|| saki_base::bug!("more than {MAX_OWNER} threads"));
+        }
+        self.next_id += 1;
+        self.next_id - 1
+    }
+}
+
+/// What other layers do when threads come and go. Hooks run on the thread itself, with the stop lock held, and may not
+/// allocate managed objects, poll, block on a collection, or take a lock that someone holds while stopping the world.
+pub struct ThreadHooks {
+    /// Before the thread is in the list; it counts as being in a safe region.
+    pub attached: fn(&'static ManagedThread),
+    /// While the thread is still in the list; it runs no managed code any more.
+    pub detaching: fn(&'static ManagedThread),
+}
+
+/// Adds hooks for threads that attach from now on; threads already attached get `attached` at once, called by the
+/// caller. The caller makes sure that no thread runs managed code yet. `detaching` runs in reverse order.
+pub fn add_hooks(hooks: &'static ThreadHooks) {
+    crate::blocking(|| STOP_LOCK.lock());
+    HOOKS.write().push(hooks);
+    for_each_thread(|thread| (hooks.attached)(thread));
+    STOP_LOCK.unlock();
+}
+
+/// A counted reference: the structure is not reused while one exists.
+#[derive(PartialEq, Eq)]
+pub struct ThreadRef(&'static ManagedThread);
+
+impl PartialEq for ManagedThread {
+    fn eq(&self, other: &ManagedThread) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ManagedThread {}
+
+impl std::fmt::Debug for ManagedThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state.load(Ordering::Relaxed);
+        write!(f, "thread {} (native {}, {:?}", self.managed_id(), self.native_id(), self.kind())?;
+        write!(f, ", state {state}, poll {:#x}", self.poll_word().load(Ordering::Relaxed))?;
+        write!(f, ", name {:?})", self.name())
+    }
+}
+
+impl std::fmt::Debug for ThreadRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl ThreadRef {
+    /// A structure for a thread that has not begun.
+    pub(crate) fn create(kind: ThreadKind, name: Option<&str>) -> ThreadRef {
+        let (thread, id) = {
+            let mut pool = POOL.lock();
+            let id = pool.take_id();
+            (pool.structures.pop(), id)
+        };
+        let thread = match thread {
+            Some(thread) => {
+                thread.reset(id);
+                thread
+            }
+            None => ManagedThread::leak(id),
+        };
+        thread.kind.store(kind as u32, Ordering::Relaxed);
+        thread.set_name(name);
+        exit::count_started(kind);
+        ThreadRef(thread)
+    }
+
+    /// Counts another reference to a thread that has one (an attached thread has).
+    pub fn to(thread: &'static ManagedThread) -> ThreadRef {
+        // Relaxed: the caller's reference keeps the count above 0.
+        thread.references.fetch_add(1, Ordering::Relaxed);
+        ThreadRef(thread)
+    }
+
+    pub fn as_static(&self) -> &'static ManagedThread {
+        self.0
+    }
+
+    /// Waits until the thread has ended; `false` when the timeout passed first or the wait was interrupted.
+    pub fn join(&self, timeout: Option<Duration>) -> bool {
+        self.join_with_end(timeout, false) == BlockEnd::Woken
+    }
+
+    /// `Thread.Join`: `Woken` = ended. Interrupted only if `interruptible`.
+    pub fn join_with_end(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
+        let Some(me) = current() else {
+            return self.join_unattached(timeout);
+        };
+        self.0.joiners.lock().unwrap_or_else(|e| e.into_inner()).push(me);
+        let end = me.wait_until(WaitState::Join, timeout, interruptible, || self.0.is_detached());
+        let mut joiners = self.0.joiners.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(place) = joiners.iter().position(|j| std::ptr::eq(*j, me)) {
+            joiners.swap_remove(place);
+        }
+        end
+    }
+
+    fn join_unattached(&self, timeout: Option<Duration>) -> BlockEnd {
+        let start = std::time::Instant::now();
+        while !self.0.is_detached() {
+            if timeout.is_some_and(|t| start.elapsed() >= t) {
+                return BlockEnd::TimedOut;
+            }
+            let rest = timeout.map(|t| t.saturating_sub(start.elapsed()));
+            let lifecycle = self.0.lifecycle.load(Ordering::Acquire);
+            if lifecycle != DETACHED {
+                saki_os::futex::wait(&self.0.lifecycle, lifecycle, rest);
+            }
+        }
+        BlockEnd::Woken
+    }
+}
+
+impl Clone for ThreadRef {
+    fn clone(&self) -> ThreadRef {
+        ThreadRef::to(self.0)
+    }
+}
+
+impl Drop for ThreadRef {
+    fn drop(&mut self) {
+        // AcqRel: whoever reuses the structure sees every earlier use.
+        if self.0.references.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if self.0.lifecycle.load(Ordering::Acquire) == CREATED {
+                exit::count_ended(self.0.kind());
+            }
+            let mut pool = POOL.lock();
+            pool.free_ids.push_back(self.0.managed_id());
+            pool.structures.push(self.0);
+        }
+    }
+}
+
+impl Deref for ThreadRef {
+    type Target = ManagedThread;
+    fn deref(&self) -> &ManagedThread {
+        self.0
+    }
+}
+
+/// Detaches a thread that ends without having done so.
+struct DetachAtExit;
+
+impl Drop for DetachAtExit {
+    fn drop(&mut self) {
+        // The main thread's destructors run when the process exits, perhaps with the world stopped.
+        if current().is_some_and(|t| t.kind() != ThreadKind::Main) {
+            detach_current();
+        }
+    }
+}
+
+thread_local! {
+    static DETACH_AT_EXIT: DetachAtExit = const { DetachAtExit };
+}
+
+/// Makes the calling OS thread a managed thread in state RUNNING; waits while the world is stopped. Returns the present
+/// one if it is attached already. A thread that ends attached is detached.
+pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
+    if let Some(thread) = current() {
+        return thread;
+    }
+    let name = std::thread::current().name().map(str::to_owned);
+    let thread = ThreadRef::create(kind, name.as_deref());
+    attach_as(&thread)
+}
+
+/// Attaches the calling OS thread as the given, not yet started thread.
+pub(crate) fn attach_as(thread: &ThreadRef) -> &'static ManagedThread {
+    saki_os::membarrier::initialise();
+    // The list's own reference, dropped by `detach_current`.
+    let thread: &'static ManagedThread = std::mem::ManuallyDrop::new(thread.clone()).0;
+    let bounds = match saki_os::thread::stack_bounds() {
+        Ok(bounds) => bounds,
+        Err(error) => saki_base::bug!("the bounds of the stack are unknown: {error}"),
+    };
+    let abi = thread.abi();
+    thread.stack_low.store(bounds.start, Ordering::Relaxed);
+    // SAFETY: this thread is the structure's owner, and it is in no list yet.
+    unsafe { (*abi).stack_limit = bounds.start + STACK_RESERVE_BYTES.min(bounds.len() / 4) };
+    // SAFETY: as above.
+    unsafe { (*abi).stack_base = bounds.end };
+    thread.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
+    match AlternateStack::install(AlternateStack::DEFAULT_BYTES) {
+        // SAFETY: only the owner touches the field.
+        Ok(stack) => unsafe { *thread.alternate_stack.get() = Some(stack) },
+        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+    }
+    STOP_LOCK.lock();
+    set_current(Some(thread));
+    for hooks in HOOKS.read().iter() {
+        (hooks.attached)(thread);
+    }
+    thread.state.store(RUNNING, Ordering::Release);
+    thread.lifecycle.store(ATTACHED, Ordering::Release);
+    THREADS.write().push(thread);
+    STOP_LOCK.unlock();
+    DETACH_AT_EXIT.with(|_| {});
+    thread
+}
+
+/// Ends the calling OS thread's managed thread; does nothing when there is none. The thread holds no reference to a
+/// managed object any more.
+pub fn detach_current() {
+    let Some(thread) = current() else { return };
+    if !thread.is_in_safe_region() {
+        // No frame of this thread holds references any more, so nothing of the stack is to be scanned.
+        thread.publish_and_enter(0);
+    }
+    STOP_LOCK.lock();
+    for hooks in HOOKS.read().iter().rev() {
+        (hooks.detaching)(thread);
+    }
+    let mut threads = THREADS.write();
+    if let Some(place) = threads.iter().position(|t| std::ptr::eq(*t, thread)) {
+        threads.swap_remove(place);
+    }
+    drop(threads);
+    thread.free_static_blocks();
+    set_current(None);
+    // SAFETY: only the owner touches the field, and this is its thread, so the previous stack goes back where it was.
+    drop(unsafe { (*thread.alternate_stack.get()).take() });
+    thread.state.store(SAFE, Ordering::Release);
+    // Release: who sees the end sees everything the thread did.
+    thread.lifecycle.store(DETACHED, Ordering::Release);
+    STOP_LOCK.unlock();
+    saki_os::futex::wake_all(&thread.lifecycle);
+    for joiner in thread.joiners.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+        joiner.unpark();
+    }
+    exit::count_ended(thread.kind());
+    drop(ThreadRef(thread));
+}
+
+/// Calls `visit` for every attached thread. `visit` does not block, poll, attach or detach.
+pub fn for_each_thread(mut visit: impl FnMut(&'static ManagedThread)) {
+    THREADS.read_recursive().iter().for_each(|thread| visit(thread));
+}
+
+/// Attached threads.
+pub fn thread_count() -> usize {
+    THREADS.read_recursive().len()
+}
+
+/// The attached thread with a managed id.
+pub fn find_thread(managed_id: u32) -> Option<ThreadRef> {
+    let threads = THREADS.read_recursive();
+    threads.iter().find(|t| t.managed_id() == managed_id).map(|t| ThreadRef::to(t))
+}

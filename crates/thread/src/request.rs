@@ -1,0 +1,56 @@
+//! Asking a thread to leave its fast path: poll bits, interrupt and abort requests.
+//!
+//! Invariant: a request bit is set before the poll bit and the token that make its thread look (Release, read with
+//! Acquire), and only the thread itself, or the one that withdraws the request, clears it. Left out: what an abort or an
+//! interrupt throws, and where (runtime).
+
+use crate::managed_thread::ManagedThread;
+use std::sync::atomic::Ordering;
+
+/// Poll bit: the world is being stopped.
+pub const POLL_STOP: u32 = crate::protocol::STOP;
+/// Poll bit: an abort or interrupt was requested.
+pub const POLL_INTERRUPT: u32 = 2;
+/// Poll bit: the scheduler wants the carrier.
+pub const POLL_PREEMPT: u32 = 4;
+
+/// `Thread.Interrupt`: ends the current or next interruptible wait.
+pub const REQUEST_INTERRUPT: u32 = 1;
+/// `Thread.Abort`: ends waits, and is thrown at the next safepoint.
+pub const REQUEST_ABORT: u32 = 2;
+
+impl ManagedThread {
+    /// Adds request bits, makes the thread look at its next safepoint, and ends its wait.
+    pub fn request(&self, bits: u32) {
+        // Release pairs with the Acquire in `pending_requests`: what the requester prepared is visible.
+        self.requests.fetch_or(bits, Ordering::Release);
+        if bits & REQUEST_ABORT != 0 {
+            self.poll_word().fetch_or(POLL_INTERRUPT, Ordering::Release);
+        }
+        self.node.parker.unpark();
+    }
+
+    /// The request bits set now.
+    pub fn pending_requests(&self) -> u32 {
+        self.requests.load(Ordering::Acquire)
+    }
+
+    /// Clears these bits; returns which of them were set. To be called also when the poll bit was set for nothing.
+    pub fn take_requests(&self, bits: u32) -> u32 {
+        if bits & REQUEST_ABORT != 0 {
+            // First: a request that comes in between leaves a poll bit too many, never one too few.
+            self.clear_poll(POLL_INTERRUPT);
+        }
+        self.requests.fetch_and(!bits, Ordering::AcqRel) & bits
+    }
+
+    /// Sets poll bits of this thread.
+    pub fn set_poll(&self, bits: u32) {
+        self.poll_word().fetch_or(bits, Ordering::Release);
+    }
+
+    /// Clears poll bits other than the stop bit, which belongs to whoever stops the world.
+    pub fn clear_poll(&self, bits: u32) {
+        self.poll_word().fetch_and(!(bits & !POLL_STOP), Ordering::AcqRel);
+    }
+}

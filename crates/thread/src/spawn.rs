@@ -1,0 +1,49 @@
+//! Starting OS threads that are managed threads.
+//!
+//! Invariant: the thread is attached before `f` runs and detached after, also when `f` panics. It counts as foreground
+//! from before `spawn` returns. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
+
+use crate::managed_thread::ManagedThread;
+use crate::managed_thread::ThreadKind;
+use crate::registry::{ThreadRef, attach_as, detach_current};
+use std::io;
+
+/// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
+pub const DEFAULT_STACK_BYTES: usize = 8 << 20;
+const MIN_STACK_BYTES: usize = 256 << 10;
+
+/// A started thread.
+pub type SpawnedThread = ThreadRef;
+
+struct DetachAfter;
+
+impl Drop for DetachAfter {
+    fn drop(&mut self) {
+        detach_current();
+    }
+}
+
+/// Starts an OS thread, attached as a managed one. `stack_size_bytes` 0 = default.
+///
+/// Errors: the system's, when it has no room for another thread.
+pub fn spawn(
+    kind: ThreadKind,
+    name: Option<&str>,
+    stack_size_bytes: usize,
+    f: impl FnOnce(&'static ManagedThread) + Send + 'static,
+) -> io::Result<SpawnedThread> {
+    let thread = ThreadRef::create(kind, name);
+    let stack = if stack_size_bytes == 0 { DEFAULT_STACK_BYTES } else { stack_size_bytes.max(MIN_STACK_BYTES) };
+    let mut builder = std::thread::Builder::new().stack_size(stack);
+    if let Some(name) = name.filter(|n| !n.contains('\0')) {
+        builder = builder.name(name.to_owned());
+    }
+    let own = thread.clone();
+    builder.spawn(move || {
+        let attached = attach_as(&own);
+        drop(own);
+        let _detach = DetachAfter;
+        f(attached);
+    })?;
+    Ok(thread)
+}

@@ -1,0 +1,103 @@
+//! Thread-static fields: one block of memory per (thread, type), found through a table in the thread's ABI part.
+//!
+//! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a
+//! block never moves and lives until its thread ends. Left out: numbering of types, running class constructors.
+
+use crate::managed_thread::ManagedThread;
+use saki_abi::RefMap;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::UnsafeCell;
+
+/// Where the references in a block are.
+#[derive(Clone, Copy, Debug)]
+pub enum BlockScan {
+    /// At the map's offsets from the block's start; null = none.
+    Precise(*const RefMap),
+    /// Any aligned word may be one; they pin what they refer to.
+    Conservative,
+}
+
+/// A thread-static block.
+#[derive(Clone, Copy, Debug)]
+pub struct StaticBlock {
+    pub data: *mut u8,
+    pub size_bytes: usize,
+    pub scan: BlockScan,
+}
+
+#[derive(Default)]
+struct Blocks {
+    table: Vec<*mut u8>,
+    list: Vec<StaticBlock>,
+}
+
+/// A thread's blocks; interior mutability for the owner.
+#[derive(Default)]
+pub(crate) struct StaticBlocks(UnsafeCell<Blocks>);
+
+fn layout(size_bytes: usize) -> Layout {
+    match Layout::from_size_align(size_bytes.max(8), 16) {
+        Ok(layout) => layout,
+        Err(_) => saki_base::bug!("thread-static block of {size_bytes} bytes"),
+    }
+}
+
+impl ManagedThread {
+    /// The block at `index`, null if the thread has none yet. For the thread itself.
+    pub fn static_block(&self, index: usize) -> *mut u8 {
+        // SAFETY: only the owner calls this and it makes no other reference meanwhile.
+        let blocks = unsafe { &*self.statics.0.get() };
+        blocks.table.get(index).copied().unwrap_or(std::ptr::null_mut())
+    }
+
+    /// The block at `index`, made (zeroed, 16-byte aligned) and put into the table if there is none. For the thread
+    /// itself.
+    pub fn ensure_static_block(&self, index: usize, size_bytes: usize, scan: BlockScan) -> *mut u8 {
+        let present = self.static_block(index);
+        if !present.is_null() {
+            return present;
+        }
+        let layout = layout(size_bytes);
+        // SAFETY: the layout's size is not 0.
+        let data = unsafe { alloc_zeroed(layout) };
+        if data.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: only the owner calls this, at no safepoint, and no other reference is alive.
+        let blocks = unsafe { &mut *self.statics.0.get() };
+        if blocks.table.len() <= index {
+            let len = (index + 1).next_power_of_two().max(32);
+            blocks.table.resize(len, std::ptr::null_mut());
+        }
+        blocks.table[index] = data;
+        blocks.list.push(StaticBlock { data, size_bytes, scan });
+        let abi = self.abi();
+        // SAFETY: the owner writes its own ABI part.
+        unsafe { (*abi).thread_statics = blocks.table.as_mut_ptr() };
+        // SAFETY: as above.
+        unsafe { (*abi).thread_statics_len = blocks.table.len() };
+        data
+    }
+
+    /// Calls `visit` for every block. For the owner, or for the collector while the thread is stopped.
+    pub fn for_each_static_block(&self, mut visit: impl FnMut(&StaticBlock)) {
+        // SAFETY: the owner is stopped or is the caller, so nobody adds a block meanwhile.
+        let blocks = unsafe { &*self.statics.0.get() };
+        blocks.list.iter().for_each(&mut visit);
+    }
+
+    /// Frees every block, when the thread ends.
+    pub(crate) fn free_static_blocks(&self) {
+        let abi = self.abi();
+        // SAFETY: the thread is ending; it is the owner and runs no managed code any more.
+        unsafe { (*abi).thread_statics = std::ptr::null_mut() };
+        // SAFETY: as above.
+        unsafe { (*abi).thread_statics_len = 0 };
+        // SAFETY: as above, and the stop lock keeps the collector away.
+        let blocks = std::mem::take(unsafe { &mut *self.statics.0.get() });
+        for block in blocks.list {
+            // SAFETY: allocated in `ensure_static_block` with this layout, and removed from the list.
+            unsafe { dealloc(block.data, layout(block.size_bytes)) };
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Assemblies and their images, with the token caches that belong to an image.
+
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::lazy::Lazy;
+use crate::ty::Ty;
+use saki_metadata::{OpenError, Rid, TableId, Token};
+use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, RwLock};
+
+/// One metadata module, leaked; `meta` gives the raw tables.
+pub struct Image {
+    pub meta: saki_metadata::Image,
+    /// mscorlib: its System primitives are *the* primitives.
+    pub is_corlib: bool,
+    assembly: OnceLock<&'static Assembly>,
+    type_defs: Box<[OnceLock<Ty>]>,
+    type_refs: Box<[Lazy<Ty>]>,
+    assembly_refs: Box<[Lazy<&'static Assembly>]>,
+    /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
+    pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
+}
+
+impl PartialEq for Image {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.meta.path().display())
+    }
+}
+
+/// An assembly: its manifest image and identity.
+pub struct Assembly {
+    pub image: &'static Image,
+    pub name: &'static str,
+    /// major, minor, build, revision
+    pub version: [u16; 4],
+    pub culture: &'static str,
+    /// Empty when not strongly named.
+    pub public_key_token: Vec<u8>,
+    pub path: PathBuf,
+    /// Loaded for inspection only.
+    pub reflection_only: bool,
+    /// GC handle of the reflection object; the runtime's.
+    pub reflection_handle: std::sync::atomic::AtomicU32,
+    pub module_reflection_handle: std::sync::atomic::AtomicU32,
+    pub module_images: RwLock<Vec<&'static Image>>,
+}
+
+impl PartialEq for Assembly {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+fn cells<T: Default>(rows: u32) -> Box<[T]> {
+    (0..rows).map(|_| T::default()).collect()
+}
+
+impl Image {
+    fn leak(meta: saki_metadata::Image, is_corlib: bool) -> &'static Image {
+        let rows = |table| meta.row_count(table);
+        let image = Image {
+            is_corlib,
+            assembly: OnceLock::new(),
+            type_defs: cells(rows(TableId::TypeDef)),
+            type_refs: cells(rows(TableId::TypeRef)),
+            assembly_refs: cells(rows(TableId::AssemblyRef)),
+            member_refs: cells(rows(TableId::MemberRef)),
+            meta,
+        };
+        Box::leak(Box::new(image))
+    }
+
+    pub fn assembly(&'static self) -> &'static Assembly {
+        self.assembly.get().expect("an image is published with its assembly")
+    }
+
+    /// The type of TypeDef row `rid`.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn type_def(&'static self, rid: Rid) -> LoadResult<Ty> {
+        let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.type_defs.get(i)) else {
+            return Err(self.bad_token(Token::new(TableId::TypeDef, rid)));
+        };
+        if let Some(ty) = cell.get() {
+            return Ok(ty);
+        }
+        let _lock = crate::lazy::loader_lock();
+        if let Some(ty) = cell.get() {
+            return Ok(ty);
+        }
+        let ty = crate::class::create_type_def(self, rid)?;
+        Ok(cell.get_or_init(|| ty))
+    }
+
+    /// The type definition `namespace.name`, following type forwarders.
+    ///
+    /// # Errors
+    /// The binder's errors for a forwarder; `Ok(None)` when there is none.
+    pub fn find_type(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {
+        if let Some(rid) = self.meta.find_type_def(namespace, name, None) {
+            return self.type_def(rid).map(Some);
+        }
+        let Some(rid) = self.meta.find_exported_type(namespace, name, None) else {
+            for module in self.assembly().module_images.read().expect("not poisoned").iter() {
+                if let Some(rid) = module.meta.find_type_def(namespace, name, None) {
+                    return module.type_def(rid).map(Some);
+                }
+            }
+            return Ok(None);
+        };
+        let row = self.meta.exported_type(rid)?;
+        match row.implementation.table() {
+            TableId::AssemblyRef => self.assembly_ref(row.implementation.rid())?.image.find_type(namespace, name),
+            TableId::File => self.file_module(row.implementation.rid())?.find_type_here(namespace, name),
+            _ => Ok(None),
+        }
+    }
+
+    fn find_type_here(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {
+        match self.meta.find_type_def(namespace, name, None) {
+            Some(rid) => self.type_def(rid).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The module of File row `rid`, beside the manifest.
+    fn file_module(&'static self, rid: Rid) -> LoadResult<&'static Image> {
+        let row = self.meta.file(rid)?;
+        self.load_module(self.meta.string(row.name)?)
+    }
+
+    fn load_module(&'static self, name: &str) -> LoadResult<&'static Image> {
+        let assembly = self.assembly();
+        let path = assembly.path.with_file_name(name);
+        let _lock = crate::lazy::loader_lock();
+        let mut modules = assembly.module_images.write().expect("not poisoned");
+        if let Some(found) = modules.iter().find(|m| m.meta.path() == path) {
+            return Ok(found);
+        }
+        let meta = saki_metadata::Image::open(&path).map_err(|e| open_error(&e, &path))?;
+        let image = Image::leak(meta, false);
+        let _ = image.assembly.set(assembly);
+        modules.push(image);
+        Ok(image)
+    }
+
+    /// The assembly of AssemblyRef row `rid`.
+    ///
+    /// # Errors
+    /// `FileNotFound`, `BadImageFormat`.
+    pub fn assembly_ref(&'static self, rid: Rid) -> LoadResult<&'static Assembly> {
+        let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.assembly_refs.get(i)) else {
+            return Err(self.bad_token(Token::new(TableId::AssemblyRef, rid)));
+        };
+        if let Some(Ok(found)) = cell.get_if_ready() {
+            return Ok(found);
+        }
+        cell.get(&|| format!("assembly reference {rid}"), || {
+            let row = self.meta.assembly_ref(rid)?;
+            let name = crate::binder::AssemblyName {
+                name: self.meta.string(row.name)?.to_string(),
+                version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+                culture: self.meta.string(row.culture)?.to_string(),
+                public_key_token: crate::binder::token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
+            };
+            crate::universe().binder().resolve(&name, Some(self))
+        })
+    }
+
+    /// The type of TypeRef row `rid`.
+    ///
+    /// # Errors
+    /// `TypeLoad` when the scope has no such type, and the binder's errors.
+    pub fn type_ref(&'static self, rid: Rid) -> LoadResult<Ty> {
+        let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.type_refs.get(i)) else {
+            return Err(self.bad_token(Token::new(TableId::TypeRef, rid)));
+        };
+        cell.get(&|| format!("type reference {rid}"), || {
+            let row = self.meta.type_ref(rid)?;
+            let (namespace, name) = (self.meta.string(row.namespace)?, self.meta.string(row.name)?);
+            let scope = row.resolution_scope;
+            let found = match scope.table() {
+                TableId::TypeRef => {
+                    let enclosing = self.type_ref(scope.rid())?;
+                    let def = enclosing.def().ok_or_else(|| self.bad_token(scope))?;
+                    match def.image.meta.find_type_def(namespace, name, Some(def.rid)) {
+                        Some(rid) => Some(def.image.type_def(rid)?),
+                        None => {
+                            let full = format!("{}/{name}", enclosing.full_name());
+                            return Err(self.type_not_found(&full, def.image));
+                        }
+                    }
+                }
+                TableId::AssemblyRef => {
+                    let assembly = self.assembly_ref(scope.rid())?;
+                    match assembly.image.find_type(namespace, name)? {
+                        Some(ty) => Some(ty),
+                        None => return Err(self.type_not_found(&qualified(namespace, name), assembly.image)),
+                    }
+                }
+                TableId::ModuleRef => {
+                    let row = self.meta.module_ref(scope.rid())?;
+                    self.load_module(self.meta.string(row.name)?)?.find_type_here(namespace, name)?
+                }
+                _ => self.assembly().image.find_type(namespace, name)?,
+            };
+            found.ok_or_else(|| self.type_not_found(&qualified(namespace, name), self))
+        })
+    }
+
+    fn type_not_found(&'static self, full_name: &str, scope: &'static Image) -> LoadError {
+        let message = format!(
+            "Could not resolve type with token {:08x} from typeref (expected class '{full_name}' in assembly '{}')",
+            0,
+            scope.assembly().display_name()
+        );
+        LoadError::new(LoadErrorKind::TypeLoad, message, full_name)
+    }
+
+    pub(crate) fn bad_token(&self, token: Token) -> LoadError {
+        let message = format!("Invalid token 0x{:08x} in {}", token.0, self.meta.path().display());
+        LoadError::new(LoadErrorKind::BadImageFormat, message, self.meta.path().display().to_string())
+    }
+}
+
+/// `namespace.name`, or the name alone.
+pub fn qualified(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_string() } else { format!("{namespace}.{name}") }
+}
+
+/// The load error for a file that is no usable image.
+pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
+    let kind = match error {
+        OpenError::NotFound { .. } => LoadErrorKind::FileNotFound,
+        OpenError::Io { .. } => LoadErrorKind::FileLoad,
+        _ => LoadErrorKind::BadImageFormat,
+    };
+    LoadError::new(kind, error.to_string(), path.display().to_string())
+}
+
+impl Assembly {
+    /// Opens `path` as an assembly and publishes it; no duplicate check (the binder's task).
+    ///
+    /// # Errors
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
+    pub(crate) fn open(path: &Path, is_corlib: bool) -> LoadResult<&'static Assembly> {
+        let meta = saki_metadata::Image::open(path).map_err(|e| open_error(&e, path))?;
+        Assembly::publish(meta, path.to_path_buf(), is_corlib)
+    }
+
+    pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        let path = PathBuf::new();
+        let meta = saki_metadata::Image::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
+        Assembly::publish(meta, path, false)
+    }
+
+    fn publish(meta: saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
+        let image = Image::leak(meta, is_corlib);
+        let Some(row) = image.meta.assembly() else {
+            let message = format!("{}: a module without an assembly manifest", path.display());
+            return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, path.display().to_string()));
+        };
+        let assembly: &'static Assembly = Box::leak(Box::new(Assembly {
+            image,
+            name: image.meta.string(row.name)?,
+            version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+            culture: image.meta.string(row.culture)?,
+            public_key_token: crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+            path,
+            reflection_only: false,
+            reflection_handle: Default::default(),
+            module_reflection_handle: Default::default(),
+            module_images: RwLock::default(),
+        }));
+        let _ = image.assembly.set(assembly);
+        Ok(assembly)
+    }
+
+    /// "Name, Version=…, Culture=…, PublicKeyToken=…".
+    pub fn display_name(&self) -> String {
+        let [a, b, c, d] = self.version;
+        let culture = if self.culture.is_empty() { "neutral" } else { self.culture };
+        let token = if self.public_key_token.is_empty() {
+            "null".to_string()
+        } else {
+            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
+        };
+        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
+    }
+}

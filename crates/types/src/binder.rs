@@ -1,0 +1,266 @@
+//! Finding assemblies: MONO_PATH, the application directory, the GAC, the framework directory and its facades.
+//!
+//! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
+//! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
+
+use crate::assembly::{Assembly, Image};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use sha1::{Digest, Sha1};
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+
+/// What a reference asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssemblyName {
+    pub name: String,
+    pub version: [u16; 4],
+    pub culture: String,
+    /// Empty when none is asked for.
+    pub public_key_token: Vec<u8>,
+}
+
+/// Directories to search, in order.
+#[derive(Clone, Debug)]
+pub struct SearchPaths {
+    /// MONO_PATH entries.
+    pub mono_path: Vec<PathBuf>,
+    /// Directory of the program.
+    pub application_base: PathBuf,
+    /// `/usr/lib/mono`.
+    pub framework_root: PathBuf,
+}
+
+/// Loaded assemblies and where to look for more.
+pub struct Binder {
+    paths: RwLock<SearchPaths>,
+    loaded: RwLock<Vec<&'static Assembly>>,
+    /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
+    resolve_hook: RwLock<Option<fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>>>,
+    /// Called after an assembly was loaded (AppDomain.AssemblyLoad); set by the runtime.
+    load_hook: RwLock<Option<fn(&'static Assembly)>>,
+}
+
+/// The framework profile directory below the root.
+pub const PROFILE: &str = "4.5";
+
+/// Public key token of a full key: the last 8 bytes of its SHA-1, reversed. ECMA-335 §II.6.3.
+pub fn token_of_key(key: &[u8]) -> Vec<u8> {
+    if key.is_empty() {
+        return Vec::new();
+    }
+    let hash = Sha1::digest(key);
+    hash.iter().rev().take(8).copied().collect()
+}
+
+/// Token of an AssemblyRef's key blob; flag 1 = it is a full key.
+pub fn token_of_reference(blob: &[u8], flags: u32) -> Vec<u8> {
+    if flags & 1 != 0 { token_of_key(blob) } else { blob.to_vec() }
+}
+
+impl Binder {
+    pub fn new(paths: SearchPaths) -> Binder {
+        Binder {
+            paths: RwLock::new(paths),
+            loaded: RwLock::default(),
+            resolve_hook: RwLock::default(),
+            load_hook: RwLock::default(),
+        }
+    }
+
+    pub fn set_hooks(
+        &self,
+        resolve: fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>,
+        load: fn(&'static Assembly),
+    ) {
+        *self.resolve_hook.write().expect("not poisoned") = Some(resolve);
+        *self.load_hook.write().expect("not poisoned") = Some(load);
+    }
+
+    pub fn set_application_base(&self, directory: &Path) {
+        self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
+    }
+
+    pub fn paths(&self) -> SearchPaths {
+        self.paths.read().expect("not poisoned").clone()
+    }
+
+    /// Assemblies in load order.
+    pub fn loaded(&self) -> Vec<&'static Assembly> {
+        self.loaded.read().expect("not poisoned").clone()
+    }
+
+    fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
+        self.loaded.read().expect("not poisoned").iter().copied().find(|a| {
+            a.name.eq_ignore_ascii_case(&wanted.name)
+                && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
+                && (wanted.public_key_token.is_empty()
+                    || a.public_key_token.is_empty()
+                    || a.public_key_token == wanted.public_key_token
+                    || is_framework(a, &self.paths().framework_root))
+        })
+    }
+
+    /// The assembly a reference means, loading it if needed.
+    ///
+    /// # Errors
+    /// `FileNotFound` naming the reference, `BadImageFormat`.
+    pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
+        if let Some(found) = self.find_loaded(wanted) {
+            return Ok(found);
+        }
+        let mut bad = None;
+        for candidate in self.candidates(wanted) {
+            if candidate.is_file() {
+                match self.load_file(&candidate) {
+                    Ok(found) if found.name.eq_ignore_ascii_case(&wanted.name) => return Ok(found),
+                    Ok(_) => {}
+                    Err(error) => bad = Some(error),
+                }
+            }
+        }
+        let hook = *self.resolve_hook.read().expect("not poisoned");
+        if let Some(found) = hook.and_then(|h| h(wanted, requesting)) {
+            return Ok(found);
+        }
+        Err(bad.unwrap_or_else(|| {
+            let name = wanted.display();
+            let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
+            LoadError::new(LoadErrorKind::FileNotFound, message, name)
+        }))
+    }
+
+    fn candidates(&self, wanted: &AssemblyName) -> Vec<PathBuf> {
+        let paths = self.paths();
+        let mut out = Vec::new();
+        let culture = normal_culture(&wanted.culture);
+        let mut in_directory = |dir: &Path| {
+            let dir = if culture.is_empty() { dir.to_path_buf() } else { dir.join(culture) };
+            for extension in ["dll", "exe"] {
+                out.push(dir.join(format!("{}.{extension}", wanted.name)));
+                out.push(dir.join(&wanted.name).join(format!("{}.{extension}", wanted.name)));
+            }
+        };
+        for dir in &paths.mono_path {
+            in_directory(dir);
+        }
+        let framework = paths.framework_root.join(PROFILE);
+        if !paths.application_base.as_os_str().is_empty() {
+            in_directory(&paths.application_base);
+        }
+        in_directory(&framework);
+        in_directory(&framework.join("Facades"));
+        out.extend(self.gac_candidates(&paths.framework_root, wanted));
+        out
+    }
+
+    /// GAC folders `<name>/<version>_<culture>_<token>/`, exact version first, then newest.
+    fn gac_candidates(&self, root: &Path, wanted: &AssemblyName) -> Vec<PathBuf> {
+        let folder = root.join("gac").join(&wanted.name);
+        let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+        let culture = normal_culture(&wanted.culture);
+        let mut found: Vec<(bool, Vec<u32>, PathBuf)> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let file_name = entry.file_name().into_string().ok()?;
+                let mut parts = file_name.splitn(3, '_');
+                let version: Vec<u32> = parts.next()?.split('.').filter_map(|n| n.parse().ok()).collect();
+                if parts.next()? != culture {
+                    return None;
+                }
+                let exact = version.iter().copied().eq(wanted.version.iter().map(|&v| u32::from(v)));
+                Some((exact, version, entry.path().join(format!("{}.dll", wanted.name))))
+            })
+            .collect();
+        found.sort_by(|a, b| b.cmp(a));
+        found.into_iter().map(|(_, _, path)| path).collect()
+    }
+
+    /// Loads the assembly in this file, or gives the one loaded from it before.
+    ///
+    /// # Errors
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
+    pub fn load_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let assembly = {
+            let _lock = crate::lazy::loader_lock();
+            if let Some(found) = self.loaded.read().expect("not poisoned").iter().find(|a| a.path == path) {
+                return Ok(found);
+            }
+            let is_corlib = self.loaded.read().expect("not poisoned").is_empty();
+            let assembly = Assembly::open(&path, is_corlib)?;
+            self.loaded.write().expect("not poisoned").push(assembly);
+            assembly
+        };
+        self.announce(assembly);
+        Ok(assembly)
+    }
+
+    /// Loads an assembly from memory; always a new one.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
+        self.loaded.write().expect("not poisoned").push(assembly);
+        self.announce(assembly);
+        Ok(assembly)
+    }
+
+    fn announce(&self, assembly: &'static Assembly) {
+        let hook = *self.load_hook.read().expect("not poisoned");
+        if let Some(hook) = hook {
+            hook(assembly);
+        }
+    }
+}
+
+fn normal_culture(culture: &str) -> &str {
+    if culture.eq_ignore_ascii_case("neutral") { "" } else { culture }
+}
+
+fn is_framework(assembly: &Assembly, root: &Path) -> bool {
+    assembly.path.starts_with(root)
+}
+
+impl AssemblyName {
+    /// "Name, Version=…, Culture=…, PublicKeyToken=…".
+    pub fn display(&self) -> String {
+        let [a, b, c, d] = self.version;
+        let culture = if self.culture.is_empty() { "neutral" } else { &self.culture };
+        let token = if self.public_key_token.is_empty() {
+            "null".to_string()
+        } else {
+            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
+        };
+        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
+    }
+
+    /// Parses a display name; missing parts stay empty.
+    pub fn parse(text: &str) -> Option<AssemblyName> {
+        let mut parts = text.split(',');
+        let name = parts.next()?.trim();
+        if name.is_empty() {
+            return None;
+        }
+        let mut out = AssemblyName { name: name.to_string(), ..AssemblyName::default() };
+        for part in parts {
+            let (key, value) = part.split_once('=')?;
+            let value = value.trim();
+            match key.trim().to_ascii_lowercase().as_str() {
+                "version" => {
+                    for (slot, number) in out.version.iter_mut().zip(value.split('.')) {
+                        *slot = number.parse().ok()?;
+                    }
+                }
+                "culture" | "language" => out.culture = normal_culture(value).to_string(),
+                "publickeytoken" if !value.eq_ignore_ascii_case("null") => {
+                    out.public_key_token = (0..value.len() / 2)
+                        .map(|i| u8::from_str_radix(value.get(2 * i..2 * i + 2)?, 16).ok())
+                        .collect::<Option<_>>()?;
+                }
+                _ => {}
+            }
+        }
+        Some(out)
+    }
+}

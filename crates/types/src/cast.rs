@@ -1,0 +1,153 @@
+//! Assignability: ECMA-335 §I.8.7, with variance and array rules as .NET has them.
+
+use crate::error::LoadResult;
+use crate::interfaces::array_interfaces;
+use crate::signature::reduced_element;
+use crate::ty::{Ty, Type, TypeKind};
+use saki_metadata::ElementType;
+
+const VARIANCE_MASK: u32 = 3;
+const COVARIANT: u32 = 1;
+const CONTRAVARIANT: u32 = 2;
+
+impl Type {
+    /// Own ancestors from Object (index 0) to the type itself.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn supertypes(&'static self) -> LoadResult<&'static [Ty]> {
+        self.supertypes.get(&|| self.full_name(), || {
+            let mut chain = vec![self];
+            let mut at: Ty = self;
+            while let Some(parent) = at.parent()? {
+                chain.push(parent);
+                at = parent;
+            }
+            chain.reverse();
+            Ok(&*Box::leak(chain.into_boxed_slice()))
+        })
+    }
+
+    /// Whether `ancestor` is the type or one of its base classes.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn is_subclass_of(&'static self, ancestor: Ty) -> LoadResult<bool> {
+        Ok(self.supertypes()?.contains(&ancestor))
+    }
+
+    /// Whether an object of this exact type may be used as `target`: `isinst`. Value types count as their boxed form.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn is_assignable_to(&'static self, target: Ty) -> LoadResult<bool> {
+        if self == target || target == crate::universe().object() {
+            return Ok(!self.is_byref() && !self.is_pointer() || self == target);
+        }
+        if target.is_nullable() && !target.is_open && !self.is_nullable() {
+            return Ok(self == target.args[0]);
+        }
+        match (&self.kind, &target.kind) {
+            (TypeKind::SzArray(from), TypeKind::SzArray(to)) => return array_element_assignable(from, to),
+            (TypeKind::Array { element: from, rank: r1 }, TypeKind::Array { element: to, rank: r2 }) => {
+                return Ok(r1 == r2 && array_element_assignable(from, to)?);
+            }
+            (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => return Ok(false),
+            (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(self, target),
+            (TypeKind::Ptr(from), TypeKind::Ptr(to)) => {
+                return Ok(reduced_element(from.underlying().element_type) == reduced_element(to.underlying().element_type)
+                    && from.is_value_type()
+                    && !matches!(from.element_type, ElementType::ValueType));
+            }
+            _ => {}
+        }
+        if target.is_interface() {
+            return implements(self, target);
+        }
+        if self.is_subclass_of(target)? {
+            return Ok(true);
+        }
+        // Variant delegates.
+        if let (Some(from), Some(to)) = (self.generic_definition(), target.generic_definition())
+            && from == to
+        {
+            return variant_arguments(self, target);
+        }
+        Ok(false)
+    }
+}
+
+/// A type parameter is its constraints.
+fn param_assignable(param_ty: Ty, target: Ty) -> LoadResult<bool> {
+    let Some(param) = param_ty.generic_param() else { return Ok(false) };
+    let context = crate::class::context_of_param(param)?;
+    for token in param.image.meta.generic_param_constraints(param.rid) {
+        let constraint = param.image.resolve_type(token?, &context)?;
+        if constraint != param_ty && constraint.is_assignable_to(target)? {
+            return Ok(true);
+        }
+    }
+    Ok(target == crate::universe().value_type() && param.flags & 8 != 0)
+}
+
+fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
+    if from == to {
+        return Ok(true);
+    }
+    if from.is_reference_type() && !from.is_generic_param() {
+        return Ok(to.is_reference_type() && from.is_assignable_to(to)?);
+    }
+    if from.is_generic_param() {
+        return Ok(to.is_reference_type() && from.is_assignable_to(to)? && from.generic_param().is_some_and(|p| p.flags & 4 != 0));
+    }
+    if from.is_pointer() || to.is_pointer() {
+        return from.is_assignable_to(to);
+    }
+    // Integers of one size and enums over them may be viewed as each other; bool and char only as themselves.
+    let (a, b) = (from.underlying(), to.underlying());
+    if a.element_type == ElementType::ValueType || b.element_type == ElementType::ValueType || !to.is_value_type() {
+        return Ok(false);
+    }
+    Ok(reduced_element(a.element_type) == reduced_element(b.element_type))
+}
+
+/// Whether `ty` implements `interface`, exactly or by variance.
+fn implements(ty: Ty, interface: Ty) -> LoadResult<bool> {
+    let interfaces = ty.interfaces()?;
+    if interfaces.contains(&interface) {
+        return Ok(true);
+    }
+    let Some(definition) = interface.generic_definition() else { return Ok(false) };
+    if let (TypeKind::SzArray(element), [wanted]) = (&ty.kind, interface.args)
+        && array_interfaces().contains(&definition)
+    {
+        return array_element_assignable(element, wanted);
+    }
+    for &candidate in std::iter::once(&ty).chain(interfaces) {
+        if candidate.generic_definition() == Some(definition) && variant_arguments(candidate, interface)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether `from` converts to `to`, two instantiations of one definition, by variance of the parameters.
+pub fn variant_arguments(from: Ty, to: Ty) -> LoadResult<bool> {
+    let Some(definition) = from.generic_definition() else { return Ok(false) };
+    for ((&a, &b), param) in from.args.iter().zip(to.args).zip(definition.args) {
+        if a == b {
+            continue;
+        }
+        let variance = param.generic_param().map_or(0, |p| p.flags) & VARIANCE_MASK;
+        let reference = a.is_reference_type() && b.is_reference_type();
+        let fits = match variance {
+            COVARIANT => reference && a.is_assignable_to(b)?,
+            CONTRAVARIANT => reference && b.is_assignable_to(a)?,
+            _ => false,
+        };
+        if !fits {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

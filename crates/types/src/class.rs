@@ -1,0 +1,453 @@
+//! Classes: creating the type of a TypeDef row, its parent, members, constructors.
+
+use crate::assembly::Image;
+use crate::error::{LoadError, LoadResult};
+use crate::field::{Field, field_flags};
+use crate::lazy::Lazy;
+use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
+use crate::resolve::GenericContext;
+use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
+use saki_metadata::{ElementType, Rid, TableId, Token};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+
+/// Members of an exact type, created on first use.
+pub struct ClassInfo {
+    first_method: Rid,
+    methods: Box<[OnceLock<&'static Method>]>,
+    fields: Box<[&'static Field]>,
+    first_field: Rid,
+}
+
+/// Creates the type of TypeDef row `rid`; the caller holds the loader lock and caches the result.
+pub(crate) fn create_type_def(image: &'static Image, rid: Rid) -> LoadResult<Ty> {
+    let row = image.meta.type_def(rid)?;
+    let (name, namespace) = (image.meta.string(row.name)?, image.meta.string(row.namespace)?);
+    let enclosing = image.meta.enclosing_class(rid);
+    let token = Token::new(TableId::TypeDef, rid);
+    let args = generic_params(image, token)?;
+    let is_system = image.is_corlib && namespace == "System" && enclosing.is_none();
+    let element_type = match is_system.then(|| primitive_of_name(name)).flatten() {
+        Some(primitive) => primitive,
+        None if extends_value_type(image, row.extends)? && !(is_system && name == "Enum") => ElementType::ValueType,
+        None => ElementType::Class,
+    };
+    let def = TypeDef { image, rid, flags: row.flags, name, namespace, extends: row.extends, enclosing };
+    Ok(Box::leak(Box::new(Type::new(TypeKind::Def(def), element_type, args, !args.is_empty()))))
+}
+
+fn primitive_of_name(name: &str) -> Option<ElementType> {
+    use ElementType as E;
+    Some(match name {
+        "Void" => E::Void,
+        "Boolean" => E::Boolean,
+        "Char" => E::Char,
+        "SByte" => E::I1,
+        "Byte" => E::U1,
+        "Int16" => E::I2,
+        "UInt16" => E::U2,
+        "Int32" => E::I4,
+        "UInt32" => E::U4,
+        "Int64" => E::I8,
+        "UInt64" => E::U8,
+        "Single" => E::R4,
+        "Double" => E::R8,
+        "String" => E::String,
+        "Object" => E::Object,
+        "IntPtr" => E::I,
+        "UIntPtr" => E::U,
+        "TypedReference" => E::TypedByRef,
+        _ => return None,
+    })
+}
+
+/// Whether the `extends` token names System.ValueType or System.Enum, by name as ECMA-335 §II.10.1.3 allows.
+fn extends_value_type(image: &Image, extends: Token) -> LoadResult<bool> {
+    let (name, namespace) = match extends.table() {
+        TableId::TypeRef => {
+            let row = image.meta.type_ref(extends.rid())?;
+            (row.name, row.namespace)
+        }
+        TableId::TypeDef if !extends.is_nil() => {
+            if !image.is_corlib {
+                return Ok(false);
+            }
+            let row = image.meta.type_def(extends.rid())?;
+            (row.name, row.namespace)
+        }
+        _ => return Ok(false),
+    };
+    let name = image.meta.string(name)?;
+    Ok((name == "ValueType" || name == "Enum") && image.meta.string(namespace)? == "System")
+}
+
+/// The generic parameters that `owner` (TypeDef or MethodDef) declares, as types.
+pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<&'static [Ty]> {
+    let range = image.meta.generic_params(owner)?;
+    if range.is_empty() {
+        return Ok(&[]);
+    }
+    let mut out: Vec<Ty> = Vec::new();
+    for rid in range {
+        let row = image.meta.generic_param(rid)?;
+        let param = GenericParam {
+            image,
+            rid,
+            name: image.meta.string(row.name)?,
+            index: u32::from(row.number),
+            flags: u32::from(row.flags),
+            owner,
+        };
+        let (kind, element) = if owner.table() == TableId::MethodDef {
+            (TypeKind::MVar(param), ElementType::MVar)
+        } else {
+            (TypeKind::Var(param), ElementType::Var)
+        };
+        out.push(Box::leak(Box::new(Type::new(kind, element, &[], true))));
+    }
+    out.sort_by_key(|t| t.generic_param().map(|p| p.index));
+    Ok(Box::leak(out.into_boxed_slice()))
+}
+
+pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
+    let universe = crate::universe();
+    match &ty.kind {
+        TypeKind::SzArray(_) | TypeKind::Array { .. } => return Ok(Some(universe.array())),
+        TypeKind::Def(_) | TypeKind::Inst { .. } => {}
+        TypeKind::Var(_) | TypeKind::MVar(_) => return Ok(Some(universe.object())),
+        _ => return Ok(None),
+    }
+    ty.parent.get(&|| ty.full_name(), || {
+        let def = ty.def().expect("matched above");
+        if def.extends.is_nil() {
+            return Ok(None);
+        }
+        let context = GenericContext { class_args: ty.args, method_args: &[] };
+        let parent = def.image.resolve_type(def.extends, &context)?;
+        if parent.is_interface() || (parent.is_sealed() && ty.element_type == ElementType::Class) {
+            let message = format!("Could not load type '{}': parent type '{}' is not a class that may be inherited", ty.full_name(), parent.full_name());
+            return Err(LoadError::type_load(message, ty.full_name()));
+        }
+        let mut at = Some(parent);
+        while let Some(ancestor) = at {
+            if ancestor.generic_definition().unwrap_or(ancestor) == ty.generic_definition().unwrap_or(ty) && ancestor == ty {
+                return Err(LoadError::type_load(format!("Type '{}' inherits from itself", ty.full_name()), ty.full_name()));
+            }
+            at = ancestor.parent()?;
+        }
+        Ok(Some(parent))
+    })
+}
+
+fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+    for row in image.meta.custom_attributes(parent) {
+        let row = row?;
+        let class = match row.constructor.table() {
+            TableId::MemberRef => image.meta.member_ref(row.constructor.rid())?.class,
+            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(row.constructor.rid())?),
+            _ => continue,
+        };
+        let (n, ns) = match class.table() {
+            TableId::TypeRef => {
+                let r = image.meta.type_ref(class.rid())?;
+                (r.name, r.namespace)
+            }
+            TableId::TypeDef => {
+                let r = image.meta.type_def(class.rid())?;
+                (r.name, r.namespace)
+            }
+            _ => continue,
+        };
+        if image.meta.string(n)? == name && image.meta.string(ns)? == namespace {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
+    if ty.is_array() {
+        return Ok(Box::leak(Box::new(array_class(ty))));
+    }
+    let Some(def) = ty.def() else {
+        return Ok(Box::leak(Box::new(ClassInfo { first_method: 1, methods: Box::new([]), fields: Box::new([]), first_field: 1 })));
+    };
+    let methods = def.image.meta.type_def_methods(def.rid)?;
+    let field_range = def.image.meta.type_def_fields(def.rid)?;
+    let mut fields: Vec<&'static Field> = Vec::with_capacity(field_range.len());
+    for rid in field_range.clone() {
+        let row = def.image.meta.field(rid)?;
+        let is_plain_static = row.flags & (field_flags::STATIC | field_flags::LITERAL) == field_flags::STATIC;
+        let is_thread_static = is_plain_static
+            && has_attribute(def.image, Token::new(TableId::Field, rid), "System", "ThreadStaticAttribute")?;
+        fields.push(Box::leak(Box::new(Field {
+            owner: ty,
+            image: def.image,
+            rid,
+            name: def.image.meta.string(row.name)?,
+            flags: row.flags,
+            is_thread_static,
+            reflection_handle: AtomicU32::new(0),
+            ty: Lazy::default(),
+            offset_bytes: AtomicU32::new(u32::MAX),
+        })));
+    }
+    Ok(Box::leak(Box::new(ClassInfo {
+        first_method: methods.start,
+        methods: methods.map(|_| OnceLock::new()).collect(),
+        fields: fields.into_boxed_slice(),
+        first_field: field_range.start,
+    })))
+}
+
+fn array_class(ty: Ty) -> ClassInfo {
+    let mut kinds = vec![(".ctor", ArrayMethod::Ctor)];
+    if !ty.is_sz_array() || ty.element().is_some_and(|e| e.is_sz_array()) {
+        kinds.push((".ctor", ArrayMethod::CtorBounds));
+    }
+    kinds.extend([("Set", ArrayMethod::Set), ("Address", ArrayMethod::Address), ("Get", ArrayMethod::Get)]);
+    let methods = kinds
+        .into_iter()
+        .map(|(name, kind)| {
+            let special = if name == ".ctor" { method_flags::SPECIAL_NAME | method_flags::RT_SPECIAL_NAME } else { 0 };
+            let method: &'static Method = Box::leak(Box::new(Method {
+                owner: ty,
+                kind: MethodKind::Array(kind),
+                name,
+                flags: method_flags::PUBLIC | special,
+                impl_flags: 0,
+                generic_args: &[],
+                definition: None,
+                runtime: Default::default(),
+                slot: AtomicU32::new(u32::MAX),
+        sig: Lazy::default(),
+            }));
+            OnceLock::from(method)
+        })
+        .collect();
+    ClassInfo { first_method: 1, methods, fields: Box::new([]), first_field: 1 }
+}
+
+fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
+    let row = image.meta.method_def(rid)?;
+    Ok(Box::leak(Box::new(Method {
+        owner,
+        kind: MethodKind::Def { image, rid },
+        name: image.meta.string(row.name)?,
+        flags: row.flags,
+        impl_flags: row.impl_flags,
+        generic_args: method_params_of(owner, image, rid)?,
+        definition: None,
+        runtime: Default::default(),
+        slot: AtomicU32::new(u32::MAX),
+        sig: Lazy::default(),
+    })))
+}
+
+/// The parameters of a generic method definition; shared by all instantiations of the owner.
+fn method_params_of(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static [Ty]> {
+    match &owner.kind {
+        TypeKind::Inst { definition } => Ok(definition.method_by_rid(rid)?.generic_args),
+        _ => generic_params(image, Token::new(TableId::MethodDef, rid)),
+    }
+}
+
+/// A fresh instantiation of a generic method; `universe` interns it.
+pub(crate) fn method_instance(definition: &'static Method, args: &[Ty]) -> &'static Method {
+    let MethodKind::Def { image, rid } = definition.kind else {
+        unreachable!("array methods are not generic");
+    };
+    Box::leak(Box::new(Method {
+        owner: definition.owner,
+        kind: MethodKind::Def { image, rid },
+        name: definition.name,
+        flags: definition.flags,
+        impl_flags: definition.impl_flags,
+        generic_args: Box::leak(args.to_vec().into_boxed_slice()),
+        definition: Some(definition),
+        runtime: Default::default(),
+        slot: AtomicU32::new(u32::MAX),
+        sig: Lazy::default(),
+    }))
+}
+
+impl Type {
+    fn class_info(&'static self) -> LoadResult<&'static ClassInfo> {
+        self.class.get(&|| self.full_name(), || build_class(self))
+    }
+
+    /// Own fields in metadata order.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn fields(&'static self) -> LoadResult<&'static [&'static Field]> {
+        Ok(&self.class_info()?.fields)
+    }
+
+    /// The own field of Field row `rid`.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn field_by_rid(&'static self, rid: Rid) -> LoadResult<&'static Field> {
+        let info = self.class_info()?;
+        let index = rid.wrapping_sub(info.first_field) as usize;
+        info.fields.get(index).copied().ok_or_else(|| self.image().bad_token(Token::new(TableId::Field, rid)))
+    }
+
+    /// The own method of MethodDef row `rid`.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn method_by_rid(&'static self, rid: Rid) -> LoadResult<&'static Method> {
+        let info = self.class_info()?;
+        let index = rid.wrapping_sub(info.first_method) as usize;
+        let Some(cell) = info.methods.get(index) else {
+            return Err(self.image().bad_token(Token::new(TableId::MethodDef, rid)));
+        };
+        if let Some(method) = cell.get() {
+            return Ok(method);
+        }
+        let _lock = crate::lazy::loader_lock();
+        if let Some(method) = cell.get() {
+            return Ok(method);
+        }
+        let def = self.def().expect("array methods are created at once");
+        let method = create_method(self, def.image, rid)?;
+        Ok(cell.get_or_init(|| method))
+    }
+
+    /// Own methods in metadata order.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn methods(&'static self) -> LoadResult<Vec<&'static Method>> {
+        let info = self.class_info()?;
+        (0..info.methods.len() as u32).map(|i| self.method_by_index(i)).collect()
+    }
+
+    fn method_by_index(&'static self, index: u32) -> LoadResult<&'static Method> {
+        let info = self.class_info()?;
+        match info.methods[index as usize].get() {
+            Some(method) => Ok(method),
+            None => self.method_by_rid(info.first_method + index),
+        }
+    }
+
+    /// Own methods of this name, without creating the others.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn methods_named(&'static self, name: &str) -> LoadResult<Vec<&'static Method>> {
+        let info = self.class_info()?;
+        let mut out = Vec::new();
+        for index in 0..info.methods.len() as u32 {
+            let matches = match (info.methods[index as usize].get(), self.def()) {
+                (Some(method), _) => method.name == name,
+                (None, Some(def)) => {
+                    let row = def.image.meta.method_def(info.first_method + index)?;
+                    def.image.meta.string(row.name)? == name
+                }
+                (None, None) => false,
+            };
+            if matches {
+                out.push(self.method_by_index(index)?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The own method with this name and number of parameters.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn find_method(&'static self, name: &str, param_count: usize) -> LoadResult<Option<&'static Method>> {
+        for method in self.methods_named(name)? {
+            if method.sig()?.params.len() == param_count {
+                return Ok(Some(method));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The own method with this name and these parameter types.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn find_method_sig(&'static self, name: &str, params: &[Ty]) -> LoadResult<Option<&'static Method>> {
+        for method in self.methods_named(name)? {
+            if method.sig()?.params == params {
+                return Ok(Some(method));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The own field of this name.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn find_field(&'static self, name: &str) -> LoadResult<Option<&'static Field>> {
+        Ok(self.fields()?.iter().copied().find(|f| f.name == name))
+    }
+
+    /// `.cctor`, if the type has one.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn class_constructor(&'static self) -> LoadResult<Option<&'static Method>> {
+        if self.def().is_none() {
+            return Ok(None);
+        }
+        Ok(self.methods_named(".cctor")?.into_iter().find(|m| m.is_class_constructor()))
+    }
+
+    /// `System.Enum` is the direct parent.
+    pub fn is_enum(&'static self) -> bool {
+        self.element_type == ElementType::ValueType
+            && matches!(self.parent(), Ok(Some(p)) if p == crate::universe().enum_type())
+    }
+
+    /// An instantiation of `Nullable<T>` (or its definition).
+    pub fn is_nullable(&'static self) -> bool {
+        self.generic_definition().is_some_and(|d| d == crate::universe().nullable())
+    }
+
+    /// Derives from MulticastDelegate.
+    pub fn is_delegate(&'static self) -> bool {
+        self.def().is_some() && matches!(self.parent(), Ok(Some(p)) if p == crate::universe().multicast_delegate())
+    }
+
+    /// An enum's integer type; any other type itself.
+    pub fn underlying(&'static self) -> Ty {
+        if !self.is_enum() {
+            return self;
+        }
+        let value = self.fields().ok().and_then(|fields| fields.iter().copied().find(|f| !f.is_static()));
+        value.and_then(|f| f.ty().ok()).unwrap_or(self)
+    }
+
+    /// Enclosing type definition of a nested type.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn enclosing_type(&'static self) -> LoadResult<Option<Ty>> {
+        match self.def() {
+            Some(def) => def.enclosing.map(|rid| def.image.type_def(rid)).transpose(),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What the constraints of a parameter may mention: the parameters of its owner and, for a method, of the type.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn context_of_param(param: &GenericParam) -> LoadResult<GenericContext> {
+    if param.owner.table() == TableId::MethodDef {
+        let owner = param.image.type_def(param.image.meta.type_of_method(param.owner.rid())?)?;
+        let method_args = owner.method_by_rid(param.owner.rid())?.generic_args;
+        return Ok(GenericContext { class_args: owner.args, method_args });
+    }
+    let owner = param.image.type_def(param.owner.rid())?;
+    Ok(GenericContext { class_args: owner.args, method_args: &[] })
+}

@@ -1,0 +1,59 @@
+//! Why a type, member or assembly could not be loaded; the runtime maps each kind to the documented .NET exception.
+
+use saki_metadata::BadImage;
+use std::fmt;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoadErrorKind {
+    TypeLoad,
+    MissingMethod,
+    MissingField,
+    MissingMember,
+    FileNotFound,
+    FileLoad,
+    BadImageFormat,
+    InvalidProgram,
+    MethodAccess,
+    FieldAccess,
+    /// Something that Saki does not do yet.
+    NotSupported,
+}
+
+/// A load failure: kind, message for the user, and the type or file it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadError {
+    pub kind: LoadErrorKind,
+    pub message: String,
+    /// Type, member or file name, as the exception's property wants it.
+    pub subject: String,
+}
+
+pub type LoadResult<T> = Result<T, LoadError>;
+
+impl LoadError {
+    pub fn new(kind: LoadErrorKind, message: impl Into<String>, subject: impl Into<String>) -> Self {
+        LoadError { kind, message: message.into(), subject: subject.into() }
+    }
+
+    pub fn type_load(message: impl Into<String>, subject: impl Into<String>) -> Self {
+        LoadError::new(LoadErrorKind::TypeLoad, message, subject)
+    }
+
+    pub fn invalid_program(message: impl Into<String>) -> Self {
+        LoadError::new(LoadErrorKind::InvalidProgram, message, "")
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<BadImage> for LoadError {
+    fn from(bad: BadImage) -> Self {
+        LoadError::new(LoadErrorKind::BadImageFormat, bad.to_string(), bad.file)
+    }
+}

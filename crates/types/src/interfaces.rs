@@ -1,0 +1,93 @@
+//! The interfaces a type implements, own and inherited, with generic arguments exact.
+
+use crate::error::{LoadError, LoadResult};
+use crate::resolve::GenericContext;
+use crate::ty::{Ty, Type, TypeKind};
+
+/// All interfaces of a type without duplicates: the parent's first, then the declared ones with what they inherit.
+pub struct InterfaceList {
+    pub all: Vec<Ty>,
+    /// Those named by the type itself (InterfaceImpl rows), in order.
+    pub declared: Vec<Ty>,
+}
+
+impl Type {
+    /// # Errors
+    /// `TypeLoad`, the binder's errors.
+    pub fn interface_list(&'static self) -> LoadResult<&'static InterfaceList> {
+        self.interfaces.get(&|| self.full_name(), || compute(self).map(|l| &*Box::leak(Box::new(l))))
+    }
+
+    /// All implemented interfaces, exact.
+    ///
+    /// # Errors
+    /// `TypeLoad`, the binder's errors.
+    pub fn interfaces(&'static self) -> LoadResult<&'static [Ty]> {
+        Ok(&self.interface_list()?.all)
+    }
+}
+
+fn add(out: &mut Vec<Ty>, ty: Ty) {
+    if !out.contains(&ty) {
+        out.push(ty);
+    }
+}
+
+fn compute(ty: Ty) -> LoadResult<InterfaceList> {
+    let universe = crate::universe();
+    let mut all = Vec::new();
+    let mut declared = Vec::new();
+    if let Some(parent) = ty.parent()? {
+        for &interface in parent.interfaces()? {
+            add(&mut all, interface);
+        }
+    }
+    match &ty.kind {
+        TypeKind::SzArray(element) if !element.is_pointer() && !element.is_byref() => {
+            for generic in array_interfaces() {
+                let interface = universe.instantiate(generic, &[element])?;
+                add(&mut all, interface);
+                declared.push(interface);
+                for &inherited in interface.interfaces()? {
+                    add(&mut all, inherited);
+                }
+            }
+        }
+        TypeKind::Def(_) | TypeKind::Inst { .. } => {
+            let def = ty.def().expect("matched above");
+            let context = GenericContext { class_args: ty.args, method_args: &[] };
+            for token in def.image.meta.interface_impls(def.rid) {
+                let interface = def.image.resolve_type(token?, &context)?;
+                if !interface.is_interface() {
+                    let name = ty.full_name();
+                    let message = format!("Could not load type '{name}': '{}' is not an interface", interface.full_name());
+                    return Err(LoadError::type_load(message, name));
+                }
+                declared.push(interface);
+                add(&mut all, interface);
+                for &inherited in interface.interfaces()? {
+                    add(&mut all, inherited);
+                }
+            }
+        }
+        TypeKind::Var(param) | TypeKind::MVar(param) => {
+            // What the constraints promise, for reflection.
+            let context = GenericContext::NONE;
+            for token in param.image.meta.generic_param_constraints(param.rid) {
+                if let Ok(constraint) = param.image.resolve_type(token?, &context)
+                    && constraint.is_interface()
+                {
+                    add(&mut all, constraint);
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(InterfaceList { all, declared })
+}
+
+/// The generic interfaces every SZ array implements.
+pub fn array_interfaces() -> [Ty; 5] {
+    let u = crate::universe();
+    [u.ilist(), u.icollection(), u.ienumerable(), u.ireadonly_list(), u.ireadonly_collection()]
+}

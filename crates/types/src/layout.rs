@@ -1,0 +1,298 @@
+//! Sizes, field offsets and reference maps. ECMA-335 §II.10.7 for sequential and explicit layout.
+//!
+//! Value types and sequential classes follow C; other classes put the widest fields first. Offsets of class fields count
+//! from the object start, of value-type fields from the value's start.
+
+use crate::error::{LoadError, LoadResult};
+use crate::field::Field;
+use crate::ty::{Ty, Type, TypeKind, type_flags};
+use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
+use saki_metadata::ElementType;
+use std::sync::atomic::Ordering;
+
+/// Layout of instances. For value types: of the value, without a header.
+pub struct InstanceLayout {
+    /// Bytes including inherited fields and, for classes, the header; not rounded up for classes.
+    pub size_bytes: u32,
+    pub align_bytes: u32,
+    /// Offsets of references, sorted.
+    pub ref_offsets: Vec<u32>,
+    /// All instance fields lie as C would lay them out and none is a reference: native code may read it.
+    pub is_blittable: bool,
+}
+
+/// Layout of the statics of one type, normal and thread-static ones apart.
+#[derive(Default)]
+pub struct StaticLayout {
+    pub size_bytes: u32,
+    pub ref_offsets: Vec<u32>,
+    pub thread_size_bytes: u32,
+    pub thread_ref_offsets: Vec<u32>,
+}
+
+const MAX_INSTANCE_BYTES: u64 = 1 << 27;
+
+fn align_up(value: u64, align: u32) -> u64 {
+    value.next_multiple_of(u64::from(align.max(1)))
+}
+
+impl Type {
+    /// Bytes of a variable of this type: 8 for references, pointers and byrefs.
+    ///
+    /// # Errors
+    /// `TypeLoad` for open types and recursive structs.
+    pub fn value_size_bytes(&'static self) -> LoadResult<u32> {
+        use ElementType as E;
+        Ok(match self.element_type {
+            E::Void => 0,
+            E::Boolean | E::I1 | E::U1 => 1,
+            E::Char | E::I2 | E::U2 => 2,
+            E::I4 | E::U4 | E::R4 => 4,
+            E::I8 | E::U8 | E::R8 | E::I | E::U => 8,
+            E::ValueType | E::TypedByRef => self.instance_layout()?.size_bytes,
+            E::Var | E::MVar => return Err(LoadError::type_load("an open generic type has no size", self.full_name())),
+            _ => 8,
+        })
+    }
+
+    /// Alignment of a variable of this type.
+    ///
+    /// # Errors
+    /// As `value_size_bytes`.
+    pub fn value_align_bytes(&'static self) -> LoadResult<u32> {
+        match self.element_type {
+            ElementType::ValueType | ElementType::TypedByRef => Ok(self.instance_layout()?.align_bytes),
+            ElementType::Void => Ok(1),
+            _ => self.value_size_bytes(),
+        }
+    }
+
+    /// Bytes of a heap instance with header, rounded up to 8; for value types of the boxed form; for arrays and strings of
+    /// the fixed part.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn instance_size_bytes(&'static self) -> LoadResult<u32> {
+        if self.is_array() {
+            return Ok(ARRAY_DATA_OFFSET as u32);
+        }
+        if self.element_type == ElementType::String {
+            return Ok(STRING_CHARS_OFFSET as u32);
+        }
+        let size = if self.is_value_type() {
+            OBJECT_HEADER_BYTES + self.value_size_bytes()?
+        } else {
+            self.instance_layout()?.size_bytes
+        };
+        Ok(size.next_multiple_of(8))
+    }
+
+    /// Offsets of references in a value (value types) or an object (classes).
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn ref_offsets(&'static self) -> LoadResult<&'static [u32]> {
+        if self.is_array() || self.element_type == ElementType::String || self.is_pointer() || self.is_byref() {
+            return Ok(&[]);
+        }
+        if self.is_value_type() && !matches!(self.element_type, ElementType::ValueType | ElementType::TypedByRef) {
+            return Ok(&[]);
+        }
+        Ok(&self.instance_layout()?.ref_offsets)
+    }
+
+    /// Whether a variable of this type is or holds an object reference.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn contains_references(&'static self) -> LoadResult<bool> {
+        if self.is_reference_type() {
+            return Ok(true);
+        }
+        Ok(self.is_value_type() && !self.ref_offsets()?.is_empty())
+    }
+
+    /// # Errors
+    /// `TypeLoad` for recursive structs, bad explicit offsets, open types.
+    pub fn instance_layout(&'static self) -> LoadResult<&'static InstanceLayout> {
+        self.instance_layout.get(&|| self.full_name(), || compute_instance(self).map(|l| &*Box::leak(Box::new(l))))
+    }
+
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn static_layout(&'static self) -> LoadResult<&'static StaticLayout> {
+        self.static_layout.get(&|| self.full_name(), || compute_static(self).map(|l| &*Box::leak(Box::new(l))))
+    }
+}
+
+pub(crate) fn field_offset(field: &'static Field) -> LoadResult<u32> {
+    let known = field.offset_bytes.load(Ordering::Relaxed);
+    if known != u32::MAX {
+        return Ok(known);
+    }
+    if field.is_static() {
+        field.owner.static_layout()?;
+    } else {
+        field.owner.instance_layout()?;
+    }
+    match field.offset_bytes.load(Ordering::Relaxed) {
+        u32::MAX => Err(LoadError::type_load(format!("{field:?} has no storage"), field.owner.full_name())),
+        offset => Ok(offset),
+    }
+}
+
+fn error(ty: Ty, what: &str) -> LoadError {
+    LoadError::type_load(format!("Could not load type '{}': {what}", ty.full_name()), ty.full_name())
+}
+
+fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
+    if ty.is_open {
+        return Err(error(ty, "an open generic type has no layout"));
+    }
+    if matches!(ty.kind, TypeKind::SzArray(_) | TypeKind::Array { .. } | TypeKind::Ptr(_) | TypeKind::ByRef(_) | TypeKind::FnPtr(_)) {
+        return Err(error(ty, "it has no fields"));
+    }
+    let is_value = ty.is_value_type();
+    let (mut size, mut align, mut refs, mut blittable) = (u64::from(if is_value { 0 } else { OBJECT_HEADER_BYTES }), 1, Vec::new(), true);
+    if !is_value
+        && let Some(parent) = ty.parent()?
+    {
+        let inherited = parent.instance_layout()?;
+        size = u64::from(inherited.size_bytes);
+        align = inherited.align_bytes;
+        refs.clone_from(&inherited.ref_offsets);
+        blittable = inherited.is_blittable;
+    }
+    let def = ty.def().expect("arrays and pointers were refused above");
+    let class_layout = def.image.meta.class_layout(def.rid)?;
+    let pack = class_layout.map_or(0, |l| u32::from(l.packing_size));
+    let declared_size = class_layout.map_or(0, |l| l.class_size);
+    let kind = def.flags & type_flags::LAYOUT_MASK;
+    let start = size;
+
+    let fields: Vec<&'static Field> = ty.fields()?.iter().copied().filter(|f| !f.is_static()).collect();
+    let mut measured = Vec::with_capacity(fields.len());
+    for &field in &fields {
+        let field_ty = field.ty()?;
+        if field_ty.element_type == ElementType::Void {
+            return Err(error(ty, &format!("field {} has type void", field.name)));
+        }
+        let field_align = match pack {
+            0 => field_ty.value_align_bytes()?,
+            limit => field_ty.value_align_bytes()?.min(limit),
+        };
+        blittable &= is_blittable(field_ty)?;
+        measured.push((field, field_ty, field_ty.value_size_bytes()?, field_align));
+    }
+
+    let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
+        if field_ty.is_reference_type() {
+            if at % 8 != 0 {
+                return Err(error(ty, &format!("reference field {} is not aligned", field.name)));
+            }
+            refs.push(at as u32);
+        } else if field_ty.is_value_type() {
+            refs.extend(field_ty.ref_offsets()?.iter().map(|o| at as u32 + o));
+        }
+        field.offset_bytes.store(at as u32, Ordering::Relaxed);
+        Ok(())
+    };
+
+    if kind == type_flags::EXPLICIT_LAYOUT {
+        let mut end = start;
+        for &(field, field_ty, field_size, field_align) in &measured {
+            let Some(offset) = def.image.meta.field_layout(field.rid)? else {
+                return Err(error(ty, &format!("field {} has no explicit offset", field.name)));
+            };
+            let at = start + u64::from(offset);
+            put(field, field_ty, at)?;
+            align = align.max(field_align);
+            end = end.max(at + u64::from(field_size));
+        }
+        size = end;
+        blittable &= is_value;
+    } else {
+        let sequential = is_value || kind == type_flags::SEQUENTIAL_LAYOUT;
+        if !sequential {
+            measured.sort_by_key(|&(_, _, field_size, field_align)| std::cmp::Reverse((field_align, field_size)));
+        }
+        for &(field, field_ty, field_size, field_align) in &measured {
+            size = align_up(size, field_align);
+            put(field, field_ty, size)?;
+            size += u64::from(field_size);
+            align = align.max(field_align);
+            if size > MAX_INSTANCE_BYTES {
+                return Err(error(ty, "it is too large"));
+            }
+        }
+        blittable &= sequential;
+    }
+    if is_value || kind != 0 {
+        size = size.max(start + u64::from(declared_size));
+        if is_value {
+            size = align_up(size.max(1), align);
+        }
+    }
+    if size > MAX_INSTANCE_BYTES {
+        return Err(error(ty, "it is too large"));
+    }
+    refs.sort_unstable();
+    refs.dedup();
+    if kind == type_flags::EXPLICIT_LAYOUT {
+        check_no_overlap(ty, &refs, &measured)?;
+    }
+    Ok(InstanceLayout { size_bytes: size as u32, align_bytes: align, ref_offsets: refs, is_blittable: blittable })
+}
+
+/// A reference must not share bytes with anything but references. §II.10.7.
+fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, u32)]) -> LoadResult<()> {
+    for &(field, field_ty, field_size, _) in measured {
+        if field_ty.contains_references()? {
+            continue;
+        }
+        let at = field.offset_bytes.load(Ordering::Relaxed);
+        if refs.iter().any(|&r| r < at + field_size && at < r + 8) {
+            return Err(error(ty, &format!("field {} overlaps an object reference", field.name)));
+        }
+    }
+    Ok(())
+}
+
+/// Same bytes for managed and native code.
+fn is_blittable(ty: Ty) -> LoadResult<bool> {
+    use ElementType as E;
+    Ok(match ty.element_type {
+        E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8 | E::I | E::U | E::Ptr | E::FnPtr => true,
+        E::ValueType => ty.instance_layout()?.is_blittable,
+        _ => false,
+    })
+}
+
+fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
+    let mut out = StaticLayout::default();
+    for &field in ty.fields()? {
+        if !field.is_static() || field.is_literal() || field.has_rva() {
+            continue;
+        }
+        let field_ty = field.ty()?;
+        let (size, refs) = if field.is_thread_static {
+            (&mut out.thread_size_bytes, &mut out.thread_ref_offsets)
+        } else {
+            (&mut out.size_bytes, &mut out.ref_offsets)
+        };
+        // Statics stay 8-aligned: a struct with references keeps them on word boundaries.
+        let at = if field_ty.is_value_type() && !field_ty.contains_references()? {
+            align_up(u64::from(*size), field_ty.value_align_bytes()?) as u32
+        } else {
+            size.next_multiple_of(8)
+        };
+        if field_ty.is_reference_type() {
+            refs.push(at);
+        } else if field_ty.is_value_type() {
+            refs.extend(field_ty.ref_offsets()?.iter().map(|o| at + o));
+        }
+        field.offset_bytes.store(at, Ordering::Relaxed);
+        *size = at + field_ty.value_size_bytes()?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,65 @@
+//! Compute-once cells under the loader lock.
+//!
+//! `OnceLock` alone would deadlock when computing one fact of a type needs itself (a recursive struct) and would let two
+//! threads compute the same fact in opposite orders; here one reentrant lock orders all computing, and a fact that needs
+//! itself is an error.
+
+use crate::error::{LoadError, LoadResult};
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+static LOADER_LOCK: ReentrantMutex<()> = ReentrantMutex::new(());
+
+/// The lock of all first uses. Never held across managed code, allocation of managed objects, or a safepoint.
+pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
+    LOADER_LOCK.lock()
+}
+
+/// A fact computed on first use; failures are remembered too.
+pub struct Lazy<T> {
+    value: OnceLock<LoadResult<T>>,
+    computing: Cell<bool>,
+}
+
+// SAFETY: `computing` is read and written only while the loader lock is held (see `get`).
+unsafe impl<T: Send + Sync> Sync for Lazy<T> {}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Lazy { value: OnceLock::new(), computing: Cell::new(false) }
+    }
+}
+
+impl<T: Clone> Lazy<T> {
+    /// The value, computed by `compute` under the loader lock on first use.
+    ///
+    /// # Errors
+    /// What `compute` returned the first time; `TypeLoad` when `compute` needs this very fact.
+    pub fn get(&self, what: &dyn Fn() -> String, compute: impl FnOnce() -> LoadResult<T>) -> LoadResult<T> {
+        if let Some(value) = self.value.get() {
+            return value.clone();
+        }
+        let _lock = loader_lock();
+        if let Some(value) = self.value.get() {
+            return value.clone();
+        }
+        if self.computing.replace(true) {
+            let subject = what();
+            return Err(LoadError::type_load(format!("Recursive type definition detected {subject}"), subject));
+        }
+        let computed = compute();
+        self.computing.set(false);
+        self.value.get_or_init(|| computed).clone()
+    }
+
+    pub fn get_if_ready(&self) -> Option<&LoadResult<T>> {
+        self.value.get()
+    }
+
+    /// Whether the current holder of the loader lock is inside `compute`.
+    pub fn is_computing(&self) -> bool {
+        let _lock = loader_lock();
+        self.computing.get()
+    }
+}

@@ -1,0 +1,85 @@
+//! The type system: assemblies, types, methods, fields, generic instantiation, layout, vtables, assignability.
+//!
+//! A CLI type is one leaked `Type`, so that type identity is pointer identity; the same holds for `Method` and `Field`.
+//! Everything about them is computed on first use. Generic instantiations have exact types throughout: a signature is
+//! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
+//! its parameters.
+//!
+//! Invariants: no managed object is created here and no managed code is run; errors are `LoadError`s, which the runtime
+//! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never waits
+//! for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
+
+pub mod assembly;
+pub mod binder;
+pub mod cast;
+pub mod class;
+pub mod error;
+pub mod field;
+pub mod interfaces;
+pub mod layout;
+pub mod lazy;
+pub mod method;
+pub mod names;
+pub mod resolve;
+pub mod signature;
+pub mod ty;
+pub mod universe;
+pub mod vtable;
+pub mod well_known;
+
+pub use assembly::{Assembly, Image};
+pub use error::{LoadError, LoadErrorKind, LoadResult};
+pub use field::Field;
+pub use method::{ArrayMethod, Method, MethodKind, MethodSig};
+pub use resolve::{GenericContext, LocalSig};
+pub use saki_metadata::ElementType;
+pub use ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
+pub use universe::universe;
+pub use vtable::imt_slot_index;
+
+#[cfg(test)]
+mod tests {
+    //! Over the installed class libraries; silent where they are absent.
+    use super::*;
+    use std::path::Path;
+
+    /// Loads every type of these assemblies through all levels and reports what fails.
+    #[test]
+    fn every_class_library_type_loads() {
+        let root = Path::new("/usr/lib/mono");
+        if !root.join("4.5/mscorlib.dll").is_file() {
+            eprintln!("skipped: no class libraries under {}", root.display());
+            return;
+        }
+        let paths = binder::SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        universe::init(binder::Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
+        let mut failures = Vec::new();
+        for file in ["mscorlib.dll", "System.dll", "System.Core.dll", "System.Xml.dll"] {
+            let assembly = universe().binder().load_file(&root.join("4.5").join(file)).expect(file);
+            let count = assembly.image.meta.row_count(saki_metadata::TableId::TypeDef);
+            for rid in 1..=count {
+                let ty = assembly.image.type_def(rid).expect("type def");
+                let mut note = |what: &str, error: LoadError| failures.push(format!("{what} of {}: {error}", ty.full_name()));
+                for method in ty.methods().expect("methods") {
+                    if let Err(e) = method.sig() {
+                        note("signature", e);
+                    }
+                }
+                if let Err(e) = ty.vtable_layout() {
+                    note("vtable", e);
+                }
+                if !ty.is_open
+                    && let Err(e) = ty.instance_layout()
+                {
+                    note("layout", e);
+                }
+                if let Err(e) = ty.static_layout()
+                    && !ty.is_open
+                {
+                    note("statics", e);
+                }
+            }
+        }
+        assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    }
+}

@@ -1,0 +1,201 @@
+//! `Method`: a method of an exact type, and its signature.
+
+use crate::assembly::Image;
+use crate::error::LoadResult;
+use crate::lazy::Lazy;
+use crate::resolve::GenericContext;
+use crate::ty::Ty;
+use saki_metadata::Rid;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
+
+/// A decoded signature with all generic arguments substituted and custom modifiers dropped.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct MethodSig {
+    pub has_this: bool,
+    pub explicit_this: bool,
+    pub is_vararg: bool,
+    /// Unmanaged calling convention of a function pointer (0 = managed, 1 = C, 2 = stdcall, 3 = thiscall, 4 = fastcall).
+    pub unmanaged_convention: u8,
+    pub generic_param_count: u32,
+    pub ret: Ty,
+    pub params: Vec<Ty>,
+    /// Index in `params` where the variable part of a vararg call site begins.
+    pub sentinel: Option<usize>,
+}
+
+/// The methods that arrays have without metadata.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrayMethod {
+    /// `rank` lengths.
+    Ctor,
+    /// `rank` (lower bound, length) pairs; on jagged SZ arrays: more lengths than the rank.
+    CtorBounds,
+    Get,
+    Set,
+    Address,
+}
+
+pub enum MethodKind {
+    Def { image: &'static Image, rid: Rid },
+    Array(ArrayMethod),
+}
+
+/// What the runtime hangs on a method.
+#[derive(Default)]
+pub struct MethodRuntime {
+    /// Address of the entry stub's bookkeeping (`code::MethodEntry`), null until asked for.
+    pub entry: AtomicPtr<u8>,
+    /// Code address once compiled; 0 before.
+    pub code: AtomicUsize,
+    /// Unboxing entry stub, 0 until asked for.
+    pub unbox_entry: AtomicUsize,
+    /// Native entry point cell of a P/Invoke, and other per-kind data.
+    pub native: AtomicUsize,
+    /// GC handle of the reflection object, 0 until made.
+    pub reflection_handle: AtomicU32,
+}
+
+/// One method of one exact type; generic method instantiations are methods of their own. Equality is identity.
+pub struct Method {
+    /// Exact declaring type.
+    pub owner: Ty,
+    pub kind: MethodKind,
+    pub name: &'static str,
+    /// `MethodAttributes`.
+    pub flags: u16,
+    /// `MethodImplAttributes`.
+    pub impl_flags: u16,
+    /// Method type arguments; the parameters themselves for a generic definition.
+    pub generic_args: &'static [Ty],
+    /// The generic definition this instantiates (same owner); None when this is no method instantiation.
+    pub definition: Option<&'static Method>,
+    pub runtime: MethodRuntime,
+    /// Cache of `vtable_slot`; u32::MAX = not known.
+    pub(crate) slot: AtomicU32,
+    pub(crate) sig: Lazy<&'static MethodSig>,
+}
+
+impl PartialEq for Method {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+impl Eq for Method {}
+impl std::hash::Hash for Method {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self as *const Method as usize).hash(state);
+    }
+}
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+pub mod method_flags {
+    pub const ACCESS_MASK: u16 = 7;
+    pub const PRIVATE: u16 = 1;
+    pub const PUBLIC: u16 = 6;
+    pub const STATIC: u16 = 0x10;
+    pub const FINAL: u16 = 0x20;
+    pub const VIRTUAL: u16 = 0x40;
+    pub const HIDE_BY_SIG: u16 = 0x80;
+    pub const NEW_SLOT: u16 = 0x100;
+    pub const ABSTRACT: u16 = 0x400;
+    pub const SPECIAL_NAME: u16 = 0x800;
+    pub const RT_SPECIAL_NAME: u16 = 0x1000;
+    pub const PINVOKE: u16 = 0x2000;
+}
+
+pub mod impl_flags {
+    pub const CODE_TYPE_MASK: u16 = 3;
+    pub const NATIVE: u16 = 1;
+    pub const RUNTIME: u16 = 3;
+    pub const NO_INLINING: u16 = 8;
+    pub const SYNCHRONIZED: u16 = 0x20;
+    pub const PRESERVE_SIG: u16 = 0x80;
+    pub const AGGRESSIVE_INLINING: u16 = 0x100;
+    pub const INTERNAL_CALL: u16 = 0x1000;
+}
+
+impl Method {
+    pub fn is_static(&self) -> bool {
+        self.flags & method_flags::STATIC != 0
+    }
+    pub fn is_virtual(&self) -> bool {
+        self.flags & method_flags::VIRTUAL != 0
+    }
+    pub fn is_abstract(&self) -> bool {
+        self.flags & method_flags::ABSTRACT != 0
+    }
+    pub fn is_final(&self) -> bool {
+        self.flags & method_flags::FINAL != 0
+    }
+    pub fn is_new_slot(&self) -> bool {
+        self.flags & method_flags::NEW_SLOT != 0
+    }
+    pub fn is_pinvoke(&self) -> bool {
+        self.flags & method_flags::PINVOKE != 0
+    }
+    pub fn is_internal_call(&self) -> bool {
+        self.impl_flags & impl_flags::INTERNAL_CALL != 0
+    }
+    /// Body supplied by the runtime: delegate members.
+    pub fn is_runtime_implemented(&self) -> bool {
+        self.impl_flags & impl_flags::CODE_TYPE_MASK == impl_flags::RUNTIME
+    }
+    pub fn is_constructor(&self) -> bool {
+        self.name == ".ctor" && self.flags & method_flags::RT_SPECIAL_NAME != 0
+    }
+    pub fn is_class_constructor(&self) -> bool {
+        self.name == ".cctor" && self.flags & method_flags::RT_SPECIAL_NAME != 0
+    }
+    pub fn is_generic_definition(&self) -> bool {
+        self.definition.is_none() && !self.generic_args.is_empty()
+    }
+    /// A body or frame of this method cannot exist: it mentions generic parameters.
+    pub fn is_open(&self) -> bool {
+        self.owner.is_open || self.generic_args.iter().any(|t| t.is_open)
+    }
+
+    /// MethodDef row, None for array methods.
+    pub fn rid(&self) -> Option<Rid> {
+        match self.kind {
+            MethodKind::Def { rid, .. } => Some(rid),
+            MethodKind::Array(_) => None,
+        }
+    }
+
+    pub fn image(&self) -> &'static Image {
+        match self.kind {
+            MethodKind::Def { image, .. } => image,
+            MethodKind::Array(_) => self.owner.image(),
+        }
+    }
+
+    /// Type and method arguments for decoding what the body's tokens name.
+    pub fn context(&self) -> GenericContext {
+        GenericContext { class_args: self.owner.args, method_args: self.generic_args }
+    }
+
+    /// The signature with this method's arguments substituted.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn sig(&'static self) -> LoadResult<&'static MethodSig> {
+        self.sig.get(&|| self.full_name(), || crate::signature::method_sig(self))
+    }
+
+    /// The CIL body; None for abstract, native and runtime-supplied methods.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn body(&'static self) -> LoadResult<Option<saki_metadata::MethodBody<'static>>> {
+        let MethodKind::Def { image, rid } = self.kind else { return Ok(None) };
+        let row = image.meta.method_def(rid)?;
+        if row.rva == 0 || self.impl_flags & 0x1007 != 0 {
+            return Ok(None);
+        }
+        Ok(Some(image.meta.method_body(row.rva)?))
+    }
+}

@@ -1,0 +1,154 @@
+//! Names of types and methods, as reflection and stack traces print them.
+
+use crate::assembly::qualified;
+use crate::method::Method;
+use crate::ty::{Ty, Type, TypeKind};
+
+/// How to write generic arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum NameStyle {
+    /// `Type.FullName`: arguments assembly-qualified in double brackets.
+    Reflection,
+    /// `Type.ToString`: arguments by full name in single brackets.
+    ToString,
+    /// `Type.AssemblyQualifiedName`'s type part.
+    AssemblyQualified,
+}
+
+impl Type {
+    /// `ToString` style: "System.Collections.Generic.List`1[System.Int32]", "Outer+Inner", "System.Int32[]".
+    pub fn full_name(&self) -> String {
+        self.name_in(NameStyle::ToString)
+    }
+
+    pub fn name_in(&self, style: NameStyle) -> String {
+        let mut out = String::new();
+        self.write_name(&mut out, style);
+        if style == NameStyle::AssemblyQualified {
+            out.push_str(", ");
+            out.push_str(&self.image().assembly().display_name());
+        }
+        out
+    }
+
+    /// Full name of the definition: namespace, enclosing types, name; escaped as reflection does.
+    fn write_definition_name(&self, out: &mut String) {
+        let Some(def) = self.def() else { return };
+        match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
+            Some(enclosing) => {
+                enclosing.write_definition_name(out);
+                out.push('+');
+                push_escaped(out, def.name);
+            }
+            None => push_escaped(out, &qualified(def.namespace, def.name)),
+        }
+    }
+
+    fn write_name(&self, out: &mut String, style: NameStyle) {
+        match &self.kind {
+            TypeKind::Def(_) => {
+                self.write_definition_name(out);
+                if style == NameStyle::ToString && !self.args.is_empty() {
+                    self.write_args(out, style);
+                }
+            }
+            TypeKind::Inst { .. } => {
+                self.write_definition_name(out);
+                self.write_args(out, style);
+            }
+            TypeKind::SzArray(element) => {
+                element.write_name(out, style);
+                out.push_str("[]");
+            }
+            TypeKind::Array { element, rank } => {
+                element.write_name(out, style);
+                out.push('[');
+                match rank {
+                    1 => out.push('*'),
+                    _ => (1..*rank).for_each(|_| out.push(',')),
+                }
+                out.push(']');
+            }
+            TypeKind::Ptr(element) => {
+                element.write_name(out, style);
+                out.push('*');
+            }
+            TypeKind::ByRef(element) => {
+                element.write_name(out, style);
+                out.push('&');
+            }
+            TypeKind::FnPtr(_) => out.push_str("(fnptr)"),
+            TypeKind::Var(p) | TypeKind::MVar(p) => out.push_str(p.name),
+        }
+    }
+
+    fn write_args(&self, out: &mut String, style: NameStyle) {
+        out.push('[');
+        for (index, arg) in self.args.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            if style == NameStyle::ToString {
+                arg.write_name(out, style);
+            } else if arg.is_generic_param() {
+                arg.write_name(out, style);
+            } else {
+                out.push('[');
+                arg.write_name(out, style);
+                out.push_str(", ");
+                out.push_str(&arg.image().assembly().display_name());
+                out.push(']');
+            }
+        }
+        out.push(']');
+    }
+
+    /// As Mono's stack traces write a parameter or declaring type: short primitive names, `Ns.List`1[T]`.
+    pub fn trace_name(&self) -> String {
+        match &self.kind {
+            TypeKind::SzArray(element) => format!("{}[]", element.trace_name()),
+            TypeKind::Array { element, rank } => format!("{}[{}]", element.trace_name(), ",".repeat(*rank as usize - 1)),
+            TypeKind::Ptr(element) => format!("{}*", element.trace_name()),
+            TypeKind::ByRef(element) => format!("{}&", element.trace_name()),
+            _ => self.full_name(),
+        }
+    }
+}
+
+fn push_escaped(out: &mut String, name: &str) {
+    for c in name.chars() {
+        if matches!(c, '+' | ',' | '[' | ']' | '*' | '&' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+}
+
+impl Method {
+    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets.
+    pub fn full_name(&self) -> String {
+        let mut out = format!("{}:{}", self.owner.full_name(), self.name);
+        push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
+        out.push(' ');
+        if let Some(Ok(sig)) = self.sig.get_if_ready() {
+            push_list(&mut out, &sig.params, '(', ')', false);
+        } else {
+            out.push_str("()");
+        }
+        out
+    }
+}
+
+fn push_list(out: &mut String, types: &[Ty], open: char, close: char, skip: bool) {
+    if skip {
+        return;
+    }
+    out.push(open);
+    for (index, ty) in types.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(&ty.full_name());
+    }
+    out.push(close);
+}

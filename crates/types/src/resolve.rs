@@ -1,0 +1,278 @@
+//! From tokens to types, methods, fields and signatures.
+
+use crate::assembly::Image;
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::field::Field;
+use crate::method::{Method, MethodSig};
+use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
+use crate::ty::{Ty, TypeKind};
+use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
+
+/// What `!n` and `!!n` mean where a token stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GenericContext {
+    pub class_args: &'static [Ty],
+    pub method_args: &'static [Ty],
+}
+
+impl GenericContext {
+    /// No generic arguments.
+    pub const NONE: GenericContext = GenericContext { class_args: &[], method_args: &[] };
+}
+
+/// A local variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalSig {
+    pub ty: Ty,
+    pub pinned: bool,
+}
+
+/// What a MemberRef found.
+#[derive(Clone, Copy)]
+pub enum Member {
+    Method(&'static Method),
+    Field(&'static Field),
+}
+
+impl Image {
+    /// The type of a TypeDef, TypeRef or TypeSpec token.
+    ///
+    /// # Errors
+    /// `TypeLoad`, `BadImageFormat`, the binder's errors.
+    pub fn resolve_type(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
+        match token.table() {
+            TableId::TypeDef => self.type_def(token.rid()),
+            TableId::TypeRef => self.type_ref(token.rid()),
+            TableId::TypeSpec => {
+                let row = self.meta.type_spec(token.rid())?;
+                let sig = saki_metadata::parse_type_spec(self.meta.blob(row.signature)?)?;
+                resolve_type_sig(self, &sig, context)
+            }
+            _ => Err(self.bad_token(token)),
+        }
+    }
+
+    /// The method of a MethodDef, MemberRef or MethodSpec token.
+    ///
+    /// # Errors
+    /// `MissingMethod`, and what loading the parent type gives.
+    pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
+        match token.table() {
+            TableId::MethodDef => self.method_def_in(token.rid(), context),
+            TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
+                Member::Method(method) => Ok(method),
+                Member::Field(field) => Err(missing_method(field.owner, field.name, None)),
+            },
+            TableId::MethodSpec => {
+                let row = self.meta.method_spec(token.rid())?;
+                let generic = self.resolve_method(row.method, context)?;
+                let args = saki_metadata::parse_method_spec(self.meta.blob(row.instantiation)?)?;
+                let args = args.iter().map(|a| resolve_type_sig(self, a, context)).collect::<LoadResult<Vec<_>>>()?;
+                crate::universe().instantiate_method(generic, &args)
+            }
+            _ => Err(self.bad_token(token)),
+        }
+    }
+
+    /// A method with the call site's own signature where it is a vararg call.
+    ///
+    /// # Errors
+    /// As `resolve_method`.
+    pub fn resolve_method_call(
+        &'static self,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<(&'static Method, Option<&'static MethodSig>)> {
+        let method = self.resolve_method(token, context)?;
+        if token.table() == TableId::MemberRef && method.sig()?.is_vararg {
+            let raw = self.member_ref_sig(token.rid())?;
+            let sig = resolve_method_sig(self, &raw, context)?;
+            return Ok((method, Some(Box::leak(Box::new(sig)))));
+        }
+        Ok((method, None))
+    }
+
+    /// The field of a Field or MemberRef token.
+    ///
+    /// # Errors
+    /// `MissingField`, and what loading the parent type gives.
+    pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
+        match token.table() {
+            TableId::Field => {
+                let owner = self.type_def(self.meta.type_of_field(token.rid())?)?;
+                in_context(owner, context)?.field_by_rid(token.rid())
+            }
+            TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
+                Member::Field(field) => Ok(field),
+                Member::Method(method) => Err(missing_field(method.owner, method.name)),
+            },
+            _ => Err(self.bad_token(token)),
+        }
+    }
+
+    /// A `calli` signature.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn resolve_standalone_sig(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static MethodSig> {
+        let row = self.meta.stand_alone_sig(token.rid())?;
+        match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
+            StandAloneSigRaw::Method(raw) => Ok(Box::leak(Box::new(resolve_method_sig(self, &raw, context)?))),
+            _ => Err(self.bad_token(token)),
+        }
+    }
+
+    /// Local variables of a body; the nil token gives none.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn resolve_locals(&'static self, token: Token, context: &GenericContext) -> LoadResult<Vec<LocalSig>> {
+        if token.is_nil() {
+            return Ok(Vec::new());
+        }
+        let row = self.meta.stand_alone_sig(token.rid())?;
+        let StandAloneSigRaw::Locals(sigs) = saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? else {
+            return Err(self.bad_token(token));
+        };
+        sigs.iter()
+            .map(|sig| Ok(LocalSig { ty: resolve_type_sig(self, sig, context)?, pinned: is_pinned(sig) }))
+            .collect()
+    }
+
+    fn method_def_in(&'static self, rid: Rid, context: &GenericContext) -> LoadResult<&'static Method> {
+        let owner = self.type_def(self.meta.type_of_method(rid)?)?;
+        in_context(owner, context)?.method_by_rid(rid)
+    }
+
+    fn member_ref_sig(&'static self, rid: Rid) -> LoadResult<MethodSigRaw> {
+        let row = self.meta.member_ref(rid)?;
+        Ok(saki_metadata::parse_method_sig(self.meta.blob(row.signature)?)?)
+    }
+
+    /// The member of MemberRef row `rid`.
+    fn resolve_member(&'static self, rid: Rid, context: &GenericContext) -> LoadResult<Member> {
+        let cell = (rid as usize).checked_sub(1).and_then(|i| self.member_refs.get(i));
+        let cell = cell.ok_or_else(|| self.bad_token(Token::new(TableId::MemberRef, rid)))?;
+        if let Some(member) = cell.get() {
+            return Ok(*member);
+        }
+        let row = self.meta.member_ref(rid)?;
+        let name = self.meta.string(row.name)?;
+        let parent = match row.class.table() {
+            TableId::MethodDef => {
+                // A vararg call site of a method of this module.
+                return Ok(Member::Method(self.method_def_in(row.class.rid(), context)?));
+            }
+            TableId::ModuleRef => self.type_def(1)?,
+            _ => self.resolve_type(row.class, context)?,
+        };
+        let blob = self.meta.blob(row.signature)?;
+        let member = if saki_metadata::is_field_sig(blob) {
+            Member::Field(self.find_field_ref(parent, name)?)
+        } else {
+            Member::Method(self.find_method_ref(parent, name, &saki_metadata::parse_method_sig(blob)?)?)
+        };
+        if row.class.table() != TableId::TypeSpec {
+            let _ = cell.set(member);
+        }
+        Ok(member)
+    }
+
+    /// A field by name, in the type or an ancestor.
+    fn find_field_ref(&'static self, parent: Ty, name: &str) -> LoadResult<&'static Field> {
+        let mut at = Some(parent);
+        while let Some(ty) = at {
+            if let Some(field) = ty.find_field(name)? {
+                return Ok(field);
+            }
+            at = ty.parent()?;
+        }
+        Err(missing_field(parent, name))
+    }
+
+    /// A method by name and signature, in the type or an ancestor (for interfaces: Object). The signature is compared
+    /// between generic *definitions*, where no two methods can coincide by instantiation.
+    fn find_method_ref(&'static self, parent: Ty, name: &str, raw: &MethodSigRaw) -> LoadResult<&'static Method> {
+        let definition = parent.generic_definition().unwrap_or(parent);
+        let mut chain = Some((definition, parent));
+        while let Some((open, exact)) = chain {
+            for (index, candidate) in open.methods_named(name)?.into_iter().enumerate() {
+                if candidate.generic_args.len() != raw.generic_param_count as usize {
+                    continue;
+                }
+                let context = GenericContext { class_args: definition.args, method_args: candidate.generic_args };
+                let Ok(wanted) = resolve_method_sig(self, raw, &context) else { continue };
+                if same_signature(candidate.sig()?, &wanted) {
+                    return match candidate.rid() {
+                        Some(rid) => exact.method_by_rid(rid),
+                        None => Ok(exact.methods_named(name)?[index]),
+                    };
+                }
+            }
+            chain = match (open.parent()?, exact.parent()?) {
+                (Some(open), Some(exact)) => Some((open, exact)),
+                _ if open.is_interface() => {
+                    let object = crate::universe().object();
+                    Some((object, object))
+                }
+                _ => None,
+            };
+        }
+        Err(missing_method(parent, name, Some(raw)))
+    }
+}
+
+/// `owner`, or its instantiation over the context when a body names its own generic type by definition.
+fn in_context(owner: Ty, context: &GenericContext) -> LoadResult<Ty> {
+    if owner.is_generic_definition() && owner.args.len() == context.class_args.len() {
+        return crate::universe().instantiate(owner, context.class_args);
+    }
+    Ok(owner)
+}
+
+fn is_pinned(sig: &saki_metadata::TypeSig) -> bool {
+    match sig {
+        saki_metadata::TypeSig::Pinned(_) => true,
+        saki_metadata::TypeSig::Modified { inner, .. } => is_pinned(inner),
+        _ => false,
+    }
+}
+
+/// Equal but for what a vararg call site adds.
+pub fn same_signature(candidate: &MethodSig, wanted: &MethodSig) -> bool {
+    let fixed = wanted.sentinel.unwrap_or(wanted.params.len());
+    candidate.has_this == wanted.has_this
+        && candidate.ret == wanted.ret
+        && candidate.params[..] == wanted.params[..fixed]
+        && candidate.is_vararg == wanted.is_vararg
+}
+
+/// Whether `candidate` has the signature of `wanted`, generic parameters matched by position.
+///
+/// # Errors
+/// `BadImageFormat`, `TypeLoad`.
+pub fn signatures_match(candidate: &'static Method, wanted: &'static Method) -> LoadResult<bool> {
+    if candidate.generic_args.len() != wanted.generic_args.len() {
+        return Ok(false);
+    }
+    if wanted.generic_args.is_empty() {
+        return Ok(same_signature(candidate.sig()?, wanted.sig()?));
+    }
+    Ok(same_signature(candidate.sig()?, &method_sig_with(wanted, candidate.generic_args)?))
+}
+
+fn missing_method(owner: Ty, name: &str, raw: Option<&MethodSigRaw>) -> LoadError {
+    let subject = format!("{}.{name}", owner.full_name());
+    let _ = raw;
+    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {subject}"), subject)
+}
+
+fn missing_field(owner: Ty, name: &str) -> LoadError {
+    let subject = format!("{}.{name}", owner.full_name());
+    LoadError::new(LoadErrorKind::MissingField, format!("Field '{subject}' not found."), subject)
+}
+
+/// Whether the type is a definition of this module with no instantiation.
+pub fn is_plain_definition(ty: Ty) -> bool {
+    matches!(ty.kind, TypeKind::Def(_)) && ty.args.is_empty()
+}

@@ -1,0 +1,174 @@
+//! Signatures with generic arguments substituted while they are decoded; and substitution into finished types.
+
+use crate::assembly::Image;
+use crate::error::{LoadError, LoadResult};
+use crate::field::Field;
+use crate::method::{ArrayMethod, Method, MethodKind, MethodSig};
+use crate::resolve::GenericContext;
+use crate::ty::{Ty, TypeKind};
+use saki_metadata::{CallConv, ElementType, MethodSigRaw, TypeSig};
+
+/// The type a decoded signature means in `context`.
+///
+/// # Errors
+/// `BadImageFormat` for a parameter number that the context does not have; what the tokens give.
+pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericContext) -> LoadResult<Ty> {
+    let universe = crate::universe();
+    let argument = |args: &[Ty], index: u32| {
+        args.get(index as usize).copied().ok_or_else(|| {
+            LoadError::invalid_program(format!("generic parameter {index} outside a context that has {}", args.len()))
+        })
+    };
+    Ok(match sig {
+        TypeSig::Prim(element) => universe.primitive(*element),
+        TypeSig::Class(token) | TypeSig::ValueType(token) => image.resolve_type(*token, context)?,
+        TypeSig::Var(index) => argument(context.class_args, *index)?,
+        TypeSig::MVar(index) => argument(context.method_args, *index)?,
+        TypeSig::Ptr(inner) => universe.pointer_to(resolve_type_sig(image, inner, context)?),
+        TypeSig::ByRef(inner) => universe.byref_to(resolve_type_sig(image, inner, context)?),
+        TypeSig::SzArray(inner) => universe.sz_array_of(resolve_type_sig(image, inner, context)?),
+        TypeSig::Array { elem, rank, .. } => universe.array_of(resolve_type_sig(image, elem, context)?, *rank),
+        TypeSig::GenericInst { token, args, .. } => {
+            let definition = image.resolve_type(*token, context)?;
+            let definition = definition.generic_definition().unwrap_or(definition);
+            let args = args.iter().map(|a| resolve_type_sig(image, a, context)).collect::<LoadResult<Vec<_>>>()?;
+            universe.instantiate(definition, &args)?
+        }
+        TypeSig::FnPtr(raw) => universe.function_pointer(resolve_method_sig(image, raw, context)?),
+        TypeSig::Pinned(inner) | TypeSig::Modified { inner, .. } => resolve_type_sig(image, inner, context)?,
+    })
+}
+
+/// A method signature in `context`.
+///
+/// # Errors
+/// As `resolve_type_sig`.
+pub fn resolve_method_sig(image: &'static Image, raw: &MethodSigRaw, context: &GenericContext) -> LoadResult<MethodSig> {
+    Ok(MethodSig {
+        has_this: raw.has_this,
+        explicit_this: raw.explicit_this,
+        is_vararg: raw.call_conv == CallConv::VarArg,
+        unmanaged_convention: match raw.call_conv {
+            CallConv::Default | CallConv::VarArg => 0,
+            CallConv::Unmanaged => 1,
+            other => other as u8,
+        },
+        generic_param_count: raw.generic_param_count,
+        ret: resolve_type_sig(image, &raw.ret, context)?,
+        params: raw.params.iter().map(|p| resolve_type_sig(image, p, context)).collect::<LoadResult<_>>()?,
+        sentinel: raw.sentinel,
+    })
+}
+
+/// The undecoded signature of a metadata method.
+pub(crate) fn raw_method_sig(image: &'static Image, rid: u32) -> LoadResult<MethodSigRaw> {
+    let row = image.meta.method_def(rid)?;
+    Ok(saki_metadata::parse_method_sig(image.meta.blob(row.signature)?)?)
+}
+
+pub(crate) fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
+    method_sig_with(method, method.generic_args).map(|sig| &*Box::leak(Box::new(sig)))
+}
+
+/// The signature of `method` with other method type arguments: for comparing generic methods of two types.
+///
+/// # Errors
+/// As `resolve_type_sig`.
+pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> LoadResult<MethodSig> {
+    match method.kind {
+        MethodKind::Def { image, rid } => {
+            let context = GenericContext { class_args: method.owner.args, method_args };
+            resolve_method_sig(image, &raw_method_sig(image, rid)?, &context)
+        }
+        MethodKind::Array(kind) => Ok(array_method_sig(method.owner, kind)),
+    }
+}
+
+fn array_method_sig(array: Ty, kind: ArrayMethod) -> MethodSig {
+    let universe = crate::universe();
+    let element = array.element().expect("array methods belong to arrays");
+    let rank = array.array_rank() as usize;
+    let indices = vec![universe.int32(); rank];
+    let (ret, params) = match kind {
+        ArrayMethod::Ctor => (universe.void(), indices),
+        // Behind SZ arrays: lengths of nested arrays, one more for each level.
+        ArrayMethod::CtorBounds if array.is_sz_array() => (universe.void(), vec![universe.int32(); nesting(array)]),
+        ArrayMethod::CtorBounds => (universe.void(), vec![universe.int32(); rank * 2]),
+        ArrayMethod::Get => (element, indices),
+        ArrayMethod::Set => (universe.void(), [indices, vec![element]].concat()),
+        ArrayMethod::Address => (universe.byref_to(element), indices),
+    };
+    MethodSig {
+        has_this: true,
+        explicit_this: false,
+        is_vararg: false,
+        unmanaged_convention: 0,
+        generic_param_count: 0,
+        ret,
+        params,
+        sentinel: None,
+    }
+}
+
+/// Levels of SZ arrays: 2 for `int[][]`.
+fn nesting(array: Ty) -> usize {
+    let mut levels = 0;
+    let mut at = Some(array);
+    while let Some(ty) = at.filter(|t| t.is_sz_array()) {
+        levels += 1;
+        at = ty.element();
+    }
+    levels
+}
+
+pub(crate) fn field_type(field: &'static Field) -> LoadResult<Ty> {
+    let row = field.image.meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    let context = GenericContext { class_args: field.owner.args, method_args: &[] };
+    resolve_type_sig(field.image, &sig, &context)
+}
+
+/// Substitutes type and method arguments into a type written in terms of generic parameters. A method parameter stays
+/// when `method_args` is empty, a type parameter when `class_args` is.
+///
+/// # Errors
+/// `TypeLoad` from instantiation.
+pub fn inflate(ty: Ty, class_args: &[Ty], method_args: &[Ty]) -> LoadResult<Ty> {
+    if !ty.is_open {
+        return Ok(ty);
+    }
+    let universe = crate::universe();
+    let again = |inner: Ty| inflate(inner, class_args, method_args);
+    Ok(match &ty.kind {
+        TypeKind::Var(p) => class_args.get(p.index as usize).copied().unwrap_or(ty),
+        TypeKind::MVar(p) => method_args.get(p.index as usize).copied().unwrap_or(ty),
+        TypeKind::SzArray(inner) => universe.sz_array_of(again(inner)?),
+        TypeKind::Array { element, rank } => universe.array_of(again(element)?, *rank),
+        TypeKind::Ptr(inner) => universe.pointer_to(again(inner)?),
+        TypeKind::ByRef(inner) => universe.byref_to(again(inner)?),
+        TypeKind::FnPtr(sig) => {
+            let mut out = (*sig).clone();
+            out.ret = again(sig.ret)?;
+            out.params = sig.params.iter().map(|p| again(p)).collect::<LoadResult<_>>()?;
+            universe.function_pointer(out)
+        }
+        TypeKind::Def(_) | TypeKind::Inst { .. } => {
+            let definition = ty.generic_definition().expect("an open definition or instantiation is generic");
+            let args = ty.args.iter().map(|a| again(a)).collect::<LoadResult<Vec<_>>>()?;
+            universe.instantiate(definition, &args)?
+        }
+    })
+}
+
+/// Element types that are one in the machine: the signed form.
+pub fn reduced_element(element: ElementType) -> ElementType {
+    use ElementType as E;
+    match element {
+        E::U1 => E::I1,
+        E::U2 => E::I2,
+        E::U4 => E::I4,
+        E::U8 => E::I8,
+        E::U => E::I,
+        other => other,
+    }
+}

@@ -1,0 +1,271 @@
+//! `Type`: one CLI type, with lazily computed facts.
+
+use crate::assembly::Image;
+use crate::class::ClassInfo;
+use crate::error::LoadResult;
+use crate::interfaces::InterfaceList;
+use crate::layout::{InstanceLayout, StaticLayout};
+use crate::lazy::Lazy;
+use crate::method::MethodSig;
+use crate::vtable::VTableLayout;
+use saki_metadata::ElementType;
+use saki_metadata::{Rid, Token};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32};
+
+pub type Ty = &'static Type;
+
+/// A row of the TypeDef table.
+pub struct TypeDef {
+    pub image: &'static Image,
+    pub rid: Rid,
+    /// `TypeAttributes`, ECMA-335 §II.23.1.15.
+    pub flags: u32,
+    /// Without the enclosing type and with the arity suffix: "List`1".
+    pub name: &'static str,
+    pub namespace: &'static str,
+    pub extends: Token,
+    /// Rid of the enclosing TypeDef.
+    pub enclosing: Option<Rid>,
+}
+
+/// A generic parameter of a type or method definition.
+pub struct GenericParam {
+    pub image: &'static Image,
+    pub rid: Rid,
+    pub name: &'static str,
+    pub index: u32,
+    /// `GenericParamAttributes`.
+    pub flags: u32,
+    /// TypeDef or MethodDef token.
+    pub owner: Token,
+}
+
+pub enum TypeKind {
+    /// A type definition; a generic definition is its own instantiation over its parameters.
+    Def(TypeDef),
+    /// Instantiation of a generic definition.
+    Inst { definition: Ty },
+    SzArray(Ty),
+    /// Multi-dimensional (also rank 1 with bounds).
+    Array { element: Ty, rank: u32 },
+    Ptr(Ty),
+    ByRef(Ty),
+    FnPtr(&'static MethodSig),
+    /// Type parameter (`!n`).
+    Var(GenericParam),
+    /// Method type parameter (`!!n`).
+    MVar(GenericParam),
+}
+
+/// What the runtime hangs on a type.
+#[derive(Default)]
+pub struct TypeRuntime {
+    /// `abi::VTable`, null until built.
+    pub vtable: AtomicPtr<u8>,
+    /// Static storage, null until allocated.
+    pub statics: AtomicPtr<u8>,
+    /// 1 = the class constructor has finished, or none is needed. Compiled code reads it.
+    pub init_done: AtomicU8,
+    /// GC handle of the System.RuntimeType object, 0 until made.
+    pub type_object_handle: AtomicU32,
+    /// Cell that holds the type object for compiled code; null until asked for.
+    pub type_object_cell: AtomicPtr<u8>,
+}
+
+/// One CLI type. Equality is identity.
+pub struct Type {
+    pub kind: TypeKind,
+    /// Signature-level shape: a primitive, Class, ValueType, String, Object, SzArray, Array, Ptr, ByRef, FnPtr, Var, MVar,
+    /// TypedByRef. Enums are ValueType (see `underlying`).
+    pub element_type: ElementType,
+    /// Arguments of an instantiation; the parameters themselves for a generic definition; else empty.
+    pub args: &'static [Ty],
+    /// Contains a generic parameter anywhere: no instance can exist.
+    pub is_open: bool,
+    pub runtime: TypeRuntime,
+    /// Number of the thread-static block, or u32::MAX when not assigned.
+    pub thread_static_block: AtomicU32,
+    pub(crate) parent: Lazy<Option<Ty>>,
+    pub(crate) interfaces: Lazy<&'static InterfaceList>,
+    pub(crate) class: Lazy<&'static ClassInfo>,
+    pub(crate) instance_layout: Lazy<&'static InstanceLayout>,
+    pub(crate) static_layout: Lazy<&'static StaticLayout>,
+    pub(crate) vtable_layout: Lazy<&'static VTableLayout>,
+    pub(crate) supertypes: Lazy<&'static [Ty]>,
+}
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+impl Eq for Type {}
+impl std::hash::Hash for Type {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self as *const Type as usize).hash(state);
+    }
+}
+impl std::fmt::Debug for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+/// `TypeAttributes` bits that the VM looks at.
+pub mod type_flags {
+    pub const VISIBILITY_MASK: u32 = 7;
+    pub const LAYOUT_MASK: u32 = 0x18;
+    pub const SEQUENTIAL_LAYOUT: u32 = 8;
+    pub const EXPLICIT_LAYOUT: u32 = 0x10;
+    pub const INTERFACE: u32 = 0x20;
+    pub const ABSTRACT: u32 = 0x80;
+    pub const SEALED: u32 = 0x100;
+    pub const SERIALIZABLE: u32 = 0x2000;
+    pub const BEFORE_FIELD_INIT: u32 = 0x0010_0000;
+}
+
+impl Type {
+    pub(crate) fn new(kind: TypeKind, element_type: ElementType, args: &'static [Ty], is_open: bool) -> Type {
+        Type {
+            kind,
+            element_type,
+            args,
+            is_open,
+            runtime: TypeRuntime::default(),
+            thread_static_block: AtomicU32::new(u32::MAX),
+            parent: Lazy::default(),
+            interfaces: Lazy::default(),
+            class: Lazy::default(),
+            instance_layout: Lazy::default(),
+            static_layout: Lazy::default(),
+            vtable_layout: Lazy::default(),
+            supertypes: Lazy::default(),
+        }
+    }
+
+    /// The TypeDef row behind a definition or an instantiation.
+    pub fn def(&self) -> Option<&TypeDef> {
+        match &self.kind {
+            TypeKind::Def(def) => Some(def),
+            TypeKind::Inst { definition } => definition.def(),
+            _ => None,
+        }
+    }
+
+    /// The generic definition of an instantiation or of a generic definition itself.
+    pub fn generic_definition(&'static self) -> Option<Ty> {
+        match &self.kind {
+            TypeKind::Inst { definition } => Some(definition),
+            TypeKind::Def(_) if !self.args.is_empty() => Some(self),
+            _ => None,
+        }
+    }
+
+    pub fn is_generic_definition(&self) -> bool {
+        matches!(self.kind, TypeKind::Def(_)) && !self.args.is_empty()
+    }
+
+    /// `TypeAttributes`; arrays and constructed types give the attributes reflection reports.
+    pub fn flags(&self) -> u32 {
+        match &self.kind {
+            TypeKind::Def(def) => def.flags,
+            TypeKind::Inst { definition } => definition.flags(),
+            TypeKind::SzArray(_) | TypeKind::Array { .. } => {
+                type_flags::SERIALIZABLE | type_flags::SEALED | 1
+            }
+            _ => 1,
+        }
+    }
+
+    pub fn is_interface(&self) -> bool {
+        self.flags() & type_flags::INTERFACE != 0 && self.def().is_some()
+    }
+    pub fn is_abstract(&self) -> bool {
+        self.flags() & type_flags::ABSTRACT != 0
+    }
+    pub fn is_sealed(&self) -> bool {
+        self.flags() & type_flags::SEALED != 0
+    }
+    pub fn is_before_field_init(&self) -> bool {
+        self.flags() & type_flags::BEFORE_FIELD_INIT != 0
+    }
+
+    /// SZ or multi-dimensional array.
+    pub fn is_array(&self) -> bool {
+        matches!(self.kind, TypeKind::SzArray(_) | TypeKind::Array { .. })
+    }
+    pub fn is_sz_array(&self) -> bool {
+        matches!(self.kind, TypeKind::SzArray(_))
+    }
+
+    /// Element type of arrays, pointers and byrefs.
+    pub fn element(&self) -> Option<Ty> {
+        match self.kind {
+            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    pub fn array_rank(&self) -> u32 {
+        match self.kind {
+            TypeKind::SzArray(_) => 1,
+            TypeKind::Array { rank, .. } => rank,
+            _ => 0,
+        }
+    }
+
+    pub fn is_pointer(&self) -> bool {
+        matches!(self.kind, TypeKind::Ptr(_) | TypeKind::FnPtr(_))
+    }
+    pub fn is_byref(&self) -> bool {
+        matches!(self.kind, TypeKind::ByRef(_))
+    }
+    pub fn is_generic_param(&self) -> bool {
+        matches!(self.kind, TypeKind::Var(_) | TypeKind::MVar(_))
+    }
+    pub fn generic_param(&self) -> Option<&GenericParam> {
+        match &self.kind {
+            TypeKind::Var(p) | TypeKind::MVar(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// Values are not object references: primitives, enums, structs, TypedReference. Not pointers and byrefs.
+    pub fn is_value_type(&self) -> bool {
+        use ElementType as E;
+        match self.element_type {
+            E::Void | E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8
+            | E::I | E::U | E::ValueType | E::TypedByRef => true,
+            _ => false,
+        }
+    }
+
+    /// Values are object references.
+    pub fn is_reference_type(&self) -> bool {
+        !self.is_value_type() && !self.is_pointer() && !self.is_byref()
+    }
+
+    /// Assembly image that defines the type (of the element for constructed types).
+    pub fn image(&self) -> &'static Image {
+        match &self.kind {
+            TypeKind::Def(def) => def.image,
+            TypeKind::Inst { definition } => definition.image(),
+            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => t.image(),
+            TypeKind::Var(p) | TypeKind::MVar(p) => p.image,
+            TypeKind::FnPtr(_) => crate::universe().corlib(),
+        }
+    }
+
+    /// Whether this is the corlib definition `namespace.name`.
+    pub fn is_corlib(&self, namespace: &str, name: &str) -> bool {
+        self.def().is_some_and(|d| d.name == name && d.namespace == namespace && d.enclosing.is_none() && d.image.is_corlib)
+    }
+
+    /// Base type; None for Object, interfaces, pointers, byrefs.
+    ///
+    /// # Errors
+    /// `TypeLoad` and the binder's errors.
+    pub fn parent(&'static self) -> LoadResult<Option<Ty>> {
+        crate::class::parent(self)
+    }
+}

@@ -1,0 +1,404 @@
+//! Virtual slots and interface maps. ECMA-335 §II.10.3, §II.12.2.
+//!
+//! The layout of a generic type is computed once, on its definition, where two methods cannot coincide by instantiation;
+//! an instantiation maps the result method by method. An interface method maps to a vtable slot, so that an override in a
+//! subclass changes what the interface reaches.
+
+use crate::error::{LoadError, LoadResult};
+use crate::interfaces::array_interfaces;
+use crate::method::{Method, MethodKind, method_flags};
+use crate::resolve::{GenericContext, signatures_match};
+use crate::signature::inflate;
+use crate::ty::{Ty, Type, TypeKind};
+use saki_abi::vtable::IMT_SLOTS;
+use std::sync::atomic::Ordering;
+
+/// No method of the type implements the interface method.
+pub const NO_SLOT: u32 = u32::MAX;
+
+/// Slots of one implemented interface: for each of its methods in metadata order, the vtable slot.
+#[derive(Clone)]
+pub struct InterfaceSlots {
+    pub interface: Ty,
+    pub slots: Vec<u32>,
+}
+
+/// See the module header.
+pub struct VTableLayout {
+    /// The method in each slot.
+    pub slots: Vec<&'static Method>,
+    pub interfaces: Vec<InterfaceSlots>,
+}
+
+impl Type {
+    /// # Errors
+    /// `TypeLoad` when an interface method or abstract method of a concrete class is not implemented.
+    pub fn vtable_layout(&'static self) -> LoadResult<&'static VTableLayout> {
+        self.vtable_layout.get(&|| self.full_name(), || {
+            let layout = match &self.kind {
+                TypeKind::Inst { definition } => instantiate(self, definition)?,
+                TypeKind::Def(_) => compute(self)?,
+                TypeKind::SzArray(_) | TypeKind::Array { .. } => {
+                    let array = crate::universe().array().vtable_layout()?;
+                    VTableLayout { slots: array.slots.clone(), interfaces: array.interfaces.clone() }
+                }
+                _ => VTableLayout { slots: Vec::new(), interfaces: Vec::new() },
+            };
+            Ok(&*Box::leak(Box::new(layout)))
+        })
+    }
+
+    /// The method that a virtual call of `method` on an object of this exact type runs.
+    ///
+    /// # Errors
+    /// `TypeLoad`; `MissingMethod` when the type does not implement the interface method.
+    pub fn resolve_virtual(&'static self, method: &'static Method) -> LoadResult<&'static Method> {
+        let open = method.definition.unwrap_or(method);
+        let found = if method.owner.is_interface() {
+            self.find_interface_method(open)?
+        } else if method.is_virtual() {
+            match open.vtable_slot()? {
+                Some(slot) => self.vtable_layout()?.slots[slot as usize],
+                None => open,
+            }
+        } else {
+            open
+        };
+        if method.generic_args.is_empty() {
+            return Ok(found);
+        }
+        crate::universe().instantiate_method(found, method.generic_args)
+    }
+
+    fn find_interface_method(&'static self, method: &'static Method) -> LoadResult<&'static Method> {
+        let interface = method.owner;
+        if let TypeKind::SzArray(element) = &self.kind
+            && let Some(definition) = interface.generic_definition()
+            && array_interfaces().contains(&definition)
+        {
+            return array_interface_method(definition, method, interface.args.first().copied().unwrap_or(element));
+        }
+        let layout = self.vtable_layout()?;
+        let index = interface_method_index(method)?;
+        let pick = |entry: &InterfaceSlots| entry.slots.get(index).copied().filter(|&s| s != NO_SLOT);
+        if let Some(slot) = layout.interfaces.iter().find(|e| e.interface == interface).and_then(pick) {
+            return Ok(layout.slots[slot as usize]);
+        }
+        if let Some(definition) = interface.generic_definition() {
+            for entry in layout.interfaces.iter().rev() {
+                if entry.interface.generic_definition() == Some(definition)
+                    && crate::cast::variant_arguments(entry.interface, interface)?
+                    && let Some(slot) = pick(entry)
+                {
+                    return Ok(layout.slots[slot as usize]);
+                }
+            }
+        }
+        let subject = format!("{}.{}", interface.full_name(), method.name);
+        let message = format!("Type '{}' does not implement interface method {subject}", self.full_name());
+        Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject))
+    }
+
+    /// `Finalize` that overrides Object's.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn finalizer(&'static self) -> LoadResult<Option<&'static Method>> {
+        if self.is_interface() || self.def().is_none() || self.is_value_type() {
+            return Ok(None);
+        }
+        let object = crate::universe().object();
+        let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
+        let Some(slot) = base.vtable_slot()? else { return Ok(None) };
+        let found = self.vtable_layout()?.slots[slot as usize];
+        Ok((found.owner != object).then_some(found))
+    }
+}
+
+/// `System.Array.InternalArray__…` for a method of an array's generic interface.
+fn array_interface_method(definition: Ty, method: &'static Method, element: Ty) -> LoadResult<&'static Method> {
+    let universe = crate::universe();
+    let interface_name = definition.def().map_or("", |d| d.name);
+    let name = match (interface_name, method.name) {
+        ("IEnumerable`1", name) => format!("InternalArray__IEnumerable_{name}"),
+        ("ICollection`1", name) => format!("InternalArray__ICollection_{name}"),
+        ("IReadOnlyList`1", name) => format!("InternalArray__IReadOnlyList_{name}"),
+        ("IReadOnlyCollection`1", name) => format!("InternalArray__IReadOnlyCollection_{name}"),
+        (_, name) => format!("InternalArray__{name}"),
+    };
+    let found = universe.array().methods_named(&name)?;
+    let Some(generic) = found.first() else {
+        return Err(LoadError::new(crate::LoadErrorKind::MissingMethod, format!("System.Array has no {name}"), name));
+    };
+    if generic.generic_args.is_empty() {
+        return Ok(generic);
+    }
+    universe.instantiate_method(generic, &[element])
+}
+
+/// Position of an interface's method among its methods.
+fn interface_method_index(method: &'static Method) -> LoadResult<usize> {
+    let (Some(rid), Some(def)) = (method.rid(), method.owner.def()) else { return Ok(usize::MAX) };
+    Ok((rid - def.image.meta.type_def_methods(def.rid)?.start) as usize)
+}
+
+impl Method {
+    /// The vtable slot of a virtual method of a class; None for others.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn vtable_slot(&'static self) -> LoadResult<Option<u32>> {
+        if !self.is_virtual() || self.owner.is_interface() {
+            return Ok(None);
+        }
+        let method = self.definition.unwrap_or(self);
+        let known = method.slot.load(Ordering::Relaxed);
+        if known != NO_SLOT {
+            return Ok(Some(known));
+        }
+        let layout = method.owner.vtable_layout()?;
+        let slot = layout.slots.iter().rposition(|&m| m == method).map(|i| i as u32);
+        if let Some(slot) = slot {
+            method.slot.store(slot, Ordering::Relaxed);
+        }
+        Ok(slot)
+    }
+}
+
+/// IMT slot of an interface method: equal for all instantiations of one generic interface, so that variant calls meet.
+pub fn imt_slot_index(method: &Method) -> usize {
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut mix = |text: &str| {
+        for byte in text.bytes() {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    };
+    if let Some(def) = method.owner.def() {
+        mix(def.namespace);
+        mix(def.name);
+    }
+    mix(method.name);
+    let rid = method.rid().unwrap_or(0);
+    hash = (hash ^ rid).wrapping_mul(0x0100_0193);
+    (hash >> 8) as usize % IMT_SLOTS
+}
+
+fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
+    let open = definition.vtable_layout()?;
+    let slots = open.slots.iter().map(|m| method_in(m, ty.args)).collect::<LoadResult<_>>()?;
+    let interfaces = open
+        .interfaces
+        .iter()
+        .map(|e| Ok(InterfaceSlots { interface: inflate(e.interface, ty.args, &[])?, slots: e.slots.clone() }))
+        .collect::<LoadResult<_>>()?;
+    Ok(VTableLayout { slots, interfaces })
+}
+
+/// The counterpart of a method of an open type under the type arguments.
+fn method_in(method: &'static Method, class_args: &[Ty]) -> LoadResult<&'static Method> {
+    let owner = inflate(method.owner, class_args, &[])?;
+    match method.rid() {
+        Some(rid) if owner != method.owner => owner.method_by_rid(rid),
+        _ => Ok(method),
+    }
+}
+
+fn compute(ty: Ty) -> LoadResult<VTableLayout> {
+    let def = ty.def().expect("only definitions are computed");
+    let mut slots: Vec<&'static Method> = Vec::new();
+    let mut interfaces: Vec<InterfaceSlots> = Vec::new();
+    if ty.is_interface() {
+        return Ok(VTableLayout { slots, interfaces });
+    }
+    let mut inherited_slots = 0;
+    if let Some(parent) = ty.parent()? {
+        let layout = parent.vtable_layout()?;
+        slots.extend(&layout.slots);
+        interfaces.extend(layout.interfaces.iter().cloned());
+        inherited_slots = slots.len();
+    }
+    let methods = ty.methods()?;
+    for &method in methods.iter().filter(|m| m.is_virtual() && !m.is_static()) {
+        let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
+        match overridden {
+            // A method can take several slots when an ancestor re-introduced the name with newslot: the latest counts.
+            Some(slot) => slots[slot] = method,
+            None => slots.push(method),
+        }
+    }
+    let overrides = method_impls(ty)?;
+    for &(body, declaration) in &overrides {
+        if declaration.owner.is_interface() {
+            continue;
+        }
+        if let Some(slot) = declaration_slot(declaration, &slots)? {
+            slots[slot] = body;
+        }
+    }
+    map_interfaces(ty, &methods, &overrides, &mut slots, &mut interfaces)?;
+    check_complete(ty, def.flags, &slots)?;
+    Ok(VTableLayout { slots, interfaces })
+}
+
+/// Slot of the inherited method that `method` overrides by name and signature.
+fn find_overridden(method: &'static Method, inherited: &[&'static Method]) -> LoadResult<Option<usize>> {
+    for (slot, &candidate) in inherited.iter().enumerate().rev() {
+        if candidate.name == method.name
+            && candidate.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE
+            && candidate.generic_args.len() == method.generic_args.len()
+            && signatures_match(candidate, method)?
+        {
+            return Ok(Some(slot));
+        }
+    }
+    Ok(None)
+}
+
+/// Slot that a class MethodImpl's declaration occupies, even when an override already sits there.
+fn declaration_slot(declaration: &'static Method, slots: &[&'static Method]) -> LoadResult<Option<usize>> {
+    if let Some(slot) = slots.iter().position(|&m| m == declaration) {
+        return Ok(Some(slot));
+    }
+    Ok(declaration.vtable_slot()?.map(|s| s as usize))
+}
+
+/// (body, declaration) pairs of the type's MethodImpl rows.
+fn method_impls(ty: Ty) -> LoadResult<Vec<(&'static Method, &'static Method)>> {
+    let def = ty.def().expect("a definition");
+    let context = GenericContext { class_args: ty.args, method_args: &[] };
+    let mut out = Vec::new();
+    for row in def.image.meta.method_impls(def.rid) {
+        let row = row?;
+        let body = def.image.resolve_method(row.body, &context)?;
+        out.push((body, def.image.resolve_method(row.declaration, &context)?));
+    }
+    Ok(out)
+}
+
+fn map_interfaces(
+    ty: Ty,
+    methods: &[&'static Method],
+    overrides: &[(&'static Method, &'static Method)],
+    slots: &mut Vec<&'static Method>,
+    interfaces: &mut Vec<InterfaceSlots>,
+) -> LoadResult<()> {
+    let mut redeclared: Vec<Ty> = Vec::new();
+    for &interface in &ty.interface_list()?.declared {
+        redeclared.push(interface);
+        redeclared.extend(interface.interfaces()?);
+    }
+    for &interface in ty.interfaces()? {
+        let inherited = interfaces.iter().position(|e| e.interface == interface);
+        let is_redeclared = redeclared.contains(&interface);
+        let interface_methods = interface.methods()?;
+        let mut entry = match inherited {
+            Some(at) => interfaces[at].clone(),
+            None => InterfaceSlots { interface, slots: vec![NO_SLOT; interface_methods.len()] },
+        };
+        for (index, &wanted) in interface_methods.iter().enumerate() {
+            if wanted.is_static() {
+                continue;
+            }
+            if let Some(&(body, _)) = overrides.iter().find(|(_, declaration)| *declaration == wanted) {
+                entry.slots[index] = slot_of(body, slots);
+                continue;
+            }
+            if inherited.is_some() && !is_redeclared {
+                continue;
+            }
+            // Own public virtual methods first, then what the ancestors offer; an explicit implementation stays.
+            if let Some(own) = find_implementation(methods, wanted)? {
+                entry.slots[index] = slot_of(own, slots);
+            } else if entry.slots[index] == NO_SLOT
+                && let Some(slot) = find_in_ancestors(ty, wanted)?
+            {
+                entry.slots[index] = slot;
+            }
+            if entry.slots[index] == NO_SLOT
+                && let Some(default) = default_implementation(ty, wanted)?
+            {
+                entry.slots[index] = slot_of(default, slots);
+            }
+            if entry.slots[index] == NO_SLOT && wanted.is_abstract() && !ty.is_abstract() {
+                let name = ty.full_name();
+                let message = format!("Could not load type '{name}': method {} is not implemented", wanted.full_name());
+                return Err(LoadError::type_load(message, name));
+            }
+        }
+        match inherited {
+            Some(at) => interfaces[at] = entry,
+            None => interfaces.push(entry),
+        }
+    }
+    Ok(())
+}
+
+/// The default implementation that applies to `ty`: the interface method's own body, or the most specific override of it in
+/// another interface of the type. None also when two are equally specific: calling it is then an error.
+fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Option<&'static Method>> {
+    let mut candidates: Vec<&'static Method> = Vec::new();
+    if !wanted.is_abstract() {
+        candidates.push(wanted);
+    }
+    for &interface in ty.interfaces()? {
+        if interface == wanted.owner || !interface.interfaces()?.contains(&wanted.owner) {
+            continue;
+        }
+        candidates.extend(method_impls(interface)?.into_iter().filter(|(_, declaration)| *declaration == wanted).map(|(body, _)| body));
+    }
+    for &candidate in &candidates {
+        let inherited = candidate.owner.interfaces()?;
+        if candidates.iter().all(|other| other.owner == candidate.owner || inherited.contains(&other.owner)) {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
+fn slot_of(method: &'static Method, slots: &mut Vec<&'static Method>) -> u32 {
+    match slots.iter().rposition(|&m| m == method) {
+        Some(slot) => slot as u32,
+        None => {
+            slots.push(method);
+            slots.len() as u32 - 1
+        }
+    }
+}
+
+fn find_implementation(methods: &[&'static Method], wanted: &'static Method) -> LoadResult<Option<&'static Method>> {
+    for &method in methods {
+        if method.name == wanted.name
+            && method.is_virtual()
+            && method.flags & method_flags::ACCESS_MASK == method_flags::PUBLIC
+            && signatures_match(method, wanted)?
+        {
+            return Ok(Some(method));
+        }
+    }
+    Ok(None)
+}
+
+/// Slot of an ancestor's method that implements `wanted`; an override of it may sit there now.
+fn find_in_ancestors(ty: Ty, wanted: &'static Method) -> LoadResult<Option<u32>> {
+    let mut at = ty.parent()?;
+    while let Some(ancestor) = at {
+        let methods = ancestor.methods_named(wanted.name)?;
+        if let Some(found) = find_implementation(&methods, wanted)? {
+            return found.vtable_slot();
+        }
+        at = ancestor.parent()?;
+    }
+    Ok(None)
+}
+
+fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<()> {
+    if flags & crate::ty::type_flags::ABSTRACT != 0 {
+        return Ok(());
+    }
+    if let Some(hole) = slots.iter().find(|m| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. })) {
+        let name = ty.full_name();
+        let message = format!("Could not load type '{name}': abstract method {} is not implemented", hole.full_name());
+        return Err(LoadError::type_load(message, name));
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The corlib types that the VM itself names.
+
+use crate::assembly::{Image, qualified};
+use crate::error::{LoadError, LoadResult};
+use crate::ty::Ty;
+use saki_metadata::ElementType;
+
+/// A corlib type that must exist.
+///
+/// # Errors
+/// `TypeLoad`.
+pub fn required(corlib: &'static Image, namespace: &str, name: &str) -> LoadResult<Ty> {
+    let rid = corlib.meta.find_type_def(namespace, name, None).ok_or_else(|| {
+        let full = qualified(namespace, name);
+        LoadError::type_load(format!("{} has no type {full}", corlib.meta.path().display()), full)
+    })?;
+    corlib.type_def(rid)
+}
+
+macro_rules! well_known {
+    ($($field:ident = $namespace:literal $name:literal;)*) => {
+        /// See the module header.
+        pub struct WellKnown { $($field: Ty,)* }
+
+        impl WellKnown {
+            /// # Errors
+            /// `TypeLoad` naming the first type that corlib lacks.
+            pub(crate) fn load(corlib: &'static Image) -> LoadResult<WellKnown> {
+                Ok(WellKnown { $($field: required(corlib, $namespace, $name)?,)* })
+            }
+
+            $(pub fn $field(&self) -> Ty { self.$field })*
+        }
+    };
+}
+
+well_known! {
+    void = "System" "Void";
+    boolean = "System" "Boolean";
+    char_ = "System" "Char";
+    sbyte = "System" "SByte";
+    byte = "System" "Byte";
+    int16 = "System" "Int16";
+    uint16 = "System" "UInt16";
+    int32 = "System" "Int32";
+    uint32 = "System" "UInt32";
+    int64 = "System" "Int64";
+    uint64 = "System" "UInt64";
+    single = "System" "Single";
+    double = "System" "Double";
+    string = "System" "String";
+    object = "System" "Object";
+    intptr = "System" "IntPtr";
+    uintptr = "System" "UIntPtr";
+    typed_reference = "System" "TypedReference";
+    array = "System" "Array";
+    value_type = "System" "ValueType";
+    enum_type = "System" "Enum";
+    delegate = "System" "Delegate";
+    multicast_delegate = "System" "MulticastDelegate";
+    nullable = "System" "Nullable`1";
+    exception = "System" "Exception";
+    type_ = "System" "Type";
+    runtime_type = "System" "RuntimeType";
+    ilist = "System.Collections.Generic" "IList`1";
+    icollection = "System.Collections.Generic" "ICollection`1";
+    ienumerable = "System.Collections.Generic" "IEnumerable`1";
+    ireadonly_list = "System.Collections.Generic" "IReadOnlyList`1";
+    ireadonly_collection = "System.Collections.Generic" "IReadOnlyCollection`1";
+    critical_finalizer_object = "System.Runtime.ConstrainedExecution" "CriticalFinalizerObject";
+}
+
+impl WellKnown {
+    /// The type of a one-byte signature element.
+    pub fn primitive(&self, element: ElementType) -> Ty {
+        use ElementType as E;
+        match element {
+            E::Boolean => self.boolean,
+            E::Char => self.char_,
+            E::I1 => self.sbyte,
+            E::U1 => self.byte,
+            E::I2 => self.int16,
+            E::U2 => self.uint16,
+            E::I4 => self.int32,
+            E::U4 => self.uint32,
+            E::I8 => self.int64,
+            E::U8 => self.uint64,
+            E::R4 => self.single,
+            E::R8 => self.double,
+            E::I => self.intptr,
+            E::U => self.uintptr,
+            E::String => self.string,
+            E::Object => self.object,
+            E::TypedByRef => self.typed_reference,
+            _ => self.void,
+        }
+    }
+}

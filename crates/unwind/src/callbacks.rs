@@ -1,0 +1,70 @@
+//! What the unwinder asks of the runtime; installed once at start-up.
+
+use crate::dispatch;
+use crate::frames::Frame;
+use saki_abi::stubs::trap;
+use saki_abi::{ObjRef, ThreadAbi};
+use saki_code::{UnwindHooks, install_unwind_hooks};
+use std::sync::OnceLock;
+
+/// The runtime's answers. All but `current_thread` run as runtime calls of the given thread (they may allocate and
+/// collect); an exception that they leave pending is dropped.
+#[derive(Clone, Copy)]
+pub struct Callbacks {
+    /// Whether a clause for `types::Type` `ty` in `frame` catches the exception.
+    pub is_instance: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, ty: *const (), frame: &Frame) -> bool,
+    /// Appends a frame (of kind Method, Filter or NativeThunk) to the exception's trace.
+    pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
+    /// No handler up to an EntryFrame with no managed frame behind it. May report and exit; when it returns, `enter`
+    /// returns 1 after the finally handlers have run.
+    pub outermost_reached: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),
+    /// A new exception object for a hardware fault.
+    pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
+    /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
+    pub current_thread: fn() -> *mut ThreadAbi,
+}
+
+/// Why compiled code faulted, and the exception that .NET documents for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum FaultKind {
+    NullReference = trap::NULL_REFERENCE,
+    IndexOutOfRange = trap::INDEX_OUT_OF_RANGE,
+    DivideByZero = trap::DIVIDE_BY_ZERO,
+    Overflow = trap::OVERFLOW,
+    Arithmetic = trap::ARITHMETIC,
+    InvalidCast = trap::INVALID_CAST,
+}
+
+impl FaultKind {
+    /// The kind for a raw Cranelift trap code; `None` = not an exception of the program.
+    pub fn from_trap_code(code: u8) -> Option<FaultKind> {
+        Some(match code {
+            trap::NULL_REFERENCE => FaultKind::NullReference,
+            trap::INDEX_OUT_OF_RANGE | trap::CRANELIFT_HEAP_OUT_OF_BOUNDS => FaultKind::IndexOutOfRange,
+            trap::DIVIDE_BY_ZERO | trap::CRANELIFT_DIVISION_BY_ZERO => FaultKind::DivideByZero,
+            trap::OVERFLOW | trap::CRANELIFT_INTEGER_OVERFLOW | trap::CRANELIFT_BAD_CONVERSION => FaultKind::Overflow,
+            trap::ARITHMETIC => FaultKind::Arithmetic,
+            trap::INVALID_CAST => FaultKind::InvalidCast,
+            _ => return None,
+        })
+    }
+}
+
+static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
+
+/// Installs the callbacks and the unwinder's hooks in `code`. The first call counts.
+pub fn install(callbacks: Callbacks) {
+    if CALLBACKS.set(callbacks).is_ok() {
+        install_unwind_hooks(UnwindHooks {
+            throw_pending: dispatch::throw_pending,
+            resume: dispatch::resume,
+            fault: dispatch::fault,
+        });
+    }
+}
+
+/// The installed callbacks; safe in signal handlers.
+pub(crate) fn callbacks() -> Option<&'static Callbacks> {
+    CALLBACKS.get()
+}

@@ -1,0 +1,228 @@
+//! The two passes; the protocol is in the crate's documentation.
+//!
+//! Invariant: every function here returns to its stub with a filled `Landing`, or aborts.
+
+use crate::callbacks::{Callbacks, FaultKind, callbacks};
+use crate::frames::{Frame, FrameKind, Frames};
+use saki_abi::{ObjRef, ThreadAbi};
+use saki_base::bug;
+use saki_code::{
+    CallSite, ClauseKind, CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Handler, Landing, enter, enter_unwound_address,
+};
+
+/// The end of an unwinding: a catch or filter clause of a frame, or an EntryFrame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Target {
+    fp: usize,
+    /// Clause index, or `ENTRY_CLAUSE`.
+    clause: u16,
+}
+
+/// Stands for "this frame is an EntryFrame".
+const ENTRY_CLAUSE: u16 = u16::MAX;
+const CLAUSE_BITS: u32 = 16;
+
+impl Target {
+    /// User-space addresses have at most 48 bits on both architectures, so frame pointer and clause fit in one word.
+    fn to_token(self) -> u64 {
+        debug_assert!(self.fp < 1 << (64 - CLAUSE_BITS));
+        (self.fp as u64) << CLAUSE_BITS | u64::from(self.clause)
+    }
+
+    fn from_token(token: u64) -> Target {
+        Target { fp: (token >> CLAUSE_BITS) as usize, clause: token as u16 }
+    }
+}
+
+/// Hook of `StubId::ThrowPending`.
+///
+/// # Safety
+/// Called by the stub: `thread` is current and its `exit_frame` is the stub's frame.
+pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: usize, landing: *mut Landing) {
+    // SAFETY: only the current thread touches the field.
+    let exception = unsafe { std::mem::replace(&mut (*thread).pending_exception, ObjRef::NULL) };
+    if exception.is_null() {
+        bug!("a throw stub was called without a pending exception");
+    }
+    // SAFETY: as promised by the caller; `landing` is on the stub's frame.
+    unsafe { *landing = dispatch(thread, exception) };
+}
+
+/// Hook of the stub where the signal handler sends faulting threads.
+///
+/// # Safety
+/// As `throw_pending`; `kind` is a `FaultKind` as a number.
+pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, landing: *mut Landing, kind: u64) {
+    let Some(kind) = u8::try_from(kind).ok().and_then(FaultKind::from_trap_code) else {
+        bug!("fault stub with unknown kind {kind}");
+    };
+    let callbacks = installed();
+    // SAFETY: `thread` is current and in a runtime call.
+    let exception = unsafe { (callbacks.new_fault_exception)(thread, kind) };
+    if exception.is_null() {
+        bug!("no exception object for a fault of kind {kind:?}");
+    }
+    // SAFETY: as in `throw_pending`.
+    unsafe { *landing = dispatch(thread, exception) };
+}
+
+/// Hook of `StubId::ResumeUnwind`.
+///
+/// # Safety
+/// As `throw_pending`; exception and token are what the handler's landing pad got.
+pub(crate) unsafe extern "C" fn resume(
+    thread: *mut ThreadAbi,
+    _stub_fp: usize,
+    landing: *mut Landing,
+    exception: ObjRef,
+    token: u64,
+) {
+    // SAFETY: `thread` is current; `landing` is on the stub's frame.
+    unsafe { *landing = second_pass(thread, exception, Target::from_token(token)) };
+}
+
+fn installed() -> &'static Callbacks {
+    match callbacks() {
+        Some(callbacks) => callbacks,
+        None => bug!("the unwinder has no callbacks"),
+    }
+}
+
+/// Both passes, from the caller of the stub.
+///
+/// # Safety
+/// `thread` is current; `exit_frame` is the stub's frame.
+unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
+    // SAFETY: as promised by the caller.
+    let target = unsafe { first_pass(thread, exception) };
+    // SAFETY: as above.
+    unsafe { second_pass(thread, exception, target) }
+}
+
+/// # Safety
+/// As `dispatch`.
+unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
+    let callbacks = installed();
+    // SAFETY: the frames below the stub stay while this runs.
+    let mut frames = unsafe { Frames::of_thread(thread) };
+    while let Some(frame) = frames.next() {
+        let Some(info) = frame.code() else {
+            let is_outermost = frames.clone().next().is_none();
+            if is_outermost {
+                // SAFETY: `thread` is current and in a runtime call.
+                unsafe { (callbacks.outermost_reached)(thread, exception) };
+                // SAFETY: `thread` is current.
+                unsafe { drop_pending(thread) };
+            }
+            return Target { fp: frame.fp, clause: ENTRY_CLAUSE };
+        };
+        if matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk) {
+            // SAFETY: `thread` is current and in a runtime call.
+            unsafe { (callbacks.on_frame)(thread, exception, &frame) };
+            // SAFETY: `thread` is current.
+            unsafe { drop_pending(thread) };
+        }
+        let Some(site) = info.call_site(frame.pc) else { continue };
+        for handler in info.handlers_of(site) {
+            let accepts = match info.clauses[handler.clause_index as usize].kind {
+                ClauseKind::Catch(ty) if ty.is_null() => true,
+                // SAFETY: `thread` is current and in a runtime call.
+                ClauseKind::Catch(ty) => unsafe { (callbacks.is_instance)(thread, exception, ty, &frame) },
+                // SAFETY: the filter was compiled for this method, and the frame is still there.
+                ClauseKind::Filter(code) => unsafe { run_filter(thread, code, frame.fp, exception) },
+                ClauseKind::Finally | ClauseKind::Fault => false,
+            };
+            // SAFETY: `thread` is current.
+            unsafe { drop_pending(thread) };
+            if accepts {
+                return Target { fp: frame.fp, clause: handler.clause_index as u16 };
+            }
+        }
+    }
+    // SAFETY: `thread` is current.
+    let (exit_frame, limit, base) = unsafe { ((*thread).exit_frame, (*thread).stack_limit, (*thread).stack_base) };
+    bug!("no entry frame below exit frame {exit_frame:#x} (stack {limit:#x}..{base:#x})");
+}
+
+/// # Safety
+/// As `dispatch`; `target` came from `first_pass` for this exception and still is on the stack.
+unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target) -> Landing {
+    // SAFETY: the frames below the stub stay while this runs.
+    for frame in unsafe { Frames::of_thread(thread) } {
+        let info = match frame.kind {
+            FrameKind::Entry if frame.fp == target.fp => {
+                // SAFETY: `thread` is current.
+                unsafe { (*thread).pending_exception = exception };
+                let (fp, sp) = (frame.fp, frame.fp - ENTRY_SAVED_BYTES);
+                return Landing { pc: enter_unwound_address(), sp, fp, exception: 0, selector: 0 };
+            }
+            FrameKind::Entry => break,
+            FrameKind::Code(info) => info,
+        };
+        if frame.fp > target.fp {
+            break;
+        }
+        let Some(site) = info.call_site(frame.pc) else { continue };
+        for handler in info.handlers_of(site) {
+            if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
+                return landing(info, &frame, site, handler, exception, u64::from(handler.clause_index));
+            }
+            let kind = info.clauses[handler.clause_index as usize].kind;
+            if matches!(kind, ClauseKind::Finally | ClauseKind::Fault) {
+                return landing(info, &frame, site, handler, exception, target.to_token());
+            }
+        }
+    }
+    bug!("the second pass did not meet its target {target:x?}");
+}
+
+fn landing(
+    info: &CodeInfo,
+    frame: &Frame,
+    site: &CallSite,
+    handler: &Handler,
+    exception: ObjRef,
+    selector: u64,
+) -> Landing {
+    Landing {
+        pc: info.start + handler.landing_offset as usize,
+        sp: frame.fp - site.frame_offset_bytes as usize,
+        fp: frame.fp,
+        exception: exception.address(),
+        selector,
+    }
+}
+
+/// Whether the filter accepts the exception.
+///
+/// # Safety
+/// `code` is a filter of the method whose frame pointer is `parent_fp`; `thread` is current.
+unsafe fn run_filter(thread: *mut ThreadAbi, code: usize, parent_fp: usize, exception: ObjRef) -> bool {
+    let mut result = 0;
+    let arguments = [parent_fp as u64, exception.address() as u64, 0];
+    // SAFETY: the filter's convention is `fn(parent_fp, exception) -> i32`.
+    let status = unsafe { enter(thread, code, arguments, &mut result) };
+    status == 0 && result as u32 != 0
+}
+
+/// Drops what a callback or filter left pending: it must not be taken for the exception in flight.
+///
+/// # Safety
+/// `thread` is current.
+unsafe fn drop_pending(thread: *mut ThreadAbi) {
+    // SAFETY: only the current thread touches the field.
+    unsafe { (*thread).pending_exception = ObjRef::NULL };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_hold_frame_pointer_and_clause() {
+        for (fp, clause) in [(0x7fff_ffff_fff8, 0), (0x1000, 7), (0xffff_ffff_fff8, ENTRY_CLAUSE)] {
+            let target = Target { fp, clause };
+            assert_eq!(Target::from_token(target.to_token()), target);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Hardware faults of compiled code: which become exceptions, which are stack overflows, which are not ours.
+//!
+//! | signal | where, what | becomes |
+//! |---|---|---|
+//! | SIGSEGV, SIGBUS | compiled code, address < 64 KiB | NullReferenceException |
+//! | SIGSEGV, SIGBUS | anywhere, near the thread's stack limit | report with the managed stack, abort |
+//! | SIGFPE | compiled code | by the trap table, else OverflowException (zero is checked before dividing) |
+//! | SIGILL | compiled code, in the trap table | by the trap code |
+//! | any | elsewhere, on a managed thread | a short report, then the previous handler |
+//! | any | elsewhere | the previous handler |
+//!
+//! A fault becomes an exception by editing the interrupted context: PC + 1 is pushed as if it were a return address (so
+//! that "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
+//! of the handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers keep their
+//! values on the stack. Invariant: async-signal-safe. The handlers run on alternate stacks, which `thread` makes.
+
+use crate::callbacks::{FaultKind, callbacks};
+use crate::overflow;
+use saki_abi::ThreadAbi;
+use saki_abi::stubs::trap;
+use saki_code::{CodeInfo, fault_throw_address, lookup};
+use saki_os::FaultContext;
+use saki_os::signal::{self, Disposition};
+use std::io;
+
+/// Accesses below this address are taken for a null reference plus an offset; compiled code checks larger offsets itself.
+pub const NULL_AREA_BYTES: usize = 64 << 10;
+
+/// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0).
+const SI_KERNEL: i32 = 0x80;
+
+/// Installs the handlers for this process. Call after `install`.
+///
+/// # Errors
+/// Those of `sigaction`.
+pub fn install_handlers() -> io::Result<()> {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
+        signal::install(signal, handle)?;
+    }
+    Ok(())
+}
+
+fn handle(context: &mut FaultContext) -> Disposition {
+    if !context.is_fault() {
+        return Disposition::PassOn;
+    }
+    let Some(callbacks) = callbacks() else { return Disposition::PassOn };
+    let info = lookup(context.pc());
+    let thread = match info {
+        // The pinned register may be trusted in compiled code, and needs no thread-local storage.
+        Some(_) => context.pinned_register() as *mut ThreadAbi,
+        None => (callbacks.current_thread)(),
+    };
+    if let Some(info) = info
+        && let Some(kind) = classify(context, info)
+    {
+        throw_from(context, kind);
+        return Disposition::Handled;
+    }
+    if !thread.is_null() {
+        let is_memory_fault = matches!(context.signal(), libc::SIGSEGV | libc::SIGBUS);
+        // SAFETY: the current thread of this OS thread is valid, and so is the pinned register in compiled code.
+        if is_memory_fault && unsafe { overflow::is_overflow(thread, context.fault_address(), context.sp()) } {
+            // SAFETY: as above; the context is this thread's.
+            unsafe { overflow::report_and_abort(thread, context) }
+        }
+        // SAFETY: as above.
+        unsafe { overflow::report_fatal_fault(thread, context) };
+    }
+    Disposition::PassOn
+}
+
+/// The exception for a fault in compiled code; `None` if it is none.
+fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
+    let by_table = info.trap_code(context.pc());
+    match context.signal() {
+        libc::SIGSEGV | libc::SIGBUS => {
+            let in_null_area = context.fault_address() < NULL_AREA_BYTES && context.code() != SI_KERNEL;
+            in_null_area.then_some(FaultKind::NullReference)
+        }
+        libc::SIGFPE => by_table.map_or(Some(FaultKind::Overflow), FaultKind::from_trap_code),
+        libc::SIGILL => by_table.filter(|&code| code != trap::UNREACHABLE).and_then(FaultKind::from_trap_code),
+        _ => None,
+    }
+}
+
+fn throw_from(context: &mut FaultContext, kind: FaultKind) {
+    // Compiled code keeps nothing below its stack pointer.
+    let sp = (context.sp() & !15) - size_of::<usize>();
+    // SAFETY: the word below the interrupted thread's stack pointer; it was executing on that stack.
+    unsafe { (sp as *mut usize).write(context.pc() + 1) };
+    context.set_sp(sp);
+    context.set_argument(0, kind as usize);
+    context.set_pc(fault_throw_address());
+}

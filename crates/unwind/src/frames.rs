@@ -1,0 +1,205 @@
+//! Walking managed frames by frame pointers.
+//!
+//! Invariant: async-signal-safe (no lock, no allocation), and reads only words between the first frame and the thread's
+//! `stack_base`; frame pointers must grow, so a damaged chain ends the walk and never loops. Left out: frames of Rust
+//! and native code, which are skipped as a whole through `exit_frame` and EntryFrames.
+
+use saki_abi::ThreadAbi;
+use saki_code::{CodeInfo, ENTRY_PREVIOUS_EXIT_OFFSET, contains, enter_return_address, lookup};
+
+/// One frame. The innermost comes first.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Where the frame continues: a return address. For a frame that was interrupted or faulted, its PC + 1, so that
+    /// `pc − 1` is always inside the instruction that is being executed.
+    pub pc: usize,
+    /// Its frame pointer (rbp).
+    pub fp: usize,
+    pub kind: FrameKind,
+}
+
+/// What a frame belongs to.
+#[derive(Clone, Copy, Debug)]
+pub enum FrameKind {
+    /// Compiled code or a thunk.
+    Code(&'static CodeInfo),
+    /// The boundary made by `enter`; managed frames behind it (if any) follow.
+    Entry,
+}
+
+impl Frame {
+    /// The code, unless this is an EntryFrame.
+    pub fn code(&self) -> Option<&'static CodeInfo> {
+        match self.kind {
+            FrameKind::Code(info) => Some(info),
+            FrameKind::Entry => None,
+        }
+    }
+
+    /// Offset in bytes of the executing instruction's last byte, for look-ups in the tables of `code()`.
+    pub fn native_offset(&self) -> Option<u32> {
+        Some((self.pc - 1 - self.code()?.start) as u32)
+    }
+
+    /// IL offset of the executing instruction.
+    pub fn il_offset(&self) -> Option<u32> {
+        self.code()?.il_offset(self.native_offset()?)
+    }
+}
+
+/// Iterator over the frames of one thread; see the module documentation.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    /// Next frame; `pc` = 0 ends the walk.
+    pc: usize,
+    fp: usize,
+    /// Words may be read in `[low, high)`. `low` follows the walk.
+    low: usize,
+    high: usize,
+}
+
+impl Frames {
+    /// The frames below the innermost managed → Rust transition of `thread`: for Rust code called by that thread, or for
+    /// a thread that is stopped in such code.
+    ///
+    /// # Safety
+    /// `thread` is valid, and its stack does not change while the iterator is used.
+    pub unsafe fn of_thread(thread: *const ThreadAbi) -> Frames {
+        // SAFETY: valid by the contract.
+        let (exit_frame, stack_base) = unsafe { ((*thread).exit_frame, (*thread).stack_base) };
+        // Not `stack_limit`: the last frames before an overflow may lie below it.
+        let mut frames = Frames { pc: 0, fp: 0, low: exit_frame, high: stack_base };
+        frames.continue_behind(exit_frame);
+        frames
+    }
+
+    /// The frames of `thread` interrupted at (pc, sp, fp), in whatever code that is; in Rust or native code the walk
+    /// starts at `exit_frame`, which may be stale there (a wrong but harmless trace).
+    ///
+    /// # Safety
+    /// `thread` is valid and the state is its own; its stack does not change while the iterator is used.
+    pub unsafe fn of_context(thread: *const ThreadAbi, pc: usize, sp: usize, fp: usize) -> ContextFrames {
+        // SAFETY: valid by the contract.
+        let (stack_limit, stack_base) = unsafe { ((*thread).stack_limit, (*thread).stack_base) };
+        let sp_is_inside = sp < stack_base && (sp >= stack_limit || stack_limit - sp <= OVERFLOW_SLACK_BYTES);
+        if !contains(pc) || !sp_is_inside {
+            // SAFETY: as promised by the caller.
+            return ContextFrames { first: None, rest: unsafe { Frames::of_thread(thread) } };
+        }
+        let mut rest = Frames { pc: 0, fp: 0, low: sp.min(stack_limit), high: stack_base };
+        let Some(info) = lookup(pc) else {
+            // An entry stub or veneer: the return address is on top, rbp is the caller's.
+            rest.pc = rest.read(sp).unwrap_or(0);
+            rest.fp = fp;
+            return ContextFrames { first: None, rest };
+        };
+        let kind = FrameKind::Code(info);
+        let first = |fp| Some(Frame { pc: pc + 1, fp, kind });
+        match frame_state(info, pc) {
+            FrameState::NotPushed => {
+                rest.pc = rest.read(sp).unwrap_or(0);
+                rest.fp = fp;
+                ContextFrames { first: first(sp.wrapping_sub(8)), rest }
+            }
+            FrameState::Pushed => {
+                rest.pc = rest.read(sp + 8).unwrap_or(0);
+                rest.fp = fp;
+                ContextFrames { first: first(sp), rest }
+            }
+            FrameState::Complete => {
+                rest.pc = pc + 1;
+                rest.fp = fp;
+                ContextFrames { first: None, rest }
+            }
+        }
+    }
+
+    /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
+    fn continue_behind(&mut self, exit_frame: usize) {
+        match (self.read(exit_frame), self.read(exit_frame.wrapping_add(8))) {
+            (Some(fp), Some(pc)) if exit_frame != 0 => {
+                self.low = exit_frame + 8;
+                (self.pc, self.fp) = (pc, fp);
+            }
+            _ => self.pc = 0,
+        }
+    }
+
+    /// The word at `address`, if that is inside the walked part of the stack.
+    fn read(&self, address: usize) -> Option<usize> {
+        if !address.is_multiple_of(8) || address < self.low || address.checked_add(8)? > self.high {
+            return None;
+        }
+        // SAFETY: aligned and inside [low, stack_base), which is mapped stack: `low` is at or above a live SP or frame.
+        Some(unsafe { (address as *const usize).read() })
+    }
+}
+
+impl Iterator for Frames {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        let (pc, fp) = (self.pc, self.fp);
+        self.pc = 0;
+        if pc == 0 {
+            return None;
+        }
+        let (saved_fp, return_address) = (self.read(fp)?, self.read(fp + 8)?);
+        if pc == enter_return_address() {
+            let previous_exit = self.read(fp.wrapping_add_signed(ENTRY_PREVIOUS_EXIT_OFFSET));
+            self.low = fp + 8;
+            self.continue_behind(previous_exit.unwrap_or(0));
+            return Some(Frame { pc, fp, kind: FrameKind::Entry });
+        }
+        let info = lookup(pc - 1)?;
+        self.low = fp + 8;
+        (self.pc, self.fp) = (return_address, saved_fp);
+        Some(Frame { pc, fp, kind: FrameKind::Code(info) })
+    }
+}
+
+/// Frames of an interrupted context: perhaps one whose frame pointer is not in rbp, then the others.
+#[derive(Clone, Debug)]
+pub struct ContextFrames {
+    first: Option<Frame>,
+    rest: Frames,
+}
+
+impl Iterator for ContextFrames {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        self.first.take().or_else(|| self.rest.next())
+    }
+}
+
+/// How far below `stack_limit` the stack pointer may be when a guard page is hit: one frame between two probes.
+pub(crate) const OVERFLOW_SLACK_BYTES: usize = 1 << 20;
+
+/// Whose frame rbp names at an instruction.
+enum FrameState {
+    /// The caller's; the return address is at rsp.
+    NotPushed,
+    /// The caller's; rbp is pushed at rsp.
+    Pushed,
+    /// The body's own.
+    Complete,
+}
+
+#[cfg(target_arch = "x86_64")]
+fn frame_state(info: &CodeInfo, pc: usize) -> FrameState {
+    /// `mov rbp, rsp` follows `push rbp` (1 byte) and takes 3.
+    const PROLOGUE_BYTES: usize = 4;
+    /// `mov rsp, rbp; pop rbp`, before `ret` or a tail jump.
+    const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xec, 0x5d];
+    let offset = pc - info.start;
+    if offset == 0 {
+        return FrameState::NotPushed;
+    }
+    if offset < PROLOGUE_BYTES {
+        return FrameState::Pushed;
+    }
+    let before = (pc - EPILOGUE.len()) as *const [u8; 4];
+    // SAFETY: `offset ≥ 4`, so the four bytes before `pc` belong to the body, which stays mapped.
+    if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
+}

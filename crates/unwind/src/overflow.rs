@@ -1,0 +1,129 @@
+//! Reports written inside a signal handler: stack overflow, and fatal faults of a managed thread.
+//!
+//! Invariant: no allocation, no lock, no formatting machinery that could allocate; output by `write(2)` on the alternate
+//! stack. Left out: recovering from a stack overflow (as .NET, the process ends).
+
+use crate::frames::{Frame, Frames, OVERFLOW_SLACK_BYTES};
+use saki_abi::ThreadAbi;
+use saki_code::CodeKind;
+use saki_os::FaultContext;
+
+/// Frames written at each end of a deep stack.
+const SHOWN_FRAMES: usize = 60;
+
+/// Whether a memory fault at `address` is the thread running into the end of its stack.
+///
+/// # Safety
+/// `thread` is valid.
+pub(crate) unsafe fn is_overflow(thread: *const ThreadAbi, address: usize, sp: usize) -> bool {
+    // SAFETY: valid by the contract; the fields are set when the thread starts.
+    let (limit, base) = unsafe { ((*thread).stack_limit, (*thread).stack_base) };
+    let is_near_limit = address < limit + OVERFLOW_SLACK_BYTES && address + 2 * OVERFLOW_SLACK_BYTES > limit;
+    base != 0 && is_near_limit && address.abs_diff(sp) < OVERFLOW_SLACK_BYTES
+}
+
+/// Writes "Stack overflow." and the managed stack, then aborts.
+///
+/// # Safety
+/// `thread` is the current thread and `context` its interrupted state.
+pub(crate) unsafe fn report_and_abort(thread: *const ThreadAbi, context: &FaultContext) -> ! {
+    write_text(b"Stack overflow.\n");
+    // SAFETY: as promised by the caller.
+    unsafe { write_stack(thread, context) };
+    std::process::abort()
+}
+
+/// Writes what faulted and the managed stack.
+///
+/// # Safety
+/// As `report_and_abort`.
+pub(crate) unsafe fn report_fatal_fault(thread: *const ThreadAbi, context: &FaultContext) {
+    write_text(b"saki: signal ");
+    write_number(context.signal() as usize, 10);
+    write_text(b" at address 0x");
+    write_number(context.fault_address(), 16);
+    write_text(b", pc 0x");
+    write_number(context.pc(), 16);
+    write_text(b"; managed frames of this thread:\n");
+    // SAFETY: as promised by the caller.
+    unsafe { write_stack(thread, context) };
+}
+
+/// # Safety
+/// As `report_and_abort`.
+unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext) {
+    // SAFETY: the context is the thread's own, and it is stopped in this handler.
+    let frames = unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) };
+    let total = frames.clone().filter(is_shown).count();
+    let mut repeated = 0_usize;
+    let mut last: Option<Frame> = None;
+    for (index, frame) in frames.filter(is_shown).enumerate() {
+        if index == SHOWN_FRAMES && total > 2 * SHOWN_FRAMES {
+            write_text(b"   ... ");
+            write_number(total - 2 * SHOWN_FRAMES, 10);
+            write_text(b" frames\n");
+        }
+        if (SHOWN_FRAMES..total.saturating_sub(SHOWN_FRAMES)).contains(&index) {
+            last = None;
+            continue;
+        }
+        if last.is_some_and(|last| last.pc == frame.pc) {
+            repeated += 1;
+            continue;
+        }
+        end_repetition(&mut repeated);
+        write_frame(&frame);
+        last = Some(frame);
+    }
+    end_repetition(&mut repeated);
+}
+
+fn is_shown(frame: &Frame) -> bool {
+    frame.code().is_some_and(|info| matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk))
+}
+
+fn write_frame(frame: &Frame) {
+    let Some(info) = frame.code() else { return };
+    write_text(b"   at ");
+    write_text(info.name.as_bytes());
+    if let Some(il_offset) = frame.il_offset() {
+        write_text(b" [0x");
+        write_number(il_offset as usize, 16);
+        write_text(b"]");
+    }
+    write_text(b"\n");
+}
+
+fn end_repetition(repeated: &mut usize) {
+    if *repeated > 0 {
+        write_text(b"   (previous frame repeated ");
+        write_number(*repeated, 10);
+        write_text(b" times)\n");
+        *repeated = 0;
+    }
+}
+
+fn write_text(mut text: &[u8]) {
+    while !text.is_empty() {
+        // SAFETY: the buffer is valid for its length.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        match usize::try_from(written) {
+            Ok(count) if count > 0 => text = &text[count..],
+            _ => return,
+        }
+    }
+}
+
+fn write_number(mut value: usize, radix: usize) {
+    let mut digits = [0_u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b"0123456789abcdef"[value % radix];
+        value /= radix;
+        if value == 0 {
+            break;
+        }
+    }
+    write_text(&digits[start..]);
+}

@@ -1,0 +1,202 @@
+//! `cargo xtask bench`: Saki beside Mono and CoreCLR on the programs of bench/.
+//!
+//! Every program is compiled once with `mcs -optimize+` and run whole, start-up included, under each
+//! runtime in turn; repetitions are interleaved (A B C, A B C, …), so that a change in the machine's load
+//! hits all of them. Figures are wall seconds, minimum and median, and peak resident memory.
+//! Invariant: a run counts only if it exits with 0 and prints what the other runtimes print.
+//! Left out: micro-benchmarks inside one process, which belong to the crates.
+
+mod peers;
+mod report;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use regex::Regex;
+
+use crate::Outcome;
+use crate::process::{self, End, Job};
+use peers::Runtime;
+
+/// The eight programs whose geometric mean is reported.
+const KERNELS: [&str; 8] =
+    ["fib", "nbody", "spectral-norm", "fannkuch", "mandelbrot", "sieve", "matmul", "binary-trees"];
+
+/// All programs, in the order in which they run and are shown.
+const PROGRAMS: [&str; 10] =
+    ["hello", "alloc", "fib", "nbody", "spectral-norm", "fannkuch", "mandelbrot", "sieve", "matmul", "binary-trees"];
+
+/// No program takes a tenth of this on a machine of this decade.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Runtime command of Saki (default: target/release/saki).
+    #[arg(long, value_name = "COMMAND")]
+    saki: Option<String>,
+    /// Repetitions of each program under each runtime.
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Only programs whose name matches this regular expression.
+    #[arg(long, value_name = "RE")]
+    filter: Option<Regex>,
+    /// Do not run this runtime (saki, mono, coreclr); may be repeated.
+    #[arg(long, value_name = "NAME")]
+    without: Vec<String>,
+    /// Also write docs/benchmarks.md.
+    #[arg(long)]
+    markdown: bool,
+    /// Also store the figures in bench/results/.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measurements of one program under one runtime.
+pub struct Cell {
+    /// Wall seconds of the good runs, sorted.
+    seconds: Vec<f64>,
+    /// Largest peak resident memory of the good runs, KiB.
+    max_rss_kib: u64,
+    /// Why the runtime has no figure here.
+    failure: Option<String>,
+    stdout: Option<Vec<u8>>,
+}
+
+impl Cell {
+    fn min(&self) -> Option<f64> {
+        if self.failure.is_some() { None } else { self.seconds.first().copied() }
+    }
+
+    fn median(&self) -> Option<f64> {
+        let n = self.seconds.len();
+        if self.failure.is_some() || n == 0 {
+            return None;
+        }
+        Some((self.seconds[(n - 1) / 2] + self.seconds[n / 2]) / 2.0)
+    }
+}
+
+/// Measurements of one program under all runtimes, in the runtimes' order.
+pub struct Row {
+    program: &'static str,
+    cells: Vec<Cell>,
+}
+
+/// Runs the comparison and prints it. Errors: no runtime, or a program that does not compile.
+/// The verdict is false when a runtime failed a program or a required figure was missed.
+pub fn run(root: &Path, options: &Options) -> Outcome {
+    let output = root.join("target/bench");
+    fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
+    let mut runtimes = peers::available(crate::runtime_command(root, options.saki.as_deref())?, &output)?;
+    runtimes.retain(|r| !options.without.iter().any(|name| *name == r.name));
+    if runtimes.is_empty() {
+        return Err("no runtime to measure".to_owned());
+    }
+    for runtime in &runtimes {
+        println!("{:8} {}", runtime.name, runtime.version);
+    }
+    let mut rows = Vec::new();
+    for program in PROGRAMS {
+        if options.filter.as_ref().is_some_and(|filter| !filter.is_match(program)) {
+            continue;
+        }
+        let executable = compile(root, program, &output)?;
+        let row = measure(program, &executable, &runtimes, options.runs)?;
+        println!("{}", report::progress(&row, &runtimes));
+        rows.push(row);
+    }
+    let verdicts = report::verdicts(&rows, &runtimes);
+    print!("\n{}", report::text(&rows, &runtimes, &verdicts));
+    if options.markdown {
+        write(&root.join("docs/benchmarks.md"), &report::markdown(&rows, &runtimes, &verdicts, options.runs))?;
+    }
+    if options.json {
+        let name = report::utc_now().replace(':', "");
+        write(&root.join(format!("bench/results/{name}.json")), &report::json(&rows, &runtimes, options.runs))?;
+    }
+    let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
+    Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|e| format!("{}: {e}", parent.display()))?;
+    }
+    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+/// Compiles bench/PROGRAM.cs when the executable is older than the source.
+fn compile(root: &Path, program: &str, output: &Path) -> Result<PathBuf, String> {
+    let source = root.join(format!("bench/{program}.cs"));
+    let executable = output.join(format!("{program}.exe"));
+    let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified());
+    if let (Ok(built), Ok(written)) = (modified(&executable), modified(&source))
+        && built > written
+    {
+        return Ok(executable);
+    }
+    let done = Command::new("mcs")
+        .args(["-nologo", "-optimize+", "-debug-", "-unsafe"])
+        .arg(format!("-out:{}", executable.display()))
+        .arg(&source)
+        .output()
+        .map_err(|e| format!("cannot start mcs: {e}"))?;
+    if done.status.success() {
+        Ok(executable)
+    } else {
+        let messages = [done.stdout, done.stderr].concat();
+        Err(format!("{}:\n{}", source.display(), String::from_utf8_lossy(&messages)))
+    }
+}
+
+fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], runs: usize) -> Result<Row, String> {
+    let empty = || Cell { seconds: Vec::new(), max_rss_kib: 0, failure: None, stdout: None };
+    let mut cells: Vec<Cell> = runtimes.iter().map(|_| empty()).collect();
+    for _ in 0..runs.max(1) {
+        for (runtime, cell) in runtimes.iter().zip(&mut cells) {
+            if cell.failure.is_none() {
+                measure_once(executable, runtime, cell)?;
+            }
+        }
+    }
+    // The first runtime after Saki that ran the program is the reference; a program's output has no timings in it.
+    let reference = cells.iter().rev().find(|c| c.failure.is_none()).and_then(|c| c.stdout.clone());
+    for cell in &mut cells {
+        if cell.failure.is_none() && cell.stdout != reference {
+            cell.failure = Some("prints something else than its peers".to_owned());
+        }
+        cell.seconds.sort_by(f64::total_cmp);
+    }
+    Ok(Row { program, cells })
+}
+
+fn measure_once(executable: &Path, runtime: &Runtime, cell: &mut Cell) -> Result<(), String> {
+    let mut argv = runtime.argv.clone();
+    argv.push(executable.display().to_string());
+    let finished = process::run(&Job {
+        argv: &argv,
+        directory: executable.parent().unwrap_or(Path::new(".")),
+        environment: &runtime.environment,
+        stdin: b"",
+        timeout: TIMEOUT,
+    })?;
+    if finished.end != End::Exit(0) {
+        let stderr = String::from_utf8_lossy(&finished.stderr);
+        let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+        cell.failure = Some(format!("{} {reason}", finished.end));
+        return Ok(());
+    }
+    cell.seconds.push(finished.wall.as_secs_f64());
+    cell.max_rss_kib = cell.max_rss_kib.max(finished.max_rss_kib);
+    match &cell.stdout {
+        Some(before) if *before != finished.stdout => {
+            cell.failure = Some("prints something else from run to run".to_owned());
+        }
+        _ => cell.stdout = Some(finished.stdout),
+    }
+    Ok(())
+}

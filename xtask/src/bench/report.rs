@@ -1,0 +1,258 @@
+//! Turns measurements into text for the terminal, Markdown for docs/ and JSON for bench/results/.
+//!
+//! Ratios are of medians, Saki's over the peer's: below 1 Saki is faster. The required figures stand in
+//! `verdicts` and nowhere else.
+
+use std::process::Command;
+
+use super::peers::Runtime;
+use super::{Cell, KERNELS, Row};
+
+/// Required: 100,000,000 small allocations no slower than under Mono.
+const MAX_ALLOC_RATIO: f64 = 1.0;
+/// Required: geometric mean of the kernels against Mono.
+const MAX_KERNEL_RATIO: f64 = 0.7;
+/// Required: hello world from start to exit, seconds.
+const MAX_HELLO_SECONDS: f64 = 0.150;
+
+/// One required figure.
+pub struct Verdict {
+    text: String,
+    /// `None`: not measured in this run.
+    pub is_met: Option<bool>,
+}
+
+/// Saki's median over the peer's.
+fn ratio(row: &Row, runtimes: &[Runtime], peer: &str) -> Option<f64> {
+    Some(cell(row, runtimes, "saki")?.median()? / cell(row, runtimes, peer)?.median()?)
+}
+
+fn cell<'a>(row: &'a Row, runtimes: &[Runtime], name: &str) -> Option<&'a Cell> {
+    row.cells.get(runtimes.iter().position(|r| r.name == name)?)
+}
+
+/// Geometric mean over the eight kernels; `None` unless all of them have a figure.
+fn kernel_mean(rows: &[Row], runtimes: &[Runtime], peer: &str) -> Option<f64> {
+    let ratios: Option<Vec<f64>> = KERNELS
+        .iter()
+        .map(|name| rows.iter().find(|r| r.program == *name).and_then(|r| ratio(r, runtimes, peer)))
+        .collect();
+    let logarithms: f64 = ratios?.iter().map(|r| r.ln()).sum();
+    Some((logarithms / KERNELS.len() as f64).exp())
+}
+
+/// The required figures, met or not.
+pub fn verdicts(rows: &[Row], runtimes: &[Runtime]) -> Vec<Verdict> {
+    let find = |name: &str| rows.iter().find(|r| r.program == name);
+    let verdict = |what: &str, value: Option<f64>, limit: f64, unit: &str| Verdict {
+        text: match value {
+            Some(value) => format!("{what}: {value:.2}{unit} (required: at most {limit:.2}{unit})"),
+            None => format!("{what}: not measured (required: at most {limit:.2}{unit})"),
+        },
+        is_met: value.map(|v| v <= limit),
+    };
+    let alloc = find("alloc").and_then(|r| ratio(r, runtimes, "mono"));
+    let hello = find("hello").and_then(|r| cell(r, runtimes, "saki")).and_then(Cell::median);
+    vec![
+        verdict("alloc, Saki/Mono", alloc, MAX_ALLOC_RATIO, "×"),
+        verdict("geometric mean of the eight, Saki/Mono", kernel_mean(rows, runtimes, "mono"), MAX_KERNEL_RATIO, "×"),
+        verdict("hello, wall time", hello, MAX_HELLO_SECONDS, " s"),
+    ]
+}
+
+/// One line while the run goes on.
+pub fn progress(row: &Row, runtimes: &[Runtime]) -> String {
+    let cells: Vec<String> =
+        runtimes.iter().zip(&row.cells).map(|(r, c)| format!("{} {}", r.name, cell_text(c))).collect();
+    format!("  {:14} {}", row.program, cells.join(", "))
+}
+
+fn cell_text(cell: &Cell) -> String {
+    match (cell.min(), cell.median(), &cell.failure) {
+        (Some(min), Some(median), _) => {
+            format!("{min:.3}/{median:.3} s {} MiB", cell.max_rss_kib / 1024)
+        }
+        (_, _, Some(reason)) => format!("failed: {reason}"),
+        _ => "-".to_owned(),
+    }
+}
+
+fn ratio_text(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |v| format!("{v:.2}"))
+}
+
+const PEERS: [(&str, &str); 2] = [("mono", "Saki/Mono"), ("coreclr", "Saki/CoreCLR")];
+
+/// Header and body of the table, as cells.
+fn table(rows: &[Row], runtimes: &[Runtime]) -> Vec<Vec<String>> {
+    let mut header = vec!["program".to_owned()];
+    header.extend(runtimes.iter().map(|r| r.name.to_owned()));
+    header.extend(PEERS.iter().map(|(_, title)| (*title).to_owned()));
+    let mut lines = vec![header];
+    for row in rows {
+        let mut line = vec![row.program.to_owned()];
+        line.extend(row.cells.iter().map(cell_text));
+        line.extend(PEERS.iter().map(|(peer, _)| ratio_text(ratio(row, runtimes, peer))));
+        lines.push(line);
+    }
+    let mut mean = vec!["geometric mean of the eight".to_owned()];
+    mean.extend(runtimes.iter().map(|_| String::new()));
+    mean.extend(PEERS.iter().map(|(peer, _)| ratio_text(kernel_mean(rows, runtimes, peer))));
+    lines.push(mean);
+    lines
+}
+
+/// The report for a terminal.
+pub fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict]) -> String {
+    let lines = table(rows, runtimes);
+    let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut out = String::from("wall seconds min/median, peak resident memory\n");
+    for line in &lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(c, w)| format!("{c:w$}")).collect();
+        out.push_str(cells.join("  ").trim_end());
+        out.push('\n');
+    }
+    for verdict in verdicts {
+        let mark = match verdict.is_met {
+            Some(true) => "ok     ",
+            Some(false) => "MISSED ",
+            None => "-      ",
+        };
+        out.push_str(&format!("{mark}{}\n", verdict.text));
+    }
+    out
+}
+
+/// The page docs/benchmarks.md.
+pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], runs: usize) -> String {
+    let mut out = format!(
+        "# Benchmarks\n\nWritten by `./x bench --markdown` on {}: {}.\n\nWall seconds of whole processes, start-up \
+         included, minimum/median of {runs} interleaved runs, and peak resident memory. Programs: `bench/*.cs`, compiled \
+         with `mcs -optimize+`. Ratios are of medians; below 1, Saki is faster.\n\n",
+        utc_now(),
+        machine()
+    );
+    for runtime in runtimes {
+        out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
+    }
+    out.push('\n');
+    let lines = table(rows, runtimes);
+    for (index, line) in lines.iter().enumerate() {
+        out.push_str(&format!("| {} |\n", line.join(" | ")));
+        if index == 0 {
+            out.push_str(&format!("|{}\n", "---|".repeat(line.len())));
+        }
+    }
+    out.push_str("\nRequired figures:\n\n");
+    for verdict in verdicts {
+        let mark = match verdict.is_met {
+            Some(true) => "met",
+            Some(false) => "**missed**",
+            None => "open",
+        };
+        out.push_str(&format!("- {} — {mark}\n", verdict.text));
+    }
+    out
+}
+
+/// Every single measurement, for later comparison.
+pub fn json(rows: &[Row], runtimes: &[Runtime], runs: usize) -> String {
+    let list = |items: Vec<String>| items.join(",\n");
+    let runtime_items = runtimes
+        .iter()
+        .map(|r| format!("    {{\"name\": {}, \"version\": {}}}", quoted(r.name), quoted(&r.version)))
+        .collect();
+    let mut items = Vec::new();
+    for row in rows {
+        for (runtime, cell) in runtimes.iter().zip(&row.cells) {
+            let seconds: Vec<String> = cell.seconds.iter().map(|s| format!("{s:.4}")).collect();
+            items.push(format!(
+                "    {{\"program\": {}, \"runtime\": {}, \"seconds\": [{}], \"max_rss_kib\": {}, \"failure\": {}}}",
+                quoted(row.program),
+                quoted(runtime.name),
+                seconds.join(", "),
+                cell.max_rss_kib,
+                cell.failure.as_deref().map_or("null".to_owned(), quoted),
+            ));
+        }
+    }
+    format!(
+        "{{\n  \"date\": {},\n  \"machine\": {},\n  \"runs\": {runs},\n  \"runtimes\": [\n{}\n  ],\n  \"results\": [\n{}\n  \
+         ]\n}}\n",
+        quoted(&utc_now()),
+        quoted(&machine()),
+        list(runtime_items),
+        list(items)
+    )
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Now, as `2026-01-31T12:00:00Z`; "unknown" without a `date` command.
+pub fn utc_now() -> String {
+    first_line(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]))
+}
+
+/// Processor model, number of processors and kernel.
+fn machine() -> String {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split_once(": "));
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    let kernel = first_line(Command::new("uname").arg("-sr"));
+    format!("{}, {processors} processors, {kernel}", model.map_or("unknown processor", |(_, name)| name))
+}
+
+fn first_line(command: &mut Command) -> String {
+    let output = command.output().map(|done| String::from_utf8_lossy(&done.stdout).into_owned()).unwrap_or_default();
+    output.lines().next().unwrap_or("unknown").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runtime(name: &'static str) -> Runtime {
+        Runtime { name, version: String::new(), argv: Vec::new(), environment: Vec::new() }
+    }
+
+    fn row(program: &'static str, medians: [f64; 2]) -> Row {
+        let cell = |s| Cell { seconds: vec![s], max_rss_kib: 0, failure: None, stdout: None };
+        Row { program, cells: medians.map(cell).into() }
+    }
+
+    #[test]
+    fn mean_needs_every_kernel() {
+        let runtimes = [runtime("saki"), runtime("mono")];
+        let mut rows: Vec<Row> = KERNELS.iter().map(|name| row(name, [1.0, 2.0])).collect();
+        assert_eq!(kernel_mean(&rows, &runtimes, "mono").map(|m| format!("{m:.3}")), Some("0.500".to_owned()));
+        rows.pop();
+        assert_eq!(kernel_mean(&rows, &runtimes, "mono"), None);
+    }
+
+    #[test]
+    fn a_missed_figure_is_marked() {
+        let runtimes = [runtime("saki"), runtime("mono")];
+        let met: Vec<Option<bool>> = verdicts(&[row("alloc", [2.0, 1.0]), row("hello", [0.1, 0.1])], &runtimes)
+            .iter()
+            .map(|v| v.is_met)
+            .collect();
+        assert_eq!(met, [Some(false), None, Some(true)]);
+    }
+
+    #[test]
+    fn json_text_is_escaped() {
+        assert_eq!(quoted("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
+    }
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask`: the project's own tools, in Rust so that a fresh machine needs nothing but cargo.
+//!
+//! Each subcommand lives in a module of its own; this file only parses the command line and turns
+//! results into the exit status (0 = all well, 1 = a check failed or the tool could not run).
+//! Left out on purpose: building and installing Saki, which the `x` script does.
+
+mod bench;
+mod conformance;
+mod filetests;
+mod process;
+mod programs;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Result of a tool: `Ok(true)` when every check passed, `Err` when the tool itself could not run.
+type Outcome = Result<bool, String>;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Saki's project tools")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the source tree against the project's rules.
+    Tidy,
+    /// Compile and run the C#/IL programs of tests/programs and compare their output.
+    Programs(programs::Options),
+    /// Compile the methods of tests/filetests and compare their IR and machine code.
+    Filetests(filetests::Options),
+    /// Run Mono's own test suites through the harness named by SAKI_CONFORMANCE.
+    Conformance(conformance::Options),
+    /// Measure Saki against Mono and CoreCLR.
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let root = repository_root();
+    let outcome = match Cli::parse().command {
+        Command::Tidy => tidy::run(&root),
+        Command::Programs(options) => programs::run(&root, &options),
+        Command::Filetests(options) => filetests::run(&root, &options),
+        Command::Conformance(options) => conformance::run(&root, &options),
+        Command::Bench(options) => bench::run(&root, &options),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace root: the parent of this crate's folder.
+fn repository_root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
+}
+
+/// Splits a runtime command at white space: `--saki "mono --debug"` means the program `mono` with one argument.
+/// A relative program path with a `/` in it becomes absolute, because programs run in folders of their own.
+/// Errors: an empty command.
+fn runtime_command(root: &Path, command: Option<&str>) -> Result<Vec<String>, String> {
+    let Some(command) = command else {
+        return Ok(vec![root.join("target/release/saki").display().to_string()]);
+    };
+    let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    let Some(program) = words.first_mut() else {
+        return Err("the runtime command is empty".to_owned());
+    };
+    if program.contains('/') {
+        let absolute = std::path::absolute(&*program).map_err(|e| format!("{program}: {e}"))?;
+        *program = absolute.display().to_string();
+    }
+    Ok(words)
+}

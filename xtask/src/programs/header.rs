@@ -1,0 +1,134 @@
+//! The header of a test program: `// key: value` lines at the top of the source file.
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `exit: N` or `exit: nonzero` | expected exit code (default 0) |
+//! | `args: A B` | command-line arguments, split at white space |
+//! | `stdin: TEXT` | standard input; `\n`, `\t` and `\\` are escapes |
+//! | `env: NAME=VALUE` | an environment variable; may be repeated |
+//! | `stderr-contains: TEXT` | a text that standard error must contain; may be repeated |
+//! | `mcs: OPTIONS` | further compiler options, e.g. `-unsafe` |
+//! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
+//! | `stress: skip REASON` | not run under GC stress, and why |
+//!
+//! Other comment lines at the top are prose. The header ends at the first line that is not a comment.
+
+/// Expected end of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExpectedExit {
+    Code(i32),
+    /// Any code but 0, or a signal: how a VM dies is its own affair.
+    NonZero,
+}
+
+#[derive(PartialEq, Eq, Debug)]
+pub struct Header {
+    pub exit: ExpectedExit,
+    pub arguments: Vec<String>,
+    pub stdin: String,
+    pub environment: Vec<(String, String)>,
+    pub stderr_contains: Vec<String>,
+    pub compiler_options: Vec<String>,
+    pub timeout_seconds: u64,
+    /// The reason why GC stress leaves this program out.
+    pub stress_skip: Option<String>,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Header {
+            exit: ExpectedExit::Code(0),
+            arguments: Vec::new(),
+            stdin: String::new(),
+            environment: Vec::new(),
+            stderr_contains: Vec::new(),
+            compiler_options: Vec::new(),
+            timeout_seconds: 20,
+            stress_skip: None,
+        }
+    }
+}
+
+/// Reads the header of `source`. Errors: a known key with a value of the wrong form.
+pub fn parse(source: &str) -> Result<Header, String> {
+    let mut header = Header::default();
+    for line in source.lines() {
+        let Some(comment) = line.trim_start_matches('\u{feff}').strip_prefix("//") else { break };
+        let Some((key, value)) = comment.split_once(':') else { continue };
+        let value = value.trim();
+        let words = || value.split_whitespace().map(str::to_owned);
+        match key.trim() {
+            "exit" if value == "nonzero" => header.exit = ExpectedExit::NonZero,
+            "exit" => header.exit = ExpectedExit::Code(number(value, "exit")?),
+            "args" => header.arguments.extend(words()),
+            "stdin" => header.stdin.push_str(&unescape(value)),
+            "env" => {
+                let (name, value) = value.split_once('=').ok_or("env: wants NAME=VALUE")?;
+                header.environment.push((name.to_owned(), value.to_owned()));
+            }
+            "stderr-contains" => header.stderr_contains.push(value.to_owned()),
+            "mcs" => header.compiler_options.extend(words()),
+            "timeout" => header.timeout_seconds = number(value, "timeout")?,
+            "stress" => {
+                let reason = value.strip_prefix("skip ").ok_or("stress: wants `skip REASON`")?;
+                header.stress_skip = Some(reason.to_owned());
+            }
+            _ => {}
+        }
+    }
+    Ok(header)
+}
+
+fn number<T: std::str::FromStr>(value: &str, key: &str) -> Result<T, String> {
+    value.parse().map_err(|_| format!("{key}: {value} is not a number in range"))
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some(other) => out.push(other),
+            None => out.push('\\'),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_read() {
+        let header = parse(
+            "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
+             // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// timeout: 5\n\
+             // stress: skip too many collections\nclass P {}\n// exit: 9\n",
+        );
+        let expected = Header {
+            exit: ExpectedExit::Code(3),
+            arguments: vec!["a".into(), "b".into()],
+            stdin: "x\ty\n".into(),
+            environment: vec![("A".into(), "b=c".into())],
+            stderr_contains: vec!["Unhandled".into()],
+            compiler_options: vec!["-unsafe".into(), "-r:X.dll".into()],
+            timeout_seconds: 5,
+            stress_skip: Some("too many collections".into()),
+        };
+        assert_eq!(header, Ok(expected));
+    }
+
+    #[test]
+    fn a_bad_value_is_an_error() {
+        assert!(parse("// exit: maybe\n").is_err());
+        assert!(parse("// env: NAME\n").is_err());
+        assert_eq!(parse("// exit: nonzero\n").map(|h| h.exit), Ok(ExpectedExit::NonZero));
+    }
+}

@@ -1,0 +1,254 @@
+//! `cargo xtask programs`: the C#/IL program suite of tests/programs.
+//!
+//! A test is `AREA/NAME.cs` or `AREA/NAME.il` with the expected standard output in `AREA/NAME.expected`; the
+//! source's header (see `header`) says what else is expected. Programs are compiled once per content
+//! (`compile`), then run by Saki, or by any other runtime given with `--saki`.
+//! Invariant: a program without an `.expected` file fails, so a test cannot pass by having no expectation.
+//! Left out: judging standard error beyond `stderr-contains`, since its wording is the VM's own.
+
+mod compile;
+pub mod diff;
+mod header;
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+
+use crate::Outcome;
+use crate::process::{self, End, Finished, Job};
+use compile::Compilers;
+use header::{ExpectedExit, Header};
+
+/// GC stress makes a program many times slower; its time limit grows by this factor.
+const STRESS_TIMEOUT_FACTOR: u32 = 10;
+
+/// Lines of a diff that a failing program may print.
+const MAX_DIFF_LINES: usize = 30;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Runtime command; the program's path is appended (default: target/release/saki).
+    #[arg(long, value_name = "COMMAND")]
+    saki: Option<String>,
+    /// Run under GC stress: SAKI_GC_STRESS=N in the environment.
+    #[arg(long, value_name = "N")]
+    stress: Option<u32>,
+    /// Only programs whose AREA/NAME matches this regular expression.
+    #[arg(long, value_name = "RE")]
+    filter: Option<Regex>,
+    /// Programs compiled and run at once (default: the number of processors).
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// C# compiler command.
+    #[arg(long, default_value = "mcs")]
+    mcs: String,
+    /// IL assembler command.
+    #[arg(long, default_value = "ilasm")]
+    ilasm: String,
+    /// Compile only.
+    #[arg(long)]
+    compile_only: bool,
+    /// Write the .expected files from this run's output. Read them before you keep them.
+    #[arg(long)]
+    bless: bool,
+    /// Name every program as it passes, with its seconds.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// One test program.
+pub struct Program {
+    /// `AREA/NAME`.
+    name: String,
+    source: PathBuf,
+    header: Header,
+}
+
+/// What came of one program: `Ok` with the seconds it ran, or the report of its failure.
+type Verdict = Result<f64, String>;
+
+/// Compiles and runs the suite and prints the report. Errors: an unreadable tree or a bad header.
+pub fn run(root: &Path, options: &Options) -> Outcome {
+    let mut programs = discover(&root.join("tests/programs"))?;
+    if let Some(filter) = &options.filter {
+        programs.retain(|p| filter.is_match(&p.name));
+    }
+    if options.stress.is_some() {
+        programs.retain(|p| p.header.stress_skip.is_none());
+    }
+    let suite = Suite {
+        saki: crate::runtime_command(root, options.saki.as_deref())?,
+        compilers: Compilers {
+            mcs: options.mcs.split_whitespace().map(str::to_owned).collect(),
+            ilasm: options.ilasm.split_whitespace().map(str::to_owned).collect(),
+        },
+        output_root: root.join("target/programs"),
+        options,
+    };
+    let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)).max(1);
+    let started = Instant::now();
+    let total = programs.len();
+    let queue = Mutex::new(VecDeque::from(programs));
+    let (sender, receiver) = mpsc::channel();
+    let (mut passed, mut failed) = (0, Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, queue, suite) = (sender.clone(), &queue, &suite);
+            scope.spawn(move || {
+                while let Some(program) = queue.lock().ok().and_then(|mut q| q.pop_front()) {
+                    let verdict = suite.check(&program);
+                    if sender.send((program.name, verdict)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut last_line = Instant::now();
+        for (name, verdict) in receiver {
+            match verdict {
+                Ok(seconds) => {
+                    passed += 1;
+                    if options.verbose {
+                        println!("ok   {name} ({seconds:.2} s)");
+                    }
+                }
+                Err(report) => {
+                    println!("FAIL {name}: {report}");
+                    failed.push(name);
+                }
+            }
+            // A heartbeat, so that a first run, which compiles everything, is never silent for long.
+            if last_line.elapsed() > Duration::from_secs(5) {
+                last_line = Instant::now();
+                println!("  {} of {total} done, {:.0} s", passed + failed.len(), started.elapsed().as_secs_f64());
+            }
+        }
+    });
+    failed.sort();
+    if !failed.is_empty() {
+        println!("failed: {}", failed.join(" "));
+    }
+    println!("programs: {passed} passed, {} failed", failed.len());
+    Ok(failed.is_empty() && total > 0)
+}
+
+/// Finds the programs below `root`, sorted by name. `*.lib.*` files belong to the program they are named after.
+fn discover(root: &Path) -> Result<Vec<Program>, String> {
+    let mut found = Vec::new();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        let entries = fs::read_dir(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+        for entry in entries {
+            let path = entry.map_err(|e| format!("{}: {e}", directory.display()))?.path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let is_source = path.extension().is_some_and(|e| e == "cs" || e == "il");
+            let stem = path.with_extension("");
+            if !is_source || stem.extension().is_some_and(|e| e == "lib") {
+                continue;
+            }
+            let relative = stem.strip_prefix(root).map_err(|e| e.to_string())?;
+            let source = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let header = header::parse(&source).map_err(|e| format!("{}: {e}", path.display()))?;
+            found.push(Program { name: relative.display().to_string(), source: path, header });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+struct Suite<'a> {
+    saki: Vec<String>,
+    compilers: Compilers,
+    output_root: PathBuf,
+    options: &'a Options,
+}
+
+impl Suite<'_> {
+    fn check(&self, program: &Program) -> Verdict {
+        let executable = compile::compile(program, &self.compilers, &self.output_root)?;
+        if self.options.compile_only {
+            return Ok(0.0);
+        }
+        let finished = self.execute(program, &executable)?;
+        if self.options.bless {
+            let expected = program.source.with_extension("expected");
+            fs::write(&expected, &finished.stdout).map_err(|e| format!("{}: {e}", expected.display()))?;
+        }
+        judge(program, &finished).map(|()| finished.wall.as_secs_f64())
+    }
+
+    /// Runs the program in an empty folder of its own.
+    fn execute(&self, program: &Program, executable: &Path) -> Result<Finished, String> {
+        let directory = executable.with_file_name("run");
+        // Absent when this is the first run.
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+        let mut argv = self.saki.clone();
+        argv.push(executable.display().to_string());
+        argv.extend(program.header.arguments.iter().cloned());
+        // The same culture and time zone on every machine.
+        let mut environment: Vec<(String, String)> =
+            [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")]
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .to_vec();
+        environment.extend(program.header.environment.iter().cloned());
+        let mut timeout = Duration::from_secs(program.header.timeout_seconds);
+        if let Some(level) = self.options.stress {
+            environment.push(("SAKI_GC_STRESS".to_owned(), level.to_string()));
+            timeout *= STRESS_TIMEOUT_FACTOR;
+        }
+        process::run(&Job {
+            argv: &argv,
+            directory: &directory,
+            environment: &environment,
+            stdin: program.header.stdin.as_bytes(),
+            timeout,
+        })
+    }
+}
+
+/// Compares what happened with what the program's files ask for.
+fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
+    let stdout = String::from_utf8_lossy(&finished.stdout);
+    let stderr = String::from_utf8_lossy(&finished.stderr);
+    let mut report = String::new();
+    let end_is_right = match program.header.exit {
+        ExpectedExit::Code(code) => finished.end == End::Exit(code),
+        ExpectedExit::NonZero => !matches!(finished.end, End::Exit(0) | End::TimedOut),
+    };
+    if !end_is_right {
+        report.push_str(&format!("{}, expected {:?}\n", finished.end, program.header.exit));
+    }
+    match fs::read_to_string(program.source.with_extension("expected")) {
+        Ok(expected) if expected == stdout => {}
+        Ok(expected) => {
+            report.push_str("standard output differs (- expected, + actual)\n");
+            report.push_str(&diff::diff(&expected, &stdout, MAX_DIFF_LINES));
+        }
+        Err(error) => report.push_str(&format!("no readable .expected file: {error}\n")),
+    }
+    for text in &program.header.stderr_contains {
+        if !stderr.contains(text.as_str()) {
+            report.push_str(&format!("standard error does not contain: {text}\n"));
+        }
+    }
+    if report.is_empty() {
+        return Ok(());
+    }
+    if !stderr.trim().is_empty() {
+        report.push_str("standard error ends:\n");
+        let lines: Vec<&str> = stderr.trim_end().lines().collect();
+        for line in &lines[lines.len().saturating_sub(12)..] {
+            report.push_str(&format!("    | {line}\n"));
+        }
+    }
+    Err(report.trim_end().to_owned())
+}

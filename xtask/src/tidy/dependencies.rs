@@ -1,0 +1,165 @@
+//! Which crate may depend on which: the table of ARCHITECTURE.md ("The house") as code.
+//!
+//! Invariant: dependencies point down only. A crate may name what its row lists and whatever those
+//! rows list in turn; development dependencies are free. A few outside crates belong to one crate
+//! alone, so that they can be replaced there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::{Findings, SourceFile};
+
+/// Crate folder → the crates it is built on.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("base", &[]),
+    ("os", &["base"]),
+    ("abi", &["base"]),
+    ("metadata", &["base"]),
+    ("sync", &["base", "os"]),
+    ("fiber", &["os"]),
+    ("types", &["base", "abi", "metadata", "sync"]),
+    ("il", &["metadata", "types"]),
+    ("jit", &["abi", "types", "il"]),
+    ("code", &["abi", "os", "sync"]),
+    ("thread", &["abi", "os", "sync", "fiber"]),
+    ("unwind", &["abi", "code", "fiber", "thread"]),
+    ("gc", &["abi", "sync", "thread", "unwind"]),
+    ("sched", &["thread", "fiber", "sync", "os"]),
+    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "sched"]),
+    ("interop", &["runtime"]),
+    ("reflect", &["runtime"]),
+    ("icall", &["runtime", "interop", "reflect"]),
+    ("profiler", &["runtime"]),
+    ("saki", &["icall", "profiler"]),
+    ("capi", &["icall", "profiler", "saki"]),
+    ("cli", &["icall", "profiler", "saki"]),
+];
+
+/// Outside crate (a prefix of its name) → the crate folders that may name it.
+const OUTSIDE: &[(&str, &[&str])] = &[
+    ("mmtk", &["gc"]),
+    ("cranelift", &["jit"]),
+    ("memmap2", &["metadata"]),
+    ("libloading", &["interop"]),
+    // Raw system calls are for `os`; these others talk to the C library itself (memory protection of the code
+    // heap, stacks, signals' contexts, P/Invoke symbols, errno, memory that managed code frees).
+    (
+        "libc",
+        &[
+            "os", "code", "fiber", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "unwind", "capi",
+            "cli",
+        ],
+    ),
+];
+
+/// Checks the manifests of `crates/*`, and that only `gc` mentions MMTk in code. Errors: unreadable manifests.
+pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Result<(), String> {
+    let below = closure();
+    let folder = root.join("crates");
+    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path().join("Cargo.toml");
+        let Some(name) = path.parent().and_then(Path::file_name).and_then(|n| n.to_str()).map(str::to_owned) else {
+            continue;
+        };
+        let Ok(manifest) = fs::read_to_string(&path) else { continue };
+        let shown = path.strip_prefix(root).unwrap_or(&path);
+        let Some(allowed) = below.get(name.as_str()) else {
+            findings.error(shown, 1, format!("crate {name} is not in the table of xtask/src/tidy/dependencies.rs"));
+            continue;
+        };
+        for (line, dependency) in dependencies(&manifest) {
+            if let Some(inner) = dependency.strip_prefix("saki-") {
+                if !allowed.contains(inner) {
+                    findings.error(shown, line, format!("{name} must not depend on {inner}"));
+                }
+            } else if let Some((outside, owners)) = OUTSIDE.iter().find(|(prefix, _)| dependency.starts_with(prefix))
+                && !owners.contains(&name.as_str())
+            {
+                findings.error(shown, line, format!("{outside} is for {} only", owners.join(", ")));
+            }
+        }
+    }
+    for file in files {
+        let path = file.path.to_string_lossy();
+        if path.starts_with("crates/gc/") || path.starts_with("xtask/") {
+            continue;
+        }
+        for (index, line) in file.text.lines().enumerate() {
+            if !line.trim_start().starts_with("//") && line.contains("mmtk::") {
+                findings.error(&file.path, index + 1, "only crates/gc names mmtk");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Crate folder → everything below it.
+fn closure() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    // A row only names rows above it in the table, which are complete by then.
+    for (name, direct) in LAYERS {
+        let mut all = BTreeSet::new();
+        for dependency in *direct {
+            all.insert(*dependency);
+            all.extend(below.get(dependency).into_iter().flatten().copied());
+        }
+        below.insert(name, all);
+    }
+    below
+}
+
+/// Line number and name of each entry of `[dependencies]` and `[build-dependencies]`, per-target ones included.
+fn dependencies(manifest: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for (index, line) in manifest.lines().enumerate() {
+        let line = line.trim();
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            inside = (section.ends_with("dependencies") && !section.ends_with("dev-dependencies"))
+                && !section.starts_with("workspace");
+            continue;
+        }
+        if inside && !line.starts_with('#') {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or("").trim_matches('"');
+            if !name.is_empty() {
+                found.push((index + 1, name.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_ordered_bottom_up() {
+        let mut seen = BTreeSet::new();
+        for (name, direct) in LAYERS {
+            for dependency in *direct {
+                assert!(seen.contains(dependency), "{name} lists {dependency} before its row");
+            }
+            seen.insert(*name);
+        }
+    }
+
+    #[test]
+    fn closure_reaches_the_ground() {
+        let below = closure();
+        assert!(below["runtime"].contains("base"));
+        assert!(below["gc"].contains("os"));
+        assert!(!below["types"].contains("il"));
+    }
+
+    #[test]
+    fn dependency_lines_are_found() {
+        let manifest = "[package]\nname = \"x\"\n[dependencies]\nsaki-base.workspace = true\n# c\nlibc = \"0.2\"\n\
+                        [dev-dependencies]\nproptest = \"1\"\n[target.'cfg(unix)'.dependencies]\n\"memmap2\" = \"0.9\"\n";
+        let names: Vec<String> = dependencies(manifest).into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["saki-base", "libc", "memmap2"]);
+    }
+}

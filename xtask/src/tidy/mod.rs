@@ -1,0 +1,84 @@
+//! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
+//!
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `symbols`
+//! that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
+//! `path:line: what is wrong`; warnings do not fail the run.
+
+mod dependencies;
+mod source;
+mod symbols;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+
+/// Folders with Rust sources of ours.
+const SOURCE_FOLDERS: [&str; 5] = ["crates", "xtask", "tests", "fuzz", "examples"];
+
+/// What the checks found.
+#[derive(Default)]
+pub struct Findings {
+    errors: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Findings {
+    fn error(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
+        self.errors.push(format!("{}:{line}: {message}", path.display()));
+    }
+
+    fn warning(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
+        self.warnings.push(format!("{}:{line}: {message}", path.display()));
+    }
+}
+
+/// One Rust source file, with its path relative to the repository.
+pub struct SourceFile {
+    path: PathBuf,
+    text: String,
+}
+
+/// Runs all checks and prints the findings. Errors: unreadable files.
+pub fn run(root: &Path) -> Outcome {
+    let mut files = Vec::new();
+    for folder in SOURCE_FOLDERS {
+        collect(root, &root.join(folder), &mut files)?;
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut findings = Findings::default();
+    let rules = source::Rules::new()?;
+    for file in &files {
+        rules.check(file, &mut findings);
+    }
+    dependencies::check(root, &files, &mut findings)?;
+    symbols::check(root, &files, &mut findings)?;
+    for warning in &findings.warnings {
+        println!("warning: {warning}");
+    }
+    for error in &findings.errors {
+        println!("error: {error}");
+    }
+    println!("tidy: {} files, {} errors, {} warnings", files.len(), findings.errors.len(), findings.warnings.len());
+    Ok(findings.errors.is_empty())
+}
+
+/// Adds the `.rs` files below `folder`, build output excepted.
+fn collect(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) -> Result<(), String> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path();
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                collect(root, &path, files)?;
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let path = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
+            files.push(SourceFile { path, text });
+        }
+    }
+    Ok(())
+}
