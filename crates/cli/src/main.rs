@@ -58,7 +58,7 @@ fn run(options: &Options) -> i32 {
         return compile_only(assembly, options);
     }
     let start_up = started.elapsed();
-    let code = vm::run_main(t, assembly, &assembly.path.display().to_string(), &options.arguments);
+    vm::run_main(t, assembly, &assembly.path.display().to_string(), &options.arguments);
     vm::shut_down(t);
     if options.stats {
         stats::print(start_up);
@@ -66,7 +66,7 @@ fn run(options: &Options) -> i32 {
     if options.missing {
         stats::print_missing();
     }
-    code
+    vm::exit_code()
 }
 
 /// `--compile-only`: prints the methods' code.

@@ -1,6 +1,7 @@
 //! The marshalling helpers of compiled wrappers: arguments and results, forwards and in callbacks.
 //!
-//! A by-value parameter's word *is* its native slot; a `ref` parameter's word is the address of a slot of the C heap.
+//! A by-value parameter's word *is* its native slot; the word of a `ref` parameter, or of a struct by value, is the address
+//! of a slot of the C heap.
 //! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
 //! Left out: what wrappers do inline (`saki_il::synth::pinvoke`).
 
@@ -22,10 +23,9 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
     let managed = value as *const u8;
-    if !plan.by_ref {
+    if !plan.by_ref && !is_struct(&plan.native) {
         let mut word = 0i64;
         let slot = (&raw mut word).cast::<u8>();
-        // By-value structs are refused by the plan: every slot here is at most a word.
         // A builder or array that is only `[Out]` still gives native code its buffer.
         // SAFETY: the wrapper passes the address of the parameter.
         let converted = unsafe { to_native(t, &plan.native, managed, slot) };
@@ -36,8 +36,9 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
         return Ok(word);
     }
     let size = plan.native.size_bytes().to_managed(t)? as usize;
-    let slot = text::allocate(t, size)?;
-    if plan.is_in {
+    // Whole eightbytes, because structs by value are read in them.
+    let slot = text::allocate(t, size.next_multiple_of(8))?;
+    if plan.is_in || !plan.by_ref {
         // SAFETY: the slot has the native size, zeroed; the wrapper passes the by-reference argument.
         if let Err(thrown) = unsafe { to_native(t, &plan.native, managed, slot) } {
             release_after_error(t, &plan.native, slot, None);
@@ -47,6 +48,11 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
         }
     }
     Ok(slot as i64)
+}
+
+/// A struct by value travels as the address of its native copy.
+fn is_struct(native: &NativeType) -> bool {
+    matches!(native, NativeType::Struct(_))
 }
 
 /// Frees a half-filled slot without disturbing the pending exception.
@@ -78,6 +84,10 @@ pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
     let managed = value as *mut u8;
     let mut word = word;
     let slot = (&raw mut word).cast::<u8>();
+    if plan.index == 0 && is_struct(&plan.native) {
+        // SAFETY: the wrapper passes the address of the native result. What its fields point at stays native.
+        return unsafe { to_managed(t, &plan.native, word as *const u8, managed) };
+    }
     if plan.index == 0 {
         // SAFETY: a result's word is its slot; the wrapper passes a local of the managed type.
         let converted = unsafe { to_managed(t, &plan.native, slot, managed) };
@@ -106,7 +116,7 @@ pub fn marshal_free(t: Thread, word: i64, value: usize, info: usize) -> Managed<
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
-    if plan.by_ref {
+    if plan.by_ref || is_struct(&plan.native) {
         let slot = word as *mut u8;
         // SAFETY: the slot of `marshal_in`, whose contents native code may have replaced by its own allocations.
         unsafe { release(t, &plan.native, slot, None)? };

@@ -115,7 +115,8 @@ fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef>
     let mut words = vec![Slot::from_ref(delegate)];
     // A struct result is written into its box at once; the box is found on this stack.
     let mut boxed_result = ObjRef::NULL;
-    let returns_struct = saki_il::synth::builder::mem_type(sig.ret).to_managed(t)?.is_none() && sig.ret != universe().void();
+    let returns_struct =
+        saki_il::synth::builder::mem_type(sig.ret).to_managed(t)?.is_none() && sig.ret != universe().void();
     if returns_struct {
         boxed_result = object::new_instance(t, sig.ret)?;
         words.push(Slot::from_ptr(object::unboxed(boxed_result)));

@@ -46,11 +46,12 @@ impl Dump {
             let is_declaration = line.trim_start().starts_with("fn") && line.contains(" = ");
             let mut rest = line.trim_end();
             loop {
-                let found = [("User(userextname", ")", &self.external_names), ("userextname", "", &self.external_names)]
-                    .into_iter()
-                    .chain(is_declaration.then_some(("u0:", "", &self.symbol_names)))
-                    .filter_map(|(prefix, suffix, names)| rest.find(prefix).map(|at| (at, prefix, suffix, names)))
-                    .min_by_key(|&(at, ..)| at);
+                let found =
+                    [("User(userextname", ")", &self.external_names), ("userextname", "", &self.external_names)]
+                        .into_iter()
+                        .chain(is_declaration.then_some(("u0:", "", &self.symbol_names)))
+                        .filter_map(|(prefix, suffix, names)| rest.find(prefix).map(|at| (at, prefix, suffix, names)))
+                        .min_by_key(|&(at, ..)| at);
                 let Some((at, prefix, suffix, names)) = found else { break };
                 let (before, after) = (&rest[..at], &rest[at + prefix.len()..]);
                 let digits = after.bytes().take_while(u8::is_ascii_digit).count();

@@ -3,13 +3,13 @@
 use crate::callers::calling_assembly;
 use crate::handles::assembly_of;
 use crate::objects::assembly_object;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, vm};
 use saki_types::binder::AssemblyName;
 use saki_types::{Assembly, Image, LoadErrorKind, universe};
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
 static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
@@ -188,38 +188,60 @@ unsafe extern "C" fn load_bytes(
         let length = object::array_length(bytes);
         // SAFETY: a byte[] of that length; nothing allocates on the managed heap while it is copied.
         let copy = unsafe { std::slice::from_raw_parts(object::element_address(bytes, 0, 1), length) }.to_vec();
-        let loaded = universe().binder().load_bytes(copy).to_managed(t)?;
+        let loaded = universe().binder().load_bytes(copy).map_err(|error| match error.kind {
+            LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, &error.message, "In memory assembly"),
+            _ => exceptions::throw_load_error(t, &error),
+        })?;
         let object = assembly_object(t, loaded)?;
         EVIDENCE.set_ref(t, object, evidence);
         Ok(object)
     })
 }
 
+/// Loads the assembly in a file named by the program.
 fn load_path(t: Thread, file: ObjRef) -> Managed<ObjRef> {
     if file.is_null() {
         return Err(exceptions::throw_argument_null(t, "assemblyFile"));
     }
     let text = strings::to_rust(file);
-    if text.is_empty() {
-        let message = "Argument must have a non-zero length.";
-        return Err(exceptions::throw(t, "System", "ArgumentException", message));
+    let path = Path::new(text.strip_prefix("file://").unwrap_or(&text));
+    if text.is_empty() || !path.exists() {
+        return Err(throw_invalid_file(t, LoadErrorKind::FileNotFound, INVALID_IMAGE, &text));
     }
-    let path = file_path(&text);
-    if !path.exists() {
-        return Err(throw_file_not_found(t, &text));
+    match universe().binder().load_file(path) {
+        Ok(loaded) => assembly_object(t, loaded),
+        Err(error) if error.kind == LoadErrorKind::BadImageFormat => {
+            Err(throw_invalid_file(t, error.kind, INVALID_IMAGE, &text))
+        }
+        Err(error) => Err(exceptions::throw_load_error(t, &error)),
     }
-    assembly_object(t, universe().binder().load_file(&path).to_managed(t)?)
 }
 
-/// Paths and `file://` URIs.
-fn file_path(text: &str) -> PathBuf {
-    Path::new(text.strip_prefix("file://").unwrap_or(text)).to_path_buf()
-}
+/// Mono's message for files that are no assemblies, and for files that do not exist.
+pub const INVALID_IMAGE: &str = "Invalid Image";
 
-fn throw_file_not_found(t: Thread, name: &str) -> exceptions::Thrown {
-    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
-    let error = saki_types::LoadError::new(LoadErrorKind::FileNotFound, message, name);
-    exceptions::throw_load_error(t, &error)
+/// FileNotFoundException or BadImageFormatException with a message and a file name.
+pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &str) -> Thrown {
+    let made = (|| -> Managed<ObjRef> {
+        let (namespace, name) = match kind {
+            LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
+            _ => ("System", "BadImageFormatException"),
+        };
+        let class = universe().corlib_type(namespace, name).to_managed(t)?;
+        let string = universe().string();
+        let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
+            return exceptions::new_exception(t, namespace, name, Some(message));
+        };
+        let exception = object::new_instance(t, class)?;
+        let message = strings::new_string(t, message)?;
+        let file = strings::new_string(t, file)?;
+        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(message), Slot::from_ref(file)])?;
+        Ok(exception)
+    })();
+    match made {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
@@ -229,7 +251,13 @@ unsafe extern "C" fn load_from(t: Thread, file: ObjRef, _reflection_only: u8, _m
 
 /// `Assembly.LoadFile_internal(file, ref mark)`
 unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjRef {
-    t.run(|| load_path(t, file))
+    t.run(|| {
+        if !file.is_null() && !Path::new(&strings::to_rust(file)).is_absolute() {
+            let message = "Absolute path information is required.\nParameter name: assemblyFile";
+            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        }
+        load_path(t, file)
+    })
 }
 
 /// `Assembly.load_with_partial_name(name, evidence)`; null when there is none.

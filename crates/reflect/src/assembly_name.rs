@@ -1,11 +1,12 @@
 //! `Mono.MonoAssemblyName`: the native form of assembly names that AssemblyName reads.
 
+use crate::assembly_loading::{INVALID_IMAGE, throw_invalid_file};
 use crate::native_memory::{allocate, byte_block, c_string, store_out, text_of};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{InternalCall, ObjRef, Thread, strings};
-use saki_types::LoadResult;
+use saki_types::{LoadErrorKind, LoadResult};
 use saki_types::binder::{token_of_key, token_of_reference};
 use std::ffi::{c_char, c_void};
 use std::path::Path;
@@ -295,9 +296,15 @@ unsafe extern "C" fn get_public_token(_t: Thread, token: *mut u8, key: *const u8
 unsafe extern "C" fn name_of_file(t: Thread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
     t.run(|| {
         let path = strings::to_rust(file);
-        let meta = saki_metadata::Image::open(Path::new(&path))
-            .map_err(|error| saki_types::assembly::open_error(&error, Path::new(&path)))
-            .to_managed(t)?;
+        let opened = saki_metadata::Image::open(Path::new(&path));
+        let meta = opened.map_err(|error| {
+            let error = saki_types::assembly::open_error(&error, Path::new(&path));
+            match error.kind {
+                LoadErrorKind::FileNotFound => throw_invalid_file(t, error.kind, "", &path),
+                LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, INVALID_IMAGE, &path),
+                _ => exceptions::throw_load_error(t, &error),
+            }
+        })?;
         let Some(found) = name_of_image(&meta).to_managed(t)? else {
             let message = "The file does not contain a manifest\nParameter name: assemblyFile";
             return Err(exceptions::throw(t, "System", "ArgumentException", message));

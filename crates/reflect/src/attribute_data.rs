@@ -51,12 +51,6 @@ pub fn data_array(t: Thread, attributes: &[Attribute]) -> Managed<ObjRef> {
 fn typed_argument(t: Thread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
     let class = TYPED_ARGUMENT.get(t)?;
     let ctor = required(t, class.find_method(".ctor", 2).to_managed(t)?)?;
-    // Arguments of type object have the type of their value.
-    let ty = if ty == universe().object() && !value.is_null() { object::type_of(value) } else { ty };
-    let ty = match ty == universe().runtime_type() {
-        true => universe().type_(),
-        false => ty,
-    };
     let ty = type_object(t, ty)?;
     let made = object::new_instance(t, class)?;
     let words = [Slot::from_ptr(object::unboxed(made)), Slot::from_ref(ty), Slot::from_ref(value)];
@@ -110,6 +104,8 @@ unsafe extern "C" fn resolve_arguments(
         let fixed = object::new_array(t, universe().object(), params.len())?;
         for (index, (value, &ty)) in decoded.fixed.iter().zip(params).enumerate() {
             let value = value_object(t, image, value, ty)?;
+            // A constructor argument of type object has the type of its value.
+            let ty = if ty == universe().object() && !value.is_null() { object::type_of(value) } else { ty };
             let argument = typed_argument(t, ty, value)?;
             object::set_element_ref(t, fixed, index, argument);
         }

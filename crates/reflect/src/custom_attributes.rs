@@ -9,7 +9,6 @@ use crate::members::{find_field, find_property};
 use crate::method_info;
 use crate::parameters::{self, param_row};
 use crate::runtime_type::this_type;
-use crate::type_handle::token_of;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_of_object;
@@ -44,8 +43,11 @@ pub fn provider_of(t: Thread, object: ObjRef) -> Managed<Option<Provider>> {
     let class = object::type_of(object);
     let at = |image: &'static Image, parent: Token| Provider { image, parent, context: GenericContext::NONE };
     if class == universe().runtime_type() {
-        let ty = type_of_object(object).filter(|ty| ty.def().is_some() || ty.is_generic_param());
-        return Ok(ty.map(|ty| at(ty.image(), token_of(ty))));
+        return Ok(type_of_object(object).and_then(|ty| match (ty.def(), ty.generic_param()) {
+            (Some(def), _) => Some(at(def.image, Token::new(TableId::TypeDef, def.rid))),
+            (None, Some(param)) => Some(at(param.image, Token::new(TableId::GenericParam, param.rid))),
+            (None, None) => None,
+        }));
     }
     if let Some(method) = method_of(object) {
         return Ok(method.rid().map(|_| at(method.image(), method_info::token_of(method))));

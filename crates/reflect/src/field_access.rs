@@ -235,16 +235,13 @@ unsafe extern "C" fn make_typed_reference(
     });
 }
 
-/// Bytes from the start of the fields.
+/// Bytes from the start of the fields; 0 for constants, which have no storage.
 unsafe extern "C" fn get_field_offset(t: Thread, this: ObjRef) -> i32 {
     t.run(|| {
-        let Some(field) = field_of(this) else { return Ok(0) };
+        let Some(field) = field_of(this).filter(|field| !field.is_literal()) else { return Ok(0) };
         let offset = field.offset_bytes().to_managed(t)? as i32;
-        Ok(if field.is_static() || field.owner.is_value_type() {
-            offset
-        } else {
-            offset - saki_abi::object::OBJECT_HEADER_BYTES as i32
-        })
+        let is_from_object_start = !field.is_static() && !field.owner.is_value_type();
+        Ok(if is_from_object_start { offset - saki_abi::object::OBJECT_HEADER_BYTES as i32 } else { offset })
     })
 }
 

@@ -21,9 +21,9 @@ unsafe extern "C" fn get_metadata_token(t: Thread, module: ObjRef) -> i32 {
     })
 }
 
-/// Version 2.0 of the `#~` stream.
+/// Version 1.1 of the metadata root. ECMA-335 §II.24.2.1.
 unsafe extern "C" fn get_stream_version(_t: Thread, _image: usize) -> i32 {
-    2 << 16
+    1 << 16 | 1
 }
 
 /// No module is mapped as a native library.

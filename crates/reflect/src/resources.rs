@@ -65,11 +65,11 @@ unsafe extern "C" fn get_resource_info(t: Thread, this: ObjRef, name: ObjRef, in
 
 fn fill_info(t: Thread, assembly: &'static Assembly, name: &str, info: ObjRef) -> Managed<bool> {
     static ASSEMBLY: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_containingAssembly");
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ReferencedAssembly>k__BackingField");
     static FILE: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_containingFileName");
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<FileName>k__BackingField");
     static LOCATION: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "_resourceLocation");
+        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ResourceLocation>k__BackingField");
     let Some((_, row)) = find(t, assembly, name)? else { return Ok(false) };
     let meta = &assembly.image.meta;
     let implementation = row.implementation;

@@ -233,7 +233,7 @@ unsafe extern "C" fn get_packing(t: Thread, this: ObjRef, packing: *mut i32, siz
 
 /// System.TypeCode.
 mod type_code {
-    pub const EMPTY_OBJECT: i32 = 1;
+    pub const OBJECT: i32 = 1;
     pub const DB_NULL: i32 = 2;
     pub const DECIMAL: i32 = 15;
     pub const DATE_TIME: i32 = 16;
@@ -243,6 +243,10 @@ mod type_code {
 /// `Type.GetTypeCode`: enums have the code of their integer type.
 pub fn type_code_of(ty: Ty) -> i32 {
     use ElementType as E;
+    if matches!(ty.kind, TypeKind::Inst { .. }) {
+        // Also an enum nested in a generic type.
+        return type_code::OBJECT;
+    }
     match ty.underlying().element_type {
         E::Boolean => 3,
         E::Char => 4,
@@ -260,7 +264,7 @@ pub fn type_code_of(ty: Ty) -> i32 {
         E::ValueType if ty.is_corlib("System", "Decimal") => type_code::DECIMAL,
         E::ValueType if ty.is_corlib("System", "DateTime") => type_code::DATE_TIME,
         E::Class if ty.is_corlib("System", "DBNull") => type_code::DB_NULL,
-        _ => type_code::EMPTY_OBJECT,
+        _ => type_code::OBJECT,
     }
 }
 

@@ -100,15 +100,15 @@ unsafe extern "C" fn get_module(t: Thread, ty: ObjRef) -> ObjRef {
 }
 
 unsafe extern "C" fn get_metadata_token(t: Thread, ty: ObjRef) -> i32 {
-    t.run(|| Ok(token_of(this_type(t, ty)?).0 as i32))
+    t.run(|| Ok(token_of(this_type(t, ty)?) as i32))
 }
 
-/// TypeDef or GenericParam token; nil TypeDef for constructed types.
-pub fn token_of(ty: Ty) -> Token {
-    if let Some(param) = ty.generic_param() {
-        return Token::new(TableId::GenericParam, param.rid);
+/// `MetadataToken`: TypeDef token of definitions, instantiations and by-reference types to them; 0 for all others.
+fn token_of(ty: Ty) -> u32 {
+    match ty.kind {
+        TypeKind::ByRef(element) => token_of(element),
+        _ => ty.def().map_or(0, |def| Token::new(TableId::TypeDef, def.rid).0),
     }
-    Token::new(TableId::TypeDef, ty.def().map_or(0, |def| def.rid))
 }
 
 unsafe extern "C" fn get_generic_type_definition(t: Thread, ty: ObjRef) -> ObjRef {

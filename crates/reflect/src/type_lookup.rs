@@ -217,9 +217,15 @@ unsafe extern "C" fn internal_from_name(
     })
 }
 
+/// What the message quotes: the text up to the last point of the namespace, else up to the first modifier.
+fn name_in_parse_error(text: &str) -> &str {
+    let name = text.split(['[', '&', '*', ',', ']', '+']).next().unwrap_or(text);
+    name.rsplit_once('.').map_or(name, |(namespace, _)| namespace)
+}
+
 fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool) -> Managed<ObjRef> {
     let Some(name) = parse_type_name(text) else {
-        let message = "failed parse: ".to_string() + text;
+        let message = format!("failed parse: {}\nParameter name: typeName", name_in_parse_error(text));
         return Err(exceptions::throw(t, "System", "ArgumentException", &message));
     };
     let image = callers::calling_image(t).unwrap_or_else(|| universe().corlib());

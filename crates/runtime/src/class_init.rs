@@ -137,6 +137,14 @@ fn run(t: Thread, ty: Ty) -> Managed<()> {
     Ok(())
 }
 
+/// Namespace and own name, without enclosing types, as Mono reports it.
+fn reported_name(ty: Ty) -> String {
+    match ty.def() {
+        Some(def) => saki_types::assembly::qualified(def.namespace, def.name),
+        None => ty.full_name(),
+    }
+}
+
 /// The TypeInitializationException around what the constructor threw.
 fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> saki_abi::ObjRef {
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
@@ -144,7 +152,7 @@ fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> saki_abi::ObjRef {
     let made = (|| {
         let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
         let exception = object::new_instance(t, class)?;
-        let name = strings::new_string(t, &ty.full_name())?;
+        let name = strings::new_string(t, &reported_name(ty))?;
         let ctor = class.find_method_sig(".ctor", &[universe().string(), universe().exception()]).to_managed(t)?;
         match ctor {
             Some(ctor) => {

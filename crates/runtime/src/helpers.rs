@@ -240,6 +240,7 @@ unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
 }
 
 unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
+    crate::stack_trace::forget_catching_frame(exception);
     let _ = t.throw(exception);
 }
 
@@ -255,8 +256,12 @@ macro_rules! throwers {
     };
 }
 
+/// With Mono's own text for the fault; the class library's has a full stop.
+unsafe extern "C" fn throw_null_reference(t: Thread) {
+    let _ = exceptions::throw(t, "System", "NullReferenceException", "Object reference not set to an instance of an object");
+}
+
 throwers! {
-    throw_null_reference = "NullReferenceException";
     throw_index_out_of_range = "IndexOutOfRangeException";
     throw_divide_by_zero = "DivideByZeroException";
     throw_overflow = "OverflowException";

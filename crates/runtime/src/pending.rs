@@ -78,8 +78,11 @@ fn handlers(t: Thread) -> Handlers {
         found.is_protected |= method.is_class_constructor();
         let Some(offset) = frame.il_offset() else { continue };
         let Ok(Some(body)) = method.body() else { continue };
+        let leaves_to = leave_target(body.code, offset);
         for (index, clause) in body.eh_clauses.iter().enumerate() {
-            let is_inside = (clause.handler_offset..clause.handler_offset + clause.handler_len).contains(&offset);
+            let range = clause.handler_offset..clause.handler_offset + clause.handler_len;
+            // At a `leave` the handlers that it leaves are over.
+            let is_inside = range.contains(&offset) && leaves_to.is_none_or(|target| range.contains(&target));
             match clause.kind {
                 _ if !is_inside => {}
                 EhKind::Finally | EhKind::Fault => found.is_protected = true,
@@ -88,6 +91,19 @@ fn handlers(t: Thread) -> Handlers {
         }
     }
     found
+}
+
+/// Where the instruction at `offset` leaves to, if it is a `leave`. ECMA-335 §III.3.46.
+fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
+    const LEAVE: u8 = 0xdd;
+    const LEAVE_SHORT: u8 = 0xde;
+    let (&opcode, operand) = code.get(offset as usize..)?.split_first()?;
+    let (distance, length) = match opcode {
+        LEAVE => (i32::from_le_bytes(*operand.first_chunk()?), 5),
+        LEAVE_SHORT => (i32::from(*operand.first()? as i8), 2),
+        _ => return None,
+    };
+    (offset + length).checked_add_signed(distance)
 }
 
 /// Aborts wait until the thread is in no finally block and no class constructor.
@@ -192,5 +208,21 @@ pub fn wait(
             BlockEnd::TimedOut => return WaitEnd::TimedOut,
             BlockEnd::Interrupted => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leave_targets_are_relative_to_the_next_instruction() {
+        let check = |code: &[u8], expect| assert_eq!(leave_target(code, 0), expect, "{code:x?}");
+        check(&[0xde, 3], Some(5));
+        check(&[0xdd, 0xff, 0, 0, 0], Some(260));
+        check(&[0xde, 0xfe], Some(0));
+        check(&[0xde], None);
+        check(&[0x2a], None);
+        assert_eq!(leave_target(&[0x2a], 7), None);
     }
 }

@@ -13,7 +13,6 @@ use saki_types::{Method, universe};
 use saki_unwind::{Frame, Frames};
 
 static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
-static CAPTURED_TRACES: ManagedField = ManagedField::corlib("System", "Exception", "captured_traces");
 
 /// IL offset of a frame whose position is not known.
 pub const NO_IL_OFFSET: u32 = u32::MAX;
@@ -44,10 +43,18 @@ fn trace_frame(frame: &Frame) -> Option<TraceFrame> {
 const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
 
-/// `throw` starts a new trace.
+/// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
 pub fn reset(t: Thread, exception: ObjRef) {
     STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
-    CAPTURED_TRACES.set_ref(t, exception, ObjRef::NULL);
+}
+
+/// `rethrow` goes on with the trace; the frame that caught is recorded again, at the position of the rethrow.
+pub fn forget_catching_frame(exception: ObjRef) {
+    let trace = STACK_TRACE.get_ref(exception);
+    if !trace.is_null() {
+        // SAFETY: word 0 of a trace array is its number of frames.
+        unsafe { *words(trace) = (*words(trace) - 1).max(0) };
+    }
 }
 
 /// Appends a frame. Without memory for it the frame is left out.

@@ -336,13 +336,18 @@ fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
 
 /// What happens to an exception that reaches the end of a thread's stack: an abort ends the thread, others the process.
 pub fn end_by_exception(t: Thread) {
+    end_by_exception_with(t, crate::unhandled::UNHANDLED_EXIT_CODE);
+}
+
+/// As `end_by_exception`, with the process's exit code.
+pub fn end_by_exception_with(t: Thread, exit_code: i32) {
     let exception = t.pending();
     if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
         t.take_pending();
         crate::pending::forget_abort(t);
         return;
     }
-    crate::unhandled::report_and_exit(t);
+    crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
 /// Marks the current thread as ended. It runs no managed code after this.

@@ -11,6 +11,9 @@ use std::io::Write;
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
 
+/// The same for work items of the thread pool and for an abort of the main thread.
+pub const OTHER_EXIT_CODE: i32 = 255;
+
 /// The text of an exception: `ToString()`, or its type name when that fails.
 pub fn describe(t: Thread, exception: ObjRef) -> String {
     let text = universe().object().find_method("ToString", 0).ok().flatten().and_then(|to_string| {
@@ -26,19 +29,35 @@ pub fn describe(t: Thread, exception: ObjRef) -> String {
     text.unwrap_or_else(|| type_of(exception).full_name())
 }
 
-/// Writes Mono's text for an unhandled exception.
+/// Writes Mono's text for an unhandled exception that no handler of the program was told of.
 pub fn report(t: Thread, exception: ObjRef) {
-    let text = describe(t, exception);
+    write_report(&describe(t, exception), false);
+}
+
+fn write_report(text: &str, was_handled: bool) {
     let mut err = std::io::stderr().lock();
     // A closed stderr is not worth a second failure.
-    let _ = writeln!(err, "\nUnhandled Exception:\n{text}");
+    if !was_handled {
+        let _ = writeln!(err, "\nUnhandled Exception:\n{text}");
+    }
     let _ = writeln!(err, "[ERROR] FATAL UNHANDLED EXCEPTION: {text}");
 }
 
 /// Takes the pending exception, reports it and ends the process.
 pub fn report_and_exit(t: Thread) -> ! {
+    report_and_exit_with(t, UNHANDLED_EXIT_CODE)
+}
+
+/// As `report_and_exit`, with another exit code. An abort is no failure of the program: only its last line is written.
+pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
     let exception = t.take_pending();
-    crate::vm::raise_unhandled_exception(t, exception);
-    report(t, exception);
-    std::process::exit(UNHANDLED_EXIT_CODE)
+    // Managed code that runs from here on is not to be aborted.
+    crate::pending::forget_abort(t);
+    let is_abort = type_of(exception).is_corlib("System.Threading", "ThreadAbortException");
+    let (was_handled, exit_code) = match is_abort {
+        true => (true, OTHER_EXIT_CODE),
+        false => (crate::vm::raise_unhandled_exception(t, exception), exit_code),
+    };
+    write_report(&describe(t, exception), was_handled);
+    std::process::exit(exit_code)
 }

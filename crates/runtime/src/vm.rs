@@ -86,7 +86,9 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::Arithmetic => "ArithmeticException",
         FaultKind::InvalidCast => "InvalidCastException",
     };
-    exceptions::new_exception(t, "System", name, None).unwrap_or_else(|_| t.take_pending())
+    // Mono's own text for this fault; the class library's has a full stop.
+    let message = (kind == FaultKind::NullReference).then_some("Object reference not set to an instance of an object");
+    exceptions::new_exception(t, "System", name, message).unwrap_or_else(|_| t.take_pending())
 }
 
 fn current_thread() -> *mut ThreadAbi {
@@ -250,7 +252,11 @@ pub fn run_main(t: Thread, assembly: &'static Assembly, path: &str, args: &[Stri
     command_line.extend(args.iter().cloned());
     let _ = COMMAND_LINE.set(command_line);
     match try_run_main(t, assembly, args) {
-        Ok(code) => code,
+        Ok(code) => {
+            // A thread that still runs may set another one.
+            set_exit_code(code);
+            code
+        }
         Err(Thrown(())) => unhandled::report_and_exit(t),
     }
 }
@@ -307,12 +313,12 @@ pub fn run_exit_hooks(t: Thread) {
     finalizer::wait_for_pending(t);
 }
 
-/// `AppDomain.UnhandledException` delegates.
-pub fn raise_unhandled_exception(t: Thread, exception: ObjRef) {
+/// Calls the `AppDomain.UnhandledException` delegates; whether there are any.
+pub fn raise_unhandled_exception(t: Thread, exception: ObjRef) -> bool {
     static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
     let handler = UNHANDLED.get_ref(domain_object());
     if handler.is_null() {
-        return;
+        return false;
     }
     let raised: Managed<()> = (|| {
         let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
@@ -327,4 +333,5 @@ pub fn raise_unhandled_exception(t: Thread, exception: ObjRef) {
     if raised.is_err() {
         t.take_pending();
     }
+    true
 }

@@ -56,9 +56,11 @@ fn short_name(ty: Ty) -> String {
     primitive.to_string()
 }
 
-/// What a trace shows for a call into native code.
+/// What a trace shows for a call into native code: `this` is the first parameter there.
 fn wrapper_name(t: Thread, method: &'static Method) -> Managed<String> {
-    let params: Vec<String> = method.sig().to_managed(t)?.params.iter().map(|p| short_name(p)).collect();
+    let this = (!method.is_static()).then(|| short_name(method.owner));
+    let params = this.into_iter().chain(method.sig().to_managed(t)?.params.iter().map(|p| short_name(p)));
+    let params: Vec<String> = params.collect();
     Ok(format!("(wrapper managed-to-native) {}.{}({})", method.owner.full_name(), method.name, params.join(",")))
 }
 

@@ -70,7 +70,8 @@ fn parse() -> Tables {
             ..culture
         })
         .collect();
-    let by_lcid = cultures.iter().enumerate().map(|(index, culture)| (value(culture.body, "lcid").map_or(0, number), index));
+    let by_lcid =
+        cultures.iter().enumerate().map(|(index, culture)| (value(culture.body, "lcid").map_or(0, number), index));
     Tables { by_lcid: by_lcid.collect(), cultures, by_lower_name, regions }
 }
 
@@ -159,7 +160,9 @@ mod tests {
     fn every_culture_is_complete() {
         assert_eq!(cultures().len(), 339);
         for culture in cultures() {
-            for key in ["englishname", "nativename", "iso2lang", "numberDecimalSeparator", "saLongTimes", "saMonthNames"] {
+            for key in
+                ["englishname", "nativename", "iso2lang", "numberDecimalSeparator", "saLongTimes", "saMonthNames"]
+            {
                 assert!(culture.text(key).is_some(), "{} has no {key}", culture.name);
             }
         }

@@ -89,5 +89,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Runtime.CompilerServices.RuntimeHelpers::GetObjectValue", get_object_value as *const ()),
     ("System.Runtime.CompilerServices.RuntimeHelpers::RunClassConstructor", run_class_constructor as *const ()),
     ("System.Runtime.CompilerServices.RuntimeHelpers::RunModuleConstructor", run_module_constructor as *const ()),
-    ("System.Runtime.CompilerServices.RuntimeHelpers::SufficientExecutionStack", has_sufficient_execution_stack as *const ()),
+    (
+        "System.Runtime.CompilerServices.RuntimeHelpers::SufficientExecutionStack",
+        has_sufficient_execution_stack as *const (),
+    ),
 ];

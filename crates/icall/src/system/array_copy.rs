@@ -67,7 +67,15 @@ extern "C" fn fast_copy(
         unsafe { std::ptr::copy(src, dst, count as usize * size_bytes) };
     } else if size_bytes == 8 {
         // SAFETY: ranges of references, checked; `t` is current.
-        unsafe { saki_gc::barrier::array_copy(t.managed(), destination, dst as *mut ObjRef, src as *const ObjRef, count as usize) };
+        unsafe {
+            saki_gc::barrier::array_copy(
+                t.managed(),
+                destination,
+                dst as *mut ObjRef,
+                src as *const ObjRef,
+                count as usize,
+            )
+        };
     } else {
         // SAFETY: ranges of structs inside live arrays, checked; logging the array covers all its references.
         unsafe { saki_gc::barrier::struct_copy(t.managed(), destination, dst, src, count as usize * size_bytes, refs) };

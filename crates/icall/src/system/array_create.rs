@@ -33,7 +33,12 @@ fn create(t: Thread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> M
         return Err(exceptions::throw_default(t, "ArgumentOutOfRangeException"));
     }
     if element.element_type == ElementType::Void {
-        return Err(exceptions::throw(t, "System", "NotSupportedException", "Arrays of System.Void are not supported."));
+        return Err(exceptions::throw(
+            t,
+            "System",
+            "NotSupportedException",
+            "Arrays of System.Void are not supported.",
+        ));
     }
     if element.is_byref() || element.is_open {
         let message = format!("Arrays of {} cannot be created.", element.full_name());

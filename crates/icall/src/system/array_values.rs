@@ -207,17 +207,23 @@ impl Scalar {
     /// Converts from primitive `from` to primitive `to`, as ECMA-335's widening rules for Array.SetValue allow.
     fn widen(self, from: ElementType, to: ElementType) -> Widened {
         use ElementType as E;
-        let (Some(from_bytes), Some(to_bytes)) = (width_bytes(from), width_bytes(to)) else { return Widened::OtherKind };
+        let (Some(from_bytes), Some(to_bytes)) = (width_bytes(from), width_bytes(to)) else {
+            return Widened::OtherKind;
+        };
         match (to, self) {
             (E::Boolean, Scalar::Boolean) => Widened::OtherKind,
             (E::Boolean, _) | (_, Scalar::Boolean) => Widened::TooWide,
-            (E::R4, Scalar::Real(value)) if from_bytes <= to_bytes => Widened::Stores(u64::from((value as f32).to_bits())),
+            (E::R4, Scalar::Real(value)) if from_bytes <= to_bytes => {
+                Widened::Stores(u64::from((value as f32).to_bits()))
+            }
             (E::R8, Scalar::Real(value)) => Widened::Stores(value.to_bits()),
             (E::R4, Scalar::Signed(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
             (E::R4, Scalar::Unsigned(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
             (E::R8, Scalar::Signed(value)) => Widened::Stores((value as f64).to_bits()),
             (E::R8, Scalar::Unsigned(value)) => Widened::Stores((value as f64).to_bits()),
-            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Signed(value)) if from_bytes <= to_bytes => Widened::Stores(value as u64),
+            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Signed(value)) if from_bytes <= to_bytes => {
+                Widened::Stores(value as u64)
+            }
             (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Unsigned(value)) if from_bytes < to_bytes => Widened::Stores(value),
             (E::U1 | E::U2 | E::U4 | E::U8 | E::Char, Scalar::Unsigned(value)) if from_bytes <= to_bytes => {
                 Widened::Stores(value)

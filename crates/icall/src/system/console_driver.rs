@@ -242,8 +242,7 @@ extern "C" fn tty_setup(
             unsafe { object::element_address(array, index, 1).write(ours.c_cc[which]) };
         }
         let text = |string| CString::new(strings::to_rust(string)).unwrap_or_default();
-        let terminal =
-            Terminal { initial, ours, keypad_transmit: text(keypad_transmit), teardown: text(teardown) };
+        let terminal = Terminal { initial, ours, keypad_transmit: text(keypad_transmit), teardown: text(teardown) };
         if TERMINAL.set(terminal).is_ok() {
             // Without handlers the terminal still works, but does not follow changes of size.
             let _ = install_signal_handlers();

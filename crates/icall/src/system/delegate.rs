@@ -24,7 +24,8 @@ extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _thr
             return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
         }
         if method.is_open() {
-            let message = "Cannot bind to the target method because its signature differs from that of the delegate type";
+            let message =
+                "Cannot bind to the target method because its signature differs from that of the delegate type";
             return Err(argument_error_for(t, "method", message));
         }
         let delegate = object::new_instance(t, ty)?;

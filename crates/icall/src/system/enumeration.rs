@@ -23,8 +23,11 @@ extern "C" fn underlying_type(t: Thread, enum_type: ObjRef) -> ObjRef {
 /// A constant as `Enum` sorts it: sign-extended for signed types, zero-extended for others.
 fn constant_bits(field: &'static Field) -> LoadResult<u64> {
     let meta = &field.image.meta;
-    let bad = |what: &str| LoadError::new(LoadErrorKind::BadImageFormat, format!("{field:?}: {what}"), field.name.to_string());
-    let row = meta.constant(Token::new(TableId::Field, field.rid))?.ok_or_else(|| bad("an enum member has no value"))?;
+    let bad = |what: &str| {
+        LoadError::new(LoadErrorKind::BadImageFormat, format!("{field:?}: {what}"), field.name.to_string())
+    };
+    let row =
+        meta.constant(Token::new(TableId::Field, field.rid))?.ok_or_else(|| bad("an enum member has no value"))?;
     Ok(match meta.constant_value(&row)? {
         ConstantValue::Boolean(value) => u64::from(value),
         ConstantValue::Char(value) => u64::from(value),

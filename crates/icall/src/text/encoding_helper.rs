@@ -13,7 +13,21 @@ const IS_UTF8: i32 = 0x1000_0000;
 
 /// Numbers that managed code understands, by the names of character sets.
 const CODE_PAGES: [(i32, &[&str]); 6] = [
-    (1, &["ascii", "us_ascii", "us", "ansi_x3.4_1968", "ansi_x3.4_1986", "cp367", "csascii", "ibm367", "iso_ir_6", "iso646_us"]),
+    (
+        1,
+        &[
+            "ascii",
+            "us_ascii",
+            "us",
+            "ansi_x3.4_1968",
+            "ansi_x3.4_1986",
+            "cp367",
+            "csascii",
+            "ibm367",
+            "iso_ir_6",
+            "iso646_us",
+        ],
+    ),
     (2, &["utf_7", "csunicode11utf7", "unicode_1_1_utf_7", "unicode_2_0_utf_7"]),
     (UTF8, &["utf_8", "unicode_1_1_utf_8", "unicode_2_0_utf_8"]),
     (4, &["utf_16", "utf_16le", "ucs_2", "unicode", "iso_10646_ucs2"]),
@@ -35,7 +49,8 @@ fn charset() -> &'static str {
 
 fn code_page(charset: &str) -> i32 {
     let name = charset.to_ascii_lowercase().replace('-', "_");
-    let known = CODE_PAGES.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(NOT_KNOWN, |(page, _)| *page);
+    let known =
+        CODE_PAGES.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(NOT_KNOWN, |(page, _)| *page);
     if name.contains("utf_8") { known | IS_UTF8 } else { known }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Left out: the volatile accesses and barriers (`volatile`), GetStackTraces, SuspendInternal and ResumeInternal.
 
+use crate::system::app_domain::ROOT_DOMAIN_ID;
 use super::waitables;
 use crate::arguments::{non_null, units_at};
 use parking_lot::Mutex;
@@ -183,8 +184,6 @@ unsafe extern "C" fn byte_array_to_domain(_t: Thread, array: ObjRef) -> ObjRef {
 }
 
 /// The identity of the only domain.
-const ROOT_DOMAIN_ID: i32 = 1;
-
 unsafe extern "C" fn get_domain_id(_t: Thread) -> i32 {
     ROOT_DOMAIN_ID
 }

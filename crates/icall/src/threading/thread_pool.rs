@@ -17,7 +17,7 @@ use crate::arguments::write_out;
 use parking_lot::Mutex;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::threads::{self, state};
-use saki_runtime::{InternalCall, Managed, Thread, invoke};
+use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitState};
 use saki_types::{Method, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -238,9 +238,14 @@ fn run_worker(t: Thread) {
         threads::end_by_exception(t);
     }
     while take_request(t.managed()) {
-        if perform(t).is_err() {
+        let outcome = perform(t);
+        let is_aborted = !pending::abort_exception(t).is_null();
+        if outcome.is_err() {
             // An abort ends the work item, not the worker; anything else ends the process.
-            threads::end_by_exception(t);
+            threads::end_by_exception_with(t, unhandled::OTHER_EXIT_CODE);
+        }
+        if is_aborted {
+            pending::forget_abort(t);
             if let Ok(internal) = threads::current_internal(t) {
                 threads::clear_state(internal, state::ABORT_REQUESTED);
             }

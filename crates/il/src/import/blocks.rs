@@ -7,7 +7,7 @@ use super::Importer;
 use super::kinds::is_exact_class;
 use super::stack::{Effect, Entry, Note, Val};
 use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId};
-use saki_metadata::opcodes::{Instruction, decode_at};
+use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode_at};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
 
 /// The block at a code offset.
@@ -74,6 +74,8 @@ impl Importer<'_> {
         self.s.stack = entries;
         self.enter_handlers_of(offset)?;
         self.s.next_offset = offset;
+        // Positions are those that Mono's traces show: where the stack is empty, and behind calls.
+        let mut behind_call = false;
         loop {
             let at = self.s.next_offset;
             if at != offset && self.s.scan.is_leader(at) && (at as usize) < self.s.body.code.len() {
@@ -87,7 +89,10 @@ impl Importer<'_> {
             let instruction = instruction.map_err(|e| LoadError::invalid_program(e.to_string()))?;
             self.s.offset = instruction.offset;
             self.s.next_offset = instruction.next_offset;
-            self.set_il_offset(instruction.offset);
+            if behind_call || self.s.stack.is_empty() {
+                self.set_il_offset(instruction.offset);
+            }
+            behind_call = self.is_positioned_call(&instruction);
             match self.import_instruction(&instruction) {
                 Ok(()) => {}
                 Err(error) if error.kind == LoadErrorKind::InvalidProgram && !self.s.is_inlined => return Err(error),
@@ -96,6 +101,27 @@ impl Importer<'_> {
             if self.b.current.is_none() {
                 return Ok(());
             }
+        }
+    }
+
+    /// Whether Mono's traces show positions behind this instruction: calls, and objects made by a call. Exceptions that the
+    /// core library makes of texts, to be thrown at once, are none.
+    fn is_positioned_call(&self, instruction: &Instruction<'static>) -> bool {
+        match (instruction.opcode, instruction.operand) {
+            (Opcode::Call | Opcode::Callvirt | Opcode::Calli, _) => true,
+            (Opcode::Newobj, Operand::Token(token)) => {
+                let throws = decode_at(self.s.body.code, instruction.next_offset)
+                    .next()
+                    .is_some_and(|next| next.is_ok_and(|next| next.opcode == Opcode::Throw));
+                let is_plain = || {
+                    let ctor = self.s.image.resolve_method(token, &self.s.context).ok()?;
+                    let params = &ctor.sig().ok()?.params;
+                    let all_texts = params.len() <= 2 && params.iter().all(|&p| p == saki_types::universe().string());
+                    Some(ctor.owner.image().is_corlib && all_texts)
+                };
+                !(throws && is_plain().unwrap_or(false))
+            }
+            _ => false,
         }
     }
 
@@ -210,6 +236,9 @@ impl Importer<'_> {
                     self.b.f.locals[local.0 as usize].ty = here.ir;
                     self.widened_joins.push(local);
                 }
+                // What may be a managed pointer counts as one, and what may be a number is no reference.
+                (IrType::I64 | IrType::Ref, IrType::ByRef) => self.b.f.locals[local.0 as usize].ty = IrType::ByRef,
+                (IrType::Ref, IrType::I64) => self.b.f.locals[local.0 as usize].ty = IrType::I64,
                 (IrType::Struct(a), IrType::Struct(b)) if a != b => {
                     return Err(LoadError::invalid_program("different value types meet where control flow joins"));
                 }

@@ -5,7 +5,7 @@ use super::builder::conv_type;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::scope::Return;
 use super::stack::{Effect, Entry, Val};
-use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, MemType, Op, Terminator, ValueId};
+use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, MemType, Op, Terminator, ValueId};
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
 
@@ -48,13 +48,43 @@ impl Importer<'_> {
         for (entry, ty) in args.zip(params) {
             values.push(match ir_type(ty)? {
                 IrType::Struct(_) => {
-                    let local = self.own_struct(entry)?;
+                    let local = self.call_copy(entry)?;
                     self.b.addr_of(local)
                 }
                 _ => self.coerce(entry, ty)?,
             });
         }
         Ok(values)
+    }
+
+    /// As `own_struct`, in a local that earlier calls are done with if there is one.
+    fn call_copy(&mut self, entry: &Entry) -> LoadResult<LocalId> {
+        match (entry.val, entry.ir) {
+            (Val::Temp(local), _) => Ok(local),
+            (_, IrType::Struct(ty)) => {
+                let temp = self.call_temp(ty);
+                let dst = self.b.addr_of(temp);
+                self.copy_entry_to(dst, 0, entry, ty, false)?;
+                Ok(temp)
+            }
+            _ => self.own_struct(entry),
+        }
+    }
+
+    /// A struct temp for a call's argument or result.
+    fn call_temp(&mut self, ty: Ty) -> LocalId {
+        let free = self.free_temps.get_mut(&ty).and_then(Vec::pop);
+        free.unwrap_or_else(|| self.b.temp(IrType::Struct(ty)))
+    }
+
+    /// Gives back the temps that held a call's struct arguments: callees do not keep their addresses.
+    fn release_temps(&mut self, sig: &CallSig, args: &[ValueId]) {
+        for (arg, param) in args.iter().zip(&sig.params) {
+            if let (IrType::Struct(ty), Op::LocalAddr(local)) = (param, self.b.op(*arg)) {
+                let local = *local;
+                self.free_temps.entry(ty).or_default().push(local);
+            }
+        }
     }
 
     /// Emits a call and gives its result; the arguments have been popped. Ends the block after a tail call.
@@ -87,12 +117,14 @@ impl Importer<'_> {
         }
         let ir = sig.ret.unwrap_or(IrType::Void);
         if let IrType::Struct(ty) = ir {
-            let temp = self.b.temp(ir);
+            let temp = self.call_temp(ty);
             let addr = self.b.addr_of(temp);
+            self.release_temps(&sig, &args);
             let call = Op::Call { target, sig: Box::new(sig), args, struct_result: Some(addr) };
             self.b.effect(call);
             return Ok(Some(Entry::of_struct(Val::Temp(temp), ty)));
         }
+        self.release_temps(&sig, &args);
         let value = self.b.inst(Op::Call { target, sig: Box::new(sig), args, struct_result: None }, ir);
         if ir == IrType::Void {
             return Ok(None);

@@ -87,6 +87,9 @@ impl Importer<'_> {
 
     /// A virtual call; `args[0]` is the object (or, for value types' methods, the managed pointer).
     pub(super) fn call_on_object(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+        if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
+            return self.invoke_delegate(method, &args);
+        }
         if let Some(target) = self.devirtualized(method, &args[0])? {
             self.null_check(&mut args[0])?;
             if target.owner.is_value_type() && args[0].ir == IrType::Ref {

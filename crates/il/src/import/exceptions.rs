@@ -158,6 +158,15 @@ impl Importer<'_> {
     pub(super) fn leave(&mut self, target: u32) -> LoadResult<()> {
         self.s.stack.clear();
         let offset = self.s.offset;
+        let leaves_catch = |c: &ClauseInfo| {
+            matches!(c.kind, EhKind::Catch | EhKind::Filter)
+                && c.handler_range.contains(&offset)
+                && !c.handler_range.contains(&target)
+        };
+        if self.options.emit_polls && self.s.exceptions.clauses.iter().any(leaves_catch) {
+            // Where an abort that the clause caught is thrown again.
+            self.b.effect(Op::Poll);
+        }
         let left = |c: &ClauseInfo| {
             c.kind == EhKind::Finally && c.try_range.contains(&offset) && !c.try_range.contains(&target)
         };

@@ -30,6 +30,7 @@ impl Importer<'_> {
         let scope_of_method = std::mem::replace(&mut self.s, scope);
         let narrow_locals = std::mem::take(&mut self.narrow_locals);
         let narrow_calls = std::mem::take(&mut self.narrow_calls);
+        let free_temps = std::mem::take(&mut self.free_temps);
         let outer_widened = std::mem::take(&mut self.widened_joins);
 
         self.forget_block_facts();
@@ -43,6 +44,7 @@ impl Importer<'_> {
 
         self.forget_block_facts();
         self.widened_joins = outer_widened;
+        self.free_temps = free_temps;
         self.narrow_calls = narrow_calls;
         self.narrow_locals = narrow_locals;
         self.s = scope_of_method;

@@ -18,8 +18,8 @@ use saki_types::{Image, LoadError, LoadResult, Method};
 pub(super) const BUDGET_BYTES: u32 = 1500;
 /// Largest body inlined without being asked for.
 const SMALL_BODY_BYTES: usize = 32;
-/// As `SMALL_BODY_BYTES`, for methods of a value type that is a local of the caller: inlined, its fields can become
-/// variables.
+/// As `SMALL_BODY_BYTES`, for methods that are given a value type, or work on one that is a local of the caller: inlined,
+/// its fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
@@ -32,21 +32,27 @@ const CALLER_SENSITIVE: [&str; 5] =
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
-        if !self.options.inline || self.parent.is_some() || self.not_inlinable.contains(&method) {
+        if !self.options.inline || self.parent.is_some() {
             return Ok(false);
         }
-        let Some(scope) = self.inline_scope(method) else {
-            self.not_inlinable.insert(method);
-            return Ok(false);
-        };
-        let is_aggressive = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0;
         let on_local = match args.first().map(|this| this.val) {
             Some(Val::Scalar(this)) if !method.is_static() => self.b.local_at(this).is_some(),
             _ => false,
         };
-        if !is_aggressive && !on_local && scope.body.code.len() > SMALL_BODY_BYTES {
+        let limit = if method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 {
+            AGGRESSIVE_BODY_BYTES
+        } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
+            LOCAL_VALUE_BODY_BYTES
+        } else {
+            SMALL_BODY_BYTES
+        };
+        if self.not_inlinable.contains(&(method, limit)) {
             return Ok(false);
         }
+        let Some(scope) = self.inline_scope(method, limit) else {
+            self.not_inlinable.insert((method, limit));
+            return Ok(false);
+        };
         if scope.body.code.len() as u32 > self.inline_budget_bytes
             || self.inlining.len() > MAX_DEPTH
             || self.inlining.contains(&method)
@@ -58,19 +64,13 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// The callee's scope, if its body may be inlined at all.
-    fn inline_scope(&self, method: &'static Method) -> Option<Box<Scope>> {
+    /// The callee's scope, if its body may be inlined and has at most `limit` bytes.
+    fn inline_scope(&self, method: &'static Method, limit: usize) -> Option<Box<Scope>> {
         const FORBIDDEN: u16 = impl_flags::NO_INLINING | impl_flags::SYNCHRONIZED | impl_flags::INTERNAL_CALL;
         if method.impl_flags & FORBIDDEN != 0 || method.is_abstract() || method.is_pinvoke() || method.is_open() {
             return None;
         }
         let body = method.body().ok()??;
-        let is_aggressive = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0;
-        let limit = match is_aggressive {
-            true => AGGRESSIVE_BODY_BYTES,
-            false if method.owner.is_value_type() => LOCAL_VALUE_BODY_BYTES,
-            false => SMALL_BODY_BYTES,
-        };
         if body.code.len() > limit || !body.eh_clauses.is_empty() || !self.env.may_inline(method) {
             return None;
         }
@@ -80,7 +80,11 @@ impl Importer<'_> {
         }
         let scope = Box::new(Scope::new(method, sig, body).ok()?);
         let scan = &scope.scan;
-        if scan.is_peculiar || scan.has_back_edge || (scan.has_throw && !is_aggressive) || scan.ret_count == 0 {
+        if scan.is_peculiar
+            || scan.has_back_edge
+            || (scan.has_throw && limit != AGGRESSIVE_BODY_BYTES)
+            || scan.ret_count == 0
+        {
             return None;
         }
         if scope.local_sigs.iter().any(|l| l.pinned || l.ty.def().is_some_and(|d| d.name == "StackCrawlMark")) {

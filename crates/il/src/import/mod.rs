@@ -110,10 +110,12 @@ struct Importer<'e> {
     initialised_at_entry: Vec<Ty>,
     /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
     known_locals: FxHashMap<LocalId, Option<Ty>>,
+    /// Struct temps whose last call is over, by type.
+    free_temps: FxHashMap<Ty, Vec<LocalId>>,
     /// Methods being inlined, outermost first.
     inlining: Vec<&'static Method>,
-    /// Methods found not to be inlinable.
-    not_inlinable: FxHashSet<&'static Method>,
+    /// Methods found not to be inlinable at a limit of bytes.
+    not_inlinable: FxHashSet<(&'static Method, usize)>,
     /// Parameter that holds the address of the variable arguments.
     arg_block: Option<LocalId>,
     /// CIL bytes that may still be inlined.
@@ -148,6 +150,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         initialised_here: Vec::new(),
         initialised_at_entry: Vec::new(),
         known_locals: FxHashMap::default(),
+        free_temps: FxHashMap::default(),
         inlining: vec![method],
         not_inlinable: FxHashSet::default(),
         arg_block: None,

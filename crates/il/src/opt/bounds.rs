@@ -46,6 +46,9 @@ struct Guard {
     is_unsigned: bool,
 }
 
+/// Larger functions are left alone: each loop takes a bit per block.
+const MAX_BLOCKS: usize = 4000;
+
 /// What need not be computed.
 #[derive(Default)]
 struct Covered {
@@ -60,7 +63,7 @@ pub(super) fn run(function: &mut Function) {
     let is_check = |v: &ValueId| {
         matches!(function.insts[v.0 as usize].op, Op::BoundsCheck { .. } | Op::Cmp(CmpOp::LtUn | CmpOp::GeUn, ..))
     };
-    if !function.blocks.iter().flat_map(|b| &b.insts).any(is_check) {
+    if function.blocks.len() > MAX_BLOCKS || !function.blocks.iter().flat_map(|b| &b.insts).any(is_check) {
         return;
     }
     let predecessors = Predecessors::of(function);

@@ -30,6 +30,15 @@ struct State {
     in_bounds: FxHashSet<(Number, Number)>,
 }
 
+/// Larger states are not copied to the next block, so that long chains of blocks stay cheap.
+const MAX_INHERITED: usize = 200;
+
+impl State {
+    fn size(&self) -> usize {
+        self.locals.len() + self.non_null.len() + self.in_bounds.len()
+    }
+}
+
 struct Checks<'f> {
     function: &'f mut Function,
     numbers: Vec<Option<Number>>,
@@ -61,8 +70,8 @@ pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
     };
     let mut ends: Vec<Option<State>> = vec![None; checks.function.blocks.len()];
     for block in 0..checks.function.blocks.len() {
-        let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].clone());
-        checks.state = inherited.unwrap_or_default();
+        let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].as_ref());
+        checks.state = inherited.filter(|state| state.size() <= MAX_INHERITED).cloned().unwrap_or_default();
         checks.block(block);
         let mut is_inherited = false;
         verify::successors(&checks.function.blocks[block].terminator, &mut |b| {

@@ -225,8 +225,8 @@ impl Promotion<'_> {
     /// A copy between two candidates needs the same leaves on both sides.
     fn reject_mismatched_copies(&mut self) {
         loop {
-            let mut bad = None;
-            'search: for block in &self.function.blocks {
+            let mut bad = Vec::new();
+            for block in &self.function.blocks {
                 for value in &block.insts {
                     let Op::CopyStruct { dst, src, ty, .. } = self.function.insts[value.0 as usize].op else {
                         continue;
@@ -244,14 +244,17 @@ impl Promotion<'_> {
                     };
                     let (a, b) = (shape(to, to_start), shape(from, from_start));
                     if a.is_none() || a != b {
-                        bad = Some((to, from));
-                        break 'search;
+                        bad.push((to, from));
                     }
                 }
             }
-            let Some((to, from)) = bad else { return };
-            self.reject(to);
-            self.reject(from);
+            if bad.is_empty() {
+                return;
+            }
+            for (to, from) in bad {
+                self.reject(to);
+                self.reject(from);
+            }
         }
     }
 

@@ -38,7 +38,10 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let name = format!("(callback) {}", invoke.full_name());
     let mut b = FunctionBuilder::new(None, name, sig);
     b.set_stub();
-    let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
+    let refused = plan
+        .refused()
+        .or_else(|| (plan.ret.action == Action::StructValue).then_some(&plan.ret))
+        .or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
     if let Some(refused) = refused {
         let info = b.symbol(Symbol::MarshalInfo(invoke, refused.index));
         b.call_helper(HelperId::ThrowMarshalDirective, vec![info]);
@@ -76,6 +79,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
 fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
     match &param.native {
         NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
+        NativeType::Struct(_) => param.by_ref,
         NativeType::Array { count, .. } => {
             count.constant.is_some() || matches!(array_length(param, params), Ok(Some(_)))
         }

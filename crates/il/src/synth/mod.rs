@@ -8,6 +8,7 @@ pub mod callback;
 pub mod delegate;
 pub mod internal_call;
 pub mod marshal;
+mod native_registers;
 mod native_value;
 pub mod pinvoke;
 

@@ -12,7 +12,8 @@ use super::builder::{
     return_type,
 };
 use super::delegate::DelegateFields;
-use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, method_plan};
+use super::marshal::{Action, Eightbyte, MethodPlan, NativeType, ParamPlan, method_plan};
+use super::native_registers::{self, StructResult, struct_result};
 use super::native_value::{
     bool_from_native, bool_to_native, handle_offset, handle_ref_offset, narrow_scalar, native_scalar, required_method,
 };
@@ -131,6 +132,10 @@ fn emit_native_call(
         });
         words.push(word);
     }
+    let struct_result = struct_result(b, &plan.ret)?;
+    if native_registers::is_needed(plan) {
+        (sig, words) = native_registers::arrange(b, plan, &sig, &words, struct_result.as_ref())?;
+    }
     b.call_helper(HelperId::EnterNative, vec![]);
     let native_result = b.call(CallTarget::Native(address), sig, words);
     if plan.set_last_error {
@@ -138,6 +143,10 @@ fn emit_native_call(
     }
     b.call_helper(HelperId::LeaveNative, vec![]);
 
+    let native_result = match (struct_result, native_result) {
+        (Some(result), Some(value)) => Some(struct_result_address(b, &result, value)),
+        (_, value) => value,
+    };
     let result = marshal_result(b, &plan.ret, Symbol::MarshalInfo(method, 0), native_result, result_object)?;
     for argument in &arguments {
         argument.marshal_out(b)?;
@@ -168,7 +177,7 @@ impl Argument<'_> {
     /// Makes the locals that cleaning up reads.
     fn reserve(&mut self, b: &mut FunctionBuilder) {
         match self.plan.action {
-            Action::Helper => {
+            Action::Helper | Action::StructValue => {
                 self.native = Some(b.memory_local(IrType::I64));
                 if !self.plan.by_ref {
                     b.expose(self.local);
@@ -194,7 +203,7 @@ impl Argument<'_> {
 
     fn needs_cleanup(&self) -> bool {
         match self.plan.action {
-            Action::Custom | Action::SafeHandle => true,
+            Action::Custom | Action::SafeHandle | Action::StructValue => true,
             Action::Helper => !matches!(self.plan.native, NativeType::Delegate(_)),
             _ => false,
         }
@@ -218,7 +227,7 @@ impl Argument<'_> {
             }
             Action::SafeHandle => self.safe_handle_in(b, value)?,
             Action::Custom => self.custom_in(b, value)?,
-            Action::Helper => {
+            Action::Helper | Action::StructValue => {
                 let slot = if plan.by_ref { value } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
                 let word = required(b.call_helper(HelperId::MarshalIn, vec![slot, info]))?;
@@ -373,7 +382,7 @@ impl Argument<'_> {
         }
         let Some(native) = self.native else { return Ok(()) };
         match self.plan.action {
-            Action::Helper => {
+            Action::Helper | Action::StructValue => {
                 let word = b.get(native);
                 let slot = if self.plan.by_ref { b.get(self.local) } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
@@ -400,6 +409,19 @@ impl Argument<'_> {
         }
         Ok(())
     }
+}
+
+/// Address of the native struct that a call returned.
+fn struct_result_address(b: &mut FunctionBuilder, result: &StructResult, value: ValueId) -> ValueId {
+    let mem = match result {
+        StructResult::Memory(place) => return *place,
+        StructResult::Register(Eightbyte::Integer) => MemType::I64,
+        StructResult::Register(Eightbyte::Sse) => MemType::F64,
+    };
+    let place = b.local(IrType::Block(8));
+    let address = b.address_of(place);
+    b.store(address, 0, value, mem, flags(AliasClass::Any));
+    address
 }
 
 /// Keeps an address in memory for the rest of the frame; gives it back.

@@ -74,6 +74,14 @@ fn leb128(cursor: &mut ByteCursor<'_>) -> Option<u32> {
     None
 }
 
+/// The LEB128 number after `skipped` others.
+fn nth_number(mut cursor: ByteCursor<'_>, skipped: usize) -> Option<u32> {
+    for _ in 0..skipped {
+        leb128(&mut cursor)?;
+    }
+    leb128(&mut cursor)
+}
+
 impl MdbFile {
     /// Errors: no .mdb file, another version, or cut short.
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, BadImage> {
@@ -111,17 +119,15 @@ impl MdbFile {
         let method = self.method(Token::new(TableId::MethodDef, method_rid))?;
         let mut cursor = self.at(method.lines_offset);
         let lines = self.read_lines(&mut cursor)?;
-        let (index, line) =
-            lines.iter().enumerate().take_while(|(_, l)| l.il_offset <= il_offset).filter(|(_, l)| l.has_source()).last()?;
-        let columns = if self.has_columns(&method) { Some(cursor) } else { None };
+        let reached = lines.iter().take_while(|line| line.il_offset <= il_offset).count();
+        let index = lines[..reached].iter().rposition(Line::has_source)?;
+        let line = &lines[index];
         // Each line has a column, in the same order; -1 = unknown.
-        let column = columns
-            .and_then(|mut columns| (0..index).try_for_each(|_| leb128(&mut columns).map(drop)).and_then(|()| leb128(&mut columns)))
-            .filter(|&column| i32::try_from(column).is_ok());
+        let column = if self.has_columns(&method) { nth_number(cursor, index).unwrap_or(0) } else { 0 };
         Some(SourcePosition {
             file: self.source_name(line.source)?,
             line: u32::try_from(line.line).ok()?,
-            column: column.unwrap_or(0),
+            column: if i32::try_from(column).is_ok() { column } else { 0 },
         })
     }
 
@@ -136,10 +142,8 @@ impl MdbFile {
     }
 
     fn has_columns(&self, method: &MethodRow) -> bool {
-        let mut cursor = self.at(method.data_offset);
         // Compile unit, locals, namespace, code blocks, scopes, real name; then the flags.
-        let flags = (0..6).try_for_each(|_| leb128(&mut cursor).map(drop)).and_then(|()| leb128(&mut cursor));
-        flags.is_some_and(|flags| flags & HAS_COLUMNS != 0)
+        nth_number(self.at(method.data_offset), 6).is_some_and(|flags| flags & HAS_COLUMNS != 0)
     }
 
     /// Runs a line program; afterwards `cursor` is behind it.

@@ -4,6 +4,7 @@
 //! wrapper's code (`pinvoke`, `callback`) and the descriptors that the runtime's helpers read come from the same plan.
 //! Left out: `PreserveSig = false`, which has no meaning without COM.
 
+use super::eightbytes::eightbytes;
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
@@ -44,6 +45,8 @@ pub enum Action {
     /// The handle without reference counting.
     CriticalHandle,
     HandleRef,
+    /// A struct by value whose native layout is not the managed one.
+    StructValue,
     /// Through an `ICustomMarshaler`.
     Custom,
     /// Through the marshalling helpers.
@@ -200,8 +203,12 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
             Action::ObjectData
         }
         NativeType::ClassPointer(_) => Action::Helper,
-        // By value the registers would follow the native fields, which only `Same` structs share with managed ones.
         NativeType::Struct(_) if plan.by_ref => Action::Helper,
+        NativeType::Struct(ty) if cfg!(target_arch = "x86_64") => {
+            let registers = eightbytes(&plan.native, ty)?.map_or(0, |classes| classes.len());
+            // Two result registers cannot be named in a call's signature.
+            if is_result && registers > 1 { Action::Refused } else { Action::StructValue }
+        }
         NativeType::Delegate(_) => Action::Helper,
         NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,
         NativeType::CriticalHandle(_) if !plan.by_ref && !is_result => Action::CriticalHandle,
