@@ -33,18 +33,25 @@ pub fn check_program(path: &Path) -> Result<(), String> {
         let row = image.assembly_ref(rid).map_err(|e| e.to_string())?;
         match image.string(row.name).map_err(|e| e.to_string())? {
             "System.Private.CoreLib" => core_runtime = true,
-            "System.Runtime" => core_runtime |= row.major_version > 4 || (row.major_version == 4 && row.minor_version > 1),
+            "System.Runtime" => {
+                core_runtime |= row.major_version > 4 || (row.major_version == 4 && row.minor_version > 1)
+            }
             "mscorlib" | "netstandard" => {
                 core_library = true;
                 if row.major_version > 4 {
-                    return Err(format!("{name}: built for mscorlib {}.{}, newer than 4.0", row.major_version, row.minor_version));
+                    return Err(format!(
+                        "{name}: built for mscorlib {}.{}, newer than 4.0",
+                        row.major_version, row.minor_version
+                    ));
                 }
             }
             _ => {}
         }
     }
     if core_runtime && !core_library {
-        return Err(format!("{name}: built for .NET Core only (it references its System.Runtime, not mscorlib or netstandard)"));
+        return Err(format!(
+            "{name}: built for .NET Core only (it references its System.Runtime, not mscorlib or netstandard)"
+        ));
     }
     if image.entry_point_token().is_nil() {
         return Err(format!("{name}: a library without an entry point, not a program"));

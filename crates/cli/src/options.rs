@@ -114,7 +114,9 @@ fn parse_size(text: &str) -> Result<usize, String> {
 
 /// MONO_PATH's directories.
 pub fn mono_path() -> Vec<PathBuf> {
-    std::env::var_os("MONO_PATH").map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect()).unwrap_or_default()
+    std::env::var_os("MONO_PATH")
+        .map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect())
+        .unwrap_or_default()
 }
 
 impl Options {
@@ -124,7 +126,8 @@ impl Options {
 
     pub fn heap(&self) -> HeapOptions {
         let defaults = HeapOptions::default();
-        let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress { every_nth_allocation: n, every_nth_safepoint: n });
+        let stress =
+            self.gc_stress.filter(|&n| n > 0).map(|n| Stress { every_nth_allocation: n, every_nth_safepoint: n });
         HeapOptions {
             max_heap_bytes: self.max_heap,
             nursery_bytes: self.nursery.unwrap_or(defaults.nursery_bytes),

@@ -22,7 +22,11 @@ pub fn print(start_up: Duration) {
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10}", saki_gc::collections());
     for share in [0.5, 0.95, 1.0] {
-        eprintln!("pause p{:<3}          {:>10.3} ms", (share * 100.0) as u32, heap.pause_quantile(share).as_secs_f64() * 1000.0);
+        eprintln!(
+            "pause p{:<3}          {:>10.3} ms",
+            (share * 100.0) as u32,
+            heap.pause_quantile(share).as_secs_f64() * 1000.0
+        );
     }
     let latency = saki_thread::stop_latency_histogram();
     eprintln!("stop latency p50    {:>10} ns", latency.quantile_ns(0.5));

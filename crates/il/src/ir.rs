@@ -103,39 +103,98 @@ pub struct MemFlags {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BinOp {
-    Add, Sub, Mul, Div, DivUn, Rem, RemUn, And, Or, Xor, Shl, Shr, ShrUn,
-    AddOvf, AddOvfUn, SubOvf, SubOvfUn, MulOvf, MulOvfUn,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    DivUn,
+    Rem,
+    RemUn,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    ShrUn,
+    AddOvf,
+    AddOvfUn,
+    SubOvf,
+    SubOvfUn,
+    MulOvf,
+    MulOvfUn,
     /// Min/max and the like used by intrinsics, IEEE minimum/maximum not propagating as Math.Min documents: avoid.
     FCopySign,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnOp {
-    Neg, Not,
+    Neg,
+    Not,
     /// Math intrinsics on F64 or F32.
-    Sqrt, Abs, Floor, Ceil, Trunc, RoundEven,
+    Sqrt,
+    Abs,
+    Floor,
+    Ceil,
+    Trunc,
+    RoundEven,
     /// Bit operations on I32/I64.
-    Clz, Ctz, Popcnt, Bswap,
+    Clz,
+    Ctz,
+    Popcnt,
+    Bswap,
     /// ckfinite: ArithmeticException for NaN and infinities.
     CheckFinite,
     /// Bit casts between integer and float of one size.
-    BitcastI32F32, BitcastF32I32, BitcastI64F64, BitcastF64I64,
+    BitcastI32F32,
+    BitcastF32I32,
+    BitcastI64F64,
+    BitcastF64I64,
 }
 
 /// Comparisons give I32 0 or 1. On floats the plain forms are false for unordered operands, the `Un` forms true
 /// (`Eq`: false, `NeUn`: true). On integers `Un` means unsigned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CmpOp { Eq, NeUn, Lt, LtUn, Gt, GtUn, Le, LeUn, Ge, GeUn }
+pub enum CmpOp {
+    Eq,
+    NeUn,
+    Lt,
+    LtUn,
+    Gt,
+    GtUn,
+    Le,
+    LeUn,
+    Ge,
+    GeUn,
+}
 
 /// Targets of `conv.*`. I1…U4 leave an I32 on the stack (sign- or zero-extended), the others their own type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum ConvTarget { I1, U1, I2, U2, I4, U4, I8, U8, I, U, R4, R8,
+pub enum ConvTarget {
+    I1,
+    U1,
+    I2,
+    U2,
+    I4,
+    U4,
+    I8,
+    U8,
+    I,
+    U,
+    R4,
+    R8,
     /// `conv.r.un`: unsigned integer to F64.
-    RUn }
+    RUn,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AtomicRmw { Add, And, Or, Xor, Exchange }
+pub enum AtomicRmw {
+    Add,
+    And,
+    Or,
+    Xor,
+    Exchange,
+}
 
 /// Everything the code can name without knowing where it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -220,39 +279,93 @@ pub enum Op {
     Un(UnOp, ValueId),
     Cmp(CmpOp, ValueId, ValueId),
     /// value, target, overflow-checked, source is unsigned.
-    Conv { value: ValueId, target: ConvTarget, checked: bool, source_unsigned: bool },
+    Conv {
+        value: ValueId,
+        target: ConvTarget,
+        checked: bool,
+        source_unsigned: bool,
+    },
     /// cond (I32 or I64 or Ref, non-zero = true) ? a : b
     Select(ValueId, ValueId, ValueId),
 
-    Load { addr: ValueId, offset: i32, mem: MemType, flags: MemFlags },
+    Load {
+        addr: ValueId,
+        offset: i32,
+        mem: MemType,
+        flags: MemFlags,
+    },
     /// Not for references that may go into the heap: see `StoreRef`.
-    Store { addr: ValueId, offset: i32, value: ValueId, mem: MemType, flags: MemFlags },
+    Store {
+        addr: ValueId,
+        offset: i32,
+        value: ValueId,
+        mem: MemType,
+        flags: MemFlags,
+    },
     /// Reference store with write barrier. `object`: the heap object stored into if known, else the destination may be
     /// anywhere.
-    StoreRef { object: Option<ValueId>, addr: ValueId, offset: i32, value: ValueId, flags: MemFlags },
+    StoreRef {
+        object: Option<ValueId>,
+        addr: ValueId,
+        offset: i32,
+        value: ValueId,
+        flags: MemFlags,
+    },
     /// Copies `ty`'s bytes. `barrier`: the destination may be in the heap and `ty` holds references.
-    CopyStruct { dst: ValueId, src: ValueId, ty: Ty, barrier: bool, flags: MemFlags },
+    CopyStruct {
+        dst: ValueId,
+        src: ValueId,
+        ty: Ty,
+        barrier: bool,
+        flags: MemFlags,
+    },
     /// Zeroes `ty`'s bytes.
-    InitStruct { addr: ValueId, ty: Ty },
+    InitStruct {
+        addr: ValueId,
+        ty: Ty,
+    },
     /// cpblk: (destination, source, byte count I32 zero-extended) ; memmove semantics.
-    CopyBlock { dst: ValueId, src: ValueId, bytes: ValueId },
+    CopyBlock {
+        dst: ValueId,
+        src: ValueId,
+        bytes: ValueId,
+    },
     /// initblk.
-    InitBlock { addr: ValueId, value: ValueId, bytes: ValueId },
+    InitBlock {
+        addr: ValueId,
+        value: ValueId,
+        bytes: ValueId,
+    },
     /// localloc: byte count (I64) → address, 16-aligned; zeroed when the method has init locals.
-    LocAlloc { bytes: ValueId, zero: bool },
+    LocAlloc {
+        bytes: ValueId,
+        zero: bool,
+    },
 
     /// Throws NullReferenceException if the value is 0.
     NullCheck(ValueId),
     /// Throws IndexOutOfRangeException unless (unsigned) index < length. Both I32, or both I64.
-    BoundsCheck { index: ValueId, length: ValueId },
+    BoundsCheck {
+        index: ValueId,
+        length: ValueId,
+    },
     /// Array length: I32. NullReferenceException if null.
     ArrayLen(ValueId),
     /// Address of element: array + ARRAY_DATA_OFFSET + index * element_size_bytes; no checks; an I32 index is
     /// zero-extended. ByRef.
-    ElementAddr { array: ValueId, index: ValueId, element_size_bytes: u32 },
+    ElementAddr {
+        array: ValueId,
+        index: ValueId,
+        element_size_bytes: u32,
+    },
 
     /// `struct_result`: where a struct result goes (its type is `sig.ret`); such a call defines no value.
-    Call { target: CallTarget, sig: Box<CallSig>, args: Vec<ValueId>, struct_result: Option<ValueId> },
+    Call {
+        target: CallTarget,
+        sig: Box<CallSig>,
+        args: Vec<ValueId>,
+        struct_result: Option<ValueId>,
+    },
 
     /// Instance of a class (not string, not array), zeroed, constructor not run. Also boxes: the caller stores the value.
     NewObject(Ty),
@@ -267,9 +380,19 @@ pub enum Op {
     /// Safepoint.
     Poll,
 
-    AtomicRmw { op: AtomicRmw, addr: ValueId, value: ValueId, mem: MemType },
+    AtomicRmw {
+        op: AtomicRmw,
+        addr: ValueId,
+        value: ValueId,
+        mem: MemType,
+    },
     /// Returns the old value.
-    AtomicCas { addr: ValueId, expected: ValueId, new: ValueId, mem: MemType },
+    AtomicCas {
+        addr: ValueId,
+        expected: ValueId,
+        new: ValueId,
+        mem: MemType,
+    },
     /// Full fence.
     Fence,
     /// Current `*mut ThreadAbi` (I64).
@@ -291,18 +414,32 @@ pub struct Inst {
 pub enum Terminator {
     Jump(BlockId),
     /// I32/I64/Ref/ByRef condition: non-zero → `then`.
-    Brif { cond: ValueId, then: BlockId, otherwise: BlockId },
-    Switch { value: ValueId, targets: Vec<BlockId>, default: BlockId },
+    Brif {
+        cond: ValueId,
+        then: BlockId,
+        otherwise: BlockId,
+    },
+    Switch {
+        value: ValueId,
+        targets: Vec<BlockId>,
+        default: BlockId,
+    },
     /// Scalar result, or the address of a struct result (copied to the caller's buffer), or none.
     Ret(Option<ValueId>),
     /// Tail call: replaces the frame; only outside try regions.
-    TailCall { target: CallTarget, sig: Box<CallSig>, args: Vec<ValueId> },
+    TailCall {
+        target: CallTarget,
+        sig: Box<CallSig>,
+        args: Vec<ValueId>,
+    },
     Throw(ValueId),
     /// Throws the exception in this value again, keeping its stack trace.
     Rethrow(ValueId),
     /// End of the finally/fault handler of `clauses[clause]` when an exception entered it: the second pass goes on, with
     /// the exception and unwind token that entered that clause.
-    ResumeUnwind { clause: u32 },
+    ResumeUnwind {
+        clause: u32,
+    },
     /// End of a filter function: I32, 1 = handle.
     EndFilter(ValueId),
     Unreachable,

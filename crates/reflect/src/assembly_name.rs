@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{InternalCall, ObjRef, Thread, strings};
-use saki_types::{LoadErrorKind, LoadResult};
 use saki_types::binder::{token_of_key, token_of_reference};
+use saki_types::{LoadErrorKind, LoadResult};
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 

@@ -148,7 +148,10 @@ fn import(method: &'static Method) -> LoadResult<Function> {
         }
     }
     if !function.deferred_errors.is_empty() {
-        DEFERRED.write().get_or_insert_default().insert(method as *const Method as usize, function.deferred_errors.clone());
+        DEFERRED
+            .write()
+            .get_or_insert_default()
+            .insert(method as *const Method as usize, function.deferred_errors.clone());
     }
     Ok(function)
 }
@@ -344,7 +347,11 @@ fn place_thunk_with(
             RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
             other => saki_base::bug!("thunk {} names {other:?}", compiled.name),
         };
-        let kind = if reloc.kind == RelocKind::Abs8 { saki_code::RelocKind::Abs8 } else { saki_code::RelocKind::X86CallPCRel4 };
+        let kind = if reloc.kind == RelocKind::Abs8 {
+            saki_code::RelocKind::Abs8
+        } else {
+            saki_code::RelocKind::X86CallPCRel4
+        };
         let target = saki_code::RelocTarget::Address(target);
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }

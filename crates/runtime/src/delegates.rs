@@ -22,11 +22,22 @@ pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDe
 ///
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn delegate_init(t: Thread, delegate: ObjRef, target: ObjRef, code: usize, method: *const Method) {
+pub unsafe extern "C" fn delegate_init(
+    t: Thread,
+    delegate: ObjRef,
+    target: ObjRef,
+    code: usize,
+    method: *const Method,
+) {
     t.run(|| {
         let method = if method.is_null() { method_of_code(code) } else { Some(method) };
         let Some(method) = method else {
-            return Err(exceptions::throw(t, "System", "ArgumentException", "The function pointer belongs to no method."));
+            return Err(exceptions::throw(
+                t,
+                "System",
+                "ArgumentException",
+                "The function pointer belongs to no method.",
+            ));
         };
         // SAFETY: `Symbol::MethodHandle`, or found below.
         let method = unsafe { &*method };
@@ -47,13 +58,27 @@ pub fn method_of_code(code: usize) -> Option<*const Method> {
 ///
 /// # Errors
 /// NullReferenceException for an instance method without target; load errors.
-pub fn init(t: Thread, delegate: ObjRef, target: ObjRef, method: &'static Method, resolved_code: Option<usize>) -> Managed<()> {
+pub fn init(
+    t: Thread,
+    delegate: ObjRef,
+    target: ObjRef,
+    method: &'static Method,
+    resolved_code: Option<usize>,
+) -> Managed<()> {
     let kind = delegate_kind(type_of(delegate), method, !target.is_null()).to_managed(t)?;
     if kind == DelegateKind::ClosedInstance && target.is_null() {
-        return Err(exceptions::throw(t, "System", "ArgumentException", "Delegate to an instance method cannot have null 'this'."));
+        return Err(exceptions::throw(
+            t,
+            "System",
+            "ArgumentException",
+            "Delegate to an instance method cannot have null 'this'.",
+        ));
     }
     let mut actual = method;
-    if kind == DelegateKind::ClosedInstance && (method.is_virtual() || method.owner.is_interface()) && resolved_code.is_none() {
+    if kind == DelegateKind::ClosedInstance
+        && (method.is_virtual() || method.owner.is_interface())
+        && resolved_code.is_none()
+    {
         actual = type_of(target).resolve_virtual(method).to_managed(t)?;
     }
     if kind == DelegateKind::ClosedInstance

@@ -173,7 +173,8 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
         LoadErrorKind::NotSupported => ("System", "NotSupportedException"),
     };
     let exception = new_exception(t, namespace, name, Some(&error.message))?;
-    static FILE_NAME: ManagedField = ManagedField::corlib("System.IO", "FileNotFoundException", "<FileName>k__BackingField");
+    static FILE_NAME: ManagedField =
+        ManagedField::corlib("System.IO", "FileNotFoundException", "<FileName>k__BackingField");
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeLoadException", "ClassName");
     let subject = strings::new_string(t, &error.subject)?;
     match error.kind {

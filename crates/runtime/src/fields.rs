@@ -25,7 +25,12 @@ impl ManagedField {
         ManagedField { assembly: "mscorlib", namespace, type_name, field, found: AtomicUsize::new(0) }
     }
 
-    pub const fn of(assembly: &'static str, namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
+    pub const fn of(
+        assembly: &'static str,
+        namespace: &'static str,
+        type_name: &'static str,
+        field: &'static str,
+    ) -> Self {
         ManagedField { assembly, namespace, type_name, field, found: AtomicUsize::new(0) }
     }
 

@@ -121,7 +121,9 @@ unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args:
                 true => (0, args[dimension]),
                 false => (args[2 * dimension], args[2 * dimension + 1]),
             };
-            let Ok(length) = u32::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
+            let Ok(length) = u32::try_from(length) else {
+                return Err(exceptions::throw_default(t, "OverflowException"));
+            };
             bounds.push(ArrayBound { length, lower_bound: lower });
         }
         object::new_multi_dim_array(t, array_ty, &bounds)
@@ -258,7 +260,12 @@ macro_rules! throwers {
 
 /// With Mono's own text for the fault; the class library's has a full stop.
 unsafe extern "C" fn throw_null_reference(t: Thread) {
-    let _ = exceptions::throw(t, "System", "NullReferenceException", "Object reference not set to an instance of an object");
+    let _ = exceptions::throw(
+        t,
+        "System",
+        "NullReferenceException",
+        "Object reference not set to an instance of an object",
+    );
 }
 
 throwers! {
@@ -343,11 +350,7 @@ unsafe extern "C" fn frem_single(_t: Thread, a: f32, b: f32) -> f32 {
 
 unsafe extern "C" fn conv_r8_to_u8(_t: Thread, value: f64) -> i64 {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
-    if value < TWO_63 {
-        cvttsd2si(value)
-    } else {
-        (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64
-    }
+    if value < TWO_63 { cvttsd2si(value) } else { (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64 }
 }
 
 /// Truncation as the x64 instruction does it: i64::MIN for what does not fit.
@@ -368,7 +371,8 @@ unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 
         _ => (-1.0, 18_446_744_073_709_551_616.0),
     };
     let signed_64 = matches!(target, 6 | 8);
-    let in_range = if signed_64 { (-9_223_372_036_854_775_808.0..high).contains(&value) } else { value > low && value < high };
+    let in_range =
+        if signed_64 { (-9_223_372_036_854_775_808.0..high).contains(&value) } else { value > low && value < high };
     t.run(|| match in_range {
         true if matches!(target, 7 | 9) => Ok(value as u64 as i64),
         true => Ok(value as i64),
@@ -505,7 +509,11 @@ pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
 ///
 /// # Safety
 /// As `class_init_hook`; `method` is what compiled code stored in `imt_method`.
-pub unsafe extern "C" fn resolve_interface_hook(abi: *mut saki_abi::ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
+pub unsafe extern "C" fn resolve_interface_hook(
+    abi: *mut saki_abi::ThreadAbi,
+    receiver: ObjRef,
+    method: *const (),
+) -> usize {
     // SAFETY: the stub passes the pinned register.
     let t = unsafe { Thread::from_abi(abi) };
     t.run(|| {

@@ -70,7 +70,6 @@ pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
     Box::leak(Box::new(VarArgCookie { image, token })) as *const VarArgCookie as usize
 }
 
-
 macro_rules! missing_helpers {
     ($($name:ident($($param:ident: $ty:ty),*) -> $ret:ty = $what:literal;)*) => {
         $(

@@ -126,7 +126,8 @@ pub fn invoke_address(t: Thread, target: usize, sig: &CallSig, has_this: bool, a
 pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
     let exact = object::type_of(receiver);
     let target = exact.resolve_virtual(method).to_managed(t)?;
-    let this = if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
+    let this =
+        if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
     let mut words = vec![this];
     words.extend_from_slice(args);
     invoke(t, target, &words)

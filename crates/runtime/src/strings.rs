@@ -6,9 +6,9 @@ use crate::thread::{Managed, Thread};
 use crate::vtables::vtable_of;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
 use saki_abi::object::{STRING_CHARS_OFFSET, StringHeader};
 use saki_abi::vtable::VTable;
-use saki_abi::ObjRef;
 use saki_metadata::Token;
 use saki_types::{Image, universe};
 use std::sync::OnceLock;
@@ -27,7 +27,8 @@ fn string_vtable() -> &'static VTable {
 /// # Errors
 /// OutOfMemoryException.
 pub fn alloc_string(t: Thread, length: usize) -> Managed<ObjRef> {
-    let length = i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
+    let length =
+        i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
     // SAFETY: System.String's vtable; `t` is current.
     let string = unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length) };
     string.ok_or_else(|| exceptions::out_of_memory(t))

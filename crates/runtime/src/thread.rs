@@ -96,7 +96,23 @@ pub trait IcallResult {
 macro_rules! zeroes {
     ($($ty:ty = $zero:expr),*) => { $(impl IcallResult for $ty { fn zero() -> Self { $zero } })* };
 }
-zeroes!(() = (), ObjRef = ObjRef::NULL, bool = false, u8 = 0, i8 = 0, u16 = 0, i16 = 0, u32 = 0, i32 = 0, u64 = 0, i64 = 0, usize = 0, isize = 0, f32 = 0.0, f64 = 0.0);
+zeroes!(
+    () = (),
+    ObjRef = ObjRef::NULL,
+    bool = false,
+    u8 = 0,
+    i8 = 0,
+    u16 = 0,
+    i16 = 0,
+    u32 = 0,
+    i32 = 0,
+    u64 = 0,
+    i64 = 0,
+    usize = 0,
+    isize = 0,
+    f32 = 0.0,
+    f64 = 0.0
+);
 
 impl<T> IcallResult for *mut T {
     fn zero() -> Self {

@@ -27,7 +27,12 @@ pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
     let cell = Cell::new(object);
     let address = cell.address() as *mut u8;
     // Release: publishes the filled cell. The first to publish wins, so that the object is unique.
-    match ty.runtime.type_object_cell.compare_exchange(std::ptr::null_mut(), address, Ordering::AcqRel, Ordering::Acquire) {
+    match ty.runtime.type_object_cell.compare_exchange(
+        std::ptr::null_mut(),
+        address,
+        Ordering::AcqRel,
+        Ordering::Acquire,
+    ) {
         Ok(_) => Ok(cell),
         Err(earlier) => {
             cell.set(ObjRef::NULL);
@@ -63,4 +68,3 @@ pub fn require(t: Thread, object: ObjRef, parameter: &str) -> Managed<Ty> {
     let ty = type_of_object(object);
     ty.ok_or_else(|| crate::exceptions::throw(t, "System", "NotSupportedException", "The type is not a runtime type."))
 }
-

@@ -19,7 +19,8 @@ pub fn load_type(assembly: &str, namespace: &str, name: &str) -> LoadResult<Ty> 
     };
     let mut parts = name.split('/');
     let outer = parts.next().unwrap_or_default();
-    let missing = || LoadError::type_load(format!("{assembly} has no type {namespace}.{name}"), format!("{namespace}.{name}"));
+    let missing =
+        || LoadError::type_load(format!("{assembly} has no type {namespace}.{name}"), format!("{namespace}.{name}"));
     let mut ty = image.find_type(namespace, outer)?.ok_or_else(missing)?;
     for inner in parts {
         let def = ty.def().ok_or_else(missing)?;

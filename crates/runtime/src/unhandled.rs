@@ -16,16 +16,17 @@ pub const OTHER_EXIT_CODE: i32 = 255;
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
 pub fn describe(t: Thread, exception: ObjRef) -> String {
-    let text = universe().object().find_method("ToString", 0).ok().flatten().and_then(|to_string| {
-        match invoke::invoke_virtual(t, to_string, exception, &[]) {
-            Ok(slot) if !slot.as_ref().is_null() => Some(strings::to_rust(slot.as_ref())),
-            Ok(_) => None,
-            Err(_) => {
-                t.take_pending();
-                None
-            }
-        }
-    });
+    let text =
+        universe().object().find_method("ToString", 0).ok().flatten().and_then(
+            |to_string| match invoke::invoke_virtual(t, to_string, exception, &[]) {
+                Ok(slot) if !slot.as_ref().is_null() => Some(strings::to_rust(slot.as_ref())),
+                Ok(_) => None,
+                Err(_) => {
+                    t.take_pending();
+                    None
+                }
+            },
+        );
     text.unwrap_or_else(|| type_of(exception).full_name())
 }
 

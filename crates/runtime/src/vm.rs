@@ -141,7 +141,8 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     // SAFETY: the thread just attached.
     let t = unsafe { Thread::from_abi(thread.abi()) };
     check_corlib_version()?;
-    bootstrap(t).map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
+    bootstrap(t)
+        .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
     finalizer::start().map_err(|e| text(&e))?;
     Ok(t)
 }
@@ -239,7 +240,8 @@ pub fn is_shutting_down() -> bool {
 /// # Errors
 /// One line naming the file and what is wrong.
 pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
-    let directory = std::fs::canonicalize(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
+    let directory =
+        std::fs::canonicalize(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
     universe().binder().set_application_base(&directory);
     let assembly = universe().binder().load_file(path)?;
     let _ = ENTRY_ASSEMBLY.set(assembly);

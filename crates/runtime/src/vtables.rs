@@ -1,8 +1,8 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
 use crate::entries::{entry_address, unbox_entry_address};
-use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_abi::stubs::StubId;
+use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
 use saki_types::{LoadError, LoadResult, Method, Ty, Type, imt_slot_index, universe};
 use std::sync::atomic::Ordering;
@@ -92,7 +92,10 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
         display: Box::leak(display.into_boxed_slice()).as_ptr(),
         rank: ty.array_rank(),
         slot_count: layout.slots.len() as u32,
-        element_type: ty.element().filter(|_| ty.is_array()).map_or(std::ptr::null(), |e| e as *const Type as *const ()),
+        element_type: ty
+            .element()
+            .filter(|_| ty.is_array())
+            .map_or(std::ptr::null(), |e| e as *const Type as *const ()),
         ..VTable::EMPTY
     };
     let vtable = VTable::leak(header);
@@ -109,16 +112,13 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
 /// # Errors
 /// `TypeLoad` when the code region is full.
 pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
-    if ty.is_value_type() && method.owner.is_value_type() {
-        unbox_entry_address(method)
-    } else {
-        entry_address(method)
-    }
+    if ty.is_value_type() && method.owner.is_value_type() { unbox_entry_address(method) } else { entry_address(method) }
 }
 
 /// Slots that only one interface method can mean jump straight to it; all others resolve.
 fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
-    let resolver = saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
+    let resolver =
+        saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
     for index in 0..IMT_SLOTS {
         vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
     }

@@ -166,7 +166,10 @@ impl Image {
                 name: self.meta.string(row.name)?.to_string(),
                 version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
                 culture: self.meta.string(row.culture)?.to_string(),
-                public_key_token: crate::binder::token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
+                public_key_token: crate::binder::token_of_reference(
+                    self.meta.blob(row.public_key_or_token)?,
+                    row.flags,
+                ),
             };
             crate::universe().binder().resolve(&name, Some(self))
         })

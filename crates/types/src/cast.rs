@@ -52,10 +52,13 @@ impl Type {
             (TypeKind::Array { element: from, rank: r1 }, TypeKind::Array { element: to, rank: r2 }) => {
                 return Ok(r1 == r2 && array_element_assignable(from, to)?);
             }
-            (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => return Ok(false),
+            (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => {
+                return Ok(false);
+            }
             (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(self, target),
             (TypeKind::Ptr(from), TypeKind::Ptr(to)) => {
-                return Ok(reduced_element(from.underlying().element_type) == reduced_element(to.underlying().element_type)
+                return Ok(reduced_element(from.underlying().element_type)
+                    == reduced_element(to.underlying().element_type)
                     && from.is_value_type()
                     && !matches!(from.element_type, ElementType::ValueType));
             }
@@ -98,7 +101,9 @@ fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
         return Ok(to.is_reference_type() && from.is_assignable_to(to)?);
     }
     if from.is_generic_param() {
-        return Ok(to.is_reference_type() && from.is_assignable_to(to)? && from.generic_param().is_some_and(|p| p.flags & 4 != 0));
+        return Ok(to.is_reference_type()
+            && from.is_assignable_to(to)?
+            && from.generic_param().is_some_and(|p| p.flags & 4 != 0));
     }
     if from.is_pointer() || to.is_pointer() {
         return from.is_assignable_to(to);

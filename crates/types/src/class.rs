@@ -125,13 +125,22 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
         let context = GenericContext { class_args: ty.args, method_args: &[] };
         let parent = def.image.resolve_type(def.extends, &context)?;
         if parent.is_interface() || (parent.is_sealed() && ty.element_type == ElementType::Class) {
-            let message = format!("Could not load type '{}': parent type '{}' is not a class that may be inherited", ty.full_name(), parent.full_name());
+            let message = format!(
+                "Could not load type '{}': parent type '{}' is not a class that may be inherited",
+                ty.full_name(),
+                parent.full_name()
+            );
             return Err(LoadError::type_load(message, ty.full_name()));
         }
         let mut at = Some(parent);
         while let Some(ancestor) = at {
-            if ancestor.generic_definition().unwrap_or(ancestor) == ty.generic_definition().unwrap_or(ty) && ancestor == ty {
-                return Err(LoadError::type_load(format!("Type '{}' inherits from itself", ty.full_name()), ty.full_name()));
+            if ancestor.generic_definition().unwrap_or(ancestor) == ty.generic_definition().unwrap_or(ty)
+                && ancestor == ty
+            {
+                return Err(LoadError::type_load(
+                    format!("Type '{}' inherits from itself", ty.full_name()),
+                    ty.full_name(),
+                ));
             }
             at = ancestor.parent()?;
         }
@@ -170,7 +179,12 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
         return Ok(Box::leak(Box::new(array_class(ty))));
     }
     let Some(def) = ty.def() else {
-        return Ok(Box::leak(Box::new(ClassInfo { first_method: 1, methods: Box::new([]), fields: Box::new([]), first_field: 1 })));
+        return Ok(Box::leak(Box::new(ClassInfo {
+            first_method: 1,
+            methods: Box::new([]),
+            fields: Box::new([]),
+            first_field: 1,
+        })));
     };
     let methods = def.image.meta.type_def_methods(def.rid)?;
     let field_range = def.image.meta.type_def_fields(def.rid)?;
@@ -220,7 +234,7 @@ fn array_class(ty: Ty) -> ClassInfo {
                 definition: None,
                 runtime: Default::default(),
                 slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
+                sig: Lazy::default(),
             }));
             OnceLock::from(method)
         })

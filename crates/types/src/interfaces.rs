@@ -60,7 +60,8 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
                 let interface = def.image.resolve_type(token?, &context)?;
                 if !interface.is_interface() {
                     let name = ty.full_name();
-                    let message = format!("Could not load type '{name}': '{}' is not an interface", interface.full_name());
+                    let message =
+                        format!("Could not load type '{name}': '{}' is not an interface", interface.full_name());
                     return Err(LoadError::type_load(message, name));
                 }
                 declared.push(interface);

@@ -149,14 +149,16 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     if ty.is_open {
         return Err(error(ty, "an open generic type has no layout"));
     }
-    if matches!(ty.kind, TypeKind::SzArray(_) | TypeKind::Array { .. } | TypeKind::Ptr(_) | TypeKind::ByRef(_) | TypeKind::FnPtr(_)) {
+    if matches!(
+        ty.kind,
+        TypeKind::SzArray(_) | TypeKind::Array { .. } | TypeKind::Ptr(_) | TypeKind::ByRef(_) | TypeKind::FnPtr(_)
+    ) {
         return Err(error(ty, "it has no fields"));
     }
     let is_value = ty.is_value_type();
-    let (mut size, mut align, mut refs, mut blittable) = (u64::from(if is_value { 0 } else { OBJECT_HEADER_BYTES }), 1, Vec::new(), true);
-    if !is_value
-        && let Some(parent) = ty.parent()?
-    {
+    let (mut size, mut align, mut refs, mut blittable) =
+        (u64::from(if is_value { 0 } else { OBJECT_HEADER_BYTES }), 1, Vec::new(), true);
+    if !is_value && let Some(parent) = ty.parent()? {
         let inherited = parent.instance_layout()?;
         size = u64::from(inherited.size_bytes);
         align = inherited.align_bytes;
@@ -262,7 +264,20 @@ fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, 
 fn is_blittable(ty: Ty) -> LoadResult<bool> {
     use ElementType as E;
     Ok(match ty.element_type {
-        E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8 | E::I | E::U | E::Ptr | E::FnPtr => true,
+        E::I1
+        | E::U1
+        | E::I2
+        | E::U2
+        | E::I4
+        | E::U4
+        | E::I8
+        | E::U8
+        | E::R4
+        | E::R8
+        | E::I
+        | E::U
+        | E::Ptr
+        | E::FnPtr => true,
         E::ValueType => ty.instance_layout()?.is_blittable,
         _ => false,
     })

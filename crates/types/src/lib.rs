@@ -51,7 +51,8 @@ mod tests {
             eprintln!("skipped: no class libraries under {}", root.display());
             return;
         }
-        let paths = binder::SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let paths =
+            binder::SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
         universe::init(binder::Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
         let mut failures = Vec::new();
         for file in ["mscorlib.dll", "System.dll", "System.Core.dll", "System.Xml.dll"] {
@@ -59,7 +60,8 @@ mod tests {
             let count = assembly.image.meta.row_count(saki_metadata::TableId::TypeDef);
             for rid in 1..=count {
                 let ty = assembly.image.type_def(rid).expect("type def");
-                let mut note = |what: &str, error: LoadError| failures.push(format!("{what} of {}: {error}", ty.full_name()));
+                let mut note =
+                    |what: &str, error: LoadError| failures.push(format!("{what} of {}: {error}", ty.full_name()));
                 for method in ty.methods().expect("methods") {
                     if let Err(e) = method.sig() {
                         note("signature", e);

@@ -107,7 +107,9 @@ impl Type {
     pub fn trace_name(&self) -> String {
         match &self.kind {
             TypeKind::SzArray(element) => format!("{}[]", element.trace_name()),
-            TypeKind::Array { element, rank } => format!("{}[{}]", element.trace_name(), ",".repeat(*rank as usize - 1)),
+            TypeKind::Array { element, rank } => {
+                format!("{}[{}]", element.trace_name(), ",".repeat(*rank as usize - 1))
+            }
             TypeKind::Ptr(element) => format!("{}*", element.trace_name()),
             TypeKind::ByRef(element) => format!("{}&", element.trace_name()),
             _ => self.full_name(),

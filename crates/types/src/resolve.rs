@@ -114,7 +114,11 @@ impl Image {
     ///
     /// # Errors
     /// `BadImageFormat`, `TypeLoad`.
-    pub fn resolve_standalone_sig(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static MethodSig> {
+    pub fn resolve_standalone_sig(
+        &'static self,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<&'static MethodSig> {
         let row = self.meta.stand_alone_sig(token.rid())?;
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
             StandAloneSigRaw::Method(raw) => Ok(Box::leak(Box::new(resolve_method_sig(self, &raw, context)?))),
@@ -131,7 +135,8 @@ impl Image {
             return Ok(Vec::new());
         }
         let row = self.meta.stand_alone_sig(token.rid())?;
-        let StandAloneSigRaw::Locals(sigs) = saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? else {
+        let StandAloneSigRaw::Locals(sigs) = saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)?
+        else {
             return Err(self.bad_token(token));
         };
         sigs.iter()

@@ -43,7 +43,11 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
 ///
 /// # Errors
 /// As `resolve_type_sig`.
-pub fn resolve_method_sig(image: &'static Image, raw: &MethodSigRaw, context: &GenericContext) -> LoadResult<MethodSig> {
+pub fn resolve_method_sig(
+    image: &'static Image,
+    raw: &MethodSigRaw,
+    context: &GenericContext,
+) -> LoadResult<MethodSig> {
     Ok(MethodSig {
         has_this: raw.has_this,
         explicit_this: raw.explicit_this,

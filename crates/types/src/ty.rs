@@ -44,10 +44,15 @@ pub enum TypeKind {
     /// A type definition; a generic definition is its own instantiation over its parameters.
     Def(TypeDef),
     /// Instantiation of a generic definition.
-    Inst { definition: Ty },
+    Inst {
+        definition: Ty,
+    },
     SzArray(Ty),
     /// Multi-dimensional (also rank 1 with bounds).
-    Array { element: Ty, rank: u32 },
+    Array {
+        element: Ty,
+        rank: u32,
+    },
     Ptr(Ty),
     ByRef(Ty),
     FnPtr(&'static MethodSig),
@@ -170,9 +175,7 @@ impl Type {
         match &self.kind {
             TypeKind::Def(def) => def.flags,
             TypeKind::Inst { definition } => definition.flags(),
-            TypeKind::SzArray(_) | TypeKind::Array { .. } => {
-                type_flags::SERIALIZABLE | type_flags::SEALED | 1
-            }
+            TypeKind::SzArray(_) | TypeKind::Array { .. } => type_flags::SERIALIZABLE | type_flags::SEALED | 1,
             _ => 1,
         }
     }
@@ -201,7 +204,9 @@ impl Type {
     /// Element type of arrays, pointers and byrefs.
     pub fn element(&self) -> Option<Ty> {
         match self.kind {
-            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => Some(t),
+            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => {
+                Some(t)
+            }
             _ => None,
         }
     }
@@ -234,8 +239,23 @@ impl Type {
     pub fn is_value_type(&self) -> bool {
         use ElementType as E;
         match self.element_type {
-            E::Void | E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8
-            | E::I | E::U | E::ValueType | E::TypedByRef => true,
+            E::Void
+            | E::Boolean
+            | E::Char
+            | E::I1
+            | E::U1
+            | E::I2
+            | E::U2
+            | E::I4
+            | E::U4
+            | E::I8
+            | E::U8
+            | E::R4
+            | E::R8
+            | E::I
+            | E::U
+            | E::ValueType
+            | E::TypedByRef => true,
             _ => false,
         }
     }
@@ -250,7 +270,9 @@ impl Type {
         match &self.kind {
             TypeKind::Def(def) => def.image,
             TypeKind::Inst { definition } => definition.image(),
-            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => t.image(),
+            TypeKind::SzArray(t) | TypeKind::Array { element: t, .. } | TypeKind::Ptr(t) | TypeKind::ByRef(t) => {
+                t.image()
+            }
             TypeKind::Var(p) | TypeKind::MVar(p) => p.image,
             TypeKind::FnPtr(_) => crate::universe().corlib(),
         }
@@ -258,7 +280,8 @@ impl Type {
 
     /// Whether this is the corlib definition `namespace.name`.
     pub fn is_corlib(&self, namespace: &str, name: &str) -> bool {
-        self.def().is_some_and(|d| d.name == name && d.namespace == namespace && d.enclosing.is_none() && d.image.is_corlib)
+        self.def()
+            .is_some_and(|d| d.name == name && d.namespace == namespace && d.enclosing.is_none() && d.image.is_corlib)
     }
 
     /// Base type; None for Object, interfaces, pointers, byrefs.

@@ -158,7 +158,8 @@ impl Universe {
         }
         if definition.generic_args.len() != args.len() {
             let name = definition.full_name();
-            let message = format!("Method {name} takes {} generic arguments, not {}", definition.generic_args.len(), args.len());
+            let message =
+                format!("Method {name} takes {} generic arguments, not {}", definition.generic_args.len(), args.len());
             return Err(LoadError::type_load(message, name));
         }
         if args.iter().any(|a| type_depth(a) > MAX_GENERIC_DEPTH) {

@@ -344,7 +344,12 @@ fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Option<
         if interface == wanted.owner || !interface.interfaces()?.contains(&wanted.owner) {
             continue;
         }
-        candidates.extend(method_impls(interface)?.into_iter().filter(|(_, declaration)| *declaration == wanted).map(|(body, _)| body));
+        candidates.extend(
+            method_impls(interface)?
+                .into_iter()
+                .filter(|(_, declaration)| *declaration == wanted)
+                .map(|(body, _)| body),
+        );
     }
     for &candidate in &candidates {
         let inherited = candidate.owner.interfaces()?;
@@ -395,7 +400,9 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     if flags & crate::ty::type_flags::ABSTRACT != 0 {
         return Ok(());
     }
-    if let Some(hole) = slots.iter().find(|m| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. })) {
+    if let Some(hole) =
+        slots.iter().find(|m| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. }))
+    {
         let name = ty.full_name();
         let message = format!("Could not load type '{name}': abstract method {} is not implemented", hole.full_name());
         return Err(LoadError::type_load(message, name));

@@ -2,9 +2,9 @@
 //!
 //! Left out: the volatile accesses and barriers (`volatile`), GetStackTraces, SuspendInternal and ResumeInternal.
 
-use crate::system::app_domain::ROOT_DOMAIN_ID;
 use super::waitables;
 use crate::arguments::{non_null, units_at};
+use crate::system::app_domain::ROOT_DOMAIN_ID;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_runtime::pending::{self, WaitEnd};

@@ -83,7 +83,7 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
 });
 
 fn cpu_count() -> i32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get() as i32)
+    saki_os::cpu::count() as i32
 }
 
 /// What to do once the lock is released.
