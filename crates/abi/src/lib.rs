@@ -5,6 +5,7 @@
 
 pub mod helpers;
 pub mod object;
+pub mod position;
 pub mod stubs;
 pub mod thread;
 pub mod vtable;

@@ -3,6 +3,8 @@
 //! Invariant: immutable once placed, so that signal handlers may read it; never freed (a body that is retired keeps its
 //! description, since a walker may hold it). Left out: variables' locations (stacks are scanned conservatively).
 
+use saki_abi::position;
+
 /// What sort of code a body is; walkers decide by it what a frame means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeKind {
@@ -40,6 +42,8 @@ pub struct CodeInfo {
     pub clauses: Box<[ClauseInfo]>,
     /// Sorted by `native_offset`; an entry holds up to the next one.
     pub il_map: Box<[IlMapEntry]>,
+    /// Bodies inlined into this one; `abi::position`s number them from 1.
+    pub inline_sites: Box<[InlineSite]>,
     /// Instructions that may trap, sorted by `offset`.
     pub traps: Box<[TrapSite]>,
     /// For diagnostics and perf maps.
@@ -89,10 +93,20 @@ pub enum ClauseKind {
     Fault,
 }
 
+/// A body that was inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InlineSite {
+    /// The `types::Method`, untyped.
+    pub method: *const (),
+    /// `abi::position` of the call, in the body that it was inlined into.
+    pub call_position: u32,
+}
+
 /// Native → IL position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IlMapEntry {
     pub native_offset: u32,
+    /// An `abi::position`.
     pub il_offset: u32,
 }
 
@@ -116,6 +130,7 @@ impl CodeInfo {
             handlers: Box::default(),
             clauses: Box::default(),
             il_map: Box::default(),
+            inline_sites: Box::default(),
             traps: Box::default(),
             name: name.into(),
         }
@@ -139,10 +154,24 @@ impl CodeInfo {
         self.handlers.get(first..first + site.handler_count as usize).unwrap_or(&[])
     }
 
-    /// IL offset of the instruction at native `offset` bytes (pass `return offset − 1` for callers); `None` = unmapped.
-    pub fn il_offset(&self, offset: u32) -> Option<u32> {
+    /// `abi::position` of the instruction at native `offset` bytes (pass `return offset − 1` for callers); `None` = unmapped.
+    pub fn position(&self, offset: u32) -> Option<u32> {
         let after = self.il_map.partition_point(|entry| entry.native_offset <= offset);
         Some(self.il_map[after.checked_sub(1)?].il_offset)
+    }
+
+    /// IL offset in the body's own method of the instruction at native `offset`: that of the call for inlined code.
+    pub fn il_offset(&self, offset: u32) -> Option<u32> {
+        let mut at = self.position(offset)?;
+        while let Some(site) = self.inline_site(at) {
+            at = site.call_position;
+        }
+        Some(position::unpack(at).1)
+    }
+
+    /// The inlined body that a position lies in; `None` for the method itself.
+    pub fn inline_site(&self, at: u32) -> Option<&InlineSite> {
+        self.inline_sites.get((position::unpack(at).0 as usize).checked_sub(1)?)
     }
 
     /// Raw trap code of the instruction at `pc`.

@@ -74,7 +74,7 @@ pub use error::CodeError;
 pub use heap::{Reloc, RelocKind, RelocTarget, place, retire, veneer};
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 pub use imt::imt_cache_insert;
-pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, TrapSite};
+pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
 pub use map::{contains, lookup};
 pub use region::{init, region_range};
 #[cfg(target_arch = "x86_64")]

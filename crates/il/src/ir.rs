@@ -18,6 +18,7 @@ mod display;
 pub mod verify;
 
 use saki_abi::HelperId;
+pub use saki_abi::position;
 use saki_types::{Field, Image, LoadError, Method, Ty};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -401,12 +402,20 @@ pub enum Op {
     FramePointer,
 }
 
+/// A body that was inlined.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct InlineSite {
+    pub method: &'static Method,
+    /// Packed position of the call, in the caller.
+    pub call_position: u32,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
     pub op: Op,
     /// Type of the value defined; `Void` when none.
     pub ty: IrType,
-    /// CIL offset in the outermost method, for stack traces.
+    /// Where the instruction comes from, for stack traces: see [`position`].
     pub il_offset: u32,
 }
 
@@ -524,4 +533,6 @@ pub struct Function {
     pub is_stub: bool,
     /// Load errors met while importing: `HelperId::ThrowDeferred` names them by index. Filters index their parent's list.
     pub deferred_errors: Vec<LoadError>,
+    /// Bodies inlined into this one, for stack traces: see [`position`].
+    pub inline_sites: Vec<InlineSite>,
 }

@@ -114,6 +114,7 @@ impl Compiler {
         self.lower(context, func, parent)?;
         let mut code = self.finish(context, &func.name)?;
         code.clauses.clone_from(&func.clauses);
+        code.inline_sites.clone_from(&func.inline_sites);
         let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };
         Ok((code, frame))
     }

@@ -1,7 +1,7 @@
 //! The result of a compilation: bytes and tables, all relative to the start of the code.
 
 use crate::symbols::RelocTarget;
-use saki_il::ir::Clause;
+use saki_il::ir::{Clause, InlineSite};
 
 /// Machine code of one function, ready to be placed.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct CompiledCode {
     pub traps: Vec<TrapSite>,
     /// Sorted by `native_offset`; an entry holds up to the next one.
     pub il_map: Vec<IlMapEntry>,
+    /// Bodies inlined into the function; `abi::position`s number them from 1.
+    pub inline_sites: Vec<InlineSite>,
     /// Bytes from FP down to SP after the prologue.
     pub frame_size_bytes: u32,
     /// Code of the filter functions, in the order of `Function::filters`.
@@ -87,6 +89,7 @@ pub struct TrapSite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IlMapEntry {
     pub native_offset: u32,
+    /// An `abi::position`.
     pub il_offset: u32,
 }
 

@@ -169,9 +169,12 @@ pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
 fn place_function(t: Thread, method: &'static Method, function: &Function) -> Managed<&'static CodeInfo> {
     let started = Instant::now();
     let compiled = compiler().compile(function);
-    let compiled = compiled.map_err(|error| {
-        let message = format!("{}: {error}", method.full_name());
-        exceptions::throw_load_error(t, &LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()))
+    let compiled = compiled.map_err(|error| match error {
+        saki_jit::CompileError::Load(error) => exceptions::throw_load_error(t, &error),
+        error => {
+            let message = format!("{}: {error}", method.full_name());
+            exceptions::throw_load_error(t, &LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()))
+        }
     })?;
     STATISTICS.codegen_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
     if let Some(name) = DUMP.get().and_then(|d| d.clif.as_ref())
@@ -255,6 +258,11 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
                 ClauseKind::Fault => saki_code::ClauseKind::Fault,
             },
         })
+        .collect();
+    info.inline_sites = compiled
+        .inline_sites
+        .iter()
+        .map(|s| saki_code::InlineSite { method: s.method as *const Method as *const (), call_position: s.call_position })
         .collect();
     info.il_map = compiled
         .il_map

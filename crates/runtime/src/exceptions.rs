@@ -170,6 +170,7 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
         LoadErrorKind::InvalidProgram => ("System", "InvalidProgramException"),
         LoadErrorKind::MethodAccess => ("System", "MethodAccessException"),
         LoadErrorKind::FieldAccess => ("System", "FieldAccessException"),
+        LoadErrorKind::MemberAccess => ("System", "MemberAccessException"),
         LoadErrorKind::NotSupported => ("System", "NotSupportedException"),
     };
     let exception = new_exception(t, namespace, name, Some(&error.message))?;

@@ -1,13 +1,14 @@
 //! Stack traces: recording frames in an exception while it is thrown, and walking the live stack.
 //!
 //! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each frame
-//! the method's address and (IL offset << 32 | native offset). It grows by doubling.
+//! the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame are frames of
+//! their own, marked as part of the one that follows (`INLINED`).
 
 use crate::exceptions::Thrown;
 use crate::fields::ManagedField;
 use crate::object;
 use crate::thread::{Managed, Thread};
-use saki_abi::ObjRef;
+use saki_abi::{ObjRef, position};
 use saki_code::CodeKind;
 use saki_types::{Method, universe};
 use saki_unwind::{Frame, Frames};
@@ -23,21 +24,33 @@ pub struct TraceFrame {
     pub method: &'static Method,
     /// `NO_IL_OFFSET` when not known.
     pub il_offset: u32,
-    /// Bytes from the start of the method's code.
+    /// Bytes from the start of the method's code (for an inlined body: of the code it was inlined into).
     pub native_offset: u32,
+    /// The next frame's method has this one inlined.
+    pub is_inlined: bool,
 }
 
-fn trace_frame(frame: &Frame) -> Option<TraceFrame> {
-    let info = frame.code()?;
+/// In a native offset: the frame is an inlined body.
+const INLINED: u32 = 1 << 31;
+
+/// Calls `visit` with the frame's methods, inlined ones first.
+fn for_each_method(frame: &Frame, mut visit: impl FnMut(TraceFrame)) {
+    let Some(info) = frame.code() else { return };
     if !matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter) || info.method.is_null() {
-        return None;
+        return;
     }
-    Some(TraceFrame {
-        // SAFETY: code of these kinds is placed with its `&'static Method`.
-        method: unsafe { &*(info.method as *const Method) },
-        il_offset: frame.il_offset().unwrap_or(NO_IL_OFFSET),
-        native_offset: frame.native_offset().unwrap_or(0),
-    })
+    let native_offset = frame.native_offset().unwrap_or(0);
+    let mut at = frame.position();
+    while let Some((position, site)) = at.and_then(|p| Some((p, info.inline_site(p)?))) {
+        // SAFETY: inline sites are recorded with their `&'static Method`.
+        let method = unsafe { &*(site.method as *const Method) };
+        visit(TraceFrame { method, il_offset: position::unpack(position).1, native_offset, is_inlined: true });
+        at = Some(site.call_position);
+    }
+    // SAFETY: code of these kinds is placed with its `&'static Method`.
+    let method = unsafe { &*(info.method as *const Method) };
+    let il_offset = at.map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
+    visit(TraceFrame { method, il_offset, native_offset, is_inlined: false });
 }
 
 const FIRST_FRAMES: usize = 8;
@@ -52,17 +65,25 @@ pub fn reset(t: Thread, exception: ObjRef) {
 pub fn forget_catching_frame(exception: ObjRef) {
     let trace = STACK_TRACE.get_ref(exception);
     if !trace.is_null() {
+        let at = words(trace);
         // SAFETY: word 0 of a trace array is its number of frames.
-        unsafe { *words(trace) = (*words(trace) - 1).max(0) };
+        let mut count = (unsafe { *at } as usize).saturating_sub(1);
+        // SAFETY: entries below the number of frames are in the array. The bodies inlined into the frame go with it.
+        while count > 0 && unsafe { *at.add(count * WORDS_PER_FRAME) } as u32 & INLINED != 0 {
+            count -= 1;
+        }
+        // SAFETY: as above.
+        unsafe { *at = count as i64 };
     }
 }
 
 /// Appends a frame. Without memory for it the frame is left out.
 pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
-    let Some(frame) = trace_frame(frame) else { return };
-    if let Err(Thrown(())) = try_append(t, exception, frame) {
-        t.take_pending();
-    }
+    for_each_method(frame, |method| {
+        if let Err(Thrown(())) = try_append(t, exception, method) {
+            t.take_pending();
+        }
+    });
 }
 
 fn words(trace: ObjRef) -> *mut i64 {
@@ -85,10 +106,11 @@ fn try_append(t: Thread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
         trace = grown;
     }
     let at = words(trace);
+    let native_offset = frame.native_offset | if frame.is_inlined { INLINED } else { 0 };
     // SAFETY: `needed` words are there.
     unsafe {
         *at.add(1 + count * WORDS_PER_FRAME) = frame.method as *const Method as i64;
-        *at.add(2 + count * WORDS_PER_FRAME) = (i64::from(frame.il_offset) << 32) | i64::from(frame.native_offset);
+        *at.add(2 + count * WORDS_PER_FRAME) = (i64::from(frame.il_offset) << 32) | i64::from(native_offset);
         *at = count as i64 + 1;
     }
     Ok(())
@@ -109,7 +131,8 @@ pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
                 TraceFrame {
                     method: &*(*at.add(1 + index * WORDS_PER_FRAME) as *const Method),
                     il_offset: (position >> 32) as u32,
-                    native_offset: position as u32,
+                    native_offset: position as u32 & !INLINED,
+                    is_inlined: position as u32 & INLINED != 0,
                 }
             })
             .collect()
@@ -120,7 +143,9 @@ pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
 pub fn walk(t: Thread) -> Vec<TraceFrame> {
     // SAFETY: the current thread's own stack, walked from the thunk that called the runtime.
     let frames = unsafe { Frames::of_thread(t.abi()) };
-    frames.filter_map(|frame| trace_frame(&frame)).collect()
+    let mut methods = Vec::new();
+    frames.for_each(|frame| for_each_method(&frame, |method| methods.push(method)));
+    methods
 }
 
 /// The caller of an internal call: the innermost frame that is not an internal call's wrapper; `skip` more frames up.

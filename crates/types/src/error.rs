@@ -15,6 +15,7 @@ pub enum LoadErrorKind {
     InvalidProgram,
     MethodAccess,
     FieldAccess,
+    MemberAccess,
     /// Something that Saki does not do yet.
     NotSupported,
 }

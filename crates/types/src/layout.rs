@@ -181,6 +181,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         }
         let field_align = match pack {
             0 => field_ty.value_align_bytes()?,
+            // References stay on word boundaries whatever the packing.
+            _ if field_ty.contains_references()? => field_ty.value_align_bytes()?.max(8),
             limit => field_ty.value_align_bytes()?.min(limit),
         };
         blittable &= is_blittable(field_ty)?;
@@ -190,7 +192,9 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
         if field_ty.is_reference_type() {
             if at % 8 != 0 {
-                return Err(error(ty, &format!("reference field {} is not aligned", field.name)));
+                let message =
+                    format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name);
+                return Err(LoadError::type_load(message, ty.full_name()));
             }
             refs.push(at as u32);
         } else if field_ty.is_value_type() {
@@ -254,7 +258,13 @@ fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, 
         }
         let at = field.offset_bytes.load(Ordering::Relaxed);
         if refs.iter().any(|&r| r < at + field_size && at < r + 8) {
-            return Err(error(ty, &format!("field {} overlaps an object reference", field.name)));
+            let what = format!(
+                "Could not load type '{}' because it contains an object field at offset {} that is incorrectly aligned or \
+                 overlapped by a non-object field.",
+                ty.def().map_or("", |def| def.name),
+                at
+            );
+            return Err(LoadError::type_load(what, ty.full_name()));
         }
     }
     Ok(())

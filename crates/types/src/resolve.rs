@@ -6,7 +6,7 @@ use crate::field::Field;
 use crate::method::{Method, MethodSig};
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
-use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
+use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token, TypeSig};
 
 /// What `!n` and `!!n` mean where a token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl Image {
             }
             TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
                 Member::Field(field) => Ok(field),
-                Member::Method(method) => Err(missing_field(method.owner, method.name)),
+                Member::Method(method) => Err(missing_field(method.owner, method.name, None)),
             },
             _ => Err(self.bad_token(token)),
         }
@@ -173,9 +173,9 @@ impl Image {
         };
         let blob = self.meta.blob(row.signature)?;
         let member = if saki_metadata::is_field_sig(blob) {
-            Member::Field(self.find_field_ref(parent, name)?)
+            self.find_field_ref(parent, name, blob, context).map(Member::Field)?
         } else {
-            Member::Method(self.find_method_ref(parent, name, &saki_metadata::parse_method_sig(blob)?)?)
+            Member::Method(self.find_method_ref(parent, name, &saki_metadata::parse_method_sig(blob)?, context)?)
         };
         if row.class.table() != TableId::TypeSpec {
             let _ = cell.set(member);
@@ -184,7 +184,13 @@ impl Image {
     }
 
     /// A field by name, in the type or an ancestor.
-    fn find_field_ref(&'static self, parent: Ty, name: &str) -> LoadResult<&'static Field> {
+    fn find_field_ref(
+        &'static self,
+        parent: Ty,
+        name: &str,
+        signature: &[u8],
+        caller: &GenericContext,
+    ) -> LoadResult<&'static Field> {
         let mut at = Some(parent);
         while let Some(ty) = at {
             if let Some(field) = ty.find_field(name)? {
@@ -192,27 +198,49 @@ impl Image {
             }
             at = ty.parent()?;
         }
-        Err(missing_field(parent, name))
+        let context = GenericContext { class_args: parent.args, method_args: caller.method_args };
+        let ty = resolve_type_sig(self, &saki_metadata::parse_field_sig(signature)?, &context)?;
+        Err(missing_field(parent, name, Some(ty)))
     }
 
     /// A method by name and signature, in the type or an ancestor (for interfaces: Object). The signature is compared
-    /// between generic *definitions*, where no two methods can coincide by instantiation.
-    fn find_method_ref(&'static self, parent: Ty, name: &str, raw: &MethodSigRaw) -> LoadResult<&'static Method> {
+    /// between generic *definitions*, where no two methods can coincide by instantiation. Signatures of array members are
+    /// written in terms of the place that names them, `caller`.
+    fn find_method_ref(
+        &'static self,
+        parent: Ty,
+        name: &str,
+        raw: &MethodSigRaw,
+        caller: &GenericContext,
+    ) -> LoadResult<&'static Method> {
         let definition = parent.generic_definition().unwrap_or(parent);
         let mut chain = Some((definition, parent));
         while let Some((open, exact)) = chain {
+            let mut found: Option<(usize, &'static Method)> = None;
             for (index, candidate) in open.methods_named(name)?.into_iter().enumerate() {
                 if candidate.generic_args.len() != raw.generic_param_count as usize {
                     continue;
                 }
-                let context = GenericContext { class_args: definition.args, method_args: candidate.generic_args };
-                let Ok(wanted) = resolve_method_sig(self, raw, &context) else { continue };
-                if same_signature(candidate.sig()?, &wanted) {
-                    return match candidate.rid() {
-                        Some(rid) => exact.method_by_rid(rid),
-                        None => Ok(exact.methods_named(name)?[index]),
-                    };
+                let context = match parent.is_array() {
+                    true => *caller,
+                    false => GenericContext { class_args: definition.args, method_args: candidate.generic_args },
+                };
+                let wanted = resolve_method_sig(self, raw, &context)?;
+                if !same_signature(candidate.sig()?, &wanted) {
+                    continue;
                 }
+                // Overloads that differ in custom modifiers only: the one with the same modifiers.
+                if same_modifiers(candidate, self, raw, &context)? {
+                    found = Some((index, candidate));
+                    break;
+                }
+                found = found.or(Some((index, candidate)));
+            }
+            if let Some((index, candidate)) = found {
+                return match candidate.rid() {
+                    Some(rid) => exact.method_by_rid(rid),
+                    None => Ok(exact.methods_named(name)?[index]),
+                };
             }
             chain = match (open.parent()?, exact.parent()?) {
                 (Some(open), Some(exact)) => Some((open, exact)),
@@ -223,7 +251,12 @@ impl Image {
                 _ => None,
             };
         }
-        Err(missing_method(parent, name, Some(raw)))
+        let context = match parent.is_array() {
+            true => *caller,
+            false => GenericContext { class_args: definition.args, method_args: caller.method_args },
+        };
+        let sig = resolve_method_sig(self, raw, &context).ok();
+        Err(missing_method(parent, name, sig.as_ref()))
     }
 }
 
@@ -266,15 +299,84 @@ pub fn signatures_match(candidate: &'static Method, wanted: &'static Method) -> 
     Ok(same_signature(candidate.sig()?, &method_sig_with(wanted, candidate.generic_args)?))
 }
 
-fn missing_method(owner: Ty, name: &str, raw: Option<&MethodSigRaw>) -> LoadError {
-    let subject = format!("{}.{name}", owner.full_name());
-    let _ = raw;
-    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {subject}"), subject)
+/// "Method not found: int Ns.Type.Name(string)".
+fn missing_method(owner: Ty, name: &str, sig: Option<&MethodSig>) -> LoadError {
+    let subject = format!("{}.{name}", short_owner(owner));
+    let text = match sig {
+        None => subject.clone(),
+        Some(sig) => {
+            let numbers: Vec<String> = (0..sig.generic_param_count).map(|n| format!("!{n}")).collect();
+            let generic = if numbers.is_empty() { String::new() } else { format!("<{}>", numbers.join(",")) };
+            let params: Vec<String> = sig.params.iter().map(|p| p.signature_name()).collect();
+            format!("{} {subject}{generic}({})", sig.ret.signature_name(), params.join(","))
+        }
+    };
+    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {text}"), subject)
 }
 
-fn missing_field(owner: Ty, name: &str) -> LoadError {
-    let subject = format!("{}.{name}", owner.full_name());
-    LoadError::new(LoadErrorKind::MissingField, format!("Field '{subject}' not found."), subject)
+/// "Field not found: string Ns.Type.name Due to: …".
+fn missing_field(owner: Ty, name: &str, ty: Option<Ty>) -> LoadError {
+    let subject = format!("{}.{name}", short_owner(owner));
+    let ty = ty.map_or(String::new(), |ty| format!("{} ", ty.signature_name()));
+    let message = format!("Field not found: {ty}{subject} Due to: Could not find field in class");
+    LoadError::new(LoadErrorKind::MissingField, message, subject)
+}
+
+/// Namespace and name without enclosing types, as Mono names the class of a missing member.
+fn short_owner(owner: Ty) -> String {
+    match owner.def() {
+        Some(def) => format!("{}.{}", def.namespace, def.name),
+        None => owner.full_name(),
+    }
+}
+
+/// Custom modifiers of a signature, each with its position: a walk number, whether it is required, the modifier type.
+fn modifiers(
+    image: &'static Image,
+    raw: &MethodSigRaw,
+    context: &GenericContext,
+) -> LoadResult<Vec<(u32, bool, Ty)>> {
+    fn walk(
+        image: &'static Image,
+        sig: &TypeSig,
+        context: &GenericContext,
+        at: &mut u32,
+        out: &mut Vec<(u32, bool, Ty)>,
+    ) -> LoadResult<()> {
+        *at += 1;
+        match sig {
+            TypeSig::Modified { required, modifier, inner } => {
+                *at -= 1;
+                out.push((*at, *required, image.resolve_type(*modifier, context)?));
+                walk(image, inner, context, at, out)
+            }
+            TypeSig::Ptr(inner) | TypeSig::ByRef(inner) | TypeSig::SzArray(inner) | TypeSig::Pinned(inner) => {
+                walk(image, inner, context, at, out)
+            }
+            TypeSig::Array { elem, .. } => walk(image, elem, context, at, out),
+            TypeSig::GenericInst { args, .. } => {
+                args.iter().try_for_each(|arg| walk(image, arg, context, at, out))
+            }
+            _ => Ok(()),
+        }
+    }
+    let (mut at, mut out) = (0, Vec::new());
+    for sig in std::iter::once(&raw.ret).chain(&raw.params) {
+        walk(image, sig, context, &mut at, &mut out)?;
+    }
+    Ok(out)
+}
+
+/// Whether the custom modifiers of `candidate` are those of a reference to it.
+fn same_modifiers(
+    candidate: &'static Method,
+    image: &'static Image,
+    raw: &MethodSigRaw,
+    context: &GenericContext,
+) -> LoadResult<bool> {
+    let Some(rid) = candidate.rid() else { return Ok(true) };
+    let own = crate::signature::raw_method_sig(candidate.image(), rid)?;
+    Ok(modifiers(candidate.image(), &own, &candidate.context())? == modifiers(image, raw, context)?)
 }
 
 /// Whether the type is a definition of this module with no instantiation.

@@ -41,7 +41,12 @@ impl Frame {
         Some((self.pc - 1 - self.code()?.start) as u32)
     }
 
-    /// IL offset of the executing instruction.
+    /// `abi::position` of the executing instruction, which may lie in an inlined body.
+    pub fn position(&self) -> Option<u32> {
+        self.code()?.position(self.native_offset()?)
+    }
+
+    /// IL offset of the executing instruction, in the frame's own method.
     pub fn il_offset(&self) -> Option<u32> {
         self.code()?.il_offset(self.native_offset()?)
     }

@@ -6,7 +6,7 @@
 use super::Importer;
 use super::kinds::is_exact_class;
 use super::stack::{Effect, Entry, Note, Val};
-use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId};
+use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId, position};
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode_at};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
 
@@ -141,7 +141,9 @@ impl Importer<'_> {
 
     fn set_il_offset(&mut self, offset: u32) {
         if !self.s.is_inlined {
-            self.b.il_offset = offset;
+            self.b.il_offset = position::pack(0, offset);
+        } else if self.s.inline_site != 0 {
+            self.b.il_offset = position::pack(self.s.inline_site, offset);
         }
     }
 

@@ -50,6 +50,7 @@ impl FnBuilder {
             is_filter,
             is_stub: false,
             deferred_errors: Vec::new(),
+            inline_sites: Vec::new(),
         };
         FnBuilder { f, current: None, il_offset: 0 }
     }

@@ -1,7 +1,7 @@
 //! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
 //!
 //! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces), what asks for its caller, and
-//! what says so. Stack traces attribute inlined code to the call.
+//! what says so. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::Importer;
 use super::class_init::needs_check_at_entry;
@@ -9,7 +9,7 @@ use super::kinds::{has_references, ir_type, is_exact_class};
 use super::scope::{Return, Scope};
 use super::stack::{Effect, Entry, Val};
 use super::vars::{Binding, Var};
-use crate::ir::{IrType, LocalKind, Op, Terminator};
+use crate::ir::{InlineSite, IrType, LocalKind, Op, Terminator, position};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
 use saki_types::{Image, LoadError, LoadResult, Method};
@@ -109,6 +109,11 @@ impl Importer<'_> {
             self.class_init(method.owner)?;
         }
         scope.is_inlined = true;
+        let call_position = self.b.il_offset;
+        if self.b.f.inline_sites.len() < position::MAX_SITES {
+            self.b.f.inline_sites.push(InlineSite { method, call_position });
+            scope.inline_site = self.b.f.inline_sites.len() as u32;
+        }
         scope.base_region = self.b.region();
         scope.first_own_local = self.b.f.locals.len() as u32;
         for (index, entry) in args.iter().enumerate() {
@@ -129,6 +134,7 @@ impl Importer<'_> {
         let outcome = self.import_from(0);
         let callee = std::mem::replace(&mut self.s, caller);
         self.inlining.pop();
+        self.b.il_offset = call_position;
         outcome?;
         self.forget_block_facts();
         match callee.ret {

@@ -61,6 +61,8 @@ pub(super) struct Scope {
     pub next_offset: u32,
     /// Inlined into another method.
     pub is_inlined: bool,
+    /// Number in `ir::position`s; 0 = the function itself, or an inlined body without a number.
+    pub inline_site: u32,
     /// Inlined: locals from here on were made for this body.
     pub first_own_local: u32,
 }
@@ -93,6 +95,7 @@ impl Scope {
             offset: 0,
             next_offset: 0,
             is_inlined: false,
+            inline_site: 0,
             first_own_local: 0,
         })
     }

@@ -144,6 +144,7 @@ impl FunctionBuilder {
                 is_filter: false,
                 is_stub: false,
                 deferred_errors: Vec::new(),
+                inline_sites: Vec::new(),
             },
             current: BlockId(0),
             closed: Vec::new(),

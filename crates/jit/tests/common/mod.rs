@@ -43,6 +43,7 @@ impl Ir {
             is_filter: false,
             is_stub: false,
             deferred_errors: Vec::new(),
+            inline_sites: Vec::new(),
         };
         let mut ir = Ir { func, current: 0 };
         ir.block(None);
