@@ -9,11 +9,9 @@ static class Handles
 {
     const int Rounds = 5;
 
-    static object sink;
-
     static void Cycle(GCHandleType kind, int count)
     {
-        object target = new object();
+        object target = new byte[16];
         object last = null;
         for (int i = 0; i < count; i++)
         {
@@ -28,13 +26,14 @@ static class Handles
 
     static void Read(GCHandleType kind, int count)
     {
-        object target = new object();
+        object target = new byte[16];
         GCHandle handle = GCHandle.Alloc(target, kind);
         object last = null;
         for (int i = 0; i < count; i++)
             last = handle.Target;
         handle.Free();
-        sink = last;
+        if (last != target)
+            throw new Exception("wrong target");
         GC.KeepAlive(target);
     }
 

@@ -79,6 +79,8 @@ helpers! {
     ThrowDeferred(I32, Ptr) -> Void;
     /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.
     StoreRefUnknown(Ptr, Ref) -> Void;
+    /// (slot address) Write barrier after an atomic reference store whose object is unknown.
+    BarrierUnknown(Ptr) -> Void;
     /// (object) Write barrier slow path after a reference store into the object.
     BarrierSlow(Ref) -> Void;
     /// (destination, source, type) Copies a value type with barrier; destination anywhere.
@@ -113,6 +115,8 @@ helpers! {
     /// Monitor.Enter fast paths fail over to these: (object)
     MonitorEnter(Ref) -> Void;
     MonitorExit(Ref) -> Void;
+    /// (object, milliseconds; negative = for ever) 1 = entered, 0 = the time was over.
+    MonitorTryEnter(Ref, I32) -> I32;
     /// P/Invoke: leaves managed state before, re-enters after a native call.
     EnterNative() -> Void;
     LeaveNative() -> Void;

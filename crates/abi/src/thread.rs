@@ -47,7 +47,13 @@ pub struct ThreadAbi {
     /// Errno as captured after the last P/Invoke with SetLastError.
     pub last_error: i32,
     pub reserved: u32,
+    /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). Nothing
+    /// that runs in between keeps it, except the hooks that do so by saving it.
+    pub tail_args: [u64; TAIL_ARGS_BYTES / 8],
 }
+
+/// Size of `ThreadAbi::tail_args`: tail calls whose struct arguments need more are ordinary calls.
+pub const TAIL_ARGS_BYTES: usize = 512;
 
 macro_rules! offsets {
     ($($name:ident = $field:ident;)*) => {
@@ -71,4 +77,5 @@ offsets! {
     THREAD_LOG_BIT_BASE_OFFSET = log_bit_base;
     THREAD_STACK_LIMIT_OFFSET = stack_limit;
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
+    THREAD_TAIL_ARGS_OFFSET = tail_args;
 }

@@ -34,8 +34,8 @@ impl VTableFlags {
     pub const DELEGATE: u32 = 32;
     /// A value type (boxed instances carry this vtable).
     pub const VALUE_TYPE: u32 = 64;
-    /// `System.WeakReference`-like: unused by layout, reserved.
-    pub const RESERVED: u32 = 128;
+    /// `System.WeakReference` or `WeakReference<T>`: the finalizer frees a GC handle and does nothing else.
+    pub const WEAK_REFERENCE: u32 = 128;
 
     pub fn has(self, bit: u32) -> bool {
         self.0 & bit != 0
@@ -113,20 +113,22 @@ pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
 impl VTable {
     /// A vtable of nothing, to fill in with struct update syntax.
-    pub const EMPTY: VTable = VTable {
-        ty: std::ptr::null(),
-        ref_map: std::ptr::null(),
-        element_ref_map: std::ptr::null(),
-        instance_size_bytes: 0,
-        element_size_bytes: 0,
-        flags: VTableFlags(0),
-        depth: 0,
-        display: std::ptr::null(),
-        rank: 0,
-        slot_count: 0,
-        element_type: std::ptr::null(),
-        slots: [],
-    };
+    pub const fn empty() -> VTable {
+        VTable {
+            ty: std::ptr::null(),
+            ref_map: std::ptr::null(),
+            element_ref_map: std::ptr::null(),
+            instance_size_bytes: 0,
+            element_size_bytes: 0,
+            flags: VTableFlags(0),
+            depth: 0,
+            display: std::ptr::null(),
+            rank: 0,
+            slot_count: 0,
+            element_type: std::ptr::null(),
+            slots: [],
+        }
+    }
 
     /// Allocates a vtable with zeroed IMT slots and `header.slot_count` zeroed virtual slots, never freed.
     pub fn leak(header: VTable) -> &'static VTable {

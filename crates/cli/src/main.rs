@@ -31,13 +31,16 @@ fn fail(message: &str) -> i32 {
 }
 
 fn run(options: &Options) -> i32 {
-    let path = Path::new(&options.program);
+    let path = Path::new(options.program());
     if options.compile_only.is_empty()
         && let Err(message) = info::check_program(path)
     {
         return fail(&message);
     }
     let started = std::time::Instant::now();
+    if options.stats {
+        saki_runtime::sharing_statistics::enable();
+    }
     let t = match vm::start(&VmOptions {
         framework_root: options.framework_root(),
         mono_path: options::mono_path(),
@@ -58,7 +61,7 @@ fn run(options: &Options) -> i32 {
         return compile_only(assembly, options);
     }
     let start_up = started.elapsed();
-    vm::run_main(t, assembly, &assembly.path.display().to_string(), &options.arguments);
+    vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
     vm::shut_down(t);
     if options.stats {
         stats::print(start_up);

@@ -12,12 +12,9 @@ use std::path::PathBuf;
 #[command(after_help = "`saki info app.exe` shows an assembly's identity, references and entry point.\n\
 Environment: MONO_PATH adds directories to search for assemblies.")]
 pub struct Options {
-    /// The program: a CIL executable
-    pub program: String,
-
-    /// Arguments for the program
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub arguments: Vec<String>,
+    /// The program, a CIL executable, and its arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    command: Vec<String>,
 
     /// Directory of the class libraries
     #[arg(long, value_name = "DIR", default_value = "/usr/lib/mono")]
@@ -120,6 +117,16 @@ pub fn mono_path() -> Vec<PathBuf> {
 }
 
 impl Options {
+    /// Path of the program.
+    pub fn program(&self) -> &str {
+        self.command.first().map_or("", String::as_str)
+    }
+
+    /// Arguments for the program.
+    pub fn arguments(&self) -> &[String] {
+        self.command.get(1..).unwrap_or(&[])
+    }
+
     pub fn framework_root(&self) -> PathBuf {
         self.framework.clone()
     }

@@ -18,6 +18,13 @@ pub fn print(start_up: Duration) {
     eprintln!("code generation     {:>10.2} µs a method", per_method(codegen));
     eprintln!("placing             {:>10.2} µs a method", per_method(place));
     eprintln!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
+    use saki_runtime::sharing_statistics::{SHAREABLE_CODE_BYTES, SHAREABLE_METHODS, SHAREABLE_NANOSECONDS};
+    eprintln!(
+        "shareable generics  {:>10} methods, {} bytes, {:.2} ms (copies that differ in reference types only)",
+        get(&SHAREABLE_METHODS),
+        get(&SHAREABLE_CODE_BYTES),
+        get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
+    );
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10}", saki_gc::collections());

@@ -3,31 +3,37 @@
 //! An object is registered when it is created and when it is re-registered. When a collection finds it unreachable it
 //! moves to a ready queue and is kept alive with all it refers to (resurrection) until the finalizer thread takes it.
 //! Objects whose type derives from CriticalFinalizerObject go to a second queue that is drained after the first, so that
-//! a FileStream's finalizer still finds its SafeHandle open.
+//! a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC handle, are
+//! not resurrected: the collection has their handles freed itself.
 //!
-//! Invariant: a registered object is in exactly one table, keyed by its address; objects that move are re-keyed by the
-//! collection that moves them. The lock is never held across a safepoint. Rejected: lists with a set of suppressed
-//! addresses; a second `SuppressFinalize` leaves an entry that later voids the registration of whatever gets the address.
-//! Left out: running finalizers, which is the runtime's finalizer thread.
+//! | list | who adds | a collection |
+//! |---|---|---|
+//! | the thread's buffer | its thread, without a lock | empties it |
+//! | `young` | threads that end | empties it |
+//! | `old` | collections | looks at it if it is a full one |
+//!
+//! `SuppressFinalize` sets a bit beside the heap (one per 8 bytes, in memory that costs nothing before its first use) and
+//! leaves the lists alone; the bit voids the object's entry when the object dies. Invariant: the bit of an address is
+//! clear when an object is registered there, whatever objects at that address left behind. Re-registering may leave two
+//! entries, which the next collection makes one. Rejected: tables keyed by address under a lock, which cost ten threads
+//! that make weak references 100–400 ns for each. Left out: running finalizers, which is the runtime's finalizer thread.
 
+use crate::mmtk;
 use crate::object::vtable_of;
 use crate::tracer::Tracer;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use saki_abi::{ObjRef, VTableFlags};
+use saki_thread::ManagedThread;
 use std::collections::VecDeque;
-use std::sync::{LazyLock, OnceLock};
-
-/// Address → registration number, which makes finalizers of one collection run in the order of registration.
-type Registrations = FxHashMap<usize, u64>;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 #[derive(Default)]
 struct Finalizers {
-    /// Registered since the last collection.
-    young: Registrations,
-    /// Survived a collection: only a full one looks at them.
-    old: Registrations,
-    next_number: u64,
+    young: Vec<ObjRef>,
+    /// Survived a collection.
+    old: Vec<ObjRef>,
     ready: VecDeque<ObjRef>,
     ready_critical: VecDeque<ObjRef>,
 }
@@ -35,8 +41,71 @@ struct Finalizers {
 // SAFETY: the references are plain addresses here; the heap they point into is shared by all threads.
 unsafe impl Send for Finalizers {}
 
-static FINALIZERS: LazyLock<Mutex<Finalizers>> = LazyLock::new(Mutex::default);
+/// Never held across a safepoint.
+static FINALIZERS: Mutex<Finalizers> = Mutex::new(Finalizers {
+    young: Vec::new(),
+    old: Vec::new(),
+    ready: VecDeque::new(),
+    ready_critical: VecDeque::new(),
+});
 static WAKE_FINALIZER: OnceLock<fn()> = OnceLock::new();
+static RELEASE_WEAK_REFERENCE: OnceLock<fn(ObjRef)> = OnceLock::new();
+/// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
+static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
+
+/// Suppression bits: bit `(a >> 3) & 7` of byte `base + ((a - HEAP_START) >> 6)`; 0 = none was ever set.
+static SUPPRESSED_BASE: AtomicUsize = AtomicUsize::new(0);
+static SUPPRESSED_INIT: Mutex<()> = Mutex::new(());
+
+/// Maps the table: 1/64 of the heap's address range, of which only touched pages take memory.
+#[cold]
+fn map_suppressed() -> usize {
+    let _guard = SUPPRESSED_INIT.lock();
+    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
+    if base != 0 {
+        return base;
+    }
+    // SAFETY: a fresh private mapping.
+    let mapped = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            (mmtk::HEAP_END - mmtk::HEAP_START) >> 6,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    assert!(mapped != libc::MAP_FAILED, "no address space for the finalizer bits");
+    // Relaxed: the memory is zero from the start, so nothing else is published.
+    SUPPRESSED_BASE.store(mapped as usize, Ordering::Relaxed);
+    mapped as usize
+}
+
+/// The byte and the bit of an object.
+fn suppressed_bit(base: usize, object: ObjRef) -> (&'static AtomicU8, u8) {
+    let offset = object.address() - mmtk::HEAP_START;
+    // SAFETY: objects lie in the heap range, all of which the table covers; it is never unmapped.
+    (unsafe { &*((base + (offset >> 6)) as *const AtomicU8) }, 1 << ((offset >> 3) & 7))
+}
+
+/// Clears the bit; whether it was set.
+#[inline]
+fn take_suppressed(object: ObjRef) -> bool {
+    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
+    if base == 0 {
+        return false;
+    }
+    let (byte, bit) = suppressed_bit(base, object);
+    // Relaxed: the bit orders nothing. The load first: it is nearly always clear.
+    byte.load(Ordering::Relaxed) & bit != 0 && byte.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+}
+
+fn set_suppressed(object: ObjRef) {
+    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
+    let (byte, bit) = suppressed_bit(if base == 0 { map_suppressed() } else { base }, object);
+    byte.fetch_or(bit, Ordering::Relaxed);
+}
 
 /// `wake` is called after a collection that made objects ready, on a collector thread: it may signal the finalizer
 /// thread and nothing else. Set once; later calls are ignored.
@@ -44,22 +113,34 @@ pub fn set_finalizer_wakeup(wake: fn()) {
     let _ = WAKE_FINALIZER.set(wake);
 }
 
-/// Its finalizer runs once after `object` becomes unreachable. Also `GC.ReRegisterForFinalize`; registering twice is the
-/// same as once.
-pub fn register_finalizer(object: ObjRef) {
-    let mut finalizers = FINALIZERS.lock();
-    let number = finalizers.next_number;
-    finalizers.next_number += 1;
-    if !finalizers.old.contains_key(&object.address()) {
-        finalizers.young.entry(object.address()).or_insert(number);
-    }
+/// `release` is called for each dead object whose vtable has `WEAK_REFERENCE`, with the world stopped, instead of its
+/// finalizer: it frees the GC handle and clears the field, and may not block. Set once; later calls are ignored.
+pub fn set_weak_reference_release(release: fn(ObjRef)) {
+    let _ = RELEASE_WEAK_REFERENCE.set(release);
 }
 
-/// `GC.SuppressFinalize`; no effect on objects that are not registered or already in a ready queue.
+/// The finalizer of the new object runs once after it becomes unreachable. `thread` is the current thread.
+#[inline]
+pub fn register_finalizer(thread: &ManagedThread, object: ObjRef) {
+    take_suppressed(object);
+    mmtk::push_finalizable(thread, object);
+}
+
+/// `GC.ReRegisterForFinalize`; registering twice is the same as once.
+pub fn register_finalizer_again(thread: &ManagedThread, object: ObjRef) {
+    MAY_HAVE_DUPLICATES.store(true, Ordering::Relaxed);
+    register_finalizer(thread, object);
+}
+
+/// `GC.SuppressFinalize`; no effect on objects that are already in a ready queue.
 pub fn suppress_finalizer(object: ObjRef) {
-    let mut finalizers = FINALIZERS.lock();
-    if finalizers.young.remove(&object.address()).is_none() {
-        finalizers.old.remove(&object.address());
+    set_suppressed(object);
+}
+
+/// The thread ends: its objects stay registered.
+pub(crate) fn adopt(objects: Vec<ObjRef>) {
+    if !objects.is_empty() {
+        FINALIZERS.lock().young.extend(objects);
     }
 }
 
@@ -75,23 +156,26 @@ pub fn finalizable_count() -> usize {
     finalizers.ready.len() + finalizers.ready_critical.len()
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads.
-/// `filter` must not reach a safepoint. Returns how many.
-pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
+/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Weak
+/// references stay as they are. Collects, to learn of objects that only their threads know. `filter` must not reach a
+/// safepoint. Returns how many.
+pub fn make_all_finalizable(thread: &ManagedThread, filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
+    mmtk::collect(thread, false);
     let mut guard = FINALIZERS.lock();
     let finalizers = &mut *guard;
     let mut taken = Vec::new();
-    for table in [&mut finalizers.old, &mut finalizers.young] {
-        table.retain(|&address, &mut number| {
-            let accepted = filter(ObjRef(address as *mut _));
-            if accepted {
-                taken.push((number, ObjRef(address as *mut _)));
+    for list in [&mut finalizers.old, &mut finalizers.young] {
+        list.retain(|&object| {
+            // SAFETY: registered objects are alive until they leave the lists.
+            let is_weak = unsafe { vtable_of(object) }.flags.has(VTableFlags::WEAK_REFERENCE);
+            let accepted = !is_weak && filter(object);
+            if accepted && !take_suppressed(object) {
+                taken.push(object);
             }
             !accepted
         });
     }
-    taken.sort_unstable_by_key(|&(number, _)| number);
-    for &(_, object) in &taken {
+    for &object in &taken {
         finalizers.push_ready(object);
     }
     taken.len()
@@ -99,7 +183,7 @@ pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
 
 impl Finalizers {
     fn push_ready(&mut self, object: ObjRef) {
-        // SAFETY: registered objects are alive until they leave the tables, and ready ones are roots.
+        // SAFETY: registered objects are alive until they leave the lists, and ready ones are roots.
         let flags = unsafe { vtable_of(object) }.flags;
         if flags.has(VTableFlags::CRITICAL_FINALIZER) {
             self.ready_critical.push_back(object);
@@ -108,33 +192,65 @@ impl Finalizers {
         }
     }
 
-    /// Splits `table` into the reached (kept, under their new addresses) and the dead.
-    fn sift(&mut self, table: Registrations, tracer: &dyn Tracer, dead: &mut Vec<(u64, ObjRef)>) {
-        for (address, number) in table {
-            let object = ObjRef(address as *mut _);
-            match tracer.reached(object) {
-                Some(object) => {
-                    self.old.insert(object.address(), number);
-                }
-                None => dead.push((number, object)),
+    /// Moves what the threads know to `young` and leaves one entry of each object.
+    #[cold]
+    fn remove_duplicates(&mut self) {
+        let young = &mut self.young;
+        mmtk::for_each_finalizable_buffer(&mut |buffer| young.append(buffer));
+        let mut seen: FxHashSet<usize> = self.old.iter().map(|object| object.address()).collect();
+        young.retain(|object| seen.insert(object.address()));
+    }
+}
+
+/// What becomes of a registered object: `Some` = it stays, at this address.
+#[inline]
+fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<ObjRef> {
+    if let Some(now) = tracer.reached(object) {
+        if now != object {
+            if take_suppressed(object) {
+                set_suppressed(now);
+            } else {
+                take_suppressed(now);
             }
         }
+        return Some(now);
     }
+    if take_suppressed(object) {
+        return None;
+    }
+    // SAFETY: dead in this collection, so not yet swept.
+    let flags = unsafe { vtable_of(object) }.flags;
+    match RELEASE_WEAK_REFERENCE.get() {
+        Some(release) if flags.has(VTableFlags::WEAK_REFERENCE) => release(object),
+        _ => dead.push(object),
+    }
+    None
 }
 
 /// Moves what the collection did not reach to the ready queues and retains it. True if there was any.
 pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     let mut guard = FINALIZERS.lock();
     let finalizers = &mut *guard;
+    if MAY_HAVE_DUPLICATES.swap(false, Ordering::Relaxed) {
+        finalizers.remove_duplicates();
+    }
     let mut dead = Vec::new();
     if tracer.is_full() {
-        let old = std::mem::take(&mut finalizers.old);
-        finalizers.sift(old, tracer, &mut dead);
+        finalizers.old.retain_mut(|object| match sift(*object, tracer, &mut dead) {
+            Some(now) => {
+                *object = now;
+                true
+            }
+            None => false,
+        });
     }
-    let young = std::mem::take(&mut finalizers.young);
-    finalizers.sift(young, tracer, &mut dead);
-    dead.sort_unstable_by_key(|&(number, _)| number);
-    for &(_, object) in &dead {
+    let Finalizers { young, old, .. } = finalizers;
+    let mut empty = |buffer: &mut Vec<ObjRef>| {
+        old.extend(buffer.drain(..).filter_map(|object| sift(object, tracer, &mut dead)));
+    };
+    empty(young);
+    mmtk::for_each_finalizable_buffer(&mut empty);
+    for &object in &dead {
         let object = tracer.retain(object);
         finalizers.push_ready(object);
     }

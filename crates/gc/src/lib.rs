@@ -24,8 +24,8 @@ mod world;
 
 pub use ephemeron::{register_ephemeron_array, set_ephemeron_tombstone};
 pub use finalize::{
-    finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, set_finalizer_wakeup,
-    suppress_finalizer,
+    finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,
+    set_finalizer_wakeup, set_weak_reference_release, suppress_finalizer,
 };
 pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,

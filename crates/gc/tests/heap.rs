@@ -408,7 +408,7 @@ impl Stage<'_> {
             let object = saki_gc::alloc_object(self.thread, vtable).expect("memory");
             *object.field_ptr(NEXT) = next;
             *object.field_ptr(common::VALUE) = number;
-            saki_gc::register_finalizer(object);
+            saki_gc::register_finalizer(self.thread, object);
             object
         }
     }
@@ -437,7 +437,7 @@ impl Stage<'_> {
                 assert_eq!(get(object, NEXT), target(child_long));
                 // The finalizer resurrects it and registers it again.
                 set_root(5, object);
-                saki_gc::register_finalizer(object);
+                saki_gc::register_finalizer(self.thread, object);
             });
             self.collect(true);
             assert_eq!((saki_gc::finalizable_count(), value(root(5))), (0, 8));
@@ -469,8 +469,8 @@ impl Stage<'_> {
             let second = self.finalizable(self.types.finalizable, NULL, 2);
             saki_gc::suppress_finalizer(first);
             saki_gc::suppress_finalizer(second);
-            saki_gc::register_finalizer(second);
-            saki_gc::register_finalizer(second);
+            saki_gc::register_finalizer(self.thread, second);
+            saki_gc::register_finalizer(self.thread, second);
         });
         self.collect(true);
         let ready: Vec<u64> = std::iter::from_fn(|| saki_gc::next_finalizable().map(value)).collect();
@@ -599,8 +599,8 @@ impl Stage<'_> {
             }
         });
         self.collect(false);
-        assert_eq!(saki_gc::make_all_finalizable(&mut |object| value(object) != 2), 3);
-        assert_eq!(saki_gc::make_all_finalizable(&mut |_| true), 1);
+        assert_eq!(saki_gc::make_all_finalizable(self.thread, &mut |object| value(object) != 2), 3);
+        assert_eq!(saki_gc::make_all_finalizable(self.thread, &mut |_| true), 1);
         let order: Vec<u64> = std::iter::from_fn(|| saki_gc::next_finalizable().map(value)).collect();
         assert_eq!(order, [0, 1, 3, 2]);
         set_root(12, NULL);

@@ -29,6 +29,7 @@ const TABLES: &[&[InternalCall]] = &[
     runtime_services::runtime_helpers::TABLE,
     runtime_services::runtime_imports::TABLE,
     runtime_services::runtime_information::TABLE,
+    security::key_pair_persistence::TABLE,
     security::principal::TABLE,
     security::rng::TABLE,
     security::security_manager::TABLE,

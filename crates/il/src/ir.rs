@@ -396,6 +396,15 @@ pub enum Op {
     },
     /// Full fence.
     Fence,
+    /// `Monitor.Enter`: ArgumentNullException.
+    MonitorEnter(ValueId),
+    /// Enters within so many milliseconds (I32; negative = for ever): I32 0 or 1. ArgumentNullException.
+    MonitorTryEnter {
+        object: ValueId,
+        milliseconds: ValueId,
+    },
+    /// `Monitor.Exit`: ArgumentNullException, SynchronizationLockException.
+    MonitorExit(ValueId),
     /// Current `*mut ThreadAbi` (I64).
     CurrentThread,
     /// Frame pointer of this method's frame (I64).

@@ -1,6 +1,7 @@
 //! Imports every method of the installed class libraries and verifies the result; skipped where they are absent.
 //!
-//! `SAKI_IMPORT_TEST=System.Core,System` names other assemblies than mscorlib, or files; `SAKI_DUMP=Type:Method` prints IR.
+//! `SAKI_IMPORT_TEST=System.Core,System` names other assemblies than mscorlib, or files; `SAKI_DUMP=Type:Method` prints IR;
+//! `SAKI_NO_INLINE` switches inlining off, to compare.
 
 use saki_il::import::{ImportEnv, ImportOptions, NothingInitialised, import};
 use saki_types::binder::{Binder, SearchPaths};
@@ -19,7 +20,8 @@ struct Totals {
 
 fn import_image(image: &'static Image, env: &dyn ImportEnv, totals: &mut Totals) {
     let dump = std::env::var("SAKI_DUMP").ok();
-    let options = ImportOptions::default();
+    let inline = std::env::var_os("SAKI_NO_INLINE").is_none();
+    let options = ImportOptions { inline, ..ImportOptions::default() };
     for rid in 1..=image.meta.row_count(saki_metadata::TableId::TypeDef) {
         let Ok(ty) = image.type_def(rid) else { continue };
         // Only closed methods have code: generic types are instantiated over object.

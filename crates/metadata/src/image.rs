@@ -275,6 +275,12 @@ impl Image {
             .ok_or_else(|| self.bad_image(0, format!("RVA {rva:#x} is in no section")))
     }
 
+    /// The file data of the section that holds `rva`, if the section's memory is one that programs may write to.
+    pub fn writable_section(&self, rva: u32) -> Option<&[u8]> {
+        let bytes = self.bytes();
+        self.pe.writable_file_range(rva, bytes.len()).and_then(|range| bytes.get(range))
+    }
+
     /// The file offset of `rva`, if a section's file data holds it.
     pub fn rva_to_offset(&self, rva: u32) -> Option<usize> {
         self.pe.file_range(rva, self.bytes().len()).map(|range| range.start)

@@ -19,6 +19,9 @@ pub const CLI_FLAG_NATIVE_ENTRY_POINT: u32 = 0x10;
 /// `CliHeader::flags`: 32-bit is preferred where the choice exists.
 pub const CLI_FLAG_32BIT_PREFERRED: u32 = 0x20000;
 
+/// Section flag: the section's memory can be written. §II.25.3.
+const SECTION_MEM_WRITE: u32 = 0x8000_0000;
+
 /// A relative virtual address and a size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataDirectory {
@@ -32,6 +35,7 @@ pub(crate) struct Section {
     virtual_bytes: u32,
     raw_bytes: u32,
     raw_offset: u32,
+    is_writable: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -138,11 +142,13 @@ impl PeHeaders {
             let header: [u8; 40] = coff.array().ok_or_else(short)?;
             let mut cursor = ByteCursor::at(&header, 8);
             let mut word = || cursor.u32().unwrap_or(0);
+            let flags = u32::from_le_bytes([header[36], header[37], header[38], header[39]]);
             sections.push(Section {
                 virtual_bytes: word(),
                 virtual_address: word(),
                 raw_bytes: word(),
                 raw_offset: word(),
+                is_writable: flags & SECTION_MEM_WRITE != 0,
             });
         }
         Ok(Self {
@@ -156,6 +162,14 @@ impl PeHeaders {
             debug_directory,
             sections,
         })
+    }
+
+    /// The file range of the whole section that holds `rva`, if a native loader would make it writable.
+    pub(crate) fn writable_file_range(&self, rva: u32, file_bytes: usize) -> Option<std::ops::Range<usize>> {
+        let section = self.sections.iter().find(|section| {
+            section.is_writable && rva.checked_sub(section.virtual_address).is_some_and(|d| d < section.raw_bytes)
+        })?;
+        self.file_range(section.virtual_address, file_bytes)
     }
 
     /// The file range from `rva` to the end of its section's file data, cut at the end of the file.

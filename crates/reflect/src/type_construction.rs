@@ -10,8 +10,8 @@ use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
 use saki_types::{ElementType, Ty, universe};
 
-/// Nothing can be made of TypedReference.
-fn refuse_typed_reference(t: Thread, ty: Ty) -> Managed<Ty> {
+/// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
+fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
     let inner = if ty.is_byref() { ty.element().unwrap_or(ty) } else { ty };
     match inner.element_type {
         ElementType::TypedByRef => Err(throw_type_load(t, &inner.full_name(), "")),
@@ -23,10 +23,7 @@ fn refuse_typed_reference(t: Thread, ty: Ty) -> Managed<Ty> {
 unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
-        let element = refuse_typed_reference(t, ty)?;
-        if ty.is_byref() {
-            return Err(throw_type_load(t, &format!("{}[]", ty.full_name()), &ty.image().assembly().display_name()));
-        }
+        let element = base_for_construction(t, ty)?;
         let array = match rank {
             0 => universe().sz_array_of(element),
             _ => universe().array_of(element, rank as u32),
@@ -38,10 +35,7 @@ unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjR
 unsafe extern "C" fn make_byref_type(t: Thread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
-        let element = refuse_typed_reference(t, ty)?;
-        if ty.is_byref() {
-            return Err(throw_type_load(t, &format!("{}&", ty.full_name()), &ty.image().assembly().display_name()));
-        }
+        let element = base_for_construction(t, ty)?;
         type_object(t, universe().byref_to(element))
     })
 }
@@ -49,7 +43,7 @@ unsafe extern "C" fn make_byref_type(t: Thread, this: ObjRef) -> ObjRef {
 unsafe extern "C" fn make_pointer_type(t: Thread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
-        let element = refuse_typed_reference(t, ty)?;
+        let element = base_for_construction(t, ty)?;
         type_object(t, universe().pointer_to(element))
     })
 }

@@ -47,6 +47,20 @@ pub fn is_initialised(ty: Ty) -> bool {
     false
 }
 
+/// Runs the constructor of a module (`.cctor` outside of classes) before the first of its methods. ECMA-335 §II.22.37.
+///
+/// # Errors
+/// As `ensure`.
+pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()> {
+    if image.is_corlib {
+        return Ok(());
+    }
+    match image.type_def(1) {
+        Ok(module) if !is_initialised(module) => ensure(t, module),
+        _ => Ok(()),
+    }
+}
+
 /// Runs the class constructor if it has not run.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
 use crate::statics;
 use crate::strings;
+use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{Managed, Thread};
 use crate::type_objects;
 use crate::vtables::vtable_of;
@@ -90,6 +91,8 @@ pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *
     let t = unsafe { Thread::from_abi(abi) };
     // SAFETY: entries are made with a `&'static Method` as argument.
     let method = unsafe { &*(argument as *const Method) };
+    // SAFETY: as above.
+    let _kept = unsafe { KeptTailArguments::new(abi) };
     t.run(|| compile_method(t, method))
 }
 
@@ -103,6 +106,7 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     if known != 0 {
         return Ok(known);
     }
+    class_init::ensure_module(t, method.image())?;
     let function = import(method).to_managed(t)?;
     let info = place_function(t, method, &function)?;
     let code = info.start;
@@ -118,8 +122,11 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
 fn import(method: &'static Method) -> LoadResult<Function> {
     let started = Instant::now();
     if method.is_open() {
-        let message = format!("{} is not fully instantiated", method.full_name());
-        return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
+        let message = format!(
+            "Could not execute the method because the containing type '{}', is not fully instantiated.",
+            method.owner.full_name()
+        );
+        return Err(LoadError::new(LoadErrorKind::InvalidOperation, message, method.full_name()));
     }
     let function = match method.body()? {
         Some(_) => saki_il::import::import(method, &ImportOptions::default(), &Env)?,
@@ -196,6 +203,7 @@ fn place_function(t: Thread, method: &'static Method, function: &Function) -> Ma
     let info = place_compiled(t, &compiled, kind, method as *const Method as *const ())?;
     STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
     STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
+    crate::sharing_statistics::note(method, info.len_bytes, started.elapsed().as_nanos() as u64);
     STATISTICS.place_nanoseconds.fetch_add(placing.elapsed().as_nanos() as u64, Ordering::Relaxed);
     Ok(info)
 }

@@ -30,6 +30,9 @@ pub unsafe extern "C" fn delegate_init(
     method: *const Method,
 ) {
     t.run(|| {
+        if code == 0 {
+            return Err(exceptions::throw_argument_null(t, "method"));
+        }
         let method = if method.is_null() { method_of_code(code) } else { Some(method) };
         let Some(method) = method else {
             return Err(exceptions::throw(

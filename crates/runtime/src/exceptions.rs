@@ -54,7 +54,11 @@ pub fn preallocate(t: Thread) -> Managed<()> {
 /// Throws the preallocated OutOfMemoryException.
 pub fn out_of_memory(t: Thread) -> Thrown {
     match PREALLOCATED.get() {
-        Some(made) => t.throw(made.out_of_memory.get()),
+        Some(made) => {
+            let exception = made.out_of_memory.get();
+            crate::stack_trace::reset(t, exception);
+            t.throw(exception)
+        }
         None => saki_base::bug!("out of memory while starting up"),
     }
 }
@@ -171,6 +175,7 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
         LoadErrorKind::MethodAccess => ("System", "MethodAccessException"),
         LoadErrorKind::FieldAccess => ("System", "FieldAccessException"),
         LoadErrorKind::MemberAccess => ("System", "MemberAccessException"),
+        LoadErrorKind::InvalidOperation => ("System", "InvalidOperationException"),
         LoadErrorKind::NotSupported => ("System", "NotSupportedException"),
     };
     let exception = new_exception(t, namespace, name, Some(&error.message))?;

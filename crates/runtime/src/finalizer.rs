@@ -1,11 +1,12 @@
 //! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready.
 
-use crate::invoke::{self, Slot};
+use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
 use crate::thread::Thread;
 use parking_lot::{Condvar, Mutex};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
+use saki_types::Ty;
 
 #[derive(Default)]
 struct State {
@@ -52,16 +53,28 @@ pub fn start() -> std::io::Result<()> {
     Ok(())
 }
 
+/// The finalizer of the type met last: most queues hold many objects of one type.
+type Last = Option<(Ty, PreparedCall)>;
+
 /// Runs everything that is ready now, on the calling thread.
 pub fn drain(t: Thread) {
+    let mut last = None;
     while let Some(object) = saki_gc::next_finalizable() {
-        finalize(t, object);
+        finalize(t, object, &mut last);
     }
 }
 
-fn finalize(t: Thread, object: ObjRef) {
-    let Ok(Some(finalizer)) = type_of(object).finalizer() else { return };
-    if invoke::invoke(t, finalizer, &[Slot::from_ref(object)]).is_err() {
+fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
+    let ty = type_of(object);
+    let call = match last {
+        Some((known, call)) if std::ptr::eq(*known, ty) => call,
+        _ => {
+            let Ok(Some(finalizer)) = ty.finalizer() else { return };
+            let Ok(call) = invoke::prepare(t, finalizer) else { crate::unhandled::report_and_exit(t) };
+            &mut last.insert((ty, call)).1
+        }
+    };
+    if invoke::invoke_prepared(t, call, &[Slot::from_ref(object)]).is_err() {
         // As .NET 2.0 and later: an exception out of a finalizer ends the process.
         crate::unhandled::report_and_exit(t);
     }

@@ -4,9 +4,11 @@ use crate::thread::Thread;
 use saki_abi::ObjRef;
 use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
-use std::sync::LazyLock;
+use saki_thread::ManagedThread;
+use saki_types::{LoadResult, Ty};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-static TABLE: LazyLock<HandleTable> = LazyLock::new(HandleTable::new);
+static TABLE: HandleTable = HandleTable::new();
 
 /// The only domain there is yet; stored in expired slots. 8-byte aligned, below 2^60.
 const ROOT_DOMAIN: usize = 8;
@@ -91,9 +93,50 @@ impl WeakTable for Monitors {
     }
 }
 
+/// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built yet.
+static WEAK_REFERENCE_HANDLE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Whether objects of exactly this type have a finalizer that only frees a handle.
+///
+/// # Errors
+/// Those of the type's fields.
+pub fn note_weak_reference_class(ty: Ty) -> LoadResult<bool> {
+    let (place, field) = if ty.is_corlib("System", "WeakReference") {
+        (&WEAK_REFERENCE_HANDLE[0], "gcHandle")
+    } else if ty.is_corlib("System", "WeakReference`1") && !ty.is_open {
+        (&WEAK_REFERENCE_HANDLE[1], "handle")
+    } else {
+        return Ok(false);
+    };
+    let Some(field) = ty.find_field(field)? else { return Ok(false) };
+    // Relaxed: all instantiations have the same layout, and collections read it with the world stopped.
+    place.store(field.offset_bytes()? as usize, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// What the finalizer of a dead weak reference would do. World stopped.
+fn release_weak_reference(object: ObjRef) {
+    let ty = crate::object::type_of(object);
+    let is_generic = ty.is_corlib("System", "WeakReference`1");
+    let offset = WEAK_REFERENCE_HANDLE[usize::from(is_generic)].load(Ordering::Relaxed);
+    let place = object.field_ptr::<u32>(offset);
+    // SAFETY: the offset is that of the class's GCHandle, which is one int; nobody else runs.
+    let bits = unsafe { place.replace(0) };
+    if let Some(handle) = Handle::from_bits(bits) {
+        // Freed by managed code already, at worst.
+        let _ = TABLE.free_shared(handle);
+    }
+}
+
+/// The thread ends: what it has reserved goes back.
+pub fn release_cache(thread: &ManagedThread) {
+    TABLE.release_cache(thread.handle_cache());
+}
+
 /// Registers all of the runtime's roots and weak tables with the collector. Called once.
 pub fn register_with_collector() {
     saki_gc::register_root_provider(&Roots);
+    saki_gc::set_weak_reference_release(release_weak_reference);
     saki_gc::register_weak_table(&Weak);
     saki_gc::register_weak_table(&Monitors);
 }

@@ -41,6 +41,7 @@ pub fn function_address(id: HelperId) -> usize {
         ThrowArithmetic => throw_arithmetic,
         ThrowDeferred => throw_deferred,
         StoreRefUnknown => store_ref_unknown,
+        BarrierUnknown => barrier_unknown,
         BarrierSlow => barrier_slow,
         CopyStructBarrier => copy_struct_barrier,
         MemMove => mem_move,
@@ -59,6 +60,7 @@ pub fn function_address(id: HelperId) -> usize {
         StackOverflow => stack_overflow,
         MonitorEnter => monitors::enter_helper,
         MonitorExit => monitors::exit_helper,
+        MonitorTryEnter => monitors::try_enter_helper,
         EnterNative => enter_native,
         LeaveNative => leave_native,
         ResolveNative => resolve_native,
@@ -299,6 +301,10 @@ unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjR
     unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
 }
 
+unsafe extern "C" fn barrier_unknown(t: Thread, slot: *mut ObjRef) {
+    saki_gc::barrier::after_store_unknown(t.managed(), slot);
+}
+
 unsafe extern "C" fn barrier_slow(t: Thread, object: ObjRef) {
     saki_gc::barrier::object_reference_write_slow(t.managed(), object);
 }
@@ -355,7 +361,7 @@ unsafe extern "C" fn conv_r8_to_u8(_t: Thread, value: f64) -> i64 {
 
 /// Truncation as the x64 instruction does it: i64::MIN for what does not fit.
 fn cvttsd2si(value: f64) -> i64 {
-    if value >= -9_223_372_036_854_775_808.0 && value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
 unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 {
@@ -516,6 +522,8 @@ pub unsafe extern "C" fn resolve_interface_hook(
 ) -> usize {
     // SAFETY: the stub passes the pinned register.
     let t = unsafe { Thread::from_abi(abi) };
+    // SAFETY: as above.
+    let _kept = unsafe { crate::tail_arguments::KeptTailArguments::new(abi) };
     t.run(|| {
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*(method as *const Method) };

@@ -100,6 +100,35 @@ pub fn invoke(t: Thread, method: &'static Method, args: &[Slot]) -> Managed<Slot
     invoke_address(t, target, &sig, !method.is_static(), args)
 }
 
+/// A method and the thunk for its signature: for calls of one method in a row.
+#[derive(Clone, Copy)]
+pub struct PreparedCall {
+    target: usize,
+    thunk: usize,
+}
+
+/// Looks up what `invoke` looks up at each call.
+///
+/// # Errors
+/// One from compiling is pending.
+pub fn prepare(t: Thread, method: &'static Method) -> Managed<PreparedCall> {
+    let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
+    let target = crate::entries::entry_address(method).to_managed(t)?;
+    Ok(PreparedCall { target, thunk: thunk(t, &sig, !method.is_static())? })
+}
+
+/// As `invoke`.
+///
+/// # Errors
+/// As `invoke`.
+pub fn invoke_prepared(t: Thread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
+    let mut result = 0u64;
+    let arguments = [call.target as u64, args.as_ptr() as u64, &raw mut result as u64];
+    // SAFETY: the thunk was compiled for the method's signature, `args` has its words, `result` outlives the call.
+    let outcome = unsafe { saki_code::enter(t.abi(), call.thunk, arguments, std::ptr::null_mut()) };
+    if outcome != 0 { Err(Thrown(())) } else { Ok(Slot(result)) }
+}
+
 /// Calls the code at `target` with this signature.
 ///
 /// # Errors

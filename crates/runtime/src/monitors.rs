@@ -1,14 +1,20 @@
 //! Monitor.Enter and its family on any object: `saki_sync`'s object locks with the process's monitor table.
+//!
+//! A thread that waits for a lock or a pulse is woken by Interrupt and Abort; aborts that have to wait (finally blocks) let
+//! it wait on. Monitors that nobody uses go back to thin locks at collections. Invariant: nothing between reading a sync
+//! word and being counted by its monitor is a safepoint (see `sync::object_lock`).
 
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
+use crate::pending;
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
-use saki_sync::monitor::{EnterEnd, WaitOutcome};
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
 use saki_sync::thin_lock::ThinLockWord;
+use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, MonitorNode, WaitOutcome};
+use saki_thread::WaitState;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -28,8 +34,35 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
     Ok(())
 }
 
-fn timeout(milliseconds: i32) -> Option<Duration> {
-    u64::try_from(milliseconds).ok().map(Duration::from_millis)
+/// The current thread as `sync` sees it: only requests that are due end its waits.
+struct Waiter(Thread);
+
+impl Blocker for Waiter {
+    #[inline]
+    fn managed_id(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn node(&self) -> &'static MonitorNode {
+        self.0.managed().monitor_node()
+    }
+
+    fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
+        let thread = self.0.managed();
+        if interruptible && pending::ends_waits(self.0) {
+            return BlockEnd::Interrupted;
+        }
+        // A request that has to wait would end every wait at once.
+        let listens = interruptible && thread.pending_requests() == 0;
+        let before = thread.set_wait_state(WaitState::Monitor);
+        let end = thread.block(timeout, listens);
+        thread.set_wait_state(before);
+        match end {
+            // The caller looks at its condition and waits on.
+            BlockEnd::Interrupted if !pending::ends_waits(self.0) => BlockEnd::Woken,
+            end => end,
+        }
+    }
 }
 
 /// Enters; waits at most `milliseconds` (negative = for ever). Whether the lock was taken.
@@ -38,10 +71,10 @@ fn timeout(milliseconds: i32) -> Option<Duration> {
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
 pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
-    match lock_of(object).enter(t.managed(), timeout(milliseconds)) {
+    match lock_of(object).enter(&Waiter(t), pending::timeout(milliseconds)) {
         EnterEnd::Entered => Ok(true),
         EnterEnd::TimedOut => Ok(false),
-        EnterEnd::Interrupted => Err(crate::pending::throw_requested(t)),
+        EnterEnd::Interrupted => Err(pending::throw_requested(t)),
     }
 }
 
@@ -67,9 +100,13 @@ pub fn exit(t: Thread, object: ObjRef) -> Managed<()> {
 /// As `exit`; ThreadInterruptedException, ThreadAbortException.
 pub fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
-    match lock_of(object).wait(t.managed(), timeout(milliseconds)) {
+    let lock = lock_of(object);
+    if lock.owner() == t.id() && pending::ends_waits(t) {
+        return Err(pending::throw_requested(t));
+    }
+    match lock.wait(&Waiter(t), pending::timeout(milliseconds)) {
         Ok(WaitOutcome::TimedOut) => Ok(false),
-        Ok(WaitOutcome::Interrupted) => Err(crate::pending::throw_requested(t)),
+        Ok(WaitOutcome::Interrupted) => Err(pending::throw_requested(t)),
         Ok(WaitOutcome::Pulsed) => Ok(true),
         Err(_) => Err(not_owner(t)),
     }
@@ -97,6 +134,12 @@ pub unsafe extern "C" fn enter_helper(t: Thread, object: ObjRef) {
 
 /// # Safety
 /// As `enter_helper`.
+pub unsafe extern "C" fn try_enter_helper(t: Thread, object: ObjRef, milliseconds: i32) -> i32 {
+    t.run(|| try_enter(t, object, milliseconds).map(i32::from))
+}
+
+/// # Safety
+/// As `enter_helper`.
 pub unsafe extern "C" fn exit_helper(t: Thread, object: ObjRef) {
     t.run(|| exit(t, object));
 }
@@ -114,21 +157,29 @@ pub fn hash_code(object: ObjRef) -> i32 {
     word.install_hash((mixed ^ (mixed >> 15)) & 0x7fff_ffff) as i32
 }
 
-/// Called by the collector: forgets monitors of dead objects, follows moved ones.
+/// Called by the collector with the world stopped: forgets monitors of dead objects, follows moved ones, makes idle ones
+/// thin locks again.
 pub fn update_weak(fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
-    let mut dead = Vec::new();
+    let mut unused = Vec::new();
     MONITORS.for_each(|index, entry| {
         // Relaxed: the world is stopped.
         let address = entry.object.load(Ordering::Relaxed);
-        if address == 0 {
-            return;
-        }
         match fate_of(ObjRef(address as *mut Object)) {
-            WeakFate::Alive(object) => entry.object.store(object.address(), Ordering::Relaxed),
-            WeakFate::Dead => dead.push(index),
+            WeakFate::Alive(object) => {
+                entry.object.store(object.address(), Ordering::Relaxed);
+                if entry.monitor.is_idle() && lock_of(object).word.deflate(index) {
+                    unused.push(index);
+                }
+            }
+            WeakFate::Dead => unused.push(index),
         }
     });
-    for index in dead {
+    for index in unused {
         MONITORS.free(index);
     }
+}
+
+/// Monitors in use: objects whose lock is or was contended since the last collection.
+pub fn inflated_count() -> usize {
+    MONITORS.in_use()
 }

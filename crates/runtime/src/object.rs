@@ -29,7 +29,7 @@ pub fn new_instance_of(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
     let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
     let object = object.ok_or_else(|| exceptions::out_of_memory(t))?;
     if vtable.flags.has(VTableFlags::FINALIZER) {
-        saki_gc::register_finalizer(object);
+        saki_gc::register_finalizer(t.managed(), object);
     }
     Ok(object)
 }
@@ -48,6 +48,7 @@ pub fn new_instance(t: Thread, ty: Ty) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the value is vouched for by compiled code, as everything an internal call gets")]
 pub fn box_value(t: Thread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
     if ty.is_nullable() {
         let (has_value, value) = nullable_offsets(t, ty)?;

@@ -18,6 +18,9 @@ static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 /// Types with thread-statics, by block number.
 static THREAD_BLOCKS: RwLock<Vec<Ty>> = RwLock::new(Vec::new());
 
+/// Copies of writable image sections: (address of the section's file data, of the copy).
+static WRITABLE_SECTIONS: RwLock<Vec<(usize, usize)>> = RwLock::new(Vec::new());
+
 fn zeroed(size_bytes: usize) -> *mut u8 {
     let words = size_bytes.div_ceil(16).max(1);
     Box::leak(vec![0u128; words].into_boxed_slice()).as_mut_ptr() as *mut u8
@@ -48,7 +51,27 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
     Ok(base)
 }
 
-/// Address of a static field that is not thread-static; RVA fields lie in the image.
+/// Where a writable copy of `data` is: images are mapped read-only, so that a section whose memory programs may write to
+/// is copied as a whole when a field in it is first used. Fields there keep their distances.
+fn writable_address(field: &'static Field, data: &'static [u8]) -> LoadResult<Option<*mut u8>> {
+    let image = &field.image.meta;
+    let Some(rva) = image.field_rva(field.rid)? else { return Ok(None) };
+    let Some(section) = image.writable_section(rva) else { return Ok(None) };
+    let offset = data.as_ptr() as usize - section.as_ptr() as usize;
+    let mut copies = WRITABLE_SECTIONS.write();
+    let key = section.as_ptr() as usize;
+    let known = copies.iter().find(|(start, _)| *start == key).map(|(_, copy)| *copy);
+    let base = known.unwrap_or_else(|| {
+        let copy = zeroed(section.len());
+        // SAFETY: a fresh area of at least that many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(section.as_ptr(), copy, section.len()) };
+        copies.push((key, copy as usize));
+        copy as usize
+    });
+    Ok(Some((base + offset) as *mut u8))
+}
+
+/// Address of a static field that is not thread-static; RVA fields lie in the image, or in a copy of their section.
 ///
 /// # Errors
 /// Layout errors; `BadImageFormat`.
@@ -56,6 +79,9 @@ pub fn static_field_address(field: &'static Field) -> LoadResult<*mut u8> {
     if field.has_rva()
         && let Some(data) = field.rva_data()?
     {
+        if let Some(copy) = writable_address(field, data)? {
+            return Ok(copy);
+        }
         return Ok(data.as_ptr().cast_mut());
     }
     let offset = field.offset_bytes()? as usize;

@@ -41,6 +41,7 @@ fn attached(thread: &'static ManagedThread) {
 }
 
 fn detaching(thread: &'static ManagedThread) {
+    crate::handles::release_cache(thread);
     saki_gc::unbind_thread(thread);
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {

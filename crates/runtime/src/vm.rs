@@ -311,7 +311,7 @@ pub fn run_exit_hooks(t: Thread) {
             unhandled::report(t, t.take_pending());
         }
     }
-    saki_gc::make_all_finalizable(&mut |_| true);
+    saki_gc::make_all_finalizable(t.managed(), &mut |_| true);
     finalizer::wait_for_pending(t);
 }
 

@@ -56,6 +56,9 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     }
     if ty.finalizer()?.is_some() {
         flags |= VTableFlags::FINALIZER;
+        if crate::handles::note_weak_reference_class(ty)? {
+            flags |= VTableFlags::WEAK_REFERENCE;
+        }
         if ty.is_subclass_of(universe().critical_finalizer_object())? {
             flags |= VTableFlags::CRITICAL_FINALIZER;
         }
@@ -96,7 +99,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
             .element()
             .filter(|_| ty.is_array())
             .map_or(std::ptr::null(), |e| e as *const Type as *const ()),
-        ..VTable::EMPTY
+        ..VTable::empty()
     };
     let vtable = VTable::leak(header);
     for (index, &method) in layout.slots.iter().enumerate() {

@@ -12,12 +12,14 @@
 //!
 //! | state | valid | occupied | pointer | who leaves it |
 //! |---|---|---|---|---|
-//! | free | 0 | 0 | 0 | any thread: CAS AcqRel to allocated or expired, same generation |
+//! | free | 0 | 0 | 0 | any thread: CAS Acquire to reserved, same generation |
+//! | reserved | 1 | 0 | 0 | the one thread whose cache names it: Release store to allocated or expired, CAS to free |
 //! | allocated | 1 | 1 | object (0 = null is stored as expired) | owner of the handle: CAS; collector: moves, expires |
-//! | expired | 0 | 1 | domain | owner of the handle: CAS to allocated or free |
+//! | expired | 0 | 1 | domain | owner of the handle: CAS to allocated, reserved or free |
 //!
-//! Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was
-//! reused at random). The Release of the CAS that stores an object pairs with the Acquire of `target`. The collector
+//! A freed slot stays with the thread that freed it, reserved, while its cache has room; so allocation after a free is
+//! one plain store, and threads meet only when a cache runs empty or over. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was
+//! reused at random). The Release that stores an object pairs with the Acquire of `target`. The collector
 //! changes slots only while the world is stopped; readers return the object into a conservatively scanned frame before
 //! their next safepoint.
 //!
@@ -46,8 +48,8 @@ const BUCKET_COUNT: usize = 17;
 const STRIPE_LEN: usize = 64;
 #[cfg(loom)]
 const STRIPE_LEN: usize = 1;
-/// Freed slots a thread remembers per kind.
-const RECENT_LEN: usize = 8;
+/// Reserved slots a thread keeps per kind: one stripe.
+const RECENT_LEN: usize = STRIPE_LEN;
 
 /// What a handle does with its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -141,10 +143,8 @@ impl HandleSlot<'_> {
     }
 }
 
-/// A thread's hints where free slots are. Only its thread uses it.
+/// The slots that a thread has reserved. Only its thread uses it.
 pub struct SlotCache {
-    /// Slots [next, end) of the thread's stripe, per kind.
-    stripe: [Cell<(u32, u32)>; 4],
     recent: [[Cell<u32>; RECENT_LEN]; 4],
     recent_len: [Cell<u32>; 4],
 }
@@ -158,25 +158,30 @@ impl Default for SlotCache {
 impl SlotCache {
     pub const fn new() -> SlotCache {
         SlotCache {
-            stripe: [const { Cell::new((0, 0)) }; 4],
             recent: [const { [const { Cell::new(0) }; RECENT_LEN] }; 4],
             recent_len: [const { Cell::new(0) }; 4],
         }
     }
 
-    fn pop_recent(&self, kind: HandleKind) -> Option<usize> {
+    #[inline]
+    fn pop(&self, kind: HandleKind) -> Option<usize> {
         let len = &self.recent_len[kind as usize];
         let top = len.get().checked_sub(1)?;
         len.set(top);
         Some(self.recent[kind as usize][top as usize].get() as usize)
     }
 
-    fn push_recent(&self, kind: HandleKind, index: usize) {
+    #[inline]
+    fn has_room(&self, kind: HandleKind) -> bool {
+        (self.recent_len[kind as usize].get() as usize) < RECENT_LEN
+    }
+
+    /// There is room.
+    #[inline]
+    fn push(&self, kind: HandleKind, index: usize) {
         let len = &self.recent_len[kind as usize];
-        if (len.get() as usize) < RECENT_LEN {
-            self.recent[kind as usize][len.get() as usize].set(index as u32);
-            len.set(len.get() + 1);
-        }
+        self.recent[kind as usize][len.get() as usize].set(index as u32);
+        len.set(len.get() + 1);
     }
 }
 
@@ -236,46 +241,51 @@ impl KindTable {
                 drop(unsafe { Box::from_raw(fresh) });
             }
         }
-        // Release pairs with the Acquire load in `claim`.
+        // Release pairs with the Acquire load in `find_stripe`.
         self.bucket_count.fetch_max(seen + 1, Ordering::Release);
         true
     }
 
-    /// Takes the slot if it is free; returns its generation.
-    #[inline]
-    fn try_claim(&self, index: usize, word: usize) -> Option<usize> {
-        let slot = self.slot(index)?;
+    /// Reserves the slot if it is free.
+    fn try_reserve(&self, index: usize) -> bool {
+        let Some(slot) = self.slot(index) else { return false };
         let seen = slot.load(Ordering::Relaxed);
-        if seen & OCCUPIED != 0 {
-            return None;
-        }
-        let generation = seen & GENERATION_MASK;
-        // AcqRel: Release publishes the object to readers of the handle; Acquire pairs with the CAS that freed it.
-        slot.compare_exchange(seen, generation | word, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-            .then_some(generation >> GENERATION_SHIFT)
+        // Acquire pairs with the Release that freed it.
+        seen & (OCCUPIED | VALID) == 0
+            && slot.compare_exchange(seen, seen | VALID, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Claims any free slot; returns (index, generation).
-    fn claim(&self, kind: HandleKind, word: usize, cache: &SlotCache) -> Option<(usize, usize)> {
-        while let Some(index) = cache.pop_recent(kind) {
-            if let Some(generation) = self.try_claim(index, word) {
-                return Some((index, generation));
-            }
-        }
-        let stripe = &cache.stripe[kind as usize];
-        loop {
-            let (mut next, end) = stripe.get();
-            while next < end {
-                let index = next as usize;
-                next += 1;
-                if let Some(generation) = self.try_claim(index, word) {
-                    stripe.set((next, end));
-                    return Some((index, generation));
+    /// Fills an empty cache.
+    #[cold]
+    fn refill(&self, kind: HandleKind, cache: &SlotCache) -> Option<()> {
+        while cache.recent_len[kind as usize].get() == 0 {
+            let (first, end) = self.find_stripe()?;
+            // The lowest index comes out first.
+            for index in (first as usize..end as usize).rev() {
+                if self.try_reserve(index) {
+                    cache.push(kind, index);
                 }
             }
-            stripe.set(self.find_stripe()?);
         }
+        Some(())
+    }
+
+    /// Claims a slot; returns (index, generation).
+    #[inline]
+    fn claim(&self, kind: HandleKind, word: usize, cache: &SlotCache) -> Option<(usize, usize)> {
+        let index = match cache.pop(kind) {
+            Some(index) => index,
+            None => {
+                self.refill(kind, cache)?;
+                cache.pop(kind)?
+            }
+        };
+        let slot = self.slot(index)?;
+        // Relaxed: nobody else changes a slot that this cache has reserved.
+        let generation = slot.load(Ordering::Relaxed) & GENERATION_MASK;
+        // Release publishes the object to readers of the handle.
+        slot.store(generation | word, Ordering::Release);
+        Some((index, generation >> GENERATION_SHIFT))
     }
 
     /// A stripe with a free slot. Grows when a contiguous half of the table is full, so a table that grows is at least
@@ -289,7 +299,7 @@ impl KindTable {
             for _ in 0..tries {
                 // Relaxed: only spreads threads.
                 let start = self.next_stripe.fetch_add(1, Ordering::Relaxed) % stripes * STRIPE_LEN;
-                let is_free = |i| self.slot(i).is_some_and(|s| s.load(Ordering::Relaxed) & OCCUPIED == 0);
+                let is_free = |i| self.slot(i).is_some_and(|s| s.load(Ordering::Relaxed) & (OCCUPIED | VALID) == 0);
                 if let Some(first) = (start..start + STRIPE_LEN).find(|i| is_free(*i)) {
                     return Some((first as u32, (start + STRIPE_LEN) as u32));
                 }
@@ -329,6 +339,7 @@ impl HandleTable {
     }
 
     /// Makes a handle for an object (0 = null). `None` when 2^25 handles of the kind are in use.
+    #[inline]
     pub fn allocate(&self, kind: HandleKind, object: usize, domain: usize, cache: &SlotCache) -> Option<Handle> {
         let (index, generation) = self.kinds[kind as usize].claim(kind, Self::word(object, domain), cache)?;
         Some(Handle::new(kind, index, generation))
@@ -363,20 +374,52 @@ impl HandleTable {
     }
 
     /// Frees the handle; a second free of the same handle is refused.
+    #[inline]
     pub fn free(&self, handle: Handle, cache: &SlotCache) -> Result<(), StaleHandle> {
+        let kind = handle.kind();
         loop {
             let (slot, seen) = self.live(handle)?;
-            if Self::release(slot, seen) {
-                cache.push_recent(handle.kind(), handle.index());
+            let keep = cache.has_room(kind);
+            if Self::release(slot, seen, if keep { VALID } else { 0 }) {
+                if keep {
+                    cache.push(kind, handle.index());
+                }
                 return Ok(());
             }
         }
     }
 
-    fn release(slot: &AtomicUsize, seen: usize) -> bool {
+    /// Frees the handle for any thread to reuse: for callers that are no managed thread.
+    ///
+    /// # Errors
+    /// As `free`.
+    pub fn free_shared(&self, handle: Handle) -> Result<(), StaleHandle> {
+        loop {
+            let (slot, seen) = self.live(handle)?;
+            if Self::release(slot, seen, 0) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives the slots that a thread has reserved back: at its end.
+    pub fn release_cache(&self, cache: &SlotCache) {
+        for kind in HandleKind::ALL {
+            while let Some(index) = cache.pop(kind) {
+                if let Some(slot) = self.kinds[kind as usize].slot(index) {
+                    // Release: orders our last use before the next reservation.
+                    slot.fetch_and(GENERATION_MASK, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// `state`: `VALID` = reserved for the caller, 0 = free.
+    #[inline]
+    fn release(slot: &AtomicUsize, seen: usize, state: usize) -> bool {
         let generation = (seen & GENERATION_MASK).wrapping_add(1 << GENERATION_SHIFT);
         // AcqRel: Release orders our last use before the next claim.
-        slot.compare_exchange(seen, generation, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        slot.compare_exchange(seen, generation | state, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Calls `visit` for every slot in use of a kind.
@@ -404,7 +447,7 @@ impl HandleTable {
     pub fn free_where(&self, kind: HandleKind, mut doomed: impl FnMut(HandleSlot<'_>) -> bool) -> usize {
         let mut freed = 0;
         self.for_each_word(kind, |slot, word| {
-            if doomed(HandleSlot(slot)) && Self::release(slot, word) {
+            if doomed(HandleSlot(slot)) && Self::release(slot, word, 0) {
                 freed += 1;
             }
         });

@@ -1,18 +1,25 @@
 //! The full monitor: owner, recursion, entry queue, wait queue, timeouts.
 //!
-//! The lock word: bits 0–23 owner's managed id (0 = free), bit 31 WAITERS = the entry queue is not empty.
+//! The lock word: bits 0–23 owner's managed id (0 = free), bit 30 WAKING = a thread woken from the entry queue is on its
+//! way, bit 31 WAITERS = the entry queue is not empty.
 //!
 //! | from | to | who | ordering |
 //! |---|---|---|---|
-//! | free | owned | any thread, CAS (barging allowed) | Acquire, pairs with the releasing store |
-//! | owned, no WAITERS | free | owner, CAS | Release |
-//! | owned, WAITERS | free (± WAITERS) | owner, under `queues` | Release, then wakes the node it popped |
-//! | any | ± WAITERS | under `queues` only | Relaxed: ordered by the mutex |
+//! | free | owned | any thread, CAS (barging allowed); the woken thread also clears WAKING | Acquire, pairs with Release below |
+//! | owned, no WAITERS or WAKING | free, same flags | owner, CAS | Release |
+//! | owned, WAITERS, no WAKING | free + WAKING (± WAITERS) | owner, under `queues` | Release, then wakes the node it popped |
+//! | owned, WAITERS, no WAKING | owned by the popped node | owner, under `queues`, if that node is starving | Release |
+//! | owned | owned + WAITERS, − WAKING if it was the caller's | under `queues` | Relaxed: ordered by the mutex |
+//! | any | − WAITERS | under `queues` only | Relaxed: ordered by the mutex |
 //!
-//! Node phases: IDLE → ENTERING (entry queue) → WOKEN; IDLE → WAITING (wait queue) → PULSED (moved to the entry queue) →
-//! WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the owner reads WOKEN
-//! with Acquire. A woken thread competes again, so a wake that meets a timeout is used for one more try: if the lock is
-//! then owned, its owner sees WAITERS and wakes the next, so no wake is lost.
+//! Invariant: while the word is free and the entry queue is not empty, WAKING is set and the woken thread competes. It
+//! clears WAKING when it gets the lock (then its own exit wakes the next) or when it finds the lock owned and queues again
+//! (then that owner's exit does), so no wake is lost, and an exit that sees WAKING need not wake anybody: one thread is on
+//! its way at a time. A thread that has lost `MAX_LOSSES` such races is handed the lock, so nobody starves.
+//!
+//! Node phases: IDLE → ENTERING (entry queue) → WOKEN or OWNING; IDLE → WAITING (wait queue) → PULSED (moved to the entry
+//! queue) → WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the owner
+//! reads them with Acquire.
 //!
 //! Blocking goes only through [`Blocker`], never with `queues` locked. Left out: safe regions, object headers.
 
@@ -23,13 +30,22 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 const WAITERS: u32 = 1 << 31;
-const OWNER: u32 = WAITERS - 1;
+const WAKING: u32 = 1 << 30;
+const OWNER: u32 = WAKING - 1;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
 const WAITING: u32 = 2;
 const PULSED: u32 = 3;
 const WOKEN: u32 = 4;
+/// Woken, and the lock is the node's already.
+const OWNING: u32 = 5;
+
+/// Races that a woken thread loses before it is handed the lock. Each costs a wake (13–23 µs).
+#[cfg(not(loom))]
+const MAX_LOSSES: u32 = 12;
+#[cfg(loom)]
+const MAX_LOSSES: u32 = 1;
 
 /// Tries before queueing. A hand-off through the kernel costs 13–23 µs, this many tries about 1 µs.
 #[cfg(not(loom))]
@@ -45,6 +61,8 @@ const MAX_SPINS: u32 = 0;
 pub struct MonitorNode {
     pub parker: ManagedParker,
     phase: AtomicU32,
+    /// 0, or the owner's managed id when it has lost too many races. Changes under `queues`.
+    starving: AtomicU32,
 }
 
 /// How a wait ended, as the thread layer sees it.
@@ -186,57 +204,85 @@ impl Monitor {
             }
         }
         lock(&self.queues).in_flight += 1;
-        let end = self.acquire_queued(blocker, &Deadline::after(timeout), true);
+        let end = self.acquire_queued(blocker, &Deadline::after(timeout), true, false);
         lock(&self.queues).in_flight -= 1;
         end
     }
 
+    /// `woken`: the caller was popped from the entry queue, so WAKING is its to clear.
     #[cold]
-    fn acquire_queued(&self, blocker: &impl Blocker, deadline: &Deadline, interruptible: bool) -> EnterEnd {
+    fn acquire_queued(
+        &self,
+        blocker: &impl Blocker,
+        deadline: &Deadline,
+        interruptible: bool,
+        mut woken: bool,
+    ) -> EnterEnd {
         let (id, node) = (blocker.managed_id(), blocker.node());
+        let mut losses = 0;
         loop {
             {
                 let mut queues = lock(&self.queues);
-                if self.acquire_or_flag(id) {
+                if self.acquire_or_flag(id, woken) {
                     return EnterEnd::Entered;
                 }
+                losses += u32::from(woken);
                 // Relaxed: ordered by the mutex.
+                node.starving.store(if losses >= MAX_LOSSES { id } else { 0 }, Ordering::Relaxed);
                 node.phase.store(ENTERING, Ordering::Relaxed);
-                queues.entry.push_back(node);
+                if woken {
+                    queues.entry.push_front(node);
+                } else {
+                    queues.entry.push_back(node);
+                }
             }
             loop {
                 let end = blocker.block(deadline.rest(), interruptible);
                 // Acquire pairs with the Release in `release`.
-                if node.phase.load(Ordering::Acquire) == WOKEN {
-                    break;
-                }
-                if end == BlockEnd::Woken {
-                    continue;
+                match node.phase.load(Ordering::Acquire) {
+                    WOKEN => break,
+                    OWNING => return EnterEnd::Entered,
+                    _ if end == BlockEnd::Woken => continue,
+                    _ => {}
                 }
                 let mut queues = lock(&self.queues);
-                if node.phase.load(Ordering::Relaxed) != WOKEN {
-                    self.remove_entry(&mut queues, node);
-                    return if end == BlockEnd::TimedOut { EnterEnd::TimedOut } else { EnterEnd::Interrupted };
+                match node.phase.load(Ordering::Relaxed) {
+                    WOKEN => break,
+                    OWNING => return EnterEnd::Entered,
+                    _ => self.remove_entry(&mut queues, node),
                 }
-                break;
+                return if end == BlockEnd::TimedOut { EnterEnd::TimedOut } else { EnterEnd::Interrupted };
             }
-            // Woken: compete again, which also uses up a wake that met a timeout.
+            // Compete again, which also uses up a wake that met a timeout.
+            woken = true;
+            for _ in 0..MAX_SPINS {
+                if self.try_acquire_woken(id) {
+                    return EnterEnd::Entered;
+                }
+                spin_hint();
+            }
         }
     }
 
-    /// Under `queues`: acquires the free lock, or sets WAITERS on the owned one and returns `false`.
-    fn acquire_or_flag(&self, id: u32) -> bool {
+    /// As `try_acquire`, clearing WAKING.
+    fn try_acquire_woken(&self, id: u32) -> bool {
+        // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
+        let seen = self.word.load(Ordering::Relaxed);
+        seen & OWNER == 0
+            && self.word.compare_exchange(seen, seen & !WAKING | id, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Under `queues`: acquires the free lock, or sets WAITERS on the owned one and returns `false`. Clears WAKING in
+    /// both cases if the caller is the woken thread.
+    fn acquire_or_flag(&self, id: u32, woken: bool) -> bool {
+        let keep = if woken { !WAKING } else { !0 };
         loop {
             let seen = self.word.load(Ordering::Relaxed);
-            if seen & OWNER == 0 {
-                if self.try_acquire(id) {
-                    return true;
-                }
-            } else if seen & WAITERS != 0
-                // Relaxed: WAITERS is ordered by the mutex.
-                || self.word.compare_exchange(seen, seen | WAITERS, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-            {
-                return false;
+            let is_free = seen & OWNER == 0;
+            let new = seen & keep | if is_free { id } else { WAITERS };
+            // Acquire for the lock, as in `try_acquire`; the flags are ordered by the mutex.
+            if self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return is_free;
             }
         }
     }
@@ -260,27 +306,42 @@ impl Monitor {
             self.recursion.store(recursion - 1, Ordering::Relaxed);
             return Ok(());
         }
-        // Release publishes the critical section.
-        if self.word.compare_exchange(id, 0, Ordering::Release, Ordering::Relaxed).is_err() {
-            let woken = self.release(&mut lock(&self.queues));
-            if let Some(node) = woken {
-                node.parker.unpark();
+        loop {
+            let seen = self.word.load(Ordering::Relaxed);
+            if seen & (WAITERS | WAKING) == WAITERS {
+                let next = self.release(&mut lock(&self.queues));
+                if let Some(node) = next {
+                    node.parker.unpark();
+                }
+                return Ok(());
+            }
+            // Release publishes the critical section. Fails when an entrant sets or clears a flag.
+            if self.word.compare_exchange(seen, seen & !OWNER, Ordering::Release, Ordering::Relaxed).is_ok() {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
-    /// Under `queues`, as owner: frees the lock and pops the next entrant, which the caller unparks without the mutex.
+    /// Under `queues`, as owner: frees the lock and pops the next entrant, which the caller unparks without the mutex;
+    /// nobody if one is on its way. A starving entrant gets the lock.
     fn release(&self, queues: &mut Queues) -> Option<&'static MonitorNode> {
+        // Stores are enough: only the owner changes the owner bits of an owned word, and the flags of an owned word change
+        // under the mutex. Release publishes the critical section.
+        let seen = self.word.load(Ordering::Relaxed);
+        if seen & WAKING != 0 {
+            self.word.store(seen & !OWNER, Ordering::Release);
+            return None;
+        }
         let next = queues.entry.pop_front();
         let rest = if queues.entry.is_empty() { 0 } else { WAITERS };
-        // Release publishes the critical section. A store is enough: only the owner changes the owner bits of an owned
-        // word, and WAITERS changes under the mutex.
-        self.word.store(rest, Ordering::Release);
-        if let Some(node) = next {
-            // Release pairs with the Acquire load in the waiter's loop.
-            node.phase.store(WOKEN, Ordering::Release);
-        }
+        let Some(node) = next else {
+            self.word.store(rest, Ordering::Release);
+            return None;
+        };
+        let heir = node.starving.load(Ordering::Relaxed);
+        self.word.store(if heir != 0 { heir | rest } else { WAKING | rest }, Ordering::Release);
+        // Release pairs with the Acquire load in the waiter's loop; it publishes the critical section to an heir.
+        node.phase.store(if heir != 0 { OWNING } else { WOKEN }, Ordering::Release);
         next
     }
 
@@ -297,6 +358,7 @@ impl Monitor {
         let next = {
             let mut queues = lock(&self.queues);
             queues.in_flight += 1;
+            node.starving.store(0, Ordering::Relaxed);
             node.phase.store(WAITING, Ordering::Relaxed);
             queues.waiting.push_back(node);
             self.release(&mut queues)
@@ -305,7 +367,7 @@ impl Monitor {
             next.parker.unpark();
         }
         let outcome = self.wait_for_pulse(blocker, node, &deadline);
-        self.acquire_queued(blocker, &Deadline(None), false);
+        self.acquire_queued(blocker, &Deadline(None), false, outcome == WaitOutcome::Pulsed);
         self.recursion.store(recursion, Ordering::Relaxed);
         lock(&self.queues).in_flight -= 1;
         Ok(outcome)
@@ -407,6 +469,32 @@ mod model {
             run(1, &monitor, &inside);
             thread.join().unwrap();
             assert!(monitor.is_idle());
+        });
+    }
+
+    #[test]
+    fn model_a_thread_that_loses_the_race_is_handed_the_lock() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let monitor = Arc::new(Monitor::new());
+            let inside = Arc::new(AtomicUsize::new(0));
+            let run = |me: &ModelThread, monitor: &Monitor, inside: &AtomicUsize| {
+                assert_eq!(monitor.enter(me, None), EnterEnd::Entered);
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
+                inside.fetch_sub(1, Ordering::Relaxed);
+                monitor.exit(me.0).unwrap();
+            };
+            let (other, other_inside) = (monitor.clone(), inside.clone());
+            let thread = thread::spawn(move || run(&model_thread(2), &other, &other_inside));
+            // The second and third entry compete with the thread that the exit before has woken.
+            let me = model_thread(1);
+            for _ in 0..3 {
+                run(&me, &monitor, &inside);
+            }
+            thread.join().unwrap();
+            assert!(monitor.is_idle());
+            assert_eq!(monitor.word.load(Ordering::Relaxed), 0, "no flag stays behind");
         });
     }
 

@@ -190,6 +190,7 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
         eh_target_clause: 0,
         last_error: 0,
         reserved: 0,
+        tail_args: [0; saki_abi::thread::TAIL_ARGS_BYTES / 8],
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Assembly {
     pub reflection_handle: std::sync::atomic::AtomicU32,
     pub module_reflection_handle: std::sync::atomic::AtomicU32,
     pub module_images: RwLock<Vec<&'static Image>>,
+    /// Those that see its internals; read by `access`.
+    pub(crate) friends: Lazy<&'static [crate::binder::AssemblyName]>,
 }
 
 impl PartialEq for Assembly {
@@ -279,6 +281,7 @@ impl Assembly {
             reflection_handle: Default::default(),
             module_reflection_handle: Default::default(),
             module_images: RwLock::default(),
+            friends: Lazy::default(),
         }));
         let _ = image.assembly.set(assembly);
         Ok(assembly)

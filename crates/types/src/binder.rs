@@ -30,12 +30,15 @@ pub struct SearchPaths {
     pub framework_root: PathBuf,
 }
 
+/// Finds an assembly that the search did not find; the image is the one that asks.
+type ResolveHook = fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>;
+
 /// Loaded assemblies and where to look for more.
 pub struct Binder {
     paths: RwLock<SearchPaths>,
     loaded: RwLock<Vec<&'static Assembly>>,
     /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
-    resolve_hook: RwLock<Option<fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>>>,
+    resolve_hook: RwLock<Option<ResolveHook>>,
     /// Called after an assembly was loaded (AppDomain.AssemblyLoad); set by the runtime.
     load_hook: RwLock<Option<fn(&'static Assembly)>>,
 }

@@ -148,30 +148,37 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
     })
 }
 
-fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+pub(crate) fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
     for row in image.meta.custom_attributes(parent) {
-        let row = row?;
-        let class = match row.constructor.table() {
-            TableId::MemberRef => image.meta.member_ref(row.constructor.rid())?.class,
-            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(row.constructor.rid())?),
-            _ => continue,
-        };
-        let (n, ns) = match class.table() {
-            TableId::TypeRef => {
-                let r = image.meta.type_ref(class.rid())?;
-                (r.name, r.namespace)
-            }
-            TableId::TypeDef => {
-                let r = image.meta.type_def(class.rid())?;
-                (r.name, r.namespace)
-            }
-            _ => continue,
-        };
-        if image.meta.string(n)? == name && image.meta.string(ns)? == namespace {
+        if attribute_class(image, row?.constructor)? == Some((namespace, name)) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Namespace and name of the class that an attribute's constructor token belongs to.
+pub(crate) fn attribute_class(
+    image: &'static Image,
+    constructor: Token,
+) -> LoadResult<Option<(&'static str, &'static str)>> {
+    let class = match constructor.table() {
+        TableId::MemberRef => image.meta.member_ref(constructor.rid())?.class,
+        TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(constructor.rid())?),
+        _ => return Ok(None),
+    };
+    let (name, namespace) = match class.table() {
+        TableId::TypeRef => {
+            let row = image.meta.type_ref(class.rid())?;
+            (row.name, row.namespace)
+        }
+        TableId::TypeDef => {
+            let row = image.meta.type_def(class.rid())?;
+            (row.name, row.namespace)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((image.meta.string(namespace)?, image.meta.string(name)?)))
 }
 
 fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
@@ -219,7 +226,7 @@ fn array_class(ty: Ty) -> ClassInfo {
     if !ty.is_sz_array() || ty.element().is_some_and(|e| e.is_sz_array()) {
         kinds.push((".ctor", ArrayMethod::CtorBounds));
     }
-    kinds.extend([("Set", ArrayMethod::Set), ("Address", ArrayMethod::Address), ("Get", ArrayMethod::Get)]);
+    kinds.extend([("Get", ArrayMethod::Get), ("Address", ArrayMethod::Address), ("Set", ArrayMethod::Set)]);
     let methods = kinds
         .into_iter()
         .map(|(name, kind)| {

@@ -16,6 +16,8 @@ pub enum LoadErrorKind {
     MethodAccess,
     FieldAccess,
     MemberAccess,
+    /// A method of an open generic type is to be run.
+    InvalidOperation,
     /// Something that Saki does not do yet.
     NotSupported,
 }

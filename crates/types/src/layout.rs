@@ -191,7 +191,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
 
     let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
         if field_ty.is_reference_type() {
-            if at % 8 != 0 {
+            if !at.is_multiple_of(8) {
                 let message =
                     format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name);
                 return Err(LoadError::type_load(message, ty.full_name()));

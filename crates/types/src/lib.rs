@@ -9,6 +9,7 @@
 //! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never waits
 //! for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
 
+pub mod access;
 pub mod assembly;
 pub mod binder;
 pub mod cast;
@@ -19,6 +20,7 @@ pub mod interfaces;
 pub mod layout;
 pub mod lazy;
 pub mod method;
+mod modifiers;
 pub mod names;
 pub mod resolve;
 pub mod signature;

@@ -88,9 +88,7 @@ impl Type {
             if index > 0 {
                 out.push(',');
             }
-            if style == NameStyle::ToString {
-                arg.write_name(out, style);
-            } else if arg.is_generic_param() {
+            if style == NameStyle::ToString || arg.is_generic_param() {
                 arg.write_name(out, style);
             } else {
                 out.push('[');
@@ -101,6 +99,54 @@ impl Type {
             }
         }
         out.push(']');
+    }
+
+    /// As Mono's error messages and native frames write a type of a signature: "int", "string[]", "Ns.List`1<int>".
+    pub fn signature_name(&self) -> String {
+        use saki_metadata::ElementType as E;
+        let primitive = match self.element_type {
+            E::Void => "void",
+            E::Boolean => "bool",
+            E::Char => "char",
+            E::I1 => "sbyte",
+            E::U1 => "byte",
+            E::I2 => "int16",
+            E::U2 => "uint16",
+            E::I4 => "int",
+            E::U4 => "uint",
+            E::I8 => "long",
+            E::U8 => "ulong",
+            E::I => "intptr",
+            E::U => "uintptr",
+            E::R4 => "single",
+            E::R8 => "double",
+            E::String => "string",
+            E::Object => "object",
+            E::TypedByRef => "typedbyref",
+            _ => return self.constructed_signature_name(),
+        };
+        primitive.to_string()
+    }
+
+    fn constructed_signature_name(&self) -> String {
+        match &self.kind {
+            TypeKind::ByRef(element) => element.signature_name() + "&",
+            TypeKind::Ptr(element) => element.signature_name() + "*",
+            TypeKind::SzArray(element) => element.signature_name() + "[]",
+            TypeKind::Array { element, rank } => {
+                format!("{}[{}]", element.signature_name(), ",".repeat(*rank as usize - 1))
+            }
+            TypeKind::FnPtr(_) => "*()".to_string(),
+            TypeKind::Var(p) | TypeKind::MVar(p) => p.name.to_string(),
+            TypeKind::Inst { definition } => {
+                let args: Vec<String> = self.args.iter().map(|arg| arg.signature_name()).collect();
+                format!("{}<{}>", definition.constructed_signature_name(), args.join(", "))
+            }
+            TypeKind::Def(def) => match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
+                Some(enclosing) => format!("{}/{}", enclosing.constructed_signature_name(), def.name),
+                None => qualified(def.namespace, def.name),
+            },
+        }
     }
 
     /// As Mono's stack traces write a parameter or declaring type: short primitive names, `Ns.List`1[T]`.
@@ -127,6 +173,14 @@ fn push_escaped(out: &mut String, name: &str) {
 }
 
 impl Method {
+    /// As Mono's messages about access write a method: "Ns.Type.Method(int,string)".
+    pub fn reflection_name(&'static self) -> String {
+        let mut out = format!("{}.{}", self.owner.full_name(), self.name);
+        push_list(&mut out, self.generic_args, '[', ']', self.generic_args.is_empty());
+        let params = self.sig().map(|sig| sig.params.iter().map(|p| p.signature_name()).collect::<Vec<_>>());
+        format!("{out}({})", params.unwrap_or_default().join(","))
+    }
+
     /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets.
     pub fn full_name(&self) -> String {
         let mut out = format!("{}:{}", self.owner.full_name(), self.name);

@@ -4,9 +4,10 @@ use crate::assembly::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{Method, MethodSig};
+use crate::modifiers::spell_method;
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
-use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token, TypeSig};
+use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
 
 /// What `!n` and `!!n` mean where a token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -230,11 +231,10 @@ impl Image {
                     continue;
                 }
                 // Overloads that differ in custom modifiers only: the one with the same modifiers.
-                if same_modifiers(candidate, self, raw, &context)? {
-                    found = Some((index, candidate));
-                    break;
+                match found {
+                    Some((_, first)) if same_modifiers(first, self, raw)? => {}
+                    _ => found = Some((index, candidate)),
                 }
-                found = found.or(Some((index, candidate)));
             }
             if let Some((index, candidate)) = found {
                 return match candidate.rid() {
@@ -330,53 +330,11 @@ fn short_owner(owner: Ty) -> String {
     }
 }
 
-/// Custom modifiers of a signature, each with its position: a walk number, whether it is required, the modifier type.
-fn modifiers(
-    image: &'static Image,
-    raw: &MethodSigRaw,
-    context: &GenericContext,
-) -> LoadResult<Vec<(u32, bool, Ty)>> {
-    fn walk(
-        image: &'static Image,
-        sig: &TypeSig,
-        context: &GenericContext,
-        at: &mut u32,
-        out: &mut Vec<(u32, bool, Ty)>,
-    ) -> LoadResult<()> {
-        *at += 1;
-        match sig {
-            TypeSig::Modified { required, modifier, inner } => {
-                *at -= 1;
-                out.push((*at, *required, image.resolve_type(*modifier, context)?));
-                walk(image, inner, context, at, out)
-            }
-            TypeSig::Ptr(inner) | TypeSig::ByRef(inner) | TypeSig::SzArray(inner) | TypeSig::Pinned(inner) => {
-                walk(image, inner, context, at, out)
-            }
-            TypeSig::Array { elem, .. } => walk(image, elem, context, at, out),
-            TypeSig::GenericInst { args, .. } => {
-                args.iter().try_for_each(|arg| walk(image, arg, context, at, out))
-            }
-            _ => Ok(()),
-        }
-    }
-    let (mut at, mut out) = (0, Vec::new());
-    for sig in std::iter::once(&raw.ret).chain(&raw.params) {
-        walk(image, sig, context, &mut at, &mut out)?;
-    }
-    Ok(out)
-}
-
 /// Whether the custom modifiers of `candidate` are those of a reference to it.
-fn same_modifiers(
-    candidate: &'static Method,
-    image: &'static Image,
-    raw: &MethodSigRaw,
-    context: &GenericContext,
-) -> LoadResult<bool> {
+fn same_modifiers(candidate: &'static Method, image: &'static Image, raw: &MethodSigRaw) -> LoadResult<bool> {
     let Some(rid) = candidate.rid() else { return Ok(true) };
     let own = crate::signature::raw_method_sig(candidate.image(), rid)?;
-    Ok(modifiers(candidate.image(), &own, &candidate.context())? == modifiers(image, raw, context)?)
+    Ok(spell_method(candidate.image(), &own, &[])? == spell_method(image, raw, &[])?)
 }
 
 /// Whether the type is a definition of this module with no instantiation.

@@ -238,26 +238,26 @@ impl Type {
     /// Values are not object references: primitives, enums, structs, TypedReference. Not pointers and byrefs.
     pub fn is_value_type(&self) -> bool {
         use ElementType as E;
-        match self.element_type {
+        matches!(
+            self.element_type,
             E::Void
-            | E::Boolean
-            | E::Char
-            | E::I1
-            | E::U1
-            | E::I2
-            | E::U2
-            | E::I4
-            | E::U4
-            | E::I8
-            | E::U8
-            | E::R4
-            | E::R8
-            | E::I
-            | E::U
-            | E::ValueType
-            | E::TypedByRef => true,
-            _ => false,
-        }
+                | E::Boolean
+                | E::Char
+                | E::I1
+                | E::U1
+                | E::I2
+                | E::U2
+                | E::I4
+                | E::U4
+                | E::I8
+                | E::U8
+                | E::R4
+                | E::R8
+                | E::I
+                | E::U
+                | E::ValueType
+                | E::TypedByRef
+        )
     }
 
     /// Values are object references.

@@ -7,6 +7,7 @@
 use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
 use crate::method::{Method, MethodKind, method_flags};
+use crate::modifiers::spell_seen_from;
 use crate::resolve::{GenericContext, signatures_match};
 use crate::signature::inflate;
 use crate::ty::{Ty, Type, TypeKind};
@@ -85,13 +86,20 @@ impl Type {
             return Ok(layout.slots[slot as usize]);
         }
         if let Some(definition) = interface.generic_definition() {
-            for entry in layout.interfaces.iter().rev() {
-                if entry.interface.generic_definition() == Some(definition)
-                    && crate::cast::variant_arguments(entry.interface, interface)?
-                    && let Some(slot) = pick(entry)
-                {
-                    return Ok(layout.slots[slot as usize]);
+            // Interfaces that a class adds to its parent's stand behind them: most derived class first, in their order.
+            let (mut class, mut end) = (Some(self), layout.interfaces.len());
+            while let Some(ty) = class {
+                class = ty.parent()?;
+                let start = class.map_or(Ok(0), |parent| parent.vtable_layout().map(|l| l.interfaces.len()))?;
+                for entry in &layout.interfaces[start.min(end)..end] {
+                    if entry.interface.generic_definition() == Some(definition)
+                        && crate::cast::variant_arguments(entry.interface, interface)?
+                        && let Some(slot) = pick(entry)
+                    {
+                        return Ok(layout.slots[slot as usize]);
+                    }
                 }
+                end = start;
             }
         }
         let subject = format!("{}.{}", interface.full_name(), method.name);
@@ -217,6 +225,9 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         interfaces.extend(layout.interfaces.iter().cloned());
         inherited_slots = slots.len();
     }
+    if ty.is_enum() && ty.underlying() == ty {
+        return Err(LoadError::type_load("The enumeration's base type is invalid.", ty.full_name()));
+    }
     let methods = ty.methods()?;
     for &method in methods.iter().filter(|m| m.is_virtual() && !m.is_static()) {
         let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
@@ -226,8 +237,12 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             None => slots.push(method),
         }
     }
-    let overrides = method_impls(ty)?;
+    let overrides = method_impls(ty).map_err(|error| {
+        let message = format!("Could not load list of method overrides due to {}", error.message);
+        LoadError::type_load(message, ty.full_name())
+    })?;
     for &(body, declaration) in &overrides {
+        check_override(ty, body, declaration)?;
         if declaration.owner.is_interface() {
             continue;
         }
@@ -240,18 +255,28 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
     Ok(VTableLayout { slots, interfaces })
 }
 
-/// Slot of the inherited method that `method` overrides by name and signature.
+/// Slot of the inherited method that `method` overrides by name and signature: the latest, and among several the latest
+/// with the same custom modifiers.
 fn find_overridden(method: &'static Method, inherited: &[&'static Method]) -> LoadResult<Option<usize>> {
+    let mut slots = Vec::new();
     for (slot, &candidate) in inherited.iter().enumerate().rev() {
         if candidate.name == method.name
             && candidate.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE
             && candidate.generic_args.len() == method.generic_args.len()
             && signatures_match(candidate, method)?
         {
-            return Ok(Some(slot));
+            slots.push(slot);
         }
     }
-    Ok(None)
+    if slots.len() > 1 {
+        let own = spell_seen_from(method.owner, method)?;
+        for &slot in &slots {
+            if spell_seen_from(method.owner, inherited[slot])? == own {
+                return Ok(Some(slot));
+            }
+        }
+    }
+    Ok(slots.first().copied())
 }
 
 /// Slot that a class MethodImpl's declaration occupies, even when an override already sits there.
@@ -260,6 +285,24 @@ fn declaration_slot(declaration: &'static Method, slots: &[&'static Method]) -> 
         return Ok(Some(slot));
     }
     Ok(declaration.vtable_slot()?.map(|s| s as usize))
+}
+
+/// What a MethodImpl row may say. ECMA-335 §II.22.27.
+fn check_override(ty: Ty, body: &'static Method, declaration: &'static Method) -> LoadResult<()> {
+    let what = if body.is_static() {
+        "Method must not be static to override a base type"
+    } else if !body.is_virtual() {
+        "Method must be virtual to override a base type"
+    } else if declaration.is_static() {
+        "Cannot override a static method in a base type"
+    } else if !declaration.is_virtual() {
+        "Cannot override a non virtual method in a base type"
+    } else if !ty.is_open && !ty.is_assignable_to(declaration.owner)? {
+        "Method overrides a class or interface that is not extended or implemented by this type"
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::type_load(what, ty.full_name()))
 }
 
 /// (body, declaration) pairs of the type's MethodImpl rows.
@@ -314,15 +357,21 @@ fn map_interfaces(
             {
                 entry.slots[index] = slot;
             }
-            if entry.slots[index] == NO_SLOT
-                && let Some(default) = default_implementation(ty, wanted)?
-            {
-                entry.slots[index] = slot_of(default, slots);
+            if entry.slots[index] != NO_SLOT {
+                continue;
             }
-            if entry.slots[index] == NO_SLOT && wanted.is_abstract() && !ty.is_abstract() {
-                let name = ty.full_name();
-                let message = format!("Could not load type '{name}': method {} is not implemented", wanted.full_name());
-                return Err(LoadError::type_load(message, name));
+            match default_implementation(ty, wanted)? {
+                DefaultImplementation::One(default) => entry.slots[index] = slot_of(default, slots),
+                // Calling it fails.
+                DefaultImplementation::Ambiguous => {}
+                // An interface that makes another's method abstract again wants nothing implemented under its own name.
+                DefaultImplementation::None if ty.is_abstract() || wanted.is_final() || !wanted.is_abstract() => {}
+                DefaultImplementation::None => {
+                    let name = ty.full_name();
+                    let message =
+                        format!("Could not load type '{name}': method {} is not implemented", wanted.full_name());
+                    return Err(LoadError::type_load(message, name));
+                }
             }
         }
         match inherited {
@@ -333,9 +382,17 @@ fn map_interfaces(
     Ok(())
 }
 
+/// What a class that does not implement an interface method gets from its interfaces.
+enum DefaultImplementation {
+    None,
+    One(&'static Method),
+    /// Several, none of them in an interface that inherits from the others.
+    Ambiguous,
+}
+
 /// The default implementation that applies to `ty`: the interface method's own body, or the most specific override of it in
-/// another interface of the type. None also when two are equally specific: calling it is then an error.
-fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Option<&'static Method>> {
+/// another interface of the type.
+fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<DefaultImplementation> {
     let mut candidates: Vec<&'static Method> = Vec::new();
     if !wanted.is_abstract() {
         candidates.push(wanted);
@@ -354,10 +411,10 @@ fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Option<
     for &candidate in &candidates {
         let inherited = candidate.owner.interfaces()?;
         if candidates.iter().all(|other| other.owner == candidate.owner || inherited.contains(&other.owner)) {
-            return Ok(Some(candidate));
+            return Ok(DefaultImplementation::One(candidate));
         }
     }
-    Ok(None)
+    Ok(if candidates.is_empty() { DefaultImplementation::None } else { DefaultImplementation::Ambiguous })
 }
 
 fn slot_of(method: &'static Method, slots: &mut Vec<&'static Method>) -> u32 {

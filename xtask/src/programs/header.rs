@@ -10,6 +10,7 @@
 //! | `mcs: OPTIONS` | further compiler options, e.g. `-unsafe` |
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
+//! | `pending: REASON` | needs what Saki does not have yet; the suite fails when the program passes all the same |
 //!
 //! Other comment lines at the top are prose. The header ends at the first line that is not a comment.
 
@@ -32,6 +33,8 @@ pub struct Header {
     pub timeout_seconds: u64,
     /// The reason why GC stress leaves this program out.
     pub stress_skip: Option<String>,
+    /// What Saki lacks for this program.
+    pub pending: Option<String>,
 }
 
 impl Default for Header {
@@ -45,6 +48,7 @@ impl Default for Header {
             compiler_options: Vec::new(),
             timeout_seconds: 20,
             stress_skip: None,
+            pending: None,
         }
     }
 }
@@ -73,6 +77,8 @@ pub fn parse(source: &str) -> Result<Header, String> {
                 let reason = value.strip_prefix("skip ").ok_or("stress: wants `skip REASON`")?;
                 header.stress_skip = Some(reason.to_owned());
             }
+            "pending" if value.is_empty() => return Err("pending: wants a reason".to_owned()),
+            "pending" => header.pending = Some(value.to_owned()),
             _ => {}
         }
     }
@@ -110,7 +116,7 @@ mod tests {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
              // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// timeout: 5\n\
-             // stress: skip too many collections\nclass P {}\n// exit: 9\n",
+             // stress: skip too many collections\n// pending: no sockets\nclass P {}\n// exit: 9\n",
         );
         let expected = Header {
             exit: ExpectedExit::Code(3),
@@ -121,6 +127,7 @@ mod tests {
             compiler_options: vec!["-unsafe".into(), "-r:X.dll".into()],
             timeout_seconds: 5,
             stress_skip: Some("too many collections".into()),
+            pending: Some("no sockets".into()),
         };
         assert_eq!(header, Ok(expected));
     }
@@ -129,6 +136,7 @@ mod tests {
     fn a_bad_value_is_an_error() {
         assert!(parse("// exit: maybe\n").is_err());
         assert!(parse("// env: NAME\n").is_err());
+        assert!(parse("// pending:\n").is_err());
         assert_eq!(parse("// exit: nonzero\n").map(|h| h.exit), Ok(ExpectedExit::NonZero));
     }
 }

@@ -9,6 +9,7 @@ use mmtk::util::{Address, OpaquePointer, VMMutatorThread, VMThread};
 use mmtk::vm::ActivePlan;
 use mmtk::{Mutator, memory_manager};
 use parking_lot::Mutex;
+use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, POLL_PREEMPT};
 
 /// Addresses of bound `ManagedThread`s. Held for the push and the removal only, never across a safepoint.
@@ -70,6 +71,14 @@ pub(super) fn bound_threads() -> Vec<&'static ManagedThread> {
     BOUND.lock().iter().map(|&address| unsafe { &*(address as *const ManagedThread) }).collect()
 }
 
+/// Calls `visit` with each thread's list of new objects with finalizers. The world is stopped.
+pub(crate) fn for_each_finalizable_buffer(visit: &mut dyn FnMut(&mut Vec<ObjRef>)) {
+    for thread in bound_threads() {
+        // SAFETY: the world is stopped: the owner does not run.
+        visit(unsafe { &mut (*thread_heap(thread)).finalizable });
+    }
+}
+
 /// Gives `thread` (the current one) its allocator, unless it has one.
 pub(crate) fn bind(thread: &ManagedThread) {
     if is_bound(thread) {
@@ -102,6 +111,8 @@ pub(crate) fn unbind(thread: &ManagedThread) {
     // SAFETY: as above.
     let slots = unsafe { &mut (*heap).slots }.take();
     ORPHANED_SLOTS.lock().extend(slots);
+    // SAFETY: as above.
+    crate::finalize::adopt(std::mem::take(unsafe { &mut (*heap).finalizable }));
     BOUND.lock().retain(|&address| address != thread as *const ManagedThread as usize);
     // SAFETY: initialised by `bind`, and out of the list, so that no collection looks at it any more.
     unsafe { std::ptr::drop_in_place(heap) };

@@ -17,8 +17,10 @@ mod trigger;
 mod trim;
 mod weak_tracer;
 
-pub(crate) use active_plan::{bind, unbind};
-pub(crate) use mutator::{allocate, collect, cursor_offset_in_area, log_object, stress_safepoint, thread_heap};
+pub(crate) use active_plan::{bind, for_each_finalizable_buffer, unbind};
+pub(crate) use mutator::{
+    allocate, collect, cursor_offset_in_area, log_object, push_finalizable, stress_safepoint, thread_heap,
+};
 
 // Named for its feature `release_max_level_off`, which removes MMTk's logging from its inner loops.
 use log as _;

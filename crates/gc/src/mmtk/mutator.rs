@@ -84,6 +84,8 @@ pub(crate) struct ThreadHeap {
     counted_to: usize,
     allocated_bytes: u64,
     pub(crate) slots: SlotBuffer,
+    /// New objects with finalizers.
+    pub(super) finalizable: Vec<ObjRef>,
     stress: StressState,
     /// [`BOUND`] from bind to unbind; threads start with a zeroed area.
     bound: u64,
@@ -148,6 +150,7 @@ impl ThreadHeap {
             counted_to: 0,
             allocated_bytes: 0,
             slots: SlotBuffer::default(),
+            finalizable: Vec::new(),
             stress: StressState::default(),
             bound: BOUND,
         }
@@ -284,6 +287,13 @@ pub(crate) fn stress_safepoint(thread: &ManagedThread) {
         state.safepoints = 0;
         collect(thread, true);
     }
+}
+
+/// Notes that the new `object` has a finalizer. `thread` is the current thread.
+#[inline]
+pub(crate) fn push_finalizable(thread: &ManagedThread, object: ObjRef) {
+    // SAFETY: `thread` is current and bound.
+    unsafe { &mut (*thread_heap(thread)).finalizable }.push(object);
 }
 
 /// Remembers `object` for the next nursery collection. `thread` is the current thread, `object` is old.

@@ -23,11 +23,6 @@ extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _thr
         if !ty.is_delegate() {
             return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
         }
-        if method.is_open() {
-            let message =
-                "Cannot bind to the target method because its signature differs from that of the delegate type";
-            return Err(argument_error_for(t, "method", message));
-        }
         let delegate = object::new_instance(t, ty)?;
         delegates::init(t, delegate, target, method, None)?;
         Ok(delegate)

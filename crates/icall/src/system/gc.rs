@@ -22,7 +22,7 @@ extern "C" fn re_register_for_finalize(t: Thread, object: ObjRef) {
     t.run(|| {
         non_null(t, object, "obj")?;
         if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
-            saki_gc::register_finalizer(object);
+            saki_gc::register_finalizer_again(t.managed(), object);
         }
         Ok(())
     })
@@ -57,11 +57,11 @@ extern "C" fn wait_for_pending_finalizers(t: Thread) {
     finalizer::wait_for_pending(t);
 }
 
-/// Objects do not carry their generation; what exists when asked is treated as old, as after the next collection.
 extern "C" fn generation_of(t: Thread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
-        Ok(MAX_GENERATION)
+        // SAFETY: a live object, which the caller holds.
+        Ok(unsafe { saki_gc::generation_of(object) } as i32)
     })
 }
 

@@ -1,12 +1,10 @@
-//! Emitting calls: arguments to operands, results to entries, tail calls. ECMA-335 §III.3.19, §III.2.4.
+//! Emitting calls: arguments to operands, results to entries. ECMA-335 §III.3.19.
 
 use super::Importer;
 use super::builder::conv_type;
 use super::kinds::{ir_type, is_exact_class, mem_type};
-use super::scope::Return;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, MemType, Op, Terminator, ValueId};
-use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
 
 /// A call about to be emitted.
@@ -29,7 +27,7 @@ impl Importer<'_> {
     }
 
     /// Operand for `this`.
-    fn this_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    pub(super) fn this_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
         if let IrType::Struct(_) = entry.ir {
             let local = self.own_struct(entry)?;
             return Ok(self.b.addr_of(local));
@@ -73,8 +71,10 @@ impl Importer<'_> {
 
     /// A struct temp for a call's argument or result.
     fn call_temp(&mut self, ty: Ty) -> LocalId {
-        let free = self.free_temps.get_mut(&ty).and_then(Vec::pop);
-        free.unwrap_or_else(|| self.b.temp(IrType::Struct(ty)))
+        match self.free_temps.iter().position(|(free, _)| *free == ty) {
+            Some(position) => self.free_temps.swap_remove(position).1,
+            None => self.b.temp(IrType::Struct(ty)),
+        }
     }
 
     /// Gives back the temps that held a call's struct arguments: callees do not keep their addresses.
@@ -82,21 +82,27 @@ impl Importer<'_> {
         for (arg, param) in args.iter().zip(&sig.params) {
             if let (IrType::Struct(ty), Op::LocalAddr(local)) = (param, self.b.op(*arg)) {
                 let local = *local;
-                self.free_temps.entry(ty).or_default().push(local);
+                self.free_temps.push((ty, local));
             }
         }
     }
 
     /// Emits a call and gives its result; the arguments have been popped. Ends the block after a tail call.
     pub(super) fn emit_call(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
-        self.spill(Effect::Memory)?;
-        let operands = self.operands(site.this.is_some(), site.params, args)?;
         let mut params: Vec<IrType> = site.this.into_iter().collect();
         for param in site.params {
             params.push(ir_type(param)?);
         }
         let ret = ir_type(site.ret)?;
         let sig = CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: site.this.is_some() };
+        if self.is_tail_call(site, args)? {
+            let operands = self.tail_operands(site, args)?;
+            self.has_calls = true;
+            self.b.terminate(Terminator::TailCall { target: site.target, sig: Box::new(sig), args: operands });
+            return Ok(None);
+        }
+        self.spill(Effect::Memory)?;
+        let operands = self.operands(site.this.is_some(), site.params, args)?;
         self.emit_raw_call(site.target, sig, operands, site.ret)
     }
 
@@ -109,12 +115,6 @@ impl Importer<'_> {
         ret: Ty,
     ) -> LoadResult<Option<Entry>> {
         self.has_calls = true;
-        if self.is_tail_call(&sig, &args) {
-            let returns_value = sig.ret.is_some();
-            self.b.terminate(Terminator::TailCall { target, sig: Box::new(sig), args });
-            debug_assert!(returns_value == self.b.f.sig.ret.is_some());
-            return Ok(None);
-        }
         let ir = sig.ret.unwrap_or(IrType::Void);
         if let IrType::Struct(ty) = ir {
             let temp = self.call_temp(ty);
@@ -147,30 +147,6 @@ impl Importer<'_> {
         let mut entry = Entry::scalar(value, ir).with_type(ret);
         entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
         Ok(entry)
-    }
-
-    /// Whether the call with `tail.` replaces the frame: nothing of the frame may be reachable by the callee, and nothing
-    /// may be left to do after it.
-    fn is_tail_call(&self, sig: &CallSig, args: &[ValueId]) -> bool {
-        if !self.s.prefixes.tail || self.s.is_inlined || self.parent.is_some() || !matches!(self.s.ret, Return::Method)
-        {
-            return false;
-        }
-        let returns_next = decode_at(self.s.body.code, self.s.next_offset)
-            .next()
-            .is_some_and(|i| i.is_ok_and(|i| i.opcode == Opcode::Ret));
-        let exposed = self.s.scan.args.iter().chain(&self.s.scan.locals).any(|v| v.address_taken);
-        let has_struct = sig.params.iter().any(|p| matches!(p, IrType::Struct(_) | IrType::Block(_)));
-        let passes_address = args
-            .iter()
-            .any(|a| self.b.ty(*a) == IrType::ByRef && !matches!(self.b.op(*a), Op::LocalGet(_) | Op::Load { .. }));
-        returns_next
-            && self.b.region().is_none()
-            && !exposed
-            && !self.s.scan.is_peculiar
-            && !has_struct
-            && !passes_address
-            && sig.ret == self.b.f.sig.ret
     }
 
     /// Pushes a call's result, if any.

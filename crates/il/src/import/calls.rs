@@ -20,6 +20,7 @@ impl Importer<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
             return self.call_vararg(method, site_sig.unwrap_or(sig), token, false);
@@ -63,6 +64,7 @@ impl Importer<'_> {
     pub(super) fn call_virtual(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
             return self.call_vararg(method, site_sig.unwrap_or(sig), token, true);
@@ -89,6 +91,11 @@ impl Importer<'_> {
     pub(super) fn call_on_object(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
         if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
             return self.invoke_delegate(method, &args);
+        }
+        if let Val::DefaultComparer(getter) = args[0].val
+            && self.call_default_comparer(getter, method, &args)?
+        {
+            return Ok(());
         }
         if let Some(target) = self.devirtualized(method, &args[0])? {
             self.null_check(&mut args[0])?;
@@ -265,6 +272,7 @@ impl Importer<'_> {
         }
         let sig = self.closed_sig(method)?;
         let args = self.pop_args(sig, !method.is_static())?;
+        self.s.prefixes.tail = true;
         let site =
             CallSite { target: CallTarget::Direct(method), this: this_type(method), params: &sig.params, ret: sig.ret };
         let result = self.emit_call(&site, &args)?;
@@ -277,6 +285,7 @@ impl Importer<'_> {
 
     pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        self.check_method(method)?;
         self.closed_sig(method)?;
         let value = self.b.symbol(Symbol::MethodEntry(method));
         let mut entry = Entry::scalar(value, IrType::I64).non_null();
@@ -287,6 +296,7 @@ impl Importer<'_> {
 
     pub(super) fn load_virtual_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        self.check_method(method)?;
         self.closed_sig(method)?;
         let mut object = self.pop()?;
         self.null_check(&mut object)?;

@@ -8,7 +8,7 @@ use super::vars::VarRef;
 use crate::ir::{AliasClass, BinOp, CmpOp, ConvTarget as C, IrType, MemType as M, Op, Symbol, UnOp};
 use saki_metadata::Token;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand};
-use saki_types::{LoadError, LoadResult, Ty, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 impl Importer<'_> {
     /// # Errors
@@ -53,7 +53,59 @@ impl Importer<'_> {
             let name = ty.full_name();
             return Err(LoadError::type_load(format!("{name} has unassigned generic parameters"), name));
         }
+        Self::require_loadable(ty)?;
         Ok(ty)
+    }
+
+    /// Types that an instruction names must load as a whole: interfaces implemented, arguments allowed.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub(super) fn require_loadable(ty: Ty) -> LoadResult<()> {
+        if let Some(element) = ty.element() {
+            if ty.is_array() && element.is_byref_like()? {
+                let name = ty.full_name();
+                return Err(LoadError::type_load(format!("Could not create array type '{name}'"), name));
+            }
+            return Self::require_loadable(element);
+        }
+        let Some(def) = ty.def().filter(|def| !def.image.is_corlib) else { return Ok(()) };
+        if ty.is_open && !matches!(ty.kind, saki_types::TypeKind::Def(_)) {
+            return Ok(());
+        }
+        ty.vtable_layout()?;
+        if !ty.is_open && !ty.is_interface() {
+            ty.instance_layout()?;
+        }
+        if !ty.is_generic_definition() {
+            for argument in ty.args {
+                if argument.is_byref_like()? {
+                    let message = format!("{} cannot have a by-reference-like argument", def.name);
+                    return Err(LoadError::type_load(message, ty.full_name()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The method that an instruction of this body names.
+    ///
+    /// # Errors
+    /// `MethodAccess` when the method may not name it; load errors.
+    pub(super) fn check_method(&self, method: &'static Method) -> LoadResult<()> {
+        Self::require_loadable(method.owner)?;
+        for argument in method.generic_args {
+            if argument.is_byref_like()? {
+                let message = format!("{} cannot have a by-reference-like argument", method.full_name());
+                return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
+            }
+        }
+        if saki_types::access::can_call(self.s.method, method)? {
+            return Ok(());
+        }
+        let name = method.reflection_name();
+        let message = format!("Method `{name}' is inaccessible from method `{}'", self.s.method.reflection_name());
+        Err(LoadError::new(LoadErrorKind::MethodAccess, message, name))
     }
 
     fn target(instruction: &Instruction<'static>) -> LoadResult<u32> {

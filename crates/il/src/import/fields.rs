@@ -28,6 +28,12 @@ impl Importer<'_> {
             let name = format!("{field:?}");
             return Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is a constant"), name));
         }
+        if !saki_types::access::can_use_field(self.s.method, field)? {
+            let name = format!("{}:{}", field.owner.full_name(), field.name);
+            let from = self.s.method.full_name();
+            let message = format!("Field `{name}' is inaccessible from method `{from}'\n");
+            return Err(LoadError::new(LoadErrorKind::FieldAccess, message, name));
+        }
         Ok(field)
     }
 
@@ -127,7 +133,8 @@ impl Importer<'_> {
         }
         let addr = match self.pop_base(field)? {
             Base::Address { addr, flags, object } => {
-                if flags.null_check == NullCheck::Needed {
+                // Nothing is read through a native pointer here.
+                if flags.null_check == NullCheck::Needed && self.b.ty(addr) != IrType::I64 {
                     self.b.effect(Op::NullCheck(addr));
                 }
                 let offset = Self::field_offset(field, object.is_some())?;
@@ -148,8 +155,11 @@ impl Importer<'_> {
             }
             Base::Itself(_) => return Err(LoadError::invalid_program("the address of a field of a number is taken")),
         };
-        let ir = if self.b.ty(addr) == IrType::I64 { IrType::I64 } else { IrType::ByRef };
-        self.push(Entry::scalar(addr, ir).non_null());
+        let entry = match self.b.ty(addr) {
+            IrType::I64 => Entry::scalar(addr, IrType::I64),
+            _ => Entry::scalar(addr, IrType::ByRef).non_null(),
+        };
+        self.push(entry);
         Ok(())
     }
 

@@ -26,13 +26,15 @@ const AGGRESSIVE_BODY_BYTES: usize = 120;
 const MAX_DEPTH: usize = 7;
 
 /// What finds its caller by walking the stack.
-const CALLER_SENSITIVE: [&str; 5] =
-    ["GetCallingAssembly", "GetExecutingAssembly", "GetCurrentMethod", "GetEntryAssembly", "StackCrawl"];
+const CALLER_SENSITIVE: [&str; 3] = ["GetCallingAssembly", "GetExecutingAssembly", "GetCurrentMethod"];
+/// Types whose constructors do.
+const STACK_WALKERS: [&str; 2] = ["StackFrame", "StackTrace"];
 
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
-        if !self.options.inline || self.parent.is_some() {
+        // Class constructors run once.
+        if !self.options.inline || self.parent.is_some() || self.method.is_class_constructor() {
             return Ok(false);
         }
         let on_local = match args.first().map(|this| this.val) {
@@ -56,6 +58,8 @@ impl Importer<'_> {
         if scope.body.code.len() as u32 > self.inline_budget_bytes
             || self.inlining.len() > MAX_DEPTH
             || self.inlining.contains(&method)
+            // Inlined, the callee's tail calls would keep this frame.
+            || (self.s.prefixes.tail && scope.scan.has_tail)
         {
             return Ok(false);
         }
@@ -207,7 +211,7 @@ impl Importer<'_> {
                 Val::Temp(_) | Val::Handle(_) => true,
                 Val::InLocal(local, _) => !has_side_effects || !self.b.is_exposed(local),
                 Val::InMemory { .. } => !has_side_effects,
-                Val::Scalar(_) => false,
+                Val::Scalar(_) | Val::DefaultComparer(_) => false,
             };
             let val = match entry.val {
                 Val::Temp(local) => Val::InLocal(local, 0),
@@ -325,5 +329,21 @@ fn is_caller_sensitive(image: &'static Image, token: Token) -> bool {
         },
         _ => token,
     };
-    name(token).is_some_and(|n| CALLER_SENSITIVE.contains(&n))
+    name(token).is_some_and(|n| CALLER_SENSITIVE.contains(&n)) || names_stack_walker(image, token)
+}
+
+/// Whether a MemberRef's parent is a type that walks the stack.
+fn names_stack_walker(image: &'static Image, token: Token) -> bool {
+    if token.table() != TableId::MemberRef {
+        return false;
+    }
+    let name = || -> Option<&'static str> {
+        let class = image.meta.member_ref(token.rid()).ok()?.class;
+        let name = match class.table() {
+            TableId::TypeRef => image.meta.type_ref(class.rid()).ok()?.name,
+            _ => return None,
+        };
+        image.meta.string(name).ok()
+    };
+    name().is_some_and(|n| STACK_WALKERS.contains(&n))
 }

@@ -3,6 +3,7 @@
 //! Some must be replaced because their bodies are not meant to run (`ByReference<T>`, `Array.UnsafeMov`); the others have
 //! working internal calls or CIL bodies and are only faster this way.
 
+use super::comparers::has_known_comparer;
 use crate::ir::{AtomicRmw, MemType, UnOp};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
@@ -39,14 +40,27 @@ pub(super) enum Intrinsic {
     VolatileRead(Ty),
     VolatileWrite(Ty),
     Fence,
+    MonitorEnter,
+    /// `ReliableEnter(object, ref bool)`: enters, then sets the flag.
+    MonitorEnterFlag,
+    /// `ReliableEnterTimeout(object, int, ref bool)`: as `MonitorTryEnterFlag`, if the timeout is a valid constant.
+    MonitorEnterTimeoutFlag,
+    /// `try_enter_with_atomic_var(object, int, ref bool)`: sets the flag to whether the lock was taken.
+    MonitorTryEnterFlag,
+    MonitorExit,
     Nothing,
+    /// The method's Rust function, without the wrapper.
+    DirectInternalCall,
     EnumHasFlag,
     ObjectGetType,
+    /// `EqualityComparer<T>.Default` of a type whose comparer is known.
+    DefaultComparer,
 }
 
 /// The memory type of an atomic operation on a value of this type.
 fn atomic_type(ty: Ty) -> Option<MemType> {
     match ty.element_type {
+        _ if ty.is_reference_type() => Some(MemType::Ref),
         ElementType::I4 | ElementType::U4 => Some(MemType::I32),
         ElementType::I8 | ElementType::U8 | ElementType::I | ElementType::U => Some(MemType::I64),
         _ => None,
@@ -65,8 +79,10 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
     }
     match def.namespace {
         "System" => system(method, def.name),
+        "System.Collections.Generic" => collections(method, def.name),
         "System.Threading" => threading(method, def.name),
         "System.Runtime.CompilerServices" => compiler_services(method, def.name),
+        "System.Runtime.InteropServices" => Ok(interop_services(method, def.name)),
         _ => Ok(None),
     }
 }
@@ -113,9 +129,25 @@ fn system(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsic>>
     })
 }
 
+fn collections(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsic>> {
+    if owner != "EqualityComparer`1" || method.name != "get_Default" {
+        return Ok(None);
+    }
+    let [ty] = method.owner.args else { return Ok(None) };
+    Ok(has_known_comparer(ty)?.then_some(Intrinsic::DefaultComparer))
+}
+
+/// GC handles: calls of a few nanoseconds, which need no frame of their own in stack traces.
+fn interop_services(method: &'static Method, owner: &str) -> Option<Intrinsic> {
+    let is_direct = owner == "GCHandle"
+        && method.is_internal_call()
+        && matches!(method.name, "GetTarget" | "GetTargetHandle" | "FreeHandle");
+    is_direct.then_some(Intrinsic::DirectInternalCall)
+}
+
 fn threading(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsic>> {
     use Intrinsic as I;
-    if !matches!(owner, "Interlocked" | "Volatile" | "Thread") {
+    if !matches!(owner, "Interlocked" | "Volatile" | "Thread" | "Monitor") {
         return Ok(None);
     }
     let sig = method.sig()?;
@@ -138,6 +170,11 @@ fn threading(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsi
         ("Volatile", "Read", 1) | ("Thread", "VolatileRead", 1) => target.map(I::VolatileRead),
         ("Volatile", "Write", 2) | ("Thread", "VolatileWrite", 2) => target.map(I::VolatileWrite),
         ("Thread", "SpinWait_nop", 0) => Some(I::Nothing),
+        ("Monitor", "Enter", 1) => Some(I::MonitorEnter),
+        ("Monitor", "Exit", 1) => Some(I::MonitorExit),
+        ("Monitor", "ReliableEnter", 2) => Some(I::MonitorEnterFlag),
+        ("Monitor", "ReliableEnterTimeout", 3) => Some(I::MonitorEnterTimeoutFlag),
+        ("Monitor", "try_enter_with_atomic_var", 3) => Some(I::MonitorTryEnterFlag),
         _ => None,
     })
 }

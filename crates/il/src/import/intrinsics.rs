@@ -4,10 +4,13 @@
 
 use super::Importer;
 use super::builder::{loaded_type, plain};
+use super::call_sites::CallSite;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::stack::{Effect, Entry, Note, Val};
-use crate::ir::{AliasClass, BinOp, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
+use crate::ir::{
+    AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
+};
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
 use saki_types::{LoadResult, Method, Ty, universe};
 
@@ -158,6 +161,32 @@ impl Importer<'_> {
                 self.spill(Effect::Memory)?;
                 self.store_at(addr, offset, &args[1], ty, flags, None, true)?;
             }
+            I::MonitorEnter | I::MonitorExit => {
+                let object = self.value(&args[0])?;
+                self.spill(Effect::Memory)?;
+                let enters = intrinsic == I::MonitorEnter;
+                self.b.effect(if enters { Op::MonitorEnter(object) } else { Op::MonitorExit(object) });
+                self.has_calls = true;
+            }
+            I::MonitorEnterFlag => self.enter_with_flag(&args[0], None, &args[1])?,
+            I::MonitorTryEnterFlag => self.enter_with_flag(&args[0], Some(&args[1]), &args[2])?,
+            I::MonitorEnterTimeoutFlag => {
+                let milliseconds = self.value(&args[1])?;
+                let Some(timeout @ -1..) = self.b.const_i32(milliseconds) else { return Ok(false) };
+                self.enter_with_flag(&args[0], (timeout >= 0).then_some(&args[1]), &args[2])?;
+            }
+            I::DefaultComparer => self.push_default_comparer(method),
+            I::DirectInternalCall => {
+                let sig = self.closed_sig(method)?;
+                let site = CallSite {
+                    target: CallTarget::InternalCall(method),
+                    this: None,
+                    params: &sig.params,
+                    ret: sig.ret,
+                };
+                let result = self.emit_call(&site, args)?;
+                self.push_result(result);
+            }
             I::EnumHasFlag => return self.enum_has_flag(&args[0], &args[1]),
             I::ObjectGetType => {
                 let known = args[0].ty.filter(|t| args[0].is_exact && args[0].ir == IrType::Ref && !t.is_array());
@@ -298,6 +327,24 @@ impl Importer<'_> {
             self.b.store(addr, offset, done, MemType::U8, flags);
         }
         self.push(Entry::scalar(old, ir).with_type(method.sig()?.ret));
+        Ok(())
+    }
+
+    /// Enters and sets the flag at once, so that nothing can come between; without a timeout the flag becomes true.
+    fn enter_with_flag(&mut self, object: &Entry, milliseconds: Option<&Entry>, flag: &Entry) -> LoadResult<()> {
+        let object = self.value(object)?;
+        let milliseconds = milliseconds.map(|m| self.value(m)).transpose()?;
+        let (addr, offset, flags) = self.address_arg(flag)?;
+        self.spill(Effect::Memory)?;
+        let taken = match milliseconds {
+            Some(milliseconds) => self.b.inst(Op::MonitorTryEnter { object, milliseconds }, IrType::I32),
+            None => {
+                self.b.effect(Op::MonitorEnter(object));
+                self.b.i32(1)
+            }
+        };
+        self.b.store(addr, offset, taken, MemType::U8, flags);
+        self.has_calls = true;
         Ok(())
     }
 

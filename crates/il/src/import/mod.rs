@@ -14,6 +14,7 @@ mod builder;
 mod call_sites;
 mod calls;
 mod class_init;
+mod comparers;
 mod delegates;
 mod dispatch;
 mod exceptions;
@@ -30,6 +31,7 @@ mod prologue;
 mod scan;
 mod scope;
 mod stack;
+mod tail_calls;
 mod type_tests;
 mod typed_references;
 mod varargs;
@@ -111,7 +113,7 @@ struct Importer<'e> {
     /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
     known_locals: FxHashMap<LocalId, Option<Ty>>,
     /// Struct temps whose last call is over, by type.
-    free_temps: FxHashMap<Ty, Vec<LocalId>>,
+    free_temps: Vec<(Ty, LocalId)>,
     /// Methods being inlined, outermost first.
     inlining: Vec<&'static Method>,
     /// Methods found not to be inlinable at a limit of bytes.
@@ -150,7 +152,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         initialised_here: Vec::new(),
         initialised_at_entry: Vec::new(),
         known_locals: FxHashMap::default(),
-        free_temps: FxHashMap::default(),
+        free_temps: Vec::new(),
         inlining: vec![method],
         not_inlinable: FxHashSet::default(),
         arg_block: None,

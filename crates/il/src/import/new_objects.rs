@@ -14,6 +14,7 @@ impl Importer<'_> {
     pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         let owner = method.owner;
         if let MethodKind::Array(_) = method.kind {
@@ -24,11 +25,8 @@ impl Importer<'_> {
         }
         if owner.is_abstract() {
             let name = owner.full_name();
-            return Err(LoadError::new(
-                LoadErrorKind::TypeLoad,
-                format!("{name} is abstract: it has no instances"),
-                name,
-            ));
+            let message = format!("Cannot create an abstract class: {name}");
+            return Err(LoadError::new(LoadErrorKind::MemberAccess, message, name));
         }
         if owner == universe().string() {
             return self.new_string(method);

@@ -10,12 +10,17 @@ use crate::ir::{AliasClass, IrType, NullCheck, Op, Symbol};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::{Opcode as O, Operand};
-use saki_types::{LoadError, LoadResult, Ty, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
 
 impl Importer<'_> {
     pub(super) fn box_value(&mut self, ty: Ty) -> LoadResult<()> {
         if ty.is_reference_type() {
             return Ok(());
+        }
+        if ty.is_byref_like()? {
+            let name = ty.full_name();
+            let message = format!("Cannot box IsByRefLike type '{name}'");
+            return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, name));
         }
         let entry = self.pop()?;
         if self.skip_box(ty, &entry)? {

@@ -10,10 +10,9 @@ use crate::ir::{
     AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalKind, MemType, Op, Region, RegionId, Symbol,
     Terminator, ValueId,
 };
-use saki_abi::HelperId;
 use saki_metadata::EhKind;
 use saki_types::method::impl_flags;
-use saki_types::{LoadResult, Method};
+use saki_types::{LoadError, LoadResult, Method};
 
 /// The signature of a method's code: vararg methods get the argument block as last parameter.
 pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSig {
@@ -35,6 +34,10 @@ impl Importer<'_> {
             self.initialised_at_entry.push(owner);
         }
         if self.method.impl_flags & impl_flags::SYNCHRONIZED != 0 {
+            if self.method.owner.is_value_type() && !self.method.is_static() {
+                let message = format!("{} is synchronized, but a value has no lock", self.method.full_name());
+                return Err(LoadError::type_load(message, self.method.owner.full_name()));
+            }
             self.enter_lock()?;
         }
         self.set_up_exceptions()?;
@@ -108,7 +111,7 @@ impl Importer<'_> {
             self.b.get(this)
         };
         self.b.set(lock, object);
-        self.b.helper(HelperId::MonitorEnter, vec![object]);
+        self.b.effect(Op::MonitorEnter(object));
 
         let exception = self.b.temp(IrType::Ref);
         let handler = self.b.block(None);
@@ -120,14 +123,14 @@ impl Importer<'_> {
 
         let entry = self.b.current.replace(handler);
         let object = self.b.get(lock);
-        self.b.helper(HelperId::MonitorExit, vec![object]);
+        self.b.effect(Op::MonitorExit(object));
         self.mark_cold();
         self.b.terminate(Terminator::ResumeUnwind { clause });
 
         let exit = self.b.block(None);
         self.b.current = Some(exit);
         let object = self.b.get(lock);
-        self.b.helper(HelperId::MonitorExit, vec![object]);
+        self.b.effect(Op::MonitorExit(object));
         let ret = self.b.f.sig.ret;
         let result = ret.map(|ty| self.b.temp(ty));
         let value = result.map(|local| match ret {

@@ -35,8 +35,11 @@ pub(super) struct Scan {
     pub has_side_effects: bool,
     pub has_calls: bool,
     pub has_throw: bool,
-    /// localloc, jmp, arglist, calli, tail calls that matter, endfilter …: never inlined.
+    /// localloc, jmp, arglist, calli, endfilter …: never inlined.
     pub is_peculiar: bool,
+    pub has_localloc: bool,
+    /// A `tail.` prefix.
+    pub has_tail: bool,
     /// Operands of call, callvirt, newobj, ldftn.
     pub callees: Vec<Token>,
     pub instruction_count: u32,
@@ -198,7 +201,9 @@ impl Scan {
                 self.has_side_effects = true;
                 self.has_calls = true;
                 self.is_peculiar = true;
+                self.has_localloc |= instruction.opcode == O::Localloc;
             }
+            O::Tail => self.has_tail = true,
             O::Endfilter | O::Endfinally | O::Rethrow | O::Leave | O::LeaveS => self.is_peculiar = true,
             O::Throw => self.has_throw = true,
             O::Ret => self.ret_count += 1,

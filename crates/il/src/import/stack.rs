@@ -7,7 +7,9 @@
 use super::builder::plain;
 use super::kinds::{has_references, ir_type, mem_type};
 use super::{Importer, builder::loaded_type};
-use crate::ir::{AliasClass, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
+use crate::ir::{
+    AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
+};
 use saki_types::{LoadError, LoadResult, Method, Ty};
 
 /// Where an entry's value is.
@@ -24,6 +26,8 @@ pub(super) enum Val {
         offset: i32,
         flags: MemFlags,
     },
+    /// What this getter of `EqualityComparer<T>.Default` returns, not called yet.
+    DefaultComparer(&'static Method),
     /// A RuntimeTypeHandle, RuntimeMethodHandle or RuntimeFieldHandle.
     Handle(Symbol),
 }
@@ -111,8 +115,17 @@ impl Importer<'_> {
         match entry.val {
             Val::Scalar(value) => Ok(value),
             Val::Handle(symbol) => Ok(self.b.symbol(symbol)),
+            Val::DefaultComparer(getter) => Ok(self.call_getter(getter)),
             _ => Err(LoadError::invalid_program("a value type is on the stack where a scalar is wanted")),
         }
+    }
+
+    /// Calls a static method without parameters that returns an object.
+    fn call_getter(&mut self, getter: &'static Method) -> ValueId {
+        self.has_calls = true;
+        let sig = CallSig { has_this: false, params: Vec::new(), ret: Some(IrType::Ref) };
+        let target = CallTarget::Direct(getter);
+        self.b.inst(Op::Call { target, sig: Box::new(sig), args: Vec::new(), struct_result: None }, IrType::Ref)
     }
 
     /// Pops an array length, index or byte count as it is.
@@ -145,7 +158,7 @@ impl Importer<'_> {
                 self.b.store(addr, 0, value, MemType::I64, plain(AliasClass::Any));
                 addr
             }
-            Val::Scalar(_) => {
+            Val::Scalar(_) | Val::DefaultComparer(_) => {
                 return Err(LoadError::invalid_program("a scalar is on the stack where a value type is wanted"));
             }
         })
@@ -238,6 +251,7 @@ impl Importer<'_> {
         let value = match entry.val {
             Val::Scalar(value) => value,
             Val::Handle(symbol) => self.b.symbol(symbol),
+            Val::DefaultComparer(getter) => self.call_getter(getter),
             _ => {
                 let Some(mem) = mem_type(to)? else {
                     return Err(LoadError::invalid_program("a value type is on the stack where nothing is wanted"));

@@ -82,7 +82,9 @@ impl Importer<'_> {
         };
         let (symbol, handle) = match token.table() {
             TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
-                (Symbol::TypeHandle(image.resolve_type(token, &context)?), "RuntimeTypeHandle")
+                let ty = image.resolve_type(token, &context)?;
+                Self::require_loadable(ty)?;
+                (Symbol::TypeHandle(ty), "RuntimeTypeHandle")
             }
             TableId::Field => (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle"),
             TableId::MemberRef if is_field_ref()? => {

@@ -121,6 +121,9 @@ fn op(op: &Op) -> String {
         Op::AtomicRmw { op, addr, value, mem } => format!("atomic.{op:?}.{mem:?} [{addr}], {value}"),
         Op::AtomicCas { addr, expected, new, mem } => format!("cas.{mem:?} [{addr}], {expected}, {new}"),
         Op::Fence => "fence".to_owned(),
+        Op::MonitorEnter(a) => format!("monitor.enter {a}"),
+        Op::MonitorTryEnter { object, milliseconds } => format!("monitor.try_enter {object}, {milliseconds}"),
+        Op::MonitorExit(a) => format!("monitor.exit {a}"),
         Op::CurrentThread => "thread".to_owned(),
         Op::FramePointer => "frame_pointer".to_owned(),
     }

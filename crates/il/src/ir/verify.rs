@@ -30,14 +30,17 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::NewArray(_, a)
         | Op::CastClass(a, _)
         | Op::IsInst(a, _)
-        | Op::Unbox(a, _) => visit(*a),
+        | Op::Unbox(a, _)
+        | Op::MonitorEnter(a)
+        | Op::MonitorExit(a) => visit(*a),
         Op::Bin(_, a, b)
         | Op::Cmp(_, a, b)
         | Op::Store { addr: a, value: b, .. }
         | Op::CopyStruct { dst: a, src: b, .. }
         | Op::BoundsCheck { index: a, length: b }
         | Op::ElementAddr { array: a, index: b, .. }
-        | Op::AtomicRmw { addr: a, value: b, .. } => {
+        | Op::AtomicRmw { addr: a, value: b, .. }
+        | Op::MonitorTryEnter { object: a, milliseconds: b } => {
             visit(*a);
             visit(*b);
         }

@@ -1,11 +1,11 @@
 //! Removes null and bounds checks that the same check made before covers.
 //!
 //! Works on extended basic blocks: a block with one predecessor starts with what holds at the predecessor's end. Values
-//! are numbered so that two reads of an unchanged local, or two lengths of one array, count as the same. Left out: what
-//! holds on all of several ways in; loops (see `bounds`).
+//! are numbered so that two reads of an unchanged local, or two lengths of one array, count as the same; a branch's
+//! condition holds behind it. Left out: what holds on all of several ways in; loops (see `bounds`).
 
 use super::flow::Predecessors;
-use crate::ir::{AliasClass, Function, MemFlags, MemType, NullCheck, Op, ValueId, verify};
+use crate::ir::{AliasClass, CmpOp, Function, MemFlags, MemType, NullCheck, Op, Terminator, ValueId, verify};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::object::STRING_LENGTH_OFFSET;
 
@@ -72,6 +72,9 @@ pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
     for block in 0..checks.function.blocks.len() {
         let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].as_ref());
         checks.state = inherited.filter(|state| state.size() <= MAX_INHERITED).cloned().unwrap_or_default();
+        if let Some(from) = predecessors.only(block).filter(|p| *p < block) {
+            checks.learn_from_branch(from, block);
+        }
         checks.block(block);
         let mut is_inherited = false;
         verify::successors(&checks.function.blocks[block].terminator, &mut |b| {
@@ -133,6 +136,38 @@ impl Checks<'_> {
         let insts = std::mem::take(&mut self.function.blocks[block].insts);
         let kept = insts.into_iter().filter(|value| self.keep(*value)).collect();
         self.function.blocks[block].insts = kept;
+    }
+
+    /// What the branch in `from` says where it goes to `block`, which only it goes to.
+    fn learn_from_branch(&mut self, from: usize, block: usize) {
+        let Terminator::Brif { cond, then, otherwise } = self.function.blocks[from].terminator else { return };
+        if then == otherwise {
+            return;
+        }
+        let is_then = then.0 as usize == block;
+        match self.function.insts[cond.0 as usize].op {
+            Op::Cmp(op, a, b) => {
+                let is_null = matches!(self.function.insts[b.0 as usize].op, Op::Null);
+                let (a, b) = (self.number(a), self.number(b));
+                match (op, is_then) {
+                    (CmpOp::LtUn, true) | (CmpOp::GeUn, false) => {
+                        self.state.in_bounds.insert((a, b));
+                    }
+                    (CmpOp::GtUn, true) | (CmpOp::LeUn, false) if !is_null => {
+                        self.state.in_bounds.insert((b, a));
+                    }
+                    (CmpOp::NeUn, true) | (CmpOp::Eq, false) if is_null => {
+                        self.state.non_null.insert(a);
+                    }
+                    _ => {}
+                }
+            }
+            _ if is_then => {
+                let number = self.number(cond);
+                self.state.non_null.insert(number);
+            }
+            _ => {}
+        }
     }
 
     /// Numbers the instruction's value and says whether the instruction is needed.

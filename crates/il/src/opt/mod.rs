@@ -7,6 +7,8 @@ mod dead;
 mod flow;
 mod leaves;
 mod promote;
+#[cfg(test)]
+mod tests;
 
 use crate::import::ImportOptions;
 use crate::ir::Function;

@@ -206,9 +206,8 @@ impl Dispatch<'_> {
         }
         for (index, ty) in self.sig.params.iter().enumerate().skip(1) {
             let local = LocalId(index as u32);
-            // Structs: the incoming copy is ours and is given on.
             args.push(b.operand(local));
-            params.push(if matches!(ty, IrType::Struct(_)) { IrType::ByRef } else { *ty });
+            params.push(*ty);
         }
         let target = CallTarget::Indirect(code);
         if let Some(IrType::Struct(ty)) = self.sig.ret {

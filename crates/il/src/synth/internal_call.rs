@@ -25,6 +25,12 @@ pub fn internal_call(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
+/// Whether the Rust function of an internal call neither throws, allocates nor walks the stack.
+pub fn is_leaf(method: &Method) -> bool {
+    matches!(method.name, "GetTarget" | "FreeHandle")
+        && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
+}
+
 /// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.
 ///
 /// # Errors

@@ -1,16 +1,34 @@
 //! Managed calls, helper calls, internal calls, class initialisation, polls.
 //!
-//! Managed callees may change struct arguments, so the caller passes copies.
+//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame.
+//!
+//! # Struct arguments of tail calls
+//!
+//! The copies of a tail call cannot be in the frame, which is gone when the callee runs. They go to
+//! `ThreadAbi::tail_args`, one after the other, and the callee is given their addresses there. Each function with struct
+//! parameters begins by asking whether the first of them is in that buffer (then all are), and if so moves them to its
+//! own frame. So the buffer is in use only between the last instructions of one function and the first of another:
+//!
+//! - chains of tail calls use it anew at each link; source and buffer never overlap, since no pointer into the buffer
+//!   outlives a prologue;
+//! - nothing in between runs managed code or collects, except the hooks that compile the callee or resolve an interface
+//!   call: `runtime` saves the buffer on its (scanned) stack around those. The collector need not know the buffer;
+//! - an exception in between leaves contents that nobody reads.
+//!
+//! Arguments larger than the buffer make an ordinary call of the tail call. A struct result goes to the place that the
+//! caller was given for its own.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
 use crate::signatures::{self, call_has_this, machine_type, returns_struct, struct_result_index};
 use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
-use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, SigRef, Value, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AbiParam, BlockArg, FuncRef, InstBuilder, SigRef, Value, types};
 use cranelift_codegen::isa::CallConv;
 use saki_abi::thread::{
-    THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET, THREAD_POLL_OFFSET, THREAD_STUB_ARG_OFFSET,
+    TAIL_ARGS_BYTES, THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET, THREAD_POLL_OFFSET, THREAD_STUB_ARG_OFFSET,
+    THREAD_TAIL_ARGS_OFFSET,
 };
 use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
 use saki_abi::{HelperId, StubId};
@@ -22,6 +40,14 @@ use saki_types::{Method, Ty};
 pub(super) enum Callee {
     Function(FuncRef),
     Address(SigRef, Value),
+}
+
+/// Where copies of struct arguments go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Copies {
+    Frame,
+    /// The thread's buffer for tail calls; they fit (`fits_tail_args`).
+    TailArgs,
 }
 
 /// A managed call ready to be emitted.
@@ -62,7 +88,7 @@ impl Lowering<'_, '_> {
         args: &[ValueId],
         struct_result: Option<Value>,
     ) -> Lowered<Option<Value>> {
-        let prepared = self.prepare_call(target, sig, args, struct_result)?;
+        let prepared = self.prepare_call(target, sig, args, struct_result, Copies::Frame)?;
         let result = self.call(prepared.callee, &prepared.args);
         self.release_temps();
         Ok(result)
@@ -75,8 +101,9 @@ impl Lowering<'_, '_> {
         sig: &CallSig,
         args: &[ValueId],
         struct_result: Option<Value>,
+        copies: Copies,
     ) -> Lowered<PreparedCall> {
-        let args = self.managed_args(target, sig, args, struct_result)?;
+        let args = self.managed_args(target, sig, args, struct_result, copies)?;
         let callee = match *target {
             CallTarget::Direct(method) => self.signature_callee(target, sig, Symbol::MethodEntry(method)),
             CallTarget::Helper(helper) => self.helper_callee(helper),
@@ -134,17 +161,22 @@ impl Lowering<'_, '_> {
         sig: &CallSig,
         args: &[ValueId],
         struct_result: Option<Value>,
+        copies: Copies,
     ) -> Lowered<Vec<Value>> {
         if args.len() != sig.params.len() {
             let (given, wanted) = (args.len(), sig.params.len());
             return Err(CompileError::invalid_ir(format!("{given} arguments for {wanted} parameters of {target:?}")));
         }
         let mut values = Vec::with_capacity(args.len() + 1);
+        let mut tail_offset_bytes = 0;
         for (&arg, &param) in args.iter().zip(&sig.params) {
             let value = match (param, machine_type(param)) {
                 (IrType::Struct(ty), _) => {
                     let source = self.value_as(arg, types::I64)?;
-                    self.argument_copy(source, ty)?
+                    match copies {
+                        Copies::Frame => self.argument_copy(source, ty)?,
+                        Copies::TailArgs => self.tail_argument_copy(source, ty, &mut tail_offset_bytes)?,
+                    }
                 }
                 (_, Some(ty)) => self.value_as(arg, ty)?,
                 (_, None) => return Err(CompileError::invalid_ir("a void parameter")),
@@ -166,6 +198,74 @@ impl Lowering<'_, '_> {
         let address = self.b.ins().stack_addr(types::I64, slot, 0);
         self.copy_memory(address, source, layout);
         Ok(address)
+    }
+
+    /// Copies to the next free place of the thread's tail arguments.
+    fn tail_argument_copy(&mut self, source: Value, ty: Ty, offset_bytes: &mut u32) -> Lowered<Value> {
+        let layout = value_layout(ty)?;
+        let base = self.tail_args();
+        let address = self.b.ins().iadd_imm_s(base, i64::from(*offset_bytes));
+        *offset_bytes += layout.size_bytes.next_multiple_of(8);
+        self.copy_memory(address, source, layout);
+        Ok(address)
+    }
+
+    /// Address of the thread's tail arguments.
+    fn tail_args(&mut self) -> Value {
+        let thread = self.thread();
+        self.b.ins().iadd_imm_s(thread, i64::from(THREAD_TAIL_ARGS_OFFSET))
+    }
+
+    /// Whether the struct arguments of a tail call have room in the thread's buffer.
+    pub(super) fn fits_tail_args(sig: &CallSig) -> Lowered<bool> {
+        let mut total_bytes = 0;
+        for param in &sig.params {
+            if let IrType::Struct(ty) = param {
+                total_bytes += u64::from(value_layout(ty)?.size_bytes.next_multiple_of(8));
+            }
+        }
+        Ok(total_bytes <= TAIL_ARGS_BYTES as u64)
+    }
+
+    /// At the function's entry: moves struct parameters that a tail call left in the thread's buffer to the frame.
+    pub(super) fn receive_tail_args(&mut self) -> Lowered {
+        let mut structs = Vec::new();
+        for (index, param) in self.func.sig.params.iter().enumerate() {
+            if let IrType::Struct(ty) = param {
+                structs.push((index, value_layout(ty)?));
+            }
+        }
+        let Some(&(first, _)) = structs.first() else { return Ok(()) };
+        if !Self::fits_tail_args(&self.func.sig)? {
+            return Ok(());
+        }
+        let given: Vec<Value> = structs.iter().map(|&(index, _)| self.entry_params[index]).collect();
+        let buffer = self.tail_args();
+        let distance = self.b.ins().isub(self.entry_params[first], buffer);
+        let size = self.i64_const(TAIL_ARGS_BYTES as i64);
+        let is_in_buffer = self.b.ins().icmp(IntCC::UnsignedLessThan, distance, size);
+        let receive = self.new_block(true);
+        let next = self.new_block(false);
+        for _ in &structs {
+            self.b.append_block_param(next, types::I64);
+        }
+        let given_args: Vec<BlockArg> = given.iter().map(|&value| value.into()).collect();
+        self.b.ins().brif(is_in_buffer, receive, &[], next, &given_args);
+        self.continue_in(receive);
+        let mut moved = Vec::with_capacity(structs.len());
+        for (&(_, layout), &source) in structs.iter().zip(&given) {
+            let slot = self.slot(layout);
+            let address = self.b.ins().stack_addr(types::I64, slot, 0);
+            self.copy_memory(address, source, layout);
+            moved.push(address);
+        }
+        self.jump_clif(next, &moved);
+        self.continue_in(next);
+        let received = self.b.block_params(next).to_vec();
+        for ((index, _), value) in structs.into_iter().zip(received) {
+            self.entry_params[index] = value;
+        }
+        Ok(())
     }
 
     /// Calls a helper's thunk, which may throw.
@@ -196,15 +296,20 @@ impl Lowering<'_, '_> {
     ) -> Lowered<Option<Value>> {
         let target = CallTarget::InternalCall(method);
         let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
-        let mut values = self.managed_args(&target, sig, args, struct_result)?;
+        let mut values = self.managed_args(&target, sig, args, struct_result, Copies::Frame)?;
         values.insert(0, self.thread());
         let mut signature = signatures::managed(sig, call_has_this(&target, sig), CallConv::SystemV);
         signature.params.insert(0, AbiParam::new(types::I64));
-        self.record_exit_frame();
+        let is_leaf = saki_il::synth::internal_call::is_leaf(method);
+        if !is_leaf {
+            self.record_exit_frame();
+        }
         let function = self.function(RelocTarget::Symbol(Symbol::InternalCall(method)), signature);
         let result = self.call_unprotected(Callee::Function(function), &values);
         self.release_temps();
-        self.throw_if_pending();
+        if !is_leaf {
+            self.throw_if_pending_then(false);
+        }
         Ok(result)
     }
 

@@ -1,5 +1,6 @@
 //! Terminators.
 
+use super::calls::{Callee, Copies};
 use super::{Lowered, Lowering};
 use crate::error::CompileError;
 use crate::signatures::{self, machine_type};
@@ -109,23 +110,26 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Replaces the frame where the callee takes nothing that lives in it; else an ordinary call and a return.
+    /// Replaces the frame where that can be done; else an ordinary call and a return.
     fn tail_call(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> Lowered {
         let same_result = match (sig.ret, self.func.sig.ret) {
             (Some(IrType::Struct(a)), Some(IrType::Struct(b))) => a == b,
             (a, b) => a.and_then(machine_type) == b.and_then(machine_type),
         };
-        let lives_in_frame = sig.params.iter().any(|p| matches!(p, IrType::Struct(_)));
         let managed = matches!(
             target,
             CallTarget::Direct(_) | CallTarget::Virtual { .. } | CallTarget::Interface { .. } | CallTarget::Indirect(_)
         );
-        let replaces = managed && same_result && !lives_in_frame && self.region.is_none() && !self.frees_localloc;
+        let replaces = managed
+            && same_result
+            && self.region.is_none()
+            && !self.frees_localloc
+            && Self::fits_tail_args(sig)?;
         if replaces {
-            let prepared = self.prepare_call(target, sig, args, self.struct_result)?;
+            let prepared = self.prepare_call(target, sig, args, self.struct_result, Copies::TailArgs)?;
             match prepared.callee {
-                super::calls::Callee::Function(function) => self.b.ins().return_call(function, &prepared.args),
-                super::calls::Callee::Address(signature, code) => {
+                Callee::Function(function) => self.b.ins().return_call(function, &prepared.args),
+                Callee::Address(signature, code) => {
                     self.b.ins().return_call_indirect(signature, code, &prepared.args)
                 }
             };

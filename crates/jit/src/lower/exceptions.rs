@@ -177,9 +177,14 @@ impl Lowering<'_, '_> {
 
     /// In a cold block: throws the pending exception if there is one, else goes on.
     pub(super) fn throw_if_pending(&mut self) {
+        self.throw_if_pending_then(true);
+    }
+
+    /// `is_cold`: what comes after the check is.
+    pub(super) fn throw_if_pending_then(&mut self, is_cold: bool) {
         let pending = self.thread_word(saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET);
         let throw = self.new_block(true);
-        let next = self.new_block(true);
+        let next = self.new_block(is_cold);
         self.branch(pending, throw, next);
         self.continue_in(throw);
         let callee = self.stub_function(StubId::ThrowPending, 0, CallConv::Tail);

@@ -228,6 +228,24 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// The barrier for a reference that was stored at `addr` by other means than `store_ref`.
+    pub(super) fn barrier_after(&mut self, addr: ValueId, address: Value, stored: ValueId) -> Lowered {
+        if self.constant(stored) == Some(0) {
+            return Ok(());
+        }
+        match self.destination(addr) {
+            Destination::Root => {}
+            Destination::Object(object) => {
+                let object = self.value_as(object, types::I64)?;
+                self.barrier(object);
+            }
+            Destination::Unknown => {
+                self.call_helper_nothrow(HelperId::BarrierUnknown, &[address]);
+            }
+        }
+        Ok(())
+    }
+
     /// What the memory at an address belongs to, as far as its computation tells.
     fn destination(&self, mut addr: ValueId) -> Destination {
         for _ in 0..ADDRESS_STEPS {

@@ -20,6 +20,7 @@ mod exceptions;
 mod facts;
 mod locals;
 mod memory;
+mod monitors;
 mod native;
 mod values;
 
@@ -190,6 +191,7 @@ impl Lowering<'_, '_> {
             let index = signatures::struct_result_index(&self.func.sig, self.has_this);
             self.struct_result = Some(self.entry_params.remove(index));
         }
+        self.receive_tail_args()?;
         self.declare_locals()?;
         self.declare_in_flight()?;
         self.frees_localloc = self.has_dynamic_localloc();
@@ -276,6 +278,7 @@ impl Lowering<'_, '_> {
             Op::LocAlloc { bytes, zero } => self.localloc(bytes, zero)?,
             Op::AtomicRmw { op, addr, value, mem } => self.atomic_rmw(op, addr, value, mem)?,
             Op::AtomicCas { addr, expected, new, mem } => self.atomic_cas(addr, expected, new, mem)?,
+            Op::MonitorTryEnter { object, milliseconds } => self.monitor_try_enter(object, milliseconds)?,
             Op::CurrentThread => self.thread(),
             Op::FramePointer => self.b.ins().get_frame_pointer(types::I64),
             _ => {
@@ -298,6 +301,8 @@ impl Lowering<'_, '_> {
             Op::BoundsCheck { index, length } => self.bounds_check(index, length),
             Op::ClassInit(ty) => self.class_init(ty),
             Op::Poll => self.poll(),
+            Op::MonitorEnter(object) => self.monitor_enter(object),
+            Op::MonitorExit(object) => self.monitor_exit(object),
             Op::Fence => {
                 self.b.ins().fence();
                 Ok(())

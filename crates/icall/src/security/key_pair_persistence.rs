@@ -1,0 +1,66 @@
+//! Mono.Security.Cryptography.KeyPairPersistence: access rights of the files that keep key pairs.
+
+use saki_runtime::{InternalCall, Thread};
+use std::ffi::OsString;
+use std::fs::{Metadata, Permissions, metadata, set_permissions};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+
+/// Rights of group and others that a user's store must not give.
+const ANY_OF_OTHERS: u32 = 0o077;
+/// Rights of group and others that the machine's store must not give.
+const WRITE_OF_OTHERS: u32 = 0o022;
+
+/// The path at a NUL-terminated UTF-16 string, and what is there.
+fn look_up(path: *const u16) -> Option<(OsString, Metadata)> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: managed code passes the pinned characters of a string, which end with NUL.
+    let length = unsafe { (0..).take_while(|&i| *path.add(i) != 0).count() };
+    // SAFETY: as counted above.
+    let text = String::from_utf16_lossy(unsafe { std::slice::from_raw_parts(path, length) });
+    let path = OsString::from_vec(text.into_bytes());
+    let metadata = metadata(&path).ok()?;
+    Some((path, metadata))
+}
+
+fn lacks(path: *const u16, rights: u32) -> i32 {
+    i32::from(look_up(path).is_some_and(|(_, found)| found.permissions().mode() & rights == 0))
+}
+
+/// Directories also get `directory_mode`.
+fn protect(path: *const u16, mode: u32, directory_mode: u32) -> i32 {
+    let Some((path, found)) = look_up(path) else { return 0 };
+    let mode = if found.is_dir() { mode | directory_mode } else { mode };
+    i32::from(set_permissions(path, Permissions::from_mode(mode)).is_ok())
+}
+
+/// Every file system here has rights of some kind.
+extern "C" fn can_secure(_t: Thread, _root: *const u16) -> i32 {
+    1
+}
+
+extern "C" fn protect_user(_t: Thread, path: *const u16) -> i32 {
+    protect(path, 0o600, 0o100)
+}
+
+extern "C" fn protect_machine(_t: Thread, path: *const u16) -> i32 {
+    protect(path, 0o644, 0o111)
+}
+
+extern "C" fn is_user_protected(_t: Thread, path: *const u16) -> i32 {
+    lacks(path, ANY_OF_OTHERS)
+}
+
+extern "C" fn is_machine_protected(_t: Thread, path: *const u16) -> i32 {
+    lacks(path, WRITE_OF_OTHERS)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("Mono.Security.Cryptography.KeyPairPersistence::_CanSecure", can_secure as *const ()),
+    ("Mono.Security.Cryptography.KeyPairPersistence::_ProtectUser", protect_user as *const ()),
+    ("Mono.Security.Cryptography.KeyPairPersistence::_ProtectMachine", protect_machine as *const ()),
+    ("Mono.Security.Cryptography.KeyPairPersistence::_IsUserProtected", is_user_protected as *const ()),
+    ("Mono.Security.Cryptography.KeyPairPersistence::_IsMachineProtected", is_machine_protected as *const ()),
+];

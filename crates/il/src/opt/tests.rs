@@ -1,0 +1,215 @@
+//! The passes on small functions made by hand.
+
+use super::{bounds, checks, dead, promote};
+use crate::ir::{
+    AliasClass, BinOp, BlockId, CallSig, CmpOp, Function, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
+};
+use crate::synth::builder::FunctionBuilder;
+
+const ARRAY: LocalId = LocalId(0);
+const OTHER: LocalId = LocalId(1);
+
+fn builder() -> FunctionBuilder {
+    let sig = CallSig { has_this: false, params: vec![IrType::Ref, IrType::Ref], ret: None };
+    FunctionBuilder::new(None, "test".to_owned(), sig)
+}
+
+fn flags() -> MemFlags {
+    MemFlags { null_check: NullCheck::None, alias: AliasClass::Any, volatile: false, unaligned: false }
+}
+
+/// Which part of the counting loop is made differently.
+#[derive(Clone, Copy, PartialEq)]
+enum Twist {
+    None,
+    StartsNegative,
+    ArrayChanges,
+    StepsBeforeUse,
+    StepsTwice,
+    ComparesOther,
+    StepOutsideGuard,
+}
+
+/// `for (i = 0; i < a.Length; i++) use(a[i])`, with a twist.
+fn counting_loop(twist: Twist) -> Function {
+    let mut b = builder();
+    let index = b.local(IrType::I32);
+    let (header, body, done) = (b.new_block(), b.new_block(), b.new_block());
+    let start = b.const_i32(if twist == Twist::StartsNegative { -1 } else { 0 });
+    b.set(index, start);
+    b.jump(header);
+    b.switch_to(header);
+    if twist == Twist::StepOutsideGuard {
+        step(&mut b, index);
+    }
+    let i = b.get(index);
+    let limit_array = b.get(if twist == Twist::ComparesOther { OTHER } else { ARRAY });
+    let limit = b.emit(Op::ArrayLen(limit_array), IrType::I32);
+    let goes_on = b.cmp(CmpOp::Lt, i, limit);
+    b.branch_if(goes_on, body, done);
+    b.switch_to(body);
+    if twist == Twist::StepsBeforeUse {
+        step(&mut b, index);
+    }
+    if twist == Twist::ArrayChanges {
+        let other = b.get(OTHER);
+        b.set(ARRAY, other);
+    }
+    let array = b.get(ARRAY);
+    let i = b.get(index);
+    let length = b.emit(Op::ArrayLen(array), IrType::I32);
+    b.emit(Op::BoundsCheck { index: i, length }, IrType::Void);
+    if !matches!(twist, Twist::StepsBeforeUse | Twist::StepOutsideGuard) {
+        step(&mut b, index);
+    }
+    if twist == Twist::StepsTwice {
+        step(&mut b, index);
+    }
+    b.jump(header);
+    b.switch_to(done);
+    b.ret(None);
+    b.finish()
+}
+
+fn step(b: &mut FunctionBuilder, index: LocalId) {
+    let (i, one) = (b.get(index), b.const_i32(1));
+    let next = b.bin(BinOp::Add, i, one);
+    b.set(index, next);
+}
+
+fn count(function: &Function, wanted: impl Fn(&Op) -> bool) -> usize {
+    let values = function.blocks.iter().flat_map(|b| &b.insts);
+    values.filter(|v| wanted(&function.insts[v.0 as usize].op)).count()
+}
+
+fn check_counting_loop(twist: Twist, bounds_checks: usize) {
+    let mut function = counting_loop(twist);
+    bounds::run(&mut function);
+    function.verify().expect("valid");
+    assert_eq!(count(&function, |op| matches!(op, Op::BoundsCheck { .. })), bounds_checks);
+}
+
+#[test]
+fn a_counting_loop_needs_no_bounds_check() {
+    check_counting_loop(Twist::None, 0);
+}
+
+#[test]
+fn bounds_checks_stay_where_the_index_may_be_outside() {
+    for twist in [
+        Twist::StartsNegative,
+        Twist::ArrayChanges,
+        Twist::StepsBeforeUse,
+        Twist::StepsTwice,
+        Twist::ComparesOther,
+        Twist::StepOutsideGuard,
+    ] {
+        check_counting_loop(twist, 1);
+    }
+}
+
+#[test]
+fn repeated_checks_go() {
+    let mut b = builder();
+    for _ in 0..2 {
+        let array = b.get(ARRAY);
+        let index = b.const_i32(3);
+        b.emit(Op::NullCheck(array), IrType::Void);
+        let length = b.emit(Op::ArrayLen(array), IrType::I32);
+        b.emit(Op::BoundsCheck { index, length }, IrType::Void);
+    }
+    b.ret(None);
+    let mut function = b.finish();
+    let lengths = checks::run(&mut function);
+    dead::run(&mut function, &lengths);
+    function.verify().expect("valid");
+    assert_eq!(count(&function, |op| matches!(op, Op::NullCheck(_))), 1);
+    assert_eq!(count(&function, |op| matches!(op, Op::BoundsCheck { .. })), 1);
+    assert_eq!(count(&function, |op| matches!(op, Op::ArrayLen(_))), 1);
+}
+
+#[test]
+fn a_check_does_not_outlive_a_write_of_the_local() {
+    let mut b = builder();
+    let array = b.get(ARRAY);
+    b.emit(Op::NullCheck(array), IrType::Void);
+    let other = b.get(OTHER);
+    b.set(ARRAY, other);
+    let array = b.get(ARRAY);
+    b.emit(Op::NullCheck(array), IrType::Void);
+    b.ret(None);
+    let mut function = b.finish();
+    checks::run(&mut function);
+    assert_eq!(count(&function, |op| matches!(op, Op::NullCheck(_))), 2);
+}
+
+/// A local of type I32, written through its address as I32 and read as `read`.
+fn exposed_local(read: MemType) -> Function {
+    let mut b = builder();
+    let local = b.memory_local(IrType::I32);
+    let (addr, value) = (b.address_of(local), b.const_i32(7));
+    b.store(addr, 0, value, MemType::I32, flags());
+    let (addr, array) = (b.address_of(local), b.get(ARRAY));
+    let value = b.load(addr, 0, read, flags());
+    b.store(array, 16, value, MemType::I32, flags());
+    b.ret(None);
+    b.finish()
+}
+
+#[test]
+fn an_address_used_only_for_access_needs_no_memory() {
+    let mut function = exposed_local(MemType::I32);
+    promote::run(&mut function);
+    function.verify().expect("valid");
+    assert!(!function.locals[2].address_exposed);
+    assert_eq!(count(&function, |op| matches!(op, Op::LocalAddr(_))), 0);
+}
+
+#[test]
+fn accesses_of_different_widths_keep_the_memory() {
+    let mut function = exposed_local(MemType::U8);
+    promote::run(&mut function);
+    assert!(function.locals[2].address_exposed);
+}
+
+#[test]
+fn branches_on_constants_fold() {
+    let mut b = builder();
+    let (taken, other) = (b.new_block(), b.new_block());
+    let one = b.const_i32(1);
+    b.branch_if(one, taken, other);
+    for block in [taken, other] {
+        b.switch_to(block);
+        b.emit(Op::Poll, IrType::Void);
+        b.ret(None);
+    }
+    let mut function = b.finish();
+    dead::run(&mut function, &[]);
+    let insts = |block: BlockId| -> &[ValueId] { &function.blocks[block.0 as usize].insts };
+    assert_eq!((insts(taken).len(), insts(other).len()), (1, 0));
+}
+
+#[test]
+fn a_comparison_stands_for_the_checks_behind_it() {
+    let mut b = builder();
+    let index = b.local(IrType::I32);
+    let (inside, outside) = (b.new_block(), b.new_block());
+    let (array, i) = (b.get(ARRAY), b.get(index));
+    let length = b.emit(Op::ArrayLen(array), IrType::I32);
+    let is_inside = b.cmp(CmpOp::LtUn, i, length);
+    b.branch_if(is_inside, inside, outside);
+    for block in [inside, outside] {
+        b.switch_to(block);
+        let (array, index) = (b.get(ARRAY), b.get(index));
+        let length = b.emit(Op::ArrayLen(array), IrType::I32);
+        b.emit(Op::BoundsCheck { index, length }, IrType::Void);
+        b.ret(None);
+    }
+    let mut function = b.finish();
+    checks::run(&mut function);
+    let checks_in = |block: BlockId| {
+        let insts = &function.blocks[block.0 as usize].insts;
+        insts.iter().filter(|v| matches!(function.insts[v.0 as usize].op, Op::BoundsCheck { .. })).count()
+    };
+    assert_eq!((checks_in(inside), checks_in(outside)), (0, 1));
+}

@@ -1,0 +1,247 @@
+//! Whether code of one method may name another method or field: ECMA-335 §I.8.5.3, §II.15.2, §II.22.2.
+//!
+//! Generic types and methods are judged by their definitions: what their arguments are is the matter of whoever named the
+//! instantiation, and members of arrays are open to all. A nested type sees what its enclosing types see. Friends are
+//! the assemblies of `InternalsVisibleToAttribute`. Left out: that a family member may be reached only through instances of
+//! the accessing class.
+
+use crate::assembly::Assembly;
+use crate::binder::AssemblyName;
+use crate::error::LoadResult;
+use crate::field::Field;
+use crate::method::Method;
+use crate::ty::{Ty, Type, type_flags};
+use saki_metadata::{TableId, Token};
+
+/// Values of the access bits of fields and methods.
+mod member_access {
+    pub const COMPILER_CONTROLLED: u16 = 0;
+    pub const PRIVATE: u16 = 1;
+    pub const FAMILY_AND_ASSEMBLY: u16 = 2;
+    pub const ASSEMBLY: u16 = 3;
+    pub const FAMILY: u16 = 4;
+    pub const FAMILY_OR_ASSEMBLY: u16 = 5;
+    pub const MASK: u16 = 7;
+}
+
+/// Values of the visibility bits of types.
+mod visibility {
+    pub const NOT_PUBLIC: u32 = 0;
+    pub const PUBLIC: u32 = 1;
+    pub const NESTED_PUBLIC: u32 = 2;
+    pub const NESTED_PRIVATE: u32 = 3;
+    pub const NESTED_FAMILY: u32 = 4;
+    pub const NESTED_ASSEMBLY: u32 = 5;
+    pub const NESTED_FAMILY_AND_ASSEMBLY: u32 = 6;
+}
+
+/// Whether code in `from` may call `to`.
+///
+/// # Errors
+/// `BadImageFormat`; what loading base classes gives.
+pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> {
+    Ok(from.owner == to.owner || member(from.owner, to.owner, to.flags)?)
+}
+
+/// Whether code in `from` may use `to`.
+///
+/// # Errors
+/// As `can_call`.
+pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bool> {
+    Ok(from.owner == to.owner || member(from.owner, to.owner, to.flags)?)
+}
+
+fn definition(ty: Ty) -> Ty {
+    ty.generic_definition().unwrap_or(ty)
+}
+
+fn member(from: Ty, owner: Ty, flags: u16) -> LoadResult<bool> {
+    let (from, owner) = (definition(from), definition(owner));
+    if from == owner {
+        return Ok(true);
+    }
+    let access = flags & member_access::MASK;
+    let mut at = Some(from);
+    while let Some(ty) = at {
+        if member_from(ty, owner, access)? {
+            return from_nest(from, owner);
+        }
+        at = ty.enclosing_type()?;
+    }
+    Ok(false)
+}
+
+fn member_from(from: Ty, owner: Ty, access: u16) -> LoadResult<bool> {
+    use member_access as m;
+    Ok(match access {
+        m::COMPILER_CONTROLLED => from.image() == owner.image(),
+        m::PRIVATE => from == owner,
+        m::FAMILY_AND_ASSEMBLY => is_family(from, owner)? && sees_internals(from, owner)?,
+        m::ASSEMBLY => sees_internals(from, owner)?,
+        m::FAMILY => is_family(from, owner)?,
+        m::FAMILY_OR_ASSEMBLY => is_family(from, owner)? || sees_internals(from, owner)?,
+        _ => true,
+    })
+}
+
+/// Whether `from` or a type around it sees the type; both are definitions.
+fn from_nest(from: Ty, to: Ty) -> LoadResult<bool> {
+    let mut at = Some(from);
+    while let Some(ty) = at {
+        if can_name(ty, to)? {
+            return Ok(true);
+        }
+        at = ty.enclosing_type()?;
+    }
+    Ok(false)
+}
+
+fn can_name(from: Ty, to: Ty) -> LoadResult<bool> {
+    let Some(def) = to.def() else { return Ok(true) };
+    if from == to || encloses(from, to)? {
+        return Ok(true);
+    }
+    if let Some(outer) = from.enclosing_type()?
+        && encloses(outer, to)?
+    {
+        return Ok(true);
+    }
+    let level = def.flags & type_flags::VISIBILITY_MASK;
+    let outer = to.enclosing_type()?;
+    let sees_outer = || match outer {
+        Some(outer) => can_name(from, outer),
+        None => Ok(false),
+    };
+    let is_family = || match outer {
+        Some(outer) => is_family(from, outer),
+        None => Ok(false),
+    };
+    use visibility as v;
+    Ok(match level {
+        v::NOT_PUBLIC => sees_internals(from, to)?,
+        v::PUBLIC => true,
+        v::NESTED_PUBLIC => sees_outer()?,
+        v::NESTED_PRIVATE => encloses(to, from)? && sees_outer()?,
+        v::NESTED_FAMILY => is_family()?,
+        v::NESTED_ASSEMBLY => sees_internals(from, to)? && sees_outer()?,
+        v::NESTED_FAMILY_AND_ASSEMBLY => sees_internals(from, to)? && is_family()?,
+        _ => sees_internals(from, to)? || is_family()?,
+    })
+}
+
+/// Whether `outer` is one of the types around `inner`.
+fn encloses(outer: Ty, inner: Ty) -> LoadResult<bool> {
+    let mut at = inner.enclosing_type()?;
+    while let Some(ty) = at {
+        if ty == outer {
+            return Ok(true);
+        }
+        at = ty.enclosing_type()?;
+    }
+    Ok(false)
+}
+
+/// Whether `ty` is `ancestor` or derives from an instantiation of it.
+fn is_family(ty: Ty, ancestor: Ty) -> LoadResult<bool> {
+    let mut at = Some(ty);
+    while let Some(ty) = at {
+        if definition(ty) == ancestor {
+            return Ok(true);
+        }
+        at = ty.parent()?;
+    }
+    Ok(false)
+}
+
+fn sees_internals(from: Ty, to: Ty) -> LoadResult<bool> {
+    let (from, to) = (from.image().assembly(), to.image().assembly());
+    Ok(from == to || to.is_friend(from)?)
+}
+
+impl Assembly {
+    /// Whether this assembly shows its internals to `other`.
+    fn is_friend(&'static self, other: &Assembly) -> LoadResult<bool> {
+        let friends = self.friends.get(&|| self.name.to_string(), || read_friends(self))?;
+        Ok(friends.iter().any(|friend| {
+            friend.name.eq_ignore_ascii_case(other.name)
+                && (friend.public_key_token.is_empty() || friend.public_key_token == other.public_key_token)
+        }))
+    }
+}
+
+fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyName]> {
+    let image = assembly.image;
+    let mut friends = Vec::new();
+    for row in image.meta.custom_attributes(Token::new(TableId::Assembly, 1)) {
+        let row = row?;
+        if crate::class::attribute_class(image, row.constructor)?
+            != Some(("System.Runtime.CompilerServices", "InternalsVisibleToAttribute"))
+        {
+            continue;
+        }
+        if let Some(text) = first_string(image.meta.blob(row.value)?)
+            && let Some(name) = parse_friend(text)
+        {
+            friends.push(name);
+        }
+    }
+    Ok(Box::leak(friends.into_boxed_slice()))
+}
+
+/// The first argument of an attribute, a string. ECMA-335 §II.23.3.
+fn first_string(blob: &[u8]) -> Option<&str> {
+    let rest = blob.strip_prefix(&[1, 0])?;
+    let (length, rest) = match *rest {
+        [a, ref rest @ ..] if a < 0x80 => (usize::from(a), rest),
+        [a, b, ref rest @ ..] if a < 0xc0 => (usize::from(a & 0x3f) << 8 | usize::from(b), rest),
+        _ => return None,
+    };
+    std::str::from_utf8(rest.get(..length)?).ok()
+}
+
+/// A friend's name: as an assembly name, but with the whole public key.
+fn parse_friend(text: &str) -> Option<AssemblyName> {
+    let mut name = AssemblyName { name: text.split(',').next()?.trim().to_string(), ..AssemblyName::default() };
+    for part in text.split(',').skip(1) {
+        let (key, value) = part.split_once('=')?;
+        if key.trim().eq_ignore_ascii_case("PublicKey") {
+            let digits = value.trim();
+            let bytes = (0..digits.len() / 2).map(|i| u8::from_str_radix(digits.get(2 * i..2 * i + 2)?, 16).ok());
+            name.public_key_token = crate::binder::token_of_key(&bytes.collect::<Option<Vec<u8>>>()?);
+        }
+    }
+    Some(name)
+}
+
+impl Type {
+    /// A struct that lives on the stack only (`IsByRefLikeAttribute`), or TypedReference.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn is_byref_like(&'static self) -> LoadResult<bool> {
+        use saki_metadata::ElementType as E;
+        match (self.element_type, self.def()) {
+            (E::TypedByRef, _) => Ok(true),
+            (E::ValueType, Some(def)) => {
+                let token = Token::new(TableId::TypeDef, def.rid);
+                crate::class::has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friends_are_named_with_or_without_key() {
+        assert_eq!(first_string(b"\x01\x00\x03abc\x00\x00"), Some("abc"));
+        assert_eq!(first_string(b"\x01\x00\xff"), None);
+        let plain = parse_friend("Lib.Tests").expect("a name");
+        assert_eq!((plain.name.as_str(), plain.public_key_token.len()), ("Lib.Tests", 0));
+        let keyed = parse_friend("Lib, PublicKey=0024").expect("a name");
+        assert_eq!((keyed.name.as_str(), keyed.public_key_token.len()), ("Lib", 8));
+    }
+}
