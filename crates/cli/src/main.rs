@@ -7,6 +7,7 @@ mod options;
 mod stats;
 
 use options::{Action, Options};
+use saki_os::signal::AlternateStack;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::{self, VmOptions};
 use saki_types::Assembly;
@@ -19,6 +20,8 @@ fn main() {
     // A closed pipe ends writes with an error, as .NET programs expect, not the process.
     // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    // Signals that the program's native parts handle may come nested from the first moment on. Never taken away.
+    std::mem::forget(AlternateStack::install(AlternateStack::DEFAULT_BYTES));
     std::process::exit(match options::parse() {
         Action::Info { path } => info::print(&path),
         Action::Run(options) => run(&options),
@@ -60,15 +63,9 @@ fn run(options: &Options) -> i32 {
     if !options.compile_only.is_empty() {
         return compile_only(assembly, options);
     }
-    let start_up = started.elapsed();
+    stats::at_exit(started.elapsed(), options.stats, options.missing);
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
     vm::shut_down(t);
-    if options.stats {
-        stats::print(start_up);
-    }
-    if options.missing {
-        stats::print_missing();
-    }
     vm::exit_code()
 }
 

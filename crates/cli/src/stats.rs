@@ -2,9 +2,30 @@
 
 use saki_runtime::compile::STATISTICS;
 use std::sync::atomic::Ordering;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-pub fn print(start_up: Duration) {
+/// What to print at exit: (time from the command's start to `Main`, statistics, missing features).
+static WANTED: OnceLock<(Duration, bool, bool)> = OnceLock::new();
+
+/// Prints at the process's end, however the program ends it.
+pub fn at_exit(start_up: Duration, statistics: bool, missing: bool) {
+    extern "C" fn report() {
+        let Some(&(start_up, statistics, missing)) = WANTED.get() else { return };
+        if statistics {
+            print(start_up);
+        }
+        if missing {
+            print_missing();
+        }
+    }
+    if (statistics || missing) && WANTED.set((start_up, statistics, missing)).is_ok() {
+        // SAFETY: `report` neither unwinds nor exits. It cannot fail: the C library keeps room for 32 handlers.
+        unsafe { libc::atexit(report) };
+    }
+}
+
+fn print(start_up: Duration) {
     // Relaxed: counters that are read after the program has ended.
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let methods = get(&STATISTICS.methods).max(1);
@@ -40,7 +61,7 @@ pub fn print(start_up: Duration) {
     eprintln!("stop latency p99    {:>10} ns", latency.quantile_ns(0.99));
 }
 
-pub fn print_missing() {
+fn print_missing() {
     let hits = saki_runtime::missing::hits();
     if hits.is_empty() {
         eprintln!("missing: nothing was asked for");

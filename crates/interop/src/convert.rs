@@ -87,7 +87,7 @@ fn handle_offset(t: Thread, ty: Ty) -> Managed<usize> {
 /// # Safety
 /// `managed` holds a value of the type that `native` was made from; `slot` has the native size, zeroed.
 pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot: *mut u8) -> Managed<()> {
-    // SAFETY (whole body): the caller's promise; each arm reads and writes what its type says.
+    // SAFETY: for the whole body: the caller's promise; each arm reads and writes what its type says.
     unsafe {
         match native {
             NativeType::Void => {}
@@ -131,7 +131,7 @@ pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot
                         "Type could not be marshaled because the length of an embedded array instance does not match the declared length in the layout.",
                     ));
                 }
-                elements_to_native(t, element, *element_type, array, slot, count)?;
+                elements_to_native(t, element, element_type, array, slot, count)?;
             }
             NativeType::Array { element, element_type, .. } => {
                 let array: ObjRef = read(managed);
@@ -140,7 +140,7 @@ pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot
                     // One zero element more ends string arrays for C.
                     let block = text::allocate(t, size_of_native(t, element)? * (length + 1))?;
                     write(slot, block);
-                    elements_to_native(t, element, *element_type, array, block, length)?;
+                    elements_to_native(t, element, element_type, array, block, length)?;
                 }
             }
             NativeType::Struct(ty) => fields_to_native(t, ty, managed, slot)?,
@@ -265,7 +265,7 @@ fn builder_to_native(t: Thread, form: StringForm, builder: ObjRef) -> Managed<*m
 /// # Safety
 /// `slot` holds a native value; `managed` has room for the managed type and is a valid place to store it.
 pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
-    // SAFETY (whole body): the caller's promise; each arm reads and writes what its type says.
+    // SAFETY: for the whole body: the caller's promise; each arm reads and writes what its type says.
     unsafe {
         match native {
             NativeType::Void => {}
@@ -412,7 +412,7 @@ unsafe fn fixed_string_to_managed(t: Thread, slot: *const u8, units: usize, wide
 /// # Safety
 /// `slot` was made by `to_native` from the value at `managed`.
 pub unsafe fn update_managed(t: Thread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
-    // SAFETY (whole body): the caller's promise.
+    // SAFETY: for the whole body: the caller's promise.
     unsafe {
         let object: ObjRef = read(managed);
         let block: *const u8 = read(slot);
@@ -444,17 +444,15 @@ pub unsafe fn update_managed(t: Thread, native: &NativeType, slot: *const u8, ma
 /// # Safety
 /// `slot` was filled by `to_native` (or by native code in its place) and is not used again.
 pub unsafe fn release(t: Thread, native: &NativeType, slot: *mut u8, length: Option<usize>) -> Managed<()> {
-    // SAFETY (whole body): the caller's promise.
+    // SAFETY: for the whole body: the caller's promise.
     unsafe {
         match native {
             NativeType::String(form) => text::free_string(*form, read(slot)),
             NativeType::StringBuilder(_) => text::free(read(slot)),
-            NativeType::FixedArray { element, count, .. } => {
-                if element.owns_memory().to_managed(t)? {
-                    let stride = size_of_native(t, element)?;
-                    for index in 0..*count as usize {
-                        release(t, element, slot.add(index * stride), None)?;
-                    }
+            NativeType::FixedArray { element, count, .. } if element.owns_memory().to_managed(t)? => {
+                let stride = size_of_native(t, element)?;
+                for index in 0..*count as usize {
+                    release(t, element, slot.add(index * stride), None)?;
                 }
             }
             NativeType::Array { element, count, .. } => {

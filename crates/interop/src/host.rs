@@ -99,7 +99,7 @@ pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data:
         Some(thread) if thread.is_running() => {
             // SAFETY: the current thread, running; the C caller holds no references.
             unsafe { saki_thread::enter_native(thread.abi()) };
-            1 as *mut c_void
+            std::ptr::dangling_mut::<c_void>()
         }
         _ => std::ptr::null_mut(),
     }

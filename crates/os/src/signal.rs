@@ -162,6 +162,36 @@ impl Drop for AlternateStack {
     }
 }
 
+/// A thread's signal mask.
+#[derive(Clone, Copy)]
+pub struct SignalMask(libc::sigset_t);
+
+impl SignalMask {
+    /// Blocks all signals of the calling thread but those of faults, and gives the mask that it had. A thread that has
+    /// no large alternate stack yet, or no longer, must not run the program's handlers: what the thread started with
+    /// (8 KiB) does not hold two nested ones with vector registers.
+    pub fn block_all() -> SignalMask {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: initialises the set.
+        unsafe { libc::sigfillset(set.as_mut_ptr()) };
+        for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT] {
+            // SAFETY: initialised above.
+            unsafe { libc::sigdelset(set.as_mut_ptr(), fault) };
+        }
+        let mut before = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: both point to sets; the call cannot fail with a valid first argument.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), before.as_mut_ptr()) };
+        // SAFETY: zeroed, then filled by the call.
+        SignalMask(unsafe { before.assume_init() })
+    }
+
+    /// Gives the calling thread this mask.
+    pub fn set(&self) {
+        // SAFETY: an initialised set.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
+
 /// Restores the default action of a signal.
 pub fn reset_to_default(signal: i32) -> io::Result<()> {
     let mut default = MaybeUninit::<libc::sigaction>::zeroed();

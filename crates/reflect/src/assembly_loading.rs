@@ -6,8 +6,8 @@ use crate::objects::assembly_object;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, vm};
-use saki_types::binder::AssemblyName;
-use saki_types::{Assembly, Image, LoadErrorKind, universe};
+use saki_types::binder::{AssemblyName, Binder};
+use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, universe};
 use std::cell::Cell;
 use std::path::Path;
 
@@ -198,8 +198,12 @@ unsafe extern "C" fn load_bytes(
     })
 }
 
-/// Loads the assembly in a file named by the program.
-fn load_path(t: Thread, file: ObjRef) -> Managed<ObjRef> {
+/// Loads the assembly in a file named by the program, by one of the binder's functions.
+fn load_path(
+    t: Thread,
+    file: ObjRef,
+    load: impl Fn(&Binder, &Path) -> LoadResult<&'static Assembly>,
+) -> Managed<ObjRef> {
     if file.is_null() {
         return Err(exceptions::throw_argument_null(t, "assemblyFile"));
     }
@@ -208,7 +212,7 @@ fn load_path(t: Thread, file: ObjRef) -> Managed<ObjRef> {
     if text.is_empty() || !path.exists() {
         return Err(throw_invalid_file(t, LoadErrorKind::FileNotFound, INVALID_IMAGE, &text));
     }
-    match universe().binder().load_file(path) {
+    match load(universe().binder(), path) {
         Ok(loaded) => assembly_object(t, loaded),
         Err(error) if error.kind == LoadErrorKind::BadImageFormat => {
             Err(throw_invalid_file(t, error.kind, INVALID_IMAGE, &text))
@@ -246,7 +250,7 @@ pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
 unsafe extern "C" fn load_from(t: Thread, file: ObjRef, _reflection_only: u8, _mark: *mut i32) -> ObjRef {
-    t.run(|| load_path(t, file))
+    t.run(|| load_path(t, file, Binder::load_from))
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`
@@ -256,7 +260,7 @@ unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjR
             let message = "Absolute path information is required.\nParameter name: assemblyFile";
             return Err(exceptions::throw(t, "System", "ArgumentException", message));
         }
-        load_path(t, file)
+        load_path(t, file, Binder::load_file)
     })
 }
 

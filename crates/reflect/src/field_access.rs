@@ -92,6 +92,10 @@ pub fn get_value(t: Thread, field: &'static Field, target: ObjRef) -> Managed<Ob
             None => Ok(ObjRef::NULL),
         };
     }
+    // A class with a field whose type is missing is unusable as a whole.
+    if !field.owner.is_interface() && !field.owner.is_open {
+        field.owner.instance_layout().to_managed(t)?;
+    }
     let address = address_of(t, field, target)?;
     load(t, ty, address)
 }

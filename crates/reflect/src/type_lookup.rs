@@ -76,6 +76,8 @@ fn find_definition(image: &'static Image, name: &TypeName, ignore_case: bool) ->
             None => return Ok(None),
         }
     }
+    // A type without its base class is an error even for callers that ask for null when there is no such type.
+    ty.parent()?;
     Ok(Some(ty))
 }
 

@@ -290,7 +290,8 @@ fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<
         let nested = def.image.type_def(rid)?;
         let is_public = nested.flags() & 7 == NESTED_PUBLIC;
         let wanted = if is_public { binding::PUBLIC } else { binding::NON_PUBLIC };
-        if flags & wanted != 0 && nested.def().is_some_and(|d| filter.accepts(d.name)) {
+        // Types whose base class is missing are left out.
+        if flags & wanted != 0 && nested.def().is_some_and(|d| filter.accepts(d.name)) && nested.parent().is_ok() {
             out.push(address(nested));
         }
     }

@@ -15,9 +15,11 @@ struct State {
     /// The thread is running finalizers.
     busy: bool,
     started: bool,
+    /// Id of the finalizer thread, once it runs.
+    thread: Option<u32>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false });
+static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
 static CHANGED: Condvar = Condvar::new();
 
 /// Called by the collector when objects are ready; must not block.
@@ -36,6 +38,7 @@ pub fn start() -> std::io::Result<()> {
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
         // SAFETY: the thread just attached.
         let t = unsafe { Thread::from_abi(thread.abi()) };
+        STATE.lock().thread = Some(t.id());
         loop {
             saki_thread::blocking(|| {
                 let mut state = STATE.lock();
@@ -80,11 +83,12 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
     }
 }
 
-/// `GC.WaitForPendingFinalizers`.
-pub fn wait_for_pending(_t: Thread) {
+/// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
+pub fn wait_for_pending(t: Thread) {
+    let me = t.id();
     saki_thread::blocking(|| {
         let mut state = STATE.lock();
-        if !state.started {
+        if !state.started || state.thread == Some(me) {
             return;
         }
         if saki_gc::finalizable_count() > 0 {

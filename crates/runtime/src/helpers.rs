@@ -3,7 +3,7 @@
 //! Each gets the current thread first and leaves exceptions pending (see `abi::helpers`). Allocation, casts and throws are
 //! here; the larger subjects live in their own modules.
 
-use crate::exceptions::{self, Thrown, ToManaged};
+use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
 use crate::{class_init, compile, delegates, hooks, local_alloc, monitors, pending, statics, type_objects};
@@ -153,14 +153,8 @@ unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) 
         if object.is_null() || object::is_instance(t, object, ty(target))? {
             return Ok(object);
         }
-        Err(throw_invalid_cast(t, type_of(object), ty(target)))
+        Err(exceptions::throw_default(t, "InvalidCastException"))
     })
-}
-
-/// InvalidCastException with the two type names.
-pub fn throw_invalid_cast(t: Thread, from: Ty, to: Ty) -> Thrown {
-    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
-    exceptions::throw(t, "System", "InvalidCastException", &message)
 }
 
 unsafe extern "C" fn is_inst(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {

@@ -49,14 +49,16 @@ pub fn report_and_exit(t: Thread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
-/// As `report_and_exit`, with another exit code. An abort is no failure of the program: only its last line is written.
+/// As `report_and_exit`, with another exit code. An abort is no failure of the program: only its last line is written, and
+/// the exit code is `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
     let exception = t.take_pending();
     // Managed code that runs from here on is not to be aborted.
     crate::pending::forget_abort(t);
     let is_abort = type_of(exception).is_corlib("System.Threading", "ThreadAbortException");
     let (was_handled, exit_code) = match is_abort {
-        true => (true, OTHER_EXIT_CODE),
+        true if crate::vm::main_returns_value() => (true, OTHER_EXIT_CODE),
+        true => (true, crate::vm::exit_code()),
         false => (crate::vm::raise_unhandled_exception(t, exception), exit_code),
     };
     write_report(&describe(t, exception), was_handled);

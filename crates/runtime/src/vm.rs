@@ -52,6 +52,7 @@ static DOMAIN: OnceLock<Cell> = OnceLock::new();
 static SETUP: OnceLock<Cell> = OnceLock::new();
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
+static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
 static SHUTTING_DOWN: AtomicBool = AtomicBool::new(false);
 static ENTRY_ASSEMBLY: OnceLock<&'static Assembly> = OnceLock::new();
 
@@ -229,6 +230,12 @@ pub fn set_exit_code(code: i32) {
     EXIT_CODE.store(code, Ordering::Relaxed);
 }
 
+/// Whether the program's Main has a result.
+pub fn main_returns_value() -> bool {
+    // Relaxed: a plain flag.
+    MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
+}
+
 /// `Environment.HasShutdownStarted`: the exit hooks run or have run.
 pub fn is_shutting_down() -> bool {
     // Relaxed: a plain flag.
@@ -277,6 +284,7 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
     let token = assembly.image.meta.entry_point_token();
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;
     let sig = main.sig().to_managed(t)?;
+    MAIN_RETURNS_VALUE.store(sig.ret != universe().void(), Ordering::Relaxed);
     let mut words = Vec::new();
     if !sig.params.is_empty() {
         let array = object::new_array(t, universe().string(), args.len())?;

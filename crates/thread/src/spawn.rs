@@ -1,11 +1,13 @@
 //! Starting OS threads that are managed threads.
 //!
-//! Invariant: the thread is attached before `f` runs and detached after, also when `f` panics. It counts as foreground
+//! Invariant: the thread is attached before `f` runs and detached after, also when `f` panics; outside of that it takes no
+//! signals. It counts as foreground
 //! from before `spawn` returns. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
 
 use crate::managed_thread::ManagedThread;
 use crate::managed_thread::ThreadKind;
 use crate::registry::{ThreadRef, attach_as, detach_current};
+use saki_os::signal::SignalMask;
 use std::io;
 
 /// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
@@ -19,6 +21,8 @@ struct DetachAfter;
 
 impl Drop for DetachAfter {
     fn drop(&mut self) {
+        // For good: the thread ends, and its alternate stack with the attachment.
+        SignalMask::block_all();
         detach_current();
     }
 }
@@ -39,11 +43,16 @@ pub fn spawn(
         builder = builder.name(name.to_owned());
     }
     let own = thread.clone();
-    builder.spawn(move || {
+    // The new thread starts with signals blocked, until attaching has given it its alternate stack.
+    let mask = SignalMask::block_all();
+    let spawned = builder.spawn(move || {
         let attached = attach_as(&own);
         drop(own);
+        mask.set();
         let _detach = DetachAfter;
         f(attached);
-    })?;
+    });
+    mask.set();
+    spawned?;
     Ok(thread)
 }

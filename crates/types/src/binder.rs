@@ -111,6 +111,7 @@ impl Binder {
         if let Some(found) = self.find_loaded(wanted) {
             return Ok(found);
         }
+        let wanted = &successor(wanted);
         let mut bad = None;
         for candidate in self.candidates(wanted) {
             if candidate.is_file() {
@@ -130,6 +131,27 @@ impl Binder {
             let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
             LoadError::new(LoadErrorKind::FileNotFound, message, name)
         }))
+    }
+
+    /// Loads the assembly in this file unless one of the same identity was loaded from another file before; that one then
+    /// (`Assembly.LoadFrom`).
+    ///
+    /// # Errors
+    /// As `load_file`.
+    pub fn load_from(&self, path: &Path) -> LoadResult<&'static Assembly> {
+        let meta = saki_metadata::Image::open(path).map_err(|e| crate::assembly::open_error(&e, path))?;
+        if let Some(row) = meta.assembly() {
+            let (name, culture) = (meta.string(row.name)?, meta.string(row.culture)?);
+            let version = [row.major_version, row.minor_version, row.build_number, row.revision_number];
+            let token = token_of_key(meta.blob(row.public_key)?);
+            let loaded = self.loaded.read().expect("not poisoned");
+            if let Some(found) = loaded.iter().find(|a| {
+                a.name == name && a.culture == culture && a.version == version && a.public_key_token == token
+            }) {
+                return Ok(found);
+            }
+        }
+        self.load_file(path)
     }
 
     fn candidates(&self, wanted: &AssemblyName) -> Vec<PathBuf> {
@@ -215,6 +237,20 @@ impl Binder {
             hook(assembly);
         }
     }
+}
+
+/// The assembly that took the place of an old framework assembly: Mono's remapping table, where names changed.
+fn successor(wanted: &AssemblyName) -> AssemblyName {
+    let mut out = wanted.clone();
+    for (replacement, olds) in [
+        ("Microsoft.Build.Tasks.v4.0", ["Microsoft.Build.Tasks", "Microsoft.Build.Tasks.v3.5"]),
+        ("Microsoft.Build.Utilities.v4.0", ["Microsoft.Build.Utilities", "Microsoft.Build.Utilities.v3.5"]),
+    ] {
+        if olds.contains(&wanted.name.as_str()) {
+            out.name = replacement.to_string();
+        }
+    }
+    out
 }
 
 fn normal_culture(culture: &str) -> &str {

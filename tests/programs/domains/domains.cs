@@ -1,4 +1,5 @@
 // Application domains: separate statics, calls through proxies and by value, exceptions across, callbacks, unloading.
+// pending: AppDomain.CreateDomain
 using System;
 using System.Reflection;
 

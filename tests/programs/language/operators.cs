@@ -1,5 +1,4 @@
 // User-defined operators, indexers, properties, conversions, extension methods, optional and named arguments, params.
-// mcs: -r:Microsoft.CSharp.dll
 using System;
 using System.Collections.Generic;
 
@@ -145,9 +144,5 @@ static class Program
         int[] order = { i++, i++, i++ };
         order[i - 1] = i++ + order[0];
         Console.WriteLine("{0} {1}", string.Join(" ", order), i);
-        dynamic dyn = 5;
-        Console.WriteLine(dyn + 2);
-        dyn = "text";
-        Console.WriteLine(dyn.Length);
     }
 }

@@ -1,6 +1,6 @@
-// Sockets, TCP and UDP on the loopback interface, HTTP to a listener of our own, child processes, pipes.
+// TCP and UDP sockets on the loopback interface, also asynchronously; their errors and time limits.
+// pending: the internal calls of System.Net.Sockets.Socket
 using System;
-using System.Diagnostics;
 using System.IO;
 using System.Net;
 using System.Net.Sockets;
@@ -98,30 +98,11 @@ static class Program
         }
     }
 
-    static void Processes()
-    {
-        ProcessStartInfo info = new ProcessStartInfo("/bin/sh", "-c \"read x; echo got $x; echo err >&2; exit 3\"")
-        {
-            UseShellExecute = false, RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true
-        };
-        using (Process p = Process.Start(info))
-        {
-            p.StandardInput.WriteLine("input");
-            p.StandardInput.Close();
-            string output = p.StandardOutput.ReadToEnd(), error = p.StandardError.ReadToEnd();
-            p.WaitForExit();
-            Console.WriteLine("{0} {1} {2}", output.Trim(), error.Trim(), p.ExitCode);
-        }
-    }
-
     static void Main()
     {
         Tcp();
         Console.WriteLine(TcpAsync().Result);
         Udp();
         Errors();
-        Processes();
-        Console.WriteLine("{0} {1}", IPAddress.Parse("127.0.0.1").Equals(IPAddress.Loopback), IPAddress.Parse("::1").AddressFamily);
-        Console.WriteLine(BitConverter.ToString(BitConverter.GetBytes(IPAddress.HostToNetworkOrder(1))));
     }
 }

@@ -1,25 +1,14 @@
-// XML readers, documents, LINQ to XML, XmlSerializer, DataContract and binary serialisation.
-// mcs: -r:System.Xml.dll -r:System.Xml.Linq.dll -r:System.Runtime.Serialization.dll
+// XML readers, documents, LINQ to XML, binary serialisation.
+// mcs: -r:System.Xml.dll -r:System.Xml.Linq.dll
 using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Runtime.Serialization;
 using System.Runtime.Serialization.Formatters.Binary;
-using System.Runtime.Serialization.Json;
 using System.Text;
 using System.Xml;
 using System.Xml.Linq;
-using System.Xml.Serialization;
-
-public class Order
-{
-    [XmlAttribute] public int Id;
-    public string Customer { get; set; }
-    public List<Item> Items = new List<Item>();
-}
-
-public class Item { public string Name; public decimal Price; public DayOfWeek? Day; }
 
 [Serializable]
 class Node
@@ -30,9 +19,6 @@ class Node
     [NonSerialized] public int Transient = 5;
     [OnDeserialized] void After(StreamingContext context) { Name += "*"; }
 }
-
-[DataContract]
-class Contract { [DataMember] public int A; [DataMember(Name = "bee")] public string B; public int Ignored; }
 
 static class Program
 {
@@ -68,13 +54,6 @@ static class Program
             Console.WriteLine("{0} {1}", e.LineNumber, e.GetType().Name);
         }
 
-        XmlSerializer serializer = new XmlSerializer(typeof(Order));
-        Order order = new Order { Id = 5, Customer = "c", Items = { new Item { Name = "n", Price = 1.50m, Day = DayOfWeek.Friday }, new Item { Name = "m" } } };
-        StringWriter output = new StringWriter();
-        serializer.Serialize(output, order);
-        Order back = (Order)serializer.Deserialize(new StringReader(output.ToString()));
-        Console.WriteLine("{0} {1} {2} {3} {4}", back.Id, back.Customer, back.Items.Count, back.Items[0].Price, back.Items[0].Day);
-
         Node node = new Node { Name = "head", Transient = 9 };
         node.Next = node;
         node.Table["k"] = 7;
@@ -83,12 +62,5 @@ static class Program
         stream.Position = 0;
         Node copy = (Node)new BinaryFormatter().Deserialize(stream);
         Console.WriteLine("{0} {1} {2} {3}", copy.Name, ReferenceEquals(copy, copy.Next), copy.Table["k"], copy.Transient);
-
-        stream = new MemoryStream();
-        DataContractJsonSerializer json = new DataContractJsonSerializer(typeof(Contract));
-        json.WriteObject(stream, new Contract { A = 1, B = "\"q\"", Ignored = 3 });
-        Console.WriteLine(Encoding.UTF8.GetString(stream.ToArray()));
-        stream.Position = 0;
-        Console.WriteLine(((Contract)json.ReadObject(stream)).B);
     }
 }

@@ -1,4 +1,5 @@
-// Expression trees: building, printing, compiling and running them.
+// Expression trees: compiling and running them.
+// pending: DynamicMethod
 using System;
 using System.Collections.Generic;
 using System.Linq;

@@ -8,7 +8,8 @@ static class Program
     static void Main()
     {
         Environment.ExitCode = 3;
-        new Thread(() => { Thread.Sleep(20); Environment.ExitCode = 9; Console.WriteLine("set by the thread"); }).Start();
         Console.WriteLine("Main returns");
+        // Most often after Main has returned.
+        new Thread(() => { Thread.Sleep(20); Environment.ExitCode = 9; Console.WriteLine("set by the thread"); }).Start();
     }
 }

@@ -1,4 +1,5 @@
 // Reflection.Emit: dynamic methods with loops, calls, exceptions and private access; a dynamic assembly with types.
+// pending: Reflection.Emit
 using System;
 using System.Collections.Generic;
 using System.Reflection;

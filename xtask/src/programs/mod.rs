@@ -135,7 +135,11 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
             // A heartbeat, so that a first run, which compiles everything, is never silent for long.
             if last_line.elapsed() > Duration::from_secs(5) {
                 last_line = Instant::now();
-                println!("  {} of {total} done, {:.0} s", passed + pending.len() + failed.len(), started.elapsed().as_secs_f64());
+                println!(
+                    "  {} of {total} done, {:.0} s",
+                    passed + pending.len() + failed.len(),
+                    started.elapsed().as_secs_f64()
+                );
             }
         }
     });

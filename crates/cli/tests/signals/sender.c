@@ -60,7 +60,10 @@ static int list_threads(int *ids)
 static void *send_all(void *unused)
 {
 	int ids[MAX_THREADS], count = 0, self = (int)syscall(SYS_gettid), pid = getpid();
+	struct timespec start_up = { 0, 2000000 };
 	(void)unused;
+	// Until main runs, the process has the small alternate stack that its language runtime gave it.
+	nanosleep(&start_up, NULL);
 	for (unsigned tick = 0;; tick++) {
 		struct timespec period = { 0, PERIOD_NS };
 		nanosleep(&period, NULL);
@@ -80,7 +83,7 @@ __attribute__((constructor)) static void start(void)
 	sigset_t all, before;
 	pthread_t thread;
 	action.sa_sigaction = on_outer;
-	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
 	sigaction(SIGUSR1, &action, NULL);
 	action.sa_handler = on_nested;
 	action.sa_flags = SA_NODEFER;

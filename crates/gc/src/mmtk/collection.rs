@@ -13,6 +13,7 @@ use mmtk::util::heap::GCTriggerPolicy;
 use mmtk::util::{VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
 use parking_lot::{Condvar, Mutex};
+use saki_os::signal::SignalMask;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Number of finished collections. Written with the mutex held; read without it only by threads that the collection
@@ -80,10 +81,13 @@ impl Collection<Saki> for SakiCollection {
     fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
         let GCThreadContext::Worker(worker) = context;
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
+        // Collector threads take no signals: the program's handlers have nothing to do there.
+        let mask = SignalMask::block_all();
         let spawned = std::thread::Builder::new().name(format!("gc-{ordinal}")).spawn(move || {
             let _guard = AbortOnPanic;
             worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);
         });
+        mask.set();
         if let Err(error) = spawned {
             panic!("cannot start a collector thread: {error}");
         }

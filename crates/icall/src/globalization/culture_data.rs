@@ -108,7 +108,7 @@ extern "C" fn fill_number_data(t: Thread, index: i32, entry: *mut [i32; PARTS.le
         if made.is_empty() {
             made.resize(data::cultures().len(), None);
         }
-        let found: &'static NumberData = *made[index].get_or_insert_with(|| Box::leak(Box::new(number_data(culture))));
+        let found: &'static NumberData = made[index].get_or_insert_with(|| Box::leak(Box::new(number_data(culture))));
         // SAFETY: a struct of this many ints, which managed code passes by reference.
         unsafe { entry.write(found.entry) };
         Ok(found.pool.as_ptr())

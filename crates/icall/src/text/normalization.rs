@@ -53,6 +53,6 @@ mod tests {
         let tables = tables();
         assert_eq!(tables.iter().map(|t| t.len()).sum::<usize>() + HEADER_BYTES, FILE.0.len());
         assert_eq!(tables[1].as_ptr() as usize % 4, 0);
-        assert!(tables[2..5].iter().all(|t| t.as_ptr() as usize % 2 == 0));
+        assert!(tables[2..5].iter().all(|t| (t.as_ptr() as usize).is_multiple_of(2)));
     }
 }

@@ -120,18 +120,13 @@ impl Lowering<'_, '_> {
             target,
             CallTarget::Direct(_) | CallTarget::Virtual { .. } | CallTarget::Interface { .. } | CallTarget::Indirect(_)
         );
-        let replaces = managed
-            && same_result
-            && self.region.is_none()
-            && !self.frees_localloc
-            && Self::fits_tail_args(sig)?;
+        let replaces =
+            managed && same_result && self.region.is_none() && !self.frees_localloc && Self::fits_tail_args(sig)?;
         if replaces {
             let prepared = self.prepare_call(target, sig, args, self.struct_result, Copies::TailArgs)?;
             match prepared.callee {
                 Callee::Function(function) => self.b.ins().return_call(function, &prepared.args),
-                Callee::Address(signature, code) => {
-                    self.b.ins().return_call_indirect(signature, code, &prepared.args)
-                }
+                Callee::Address(signature, code) => self.b.ins().return_call_indirect(signature, code, &prepared.args),
             };
             return Ok(());
         }

@@ -1,0 +1,15 @@
+// `dynamic`: operators, members, calls and conversions bound at run time.
+// mcs: -r:Microsoft.CSharp.dll
+// pending: DynamicMethod (the binder compiles expression trees)
+using System;
+
+static class Program
+{
+    static void Main()
+    {
+        dynamic dyn = 5;
+        Console.WriteLine(dyn + 2);
+        dyn = "text";
+        Console.WriteLine(dyn.Length);
+    }
+}
