@@ -1,4 +1,4 @@
-// Collector: short-lived trees of many sizes beside one long-lived tree.
+// Collector: short-lived trees of many sizes beside one long-lived tree. Argument: depth of the largest (default 18).
 using System;
 
 sealed class Node
@@ -24,9 +24,10 @@ sealed class Node
 
 static class BinaryTrees
 {
-    static void Main()
+    static void Main(string[] args)
     {
-        const int minDepth = 4, maxDepth = 18;
+        const int minDepth = 4;
+        int maxDepth = args.Length > 0 ? int.Parse(args[0]) : 18;
         Console.WriteLine("stretch {0}", Node.Build(maxDepth + 1).Count());
         Node longLived = Node.Build(maxDepth);
         for (int depth = minDepth; depth <= maxDepth; depth += 4)

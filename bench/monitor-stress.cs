@@ -50,7 +50,7 @@ class MonitorStress
 
     static void Main(string[] args)
     {
-        int rounds = args.Length > 0 ? int.Parse(args[0]) : 1_000_000;
+        int rounds = args.Length > 0 ? int.Parse(args[0]) : 1000 * 1000;
         for (int i = 0; i < Accounts; i++) accounts[i] = new Account();
         var clock = Stopwatch.StartNew();
         var threads = new Thread[Threads];

@@ -6,7 +6,7 @@ using System.Threading;
 
 class MonitorUncontended
 {
-    const int Count = 20_000_000;
+    const int Count = 5000 * 1000;
     static readonly object Gate = new object();
     static long counter;
 

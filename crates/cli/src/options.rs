@@ -6,6 +6,10 @@ use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use std::path::PathBuf;
 
+/// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
+/// often than they allocate.
+const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
+
 /// Runs .NET programs (CIL assemblies) on Mono's class libraries.
 #[derive(Parser, Debug)]
 #[command(name = "saki", version, about, long_about = None, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -32,7 +36,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub gc_threads: usize,
 
-    /// Test aid: collect at every N-th allocation, moving all that may move
+    /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
     #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
     pub gc_stress: Option<u32>,
 
@@ -133,8 +137,10 @@ impl Options {
 
     pub fn heap(&self) -> HeapOptions {
         let defaults = HeapOptions::default();
-        let stress =
-            self.gc_stress.filter(|&n| n > 0).map(|n| Stress { every_nth_allocation: n, every_nth_safepoint: n });
+        let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress {
+            every_nth_allocation: n,
+            every_nth_safepoint: n.saturating_mul(STRESSED_POLLS_PER_ALLOCATION),
+        });
         HeapOptions {
             max_heap_bytes: self.max_heap,
             nursery_bytes: self.nursery.unwrap_or(defaults.nursery_bytes),

@@ -15,6 +15,10 @@
 //! store the interface method in `ThreadAbi.imt_method`, receiver in rdi, call through the IMT slot (which holds an
 //! entry stub, an unbox stub, or `StubId::ImtResolve`).
 //!
+//! **Tail calls** pass struct arguments in `ThreadAbi.tail_args`, from which the callee's first instructions move them to
+//! its frame (`jit`, `lower::calls`). Whatever runs between a jump to a method and its first instruction and may run managed
+//! code or collect must keep those bytes; the compile and interface hooks do.
+//!
 //! **Helper thunks** (one per `HelperId`, emitted by `jit`, Tail, `CodeKind::HelperThunk`):
 //! 1. `exit_frame` := own frame pointer (`get_frame_pointer`), before calling Rust;
 //! 2. call the Rust helper (SystemV): thread (r15) first, then the arguments;

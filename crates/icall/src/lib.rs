@@ -13,6 +13,8 @@ pub mod diagnostics;
 pub mod globalization;
 pub mod io;
 pub mod mono;
+pub mod net;
+pub mod process;
 pub mod runtime_services;
 pub mod security;
 pub mod system;

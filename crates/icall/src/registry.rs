@@ -1,6 +1,6 @@
 //! All tables of this crate, and of the crates below it, in one call.
 
-use crate::{diagnostics, globalization, io, mono, runtime_services, security, system, text, threading};
+use crate::{diagnostics, globalization, io, mono, net, runtime_services, security, system, text, threading};
 use saki_runtime::InternalCall;
 use saki_runtime::internal_calls::register;
 
@@ -24,6 +24,11 @@ const TABLES: &[&[InternalCall]] = &[
     mono::handles::TABLE,
     mono::runtime::TABLE,
     mono::safe_string_marshal::TABLE,
+    net::dns::TABLE,
+    net::socket::TABLE,
+    net::socket_options::TABLE,
+    net::socket_select::TABLE,
+    net::socket_transfer::TABLE,
     runtime_services::context::TABLE,
     runtime_services::gc_handle::TABLE,
     runtime_services::runtime_helpers::TABLE,

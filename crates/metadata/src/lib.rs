@@ -15,6 +15,7 @@ mod error;
 mod image;
 mod lookup;
 mod names;
+mod minimal;
 pub mod native_type;
 pub mod opcodes;
 pub mod pe;
@@ -40,6 +41,7 @@ pub use element_type::ElementType;
 pub use error::{BadImage, OpenError};
 pub use image::Image;
 pub use lookup::{MatchedRids, MatchedRows};
+pub use minimal::minimal_image;
 pub use native_type::{NativeTypeRaw, parse_native_type};
 pub use rows::{
     AssemblyRefRow, AssemblyRow, ClassLayoutRow, ConstantRow, CustomAttributeRow, DeclSecurityRow, EventRow,

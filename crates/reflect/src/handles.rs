@@ -22,6 +22,12 @@ pub static EVENT_HANDLE: ManagedField = ManagedField::corlib("System.Reflection"
 pub static ASSEMBLY_HANDLE: ManagedField =
     ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_mono_assembly");
 pub static MODULE_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "_impl");
+pub static ASSEMBLY_BUILDER_HANDLE: ManagedField =
+    ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "_mono_assembly");
+pub static MODULE_BUILDER_HANDLE: ManagedField =
+    ManagedField::corlib("System.Reflection.Emit", "ModuleBuilder", "_impl");
+pub static DYNAMIC_METHOD_HANDLE: ManagedField =
+    ManagedField::corlib("System.Reflection.Emit", "DynamicMethod", "mhandle");
 
 macro_rules! from_handle {
     ($($(#[$doc:meta])* $name:ident -> $ty:ty;)*) => {
@@ -60,13 +66,15 @@ pub fn address<T>(of: &'static T) -> usize {
     of as *const T as usize
 }
 
-/// The method of a RuntimeMethodInfo or RuntimeConstructorInfo (not null); None for builders.
+/// The method of a RuntimeMethodInfo, RuntimeConstructorInfo or finished DynamicMethod (not null); None for builders.
 pub fn method_of(object: ObjRef) -> Option<&'static Method> {
     let ty = type_of(object);
     let handle = if known::RUNTIME_METHOD_INFO.is(ty) {
         METHOD_HANDLE.get::<usize>(object)
     } else if known::RUNTIME_CONSTRUCTOR_INFO.is(ty) {
         CONSTRUCTOR_HANDLE.get::<usize>(object)
+    } else if known::DYNAMIC_METHOD.is(ty) {
+        DYNAMIC_METHOD_HANDLE.get::<usize>(object)
     } else {
         return None;
     };
@@ -131,10 +139,15 @@ pub fn event_of(object: ObjRef) -> Option<(&'static Event, Ty)> {
     unsafe { Some((event(EVENT_HANDLE.get(object))?, ty(EVENT_CLASS.get(object))?)) }
 }
 
-/// The assembly of a RuntimeAssembly (not null); None for AssemblyBuilders.
+/// The assembly of a RuntimeAssembly or AssemblyBuilder (not null); None for others.
 pub fn assembly_of(object: ObjRef) -> Option<&'static Assembly> {
+    let ty = type_of(object);
+    if known::ASSEMBLY_BUILDER.is(ty) {
+        // SAFETY: 0 or the address of an `Assembly`.
+        return unsafe { assembly(ASSEMBLY_BUILDER_HANDLE.get(object)) };
+    }
     // SAFETY: the field holds an `Assembly`'s address.
-    known::RUNTIME_ASSEMBLY.is(type_of(object)).then(|| unsafe { assembly(ASSEMBLY_HANDLE.get(object)) }).flatten()
+    known::RUNTIME_ASSEMBLY.is(ty).then(|| unsafe { assembly(ASSEMBLY_HANDLE.get(object)) }).flatten()
 }
 
 /// As `assembly_of`, throwing for other objects.

@@ -11,7 +11,7 @@
 //! | assemblies | `assembly`, `assembly_loading`, `assembly_name`, `resources`, `module`, `tokens`, `app_domain` |
 //!
 //! Invariant: one reflection object per handle and reflected type, because managed code compares them by reference.
-//! Left out: Reflection.Emit, delegates, enums, marshalling.
+//! Left out: types made by Reflection.Emit, delegates, enums, marshalling.
 
 pub mod activation;
 pub mod app_domain;
@@ -24,6 +24,8 @@ pub mod cache;
 pub mod callers;
 pub mod constants;
 pub mod custom_attributes;
+pub mod dynamic_methods;
+pub mod dynamic_modules;
 pub mod event_info;
 pub mod field_access;
 pub mod field_info;

@@ -15,6 +15,8 @@ pub fn register() {
         crate::attribute_data::TABLE,
         crate::callers::TABLE,
         crate::custom_attributes::TABLE,
+        crate::dynamic_methods::TABLE,
+        crate::dynamic_modules::TABLE,
         crate::event_info::TABLE,
         crate::field_access::TABLE,
         crate::field_info::TABLE,

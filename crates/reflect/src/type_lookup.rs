@@ -76,8 +76,6 @@ fn find_definition(image: &'static Image, name: &TypeName, ignore_case: bool) ->
             None => return Ok(None),
         }
     }
-    // A type without its base class is an error even for callers that ask for null when there is no such type.
-    ty.parent()?;
     Ok(Some(ty))
 }
 
@@ -263,6 +261,7 @@ unsafe extern "C" fn assembly_get_type(
             true => Some(assembly.image),
             false => handles::image_of(module),
         };
+        let mut is_broken = false;
         let result = (|| {
             let Some(name) = parse_type_name(&text) else {
                 return Err(exceptions::throw(
@@ -285,11 +284,16 @@ unsafe extern "C" fn assembly_get_type(
                 None => None,
             };
             match found {
-                Some(ty) => type_object(t, ty),
+                Some(ty) => {
+                    // Without its base class it is an error even for who asks for null when there is no such type.
+                    is_broken = ty.parent().is_err();
+                    ty.parent().to_managed(t)?;
+                    type_object(t, ty)
+                }
                 None => Err(throw_type_load(t, &text, &assembly.display_name())),
             }
         })();
-        unless_silent(t, throw_on_error, result)
+        unless_silent(t, throw_on_error || is_broken, result)
     })
 }
 

@@ -84,6 +84,8 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
             Some(State::Failed { exception }) => {
                 let exception = exception.get();
                 drop(guard);
+                // Each throw starts a new trace.
+                crate::stack_trace::reset(t, exception);
                 return Err(t.throw(exception));
             }
             Some(State::Running { thread }) => {

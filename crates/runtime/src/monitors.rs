@@ -129,19 +129,26 @@ pub fn owner(object: ObjRef) -> u32 {
 /// # Safety
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn enter_helper(t: Thread, object: ObjRef) {
-    t.run(|| try_enter(t, object, -1).map(|_| ()));
+    if object.is_null() || !lock_of(object).try_enter(t.id()) {
+        t.run(|| try_enter(t, object, -1).map(|_| ()));
+    }
 }
 
 /// # Safety
 /// As `enter_helper`.
 pub unsafe extern "C" fn try_enter_helper(t: Thread, object: ObjRef, milliseconds: i32) -> i32 {
+    if !object.is_null() && lock_of(object).try_enter(t.id()) {
+        return 1;
+    }
     t.run(|| try_enter(t, object, milliseconds).map(i32::from))
 }
 
 /// # Safety
 /// As `enter_helper`.
 pub unsafe extern "C" fn exit_helper(t: Thread, object: ObjRef) {
-    t.run(|| exit(t, object));
+    if object.is_null() || lock_of(object).exit(t.id()).is_err() {
+        t.run(|| exit(t, object));
+    }
 }
 
 /// `RuntimeHelpers.GetHashCode`: stable for the object's life, kept in the sync word or its monitor.

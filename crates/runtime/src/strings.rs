@@ -124,6 +124,7 @@ fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cel
     Ok(*table.entry(text.into()).or_insert_with(|| Cell::new(string)))
 }
 
+/// The literals of compiled code, by image and token.
 static LITERALS: Mutex<Option<FxHashMap<(usize, u32), Cell>>> = Mutex::new(None);
 
 /// The cell of an `ldstr` literal, made when code that loads it is placed.
@@ -139,4 +140,10 @@ pub fn literal_cell(t: Thread, image: &'static Image, token: u32) -> Managed<Cel
     let cell = intern_cell(t, &units, None)?;
     LITERALS.lock().get_or_insert_default().insert(key, cell);
     Ok(cell)
+}
+
+/// Sets a literal of a dynamic method, which is not interned.
+pub fn set_literal(image: &'static Image, token: u32, string: ObjRef) {
+    let key = (image as *const Image as usize, token);
+    LITERALS.lock().get_or_insert_default().insert(key, Cell::new(string));
 }

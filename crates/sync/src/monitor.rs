@@ -180,6 +180,7 @@ impl Monitor {
     }
 
     /// Enters without waiting.
+    #[inline]
     pub fn try_enter(&self, id: u32) -> bool {
         if self.owner() == id {
             self.recursion.store(self.recursion() + 1, Ordering::Relaxed);
@@ -297,6 +298,7 @@ impl Monitor {
     }
 
     /// Leaves once. Errors: the caller does not own it.
+    #[inline]
     pub fn exit(&self, id: u32) -> Result<(), NotOwner> {
         if self.owner() != id {
             return Err(NotOwner);
@@ -309,16 +311,21 @@ impl Monitor {
         loop {
             let seen = self.word.load(Ordering::Relaxed);
             if seen & (WAITERS | WAKING) == WAITERS {
-                let next = self.release(&mut lock(&self.queues));
-                if let Some(node) = next {
-                    node.parker.unpark();
-                }
+                self.exit_to_waiter();
                 return Ok(());
             }
             // Release publishes the critical section. Fails when an entrant sets or clears a flag.
             if self.word.compare_exchange(seen, seen & !OWNER, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return Ok(());
             }
+        }
+    }
+
+    #[cold]
+    fn exit_to_waiter(&self) {
+        let next = self.release(&mut lock(&self.queues));
+        if let Some(node) = next {
+            node.parker.unpark();
         }
     }
 

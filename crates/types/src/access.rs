@@ -40,7 +40,8 @@ mod visibility {
 /// # Errors
 /// `BadImageFormat`; what loading base classes gives.
 pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> {
-    Ok(from.owner == to.owner || member(from.owner, to.owner, to.flags)?)
+    let Some(scope) = from.access_scope() else { return Ok(true) };
+    Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
 }
 
 /// Whether code in `from` may use `to`.
@@ -48,7 +49,8 @@ pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> 
 /// # Errors
 /// As `can_call`.
 pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bool> {
-    Ok(from.owner == to.owner || member(from.owner, to.owner, to.flags)?)
+    let Some(scope) = from.access_scope() else { return Ok(true) };
+    Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
 }
 
 fn definition(ty: Ty) -> Ty {

@@ -1,5 +1,7 @@
 //! Assemblies and their images, with the token caches that belong to an image.
 
+use crate::binder::AssemblyName;
+use crate::dynamic::DynamicCode;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::lazy::Lazy;
 use crate::ty::Ty;
@@ -9,7 +11,8 @@ use std::sync::{OnceLock, RwLock};
 
 /// One metadata module, leaked; `meta` gives the raw tables.
 pub struct Image {
-    pub meta: saki_metadata::Image,
+    /// Shared by a module made at run time and its dynamic methods.
+    pub meta: &'static saki_metadata::Image,
     /// mscorlib: its System primitives are *the* primitives.
     pub is_corlib: bool,
     assembly: OnceLock<&'static Assembly>,
@@ -18,6 +21,8 @@ pub struct Image {
     assembly_refs: Box<[Lazy<&'static Assembly>]>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
     pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
+    /// The image of a dynamic method: what its tokens name instead of metadata.
+    pub(crate) dynamic: Option<DynamicCode>,
 }
 
 impl PartialEq for Image {
@@ -63,6 +68,7 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 
 impl Image {
     fn leak(meta: saki_metadata::Image, is_corlib: bool) -> &'static Image {
+        let meta: &'static saki_metadata::Image = Box::leak(Box::new(meta));
         let rows = |table| meta.row_count(table);
         let image = Image {
             is_corlib,
@@ -72,8 +78,36 @@ impl Image {
             assembly_refs: cells(rows(TableId::AssemblyRef)),
             member_refs: cells(rows(TableId::MemberRef)),
             meta,
+            dynamic: None,
         };
         Box::leak(Box::new(image))
+    }
+
+    /// The image of one dynamic method.
+    pub(crate) fn of_dynamic_method(module: &'static Image, code: DynamicCode) -> &'static Image {
+        Box::leak(Box::new(Image {
+            meta: module.meta,
+            is_corlib: module.is_corlib,
+            assembly: OnceLock::from(module.assembly()),
+            type_defs: cells(0),
+            type_refs: cells(0),
+            assembly_refs: cells(0),
+            member_refs: cells(0),
+            dynamic: Some(code),
+        }))
+    }
+
+    /// A further module of an assembly made at run time.
+    pub(crate) fn in_dynamic_assembly(
+        assembly: &'static Assembly,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> LoadResult<&'static Image> {
+        let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
+        let image = Image::leak(meta.map_err(|e| open_error(&e, Path::new(name)))?, false);
+        let _ = image.assembly.set(assembly);
+        assembly.module_images.write().expect("not poisoned").push(image);
+        Ok(image)
     }
 
     pub fn assembly(&'static self) -> &'static Assembly {
@@ -163,16 +197,7 @@ impl Image {
             return Ok(found);
         }
         cell.get(&|| format!("assembly reference {rid}"), || {
-            let row = self.meta.assembly_ref(rid)?;
-            let name = crate::binder::AssemblyName {
-                name: self.meta.string(row.name)?.to_string(),
-                version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
-                culture: self.meta.string(row.culture)?.to_string(),
-                public_key_token: crate::binder::token_of_reference(
-                    self.meta.blob(row.public_key_or_token)?,
-                    row.flags,
-                ),
-            };
+            let name = self.assembly_ref_name(rid)?;
             crate::universe().binder().resolve(&name, Some(self))
         })
     }
@@ -195,18 +220,11 @@ impl Image {
                     let def = enclosing.def().ok_or_else(|| self.bad_token(scope))?;
                     match def.image.meta.find_type_def(namespace, name, Some(def.rid)) {
                         Some(rid) => Some(def.image.type_def(rid)?),
-                        None => {
-                            let full = format!("{}/{name}", enclosing.full_name());
-                            return Err(self.type_not_found(&full, def.image));
-                        }
+                        None => None,
                     }
                 }
                 TableId::AssemblyRef => {
-                    let assembly = self.assembly_ref(scope.rid())?;
-                    match assembly.image.find_type(namespace, name)? {
-                        Some(ty) => Some(ty),
-                        None => return Err(self.type_not_found(&qualified(namespace, name), assembly.image)),
-                    }
+                    self.assembly_ref(scope.rid())?.image.find_type(namespace, name)?
                 }
                 TableId::ModuleRef => {
                     let row = self.meta.module_ref(scope.rid())?;
@@ -214,17 +232,39 @@ impl Image {
                 }
                 _ => self.assembly().image.find_type(namespace, name)?,
             };
-            found.ok_or_else(|| self.type_not_found(&qualified(namespace, name), self))
+            found.ok_or_else(|| self.type_not_found(rid, namespace, name))
         })
     }
 
-    fn type_not_found(&'static self, full_name: &str, scope: &'static Image) -> LoadError {
+    /// The error for TypeRef row `rid`, whose scope has no such type.
+    fn type_not_found(&'static self, rid: Rid, namespace: &str, name: &str) -> LoadError {
+        let full_name = qualified(namespace, name);
         let message = format!(
             "Could not resolve type with token {:08x} from typeref (expected class '{full_name}' in assembly '{}')",
-            0,
-            scope.assembly().display_name()
+            Token::new(TableId::TypeRef, rid).0,
+            self.scope_name(rid).unwrap_or_default()
         );
         LoadError::new(LoadErrorKind::TypeLoad, message, full_name)
+    }
+
+    /// The assembly that TypeRef row `rid` or the type around it names.
+    fn scope_name(&'static self, rid: Rid) -> LoadResult<String> {
+        let scope = self.meta.type_ref(rid)?.resolution_scope;
+        match scope.table() {
+            TableId::TypeRef => self.scope_name(scope.rid()),
+            TableId::AssemblyRef => Ok(self.assembly_ref_name(scope.rid())?.display()),
+            _ => Ok(self.assembly().display_name()),
+        }
+    }
+
+    fn assembly_ref_name(&'static self, rid: Rid) -> LoadResult<crate::binder::AssemblyName> {
+        let row = self.meta.assembly_ref(rid)?;
+        Ok(crate::binder::AssemblyName {
+            name: self.meta.string(row.name)?.to_string(),
+            version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+            culture: self.meta.string(row.culture)?.to_string(),
+            public_key_token: crate::binder::token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
+        })
     }
 
     pub(crate) fn bad_token(&self, token: Token) -> LoadError {
@@ -264,7 +304,23 @@ impl Assembly {
         Assembly::publish(meta, path, false)
     }
 
+    /// An assembly made at run time: the image has no key, the identity may.
+    pub(crate) fn from_dynamic(identity: &AssemblyName, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        let path = PathBuf::new();
+        let meta = saki_metadata::Image::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
+        Assembly::publish_as(meta, path, false, Some(identity))
+    }
+
     fn publish(meta: saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
+        Assembly::publish_as(meta, path, is_corlib, None)
+    }
+
+    fn publish_as(
+        meta: saki_metadata::Image,
+        path: PathBuf,
+        is_corlib: bool,
+        identity: Option<&AssemblyName>,
+    ) -> LoadResult<&'static Assembly> {
         let image = Image::leak(meta, is_corlib);
         let Some(row) = image.meta.assembly() else {
             let message = format!("{}: a module without an assembly manifest", path.display());
@@ -275,7 +331,10 @@ impl Assembly {
             name: image.meta.string(row.name)?,
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: image.meta.string(row.culture)?,
-            public_key_token: crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+            public_key_token: match identity {
+                Some(identity) => identity.public_key_token.clone(),
+                None => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+            },
             path,
             reflection_only: false,
             reflection_handle: Default::default(),

@@ -96,6 +96,7 @@ impl Binder {
         self.loaded.read().expect("not poisoned").iter().copied().find(|a| {
             a.name.eq_ignore_ascii_case(&wanted.name)
                 && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
+                && (a.version == wanted.version || self.exact_in_gac(wanted).is_none())
                 && (wanted.public_key_token.is_empty()
                     || a.public_key_token.is_empty()
                     || a.public_key_token == wanted.public_key_token
@@ -158,24 +159,38 @@ impl Binder {
         let paths = self.paths();
         let mut out = Vec::new();
         let culture = normal_culture(&wanted.culture);
-        let mut in_directory = |dir: &Path| {
+        let files_in = |dir: &Path| {
             let dir = if culture.is_empty() { dir.to_path_buf() } else { dir.join(culture) };
-            for extension in ["dll", "exe"] {
-                out.push(dir.join(format!("{}.{extension}", wanted.name)));
-                out.push(dir.join(&wanted.name).join(format!("{}.{extension}", wanted.name)));
-            }
+            ["dll", "exe"].into_iter().flat_map(move |extension| {
+                let file = format!("{}.{extension}", wanted.name);
+                [dir.join(&file), dir.join(&wanted.name).join(&file)]
+            })
         };
         for dir in &paths.mono_path {
-            in_directory(dir);
+            out.extend(files_in(dir));
         }
         let framework = paths.framework_root.join(PROFILE);
+        out.extend(self.exact_in_gac(wanted));
         if !paths.application_base.as_os_str().is_empty() {
-            in_directory(&paths.application_base);
+            out.extend(files_in(&paths.application_base));
         }
-        in_directory(&framework);
-        in_directory(&framework.join("Facades"));
+        out.extend(files_in(&framework));
+        out.extend(files_in(&framework.join("Facades")));
         out.extend(self.gac_candidates(&paths.framework_root, wanted));
         out
+    }
+
+    /// The assembly of exactly this identity in the GAC: several versions may be loaded beside each other.
+    fn exact_in_gac(&self, wanted: &AssemblyName) -> Option<PathBuf> {
+        if wanted.public_key_token.is_empty() || wanted.version == [0; 4] {
+            return None;
+        }
+        let [a, b, c, d] = wanted.version;
+        let token: String = wanted.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
+        let folder = format!("{a}.{b}.{c}.{d}_{}_{token}", normal_culture(&wanted.culture));
+        let root = self.paths.read().expect("not poisoned").framework_root.join("gac");
+        let path = root.join(&wanted.name).join(folder).join(format!("{}.dll", wanted.name));
+        path.is_file().then_some(path)
     }
 
     /// GAC folders `<name>/<version>_<culture>_<token>/`, exact version first, then newest.
@@ -229,6 +244,11 @@ impl Binder {
         self.loaded.write().expect("not poisoned").push(assembly);
         self.announce(assembly);
         Ok(assembly)
+    }
+
+    /// Adds an assembly made at run time.
+    pub(crate) fn add_dynamic(&self, assembly: &'static Assembly) {
+        self.loaded.write().expect("not poisoned").push(assembly);
     }
 
     fn announce(&self, assembly: &'static Assembly) {

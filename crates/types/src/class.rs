@@ -447,6 +447,17 @@ impl Type {
         value.and_then(|f| f.ty().ok()).unwrap_or(self)
     }
 
+    /// An enum must have a field of its integer type. ECMA-335 §II.14.3.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn require_enum_base(&'static self) -> LoadResult<()> {
+        if self.is_enum() && self.underlying() == self {
+            return Err(LoadError::type_load("Could not find base type", self.full_name()));
+        }
+        Ok(())
+    }
+
     /// Enclosing type definition of a nested type.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ pub mod assembly;
 pub mod binder;
 pub mod cast;
 pub mod class;
+pub mod dynamic;
 pub mod error;
 pub mod field;
 pub mod interfaces;

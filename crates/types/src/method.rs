@@ -38,6 +38,8 @@ pub enum ArrayMethod {
 pub enum MethodKind {
     Def { image: &'static Image, rid: Rid },
     Array(ArrayMethod),
+    /// Made at run time; the image is its own (`dynamic`).
+    Dynamic(&'static Image),
 }
 
 /// What the runtime hangs on a method.
@@ -158,17 +160,17 @@ impl Method {
         self.owner.is_open || self.generic_args.iter().any(|t| t.is_open)
     }
 
-    /// MethodDef row, None for array methods.
+    /// MethodDef row, None for array and dynamic methods.
     pub fn rid(&self) -> Option<Rid> {
         match self.kind {
             MethodKind::Def { rid, .. } => Some(rid),
-            MethodKind::Array(_) => None,
+            MethodKind::Array(_) | MethodKind::Dynamic(_) => None,
         }
     }
 
     pub fn image(&self) -> &'static Image {
         match self.kind {
-            MethodKind::Def { image, .. } => image,
+            MethodKind::Def { image, .. } | MethodKind::Dynamic(image) => image,
             MethodKind::Array(_) => self.owner.image(),
         }
     }
@@ -191,6 +193,9 @@ impl Method {
     /// # Errors
     /// `BadImageFormat`.
     pub fn body(&'static self) -> LoadResult<Option<saki_metadata::MethodBody<'static>>> {
+        if let MethodKind::Dynamic(Image { dynamic: Some(code), .. }) = self.kind {
+            return code.method_body().map(Some);
+        }
         let MethodKind::Def { image, rid } = self.kind else { return Ok(None) };
         let row = image.meta.method_def(rid)?;
         if row.rva == 0 || self.impl_flags & 0x1007 != 0 {

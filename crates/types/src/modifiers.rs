@@ -1,5 +1,5 @@
-//! Custom modifiers (modopt, modreq): they are no part of a decoded signature, but tell apart methods that are otherwise
-//! alike. ECMA-335 §II.7.1.1.
+//! Undecoded signatures as texts: for messages, and to tell apart methods that differ in custom modifiers (modopt, modreq)
+//! only, which are no part of a decoded signature. ECMA-335 §II.7.1.1.
 //!
 //! Signatures are compared here as texts with the modifiers written out, and only where leaving them out is ambiguous.
 //! Modifiers that a base class's generic arguments bring with them come after those of the signature itself.
@@ -77,4 +77,30 @@ pub(crate) fn spell_seen_from(ty: Ty, method: &'static Method) -> LoadResult<Str
     }
     let Some(rid) = method.rid() else { return Ok(String::new()) };
     spell_method(method.image(), &raw_method_sig(method.image(), rid)?, &args)
+}
+
+/// A type of an undecoded signature as Mono's messages write it: generic parameters by number, no modifiers.
+///
+/// # Errors
+/// What the tokens give.
+pub(crate) fn describe(image: &'static Image, sig: &TypeSig) -> LoadResult<String> {
+    let named = |token| Ok::<_, crate::LoadError>(image.resolve_type(token, &GenericContext::NONE)?.signature_name());
+    Ok(match sig {
+        TypeSig::Prim(element) => crate::universe().primitive(*element).signature_name(),
+        TypeSig::Class(token) | TypeSig::ValueType(token) => named(*token)?,
+        TypeSig::Var(index) => format!("!{index}"),
+        TypeSig::MVar(index) => format!("!!{index}"),
+        TypeSig::Ptr(of) => describe(image, of)? + "*",
+        TypeSig::ByRef(of) => describe(image, of)? + "&",
+        TypeSig::SzArray(of) => describe(image, of)? + "[]",
+        TypeSig::Array { elem, rank, .. } => {
+            format!("{}[{}]", describe(image, elem)?, ",".repeat(*rank as usize - 1))
+        }
+        TypeSig::GenericInst { token, args, .. } => {
+            let args = args.iter().map(|arg| describe(image, arg)).collect::<LoadResult<Vec<_>>>()?;
+            format!("{}<{}>", named(*token)?, args.join(", "))
+        }
+        TypeSig::FnPtr(_) => "*()".to_string(),
+        TypeSig::Pinned(of) | TypeSig::Modified { inner: of, .. } => describe(image, of)?,
+    })
 }

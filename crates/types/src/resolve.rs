@@ -1,10 +1,11 @@
 //! From tokens to types, methods, fields and signatures.
 
 use crate::assembly::Image;
+use crate::dynamic::DynamicRef;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{Method, MethodSig};
-use crate::modifiers::spell_method;
+use crate::modifiers::{describe, spell_method};
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
@@ -41,6 +42,9 @@ impl Image {
     /// # Errors
     /// `TypeLoad`, `BadImageFormat`, the binder's errors.
     pub fn resolve_type(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
+        if let Some(code) = &self.dynamic {
+            return code.ty(token);
+        }
         match token.table() {
             TableId::TypeDef => self.type_def(token.rid()),
             TableId::TypeRef => self.type_ref(token.rid()),
@@ -58,6 +62,9 @@ impl Image {
     /// # Errors
     /// `MissingMethod`, and what loading the parent type gives.
     pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
+        if let Some(code) = &self.dynamic {
+            return code.method(token);
+        }
         match token.table() {
             TableId::MethodDef => self.method_def_in(token.rid(), context),
             TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
@@ -98,6 +105,9 @@ impl Image {
     /// # Errors
     /// `MissingField`, and what loading the parent type gives.
     pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
+        if let Some(code) = &self.dynamic {
+            return code.field(token);
+        }
         match token.table() {
             TableId::Field => {
                 let owner = self.type_def(self.meta.type_of_field(token.rid())?)?;
@@ -120,6 +130,9 @@ impl Image {
         token: Token,
         context: &GenericContext,
     ) -> LoadResult<&'static MethodSig> {
+        if let Some(code) = &self.dynamic {
+            return code.call_sig(token);
+        }
         let row = self.meta.stand_alone_sig(token.rid())?;
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
             StandAloneSigRaw::Method(raw) => Ok(Box::leak(Box::new(resolve_method_sig(self, &raw, context)?))),
@@ -132,6 +145,9 @@ impl Image {
     /// # Errors
     /// `BadImageFormat`, `TypeLoad`.
     pub fn resolve_locals(&'static self, token: Token, context: &GenericContext) -> LoadResult<Vec<LocalSig>> {
+        if let Some(code) = &self.dynamic {
+            return Ok(code.locals());
+        }
         if token.is_nil() {
             return Ok(Vec::new());
         }
@@ -143,6 +159,14 @@ impl Image {
         sigs.iter()
             .map(|sig| Ok(LocalSig { ty: resolve_type_sig(self, sig, context)?, pinned: is_pinned(sig) }))
             .collect()
+    }
+
+    /// What a token of a dynamic method names; None for images of files.
+    ///
+    /// # Errors
+    /// `InvalidProgram` for a token that names nothing.
+    pub fn dynamic_reference(&'static self, token: Token) -> LoadResult<Option<DynamicRef>> {
+        self.dynamic.as_ref().map(|code| code.reference(token)).transpose()
     }
 
     fn method_def_in(&'static self, rid: Rid, context: &GenericContext) -> LoadResult<&'static Method> {
@@ -174,7 +198,7 @@ impl Image {
         };
         let blob = self.meta.blob(row.signature)?;
         let member = if saki_metadata::is_field_sig(blob) {
-            self.find_field_ref(parent, name, blob, context).map(Member::Field)?
+            self.find_field_ref(parent, name, blob).map(Member::Field)?
         } else {
             Member::Method(self.find_method_ref(parent, name, &saki_metadata::parse_method_sig(blob)?, context)?)
         };
@@ -190,7 +214,6 @@ impl Image {
         parent: Ty,
         name: &str,
         signature: &[u8],
-        caller: &GenericContext,
     ) -> LoadResult<&'static Field> {
         let mut at = Some(parent);
         while let Some(ty) = at {
@@ -199,9 +222,8 @@ impl Image {
             }
             at = ty.parent()?;
         }
-        let context = GenericContext { class_args: parent.args, method_args: caller.method_args };
-        let ty = resolve_type_sig(self, &saki_metadata::parse_field_sig(signature)?, &context)?;
-        Err(missing_field(parent, name, Some(ty)))
+        let ty = describe(self, &saki_metadata::parse_field_sig(signature)?)?;
+        Err(missing_field(parent, name, Some(&ty)))
     }
 
     /// A method by name and signature, in the type or an ancestor (for interfaces: Object). The signature is compared
@@ -251,12 +273,7 @@ impl Image {
                 _ => None,
             };
         }
-        let context = match parent.is_array() {
-            true => *caller,
-            false => GenericContext { class_args: definition.args, method_args: caller.method_args },
-        };
-        let sig = resolve_method_sig(self, raw, &context).ok();
-        Err(missing_method(parent, name, sig.as_ref()))
+        Err(missing_method(parent, name, Some((self, raw))))
     }
 }
 
@@ -300,24 +317,23 @@ pub fn signatures_match(candidate: &'static Method, wanted: &'static Method) -> 
 }
 
 /// "Method not found: int Ns.Type.Name(string)".
-fn missing_method(owner: Ty, name: &str, sig: Option<&MethodSig>) -> LoadError {
+fn missing_method(owner: Ty, name: &str, sig: Option<(&'static Image, &MethodSigRaw)>) -> LoadError {
     let subject = format!("{}.{name}", short_owner(owner));
-    let text = match sig {
-        None => subject.clone(),
-        Some(sig) => {
-            let numbers: Vec<String> = (0..sig.generic_param_count).map(|n| format!("!{n}")).collect();
-            let generic = if numbers.is_empty() { String::new() } else { format!("<{}>", numbers.join(",")) };
-            let params: Vec<String> = sig.params.iter().map(|p| p.signature_name()).collect();
-            format!("{} {subject}{generic}({})", sig.ret.signature_name(), params.join(","))
-        }
-    };
-    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {text}"), subject)
+    let text = sig.and_then(|(image, raw)| {
+        let numbers: Vec<String> = (0..raw.generic_param_count).map(|n| format!("!{n}")).collect();
+        let generic = if numbers.is_empty() { String::new() } else { format!("<{}>", numbers.join(",")) };
+        let params = raw.params.iter().map(|p| describe(image, p)).collect::<LoadResult<Vec<_>>>().ok()?;
+        Some(format!("{} {subject}{generic}({})", describe(image, &raw.ret).ok()?, params.join(",")))
+    });
+    let text = text.unwrap_or_else(|| subject.clone());
+    let reason = if owner.is_array() { " Due to: Failed to load due to unknown reasons" } else { "" };
+    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {text}{reason}"), subject)
 }
 
 /// "Field not found: string Ns.Type.name Due to: …".
-fn missing_field(owner: Ty, name: &str, ty: Option<Ty>) -> LoadError {
+fn missing_field(owner: Ty, name: &str, ty: Option<&str>) -> LoadError {
     let subject = format!("{}.{name}", short_owner(owner));
-    let ty = ty.map_or(String::new(), |ty| format!("{} ", ty.signature_name()));
+    let ty = ty.map_or(String::new(), |ty| format!("{ty} "));
     let message = format!("Field not found: {ty}{subject} Due to: Could not find field in class");
     LoadError::new(LoadErrorKind::MissingField, message, subject)
 }

@@ -85,6 +85,10 @@ pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> L
             resolve_method_sig(image, &raw_method_sig(image, rid)?, &context)
         }
         MethodKind::Array(kind) => Ok(array_method_sig(method.owner, kind)),
+        MethodKind::Dynamic(image) => match &image.dynamic {
+            Some(code) => Ok(code.sig().clone()),
+            None => Err(LoadError::invalid_program("a dynamic method without code")),
+        },
     }
 }
 

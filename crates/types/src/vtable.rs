@@ -225,9 +225,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         interfaces.extend(layout.interfaces.iter().cloned());
         inherited_slots = slots.len();
     }
-    if ty.is_enum() && ty.underlying() == ty {
-        return Err(LoadError::type_load("The enumeration's base type is invalid.", ty.full_name()));
-    }
+    ty.require_enum_base()?;
     let methods = ty.methods()?;
     for &method in methods.iter().filter(|m| m.is_virtual() && !m.is_static()) {
         let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
@@ -368,8 +366,7 @@ fn map_interfaces(
                 DefaultImplementation::None if ty.is_abstract() || wanted.is_final() || !wanted.is_abstract() => {}
                 DefaultImplementation::None => {
                     let name = ty.full_name();
-                    let message =
-                        format!("Could not load type '{name}': method {} is not implemented", wanted.full_name());
+                    let message = format!("VTable setup of type {name} failed");
                     return Err(LoadError::type_load(message, name));
                 }
             }
@@ -457,11 +454,11 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     if flags & crate::ty::type_flags::ABSTRACT != 0 {
         return Ok(());
     }
-    if let Some(hole) =
-        slots.iter().find(|m| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. }))
-    {
+    let is_hole =
+        |m: &&'static Method| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. });
+    if slots.iter().any(|m| is_hole(m)) {
         let name = ty.full_name();
-        let message = format!("Could not load type '{name}': abstract method {} is not implemented", hole.full_name());
+        let message = format!("VTable setup of type {name} failed");
         return Err(LoadError::type_load(message, name));
     }
     Ok(())

@@ -8,6 +8,8 @@
 
 mod peers;
 mod report;
+mod svg;
+mod threads;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,11 +30,23 @@ const KERNELS: [&str; 8] =
 const PROGRAMS: [&str; 10] =
     ["hello", "alloc", "fib", "nbody", "spectral-norm", "fannkuch", "mandelbrot", "sieve", "matmul", "binary-trees"];
 
+/// What to measure.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Suite {
+    /// Start-up, allocation and the eight kernels.
+    Kernels,
+    /// Handles, weak references, locks, allocation by several threads.
+    Threads,
+}
+
 /// No program takes a tenth of this on a machine of this decade.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(clap::Args)]
 pub struct Options {
+    /// What to measure.
+    #[arg(long, value_enum, default_value = "kernels")]
+    suite: Suite,
     /// Runtime command of Saki (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
@@ -97,6 +111,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     for runtime in &runtimes {
         println!("{:8} {}", runtime.name, runtime.version);
     }
+    if options.suite == Suite::Threads {
+        return threads::run(root, options, &runtimes, &output);
+    }
     let mut rows = Vec::new();
     for program in PROGRAMS {
         if options.filter.as_ref().is_some_and(|filter| !filter.is_match(program)) {
@@ -110,7 +127,8 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     let verdicts = report::verdicts(&rows, &runtimes);
     print!("\n{}", report::text(&rows, &runtimes, &verdicts));
     if options.markdown {
-        write(&root.join("docs/benchmarks.md"), &report::markdown(&rows, &runtimes, &verdicts, options.runs))?;
+        let text = report::markdown(&rows, &runtimes, &verdicts, options.runs);
+        write_section(&root.join("docs/benchmarks.md"), Suite::Kernels, &text)?;
     }
     if options.json {
         let name = report::utc_now().replace(':', "");
@@ -118,6 +136,21 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
+}
+
+/// Begins the second part of docs/benchmarks.md.
+const THREADS_MARK: &str = "<!-- suite: threads -->\n";
+
+/// Writes one suite's part of the page and leaves the other's.
+fn write_section(path: &Path, suite: Suite, text: &str) -> Result<(), String> {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    let (kernels, threads) = before.split_once(THREADS_MARK).unwrap_or((&before, ""));
+    let page = match suite {
+        Suite::Kernels if threads.is_empty() => text.to_owned(),
+        Suite::Kernels => format!("{}\n\n{THREADS_MARK}{threads}", text.trim_end()),
+        Suite::Threads => format!("{}\n\n{THREADS_MARK}{text}", kernels.trim_end()).trim_start().to_owned(),
+    };
+    write(path, &page)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

@@ -206,7 +206,7 @@ pub fn utc_now() -> String {
 }
 
 /// Processor model, number of processors and kernel.
-fn machine() -> String {
+pub fn machine() -> String {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split_once(": "));
     let processors = std::thread::available_parallelism().map_or(0, usize::from);

@@ -9,6 +9,7 @@
 //! Left out: MMTk's finalizers and reference types (ours are `finalize` and `weak`).
 
 mod active_plan;
+mod chase;
 mod collection;
 mod mutator;
 mod object_model;
@@ -136,6 +137,9 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     let nursery_bytes = options.nursery_bytes.min((max_heap_bytes / 4).next_multiple_of(4096));
     if POLICY.set(HeapPolicy::new(nursery_bytes, max_heap_bytes)).is_err() {
         return Err("heap: initialised twice".to_owned());
+    }
+    if options.gc_threads == 1 {
+        chase::init()?;
     }
     let mut builder = MMTKBuilder::new_no_env_vars();
     let moves_everything = options.stress.is_some();

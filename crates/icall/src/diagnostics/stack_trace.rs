@@ -56,12 +56,13 @@ fn short_name(ty: Ty) -> String {
     primitive.to_string()
 }
 
-/// What a trace shows for a call into native code: `this` is the first parameter there.
+/// What a trace shows for a call into native code (`this` is the first parameter there) and for a dynamic method.
 fn wrapper_name(t: Thread, method: &'static Method) -> Managed<String> {
     let this = (!method.is_static()).then(|| short_name(method.owner));
     let params = this.into_iter().chain(method.sig().to_managed(t)?.params.iter().map(|p| short_name(p)));
     let params: Vec<String> = params.collect();
-    Ok(format!("(wrapper managed-to-native) {}.{}({})", method.owner.full_name(), method.name, params.join(",")))
+    let kind = if method.is_dynamic() { "dynamic-method" } else { "managed-to-native" };
+    Ok(format!("(wrapper {kind}) {}.{}({})", method.owner.full_name(), method.name, params.join(",")))
 }
 
 /// The IL offset as managed code wants it.
@@ -71,7 +72,7 @@ pub(super) fn il_offset(frame: &TraceFrame) -> i32 {
 
 fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, with_position: bool) -> Managed<ObjRef> {
     let made = object::new_instance(t, class)?;
-    if frame.method.is_internal_call() || frame.method.is_pinvoke() {
+    if frame.method.is_internal_call() || frame.method.is_pinvoke() || frame.method.is_dynamic() {
         let name = strings::new_string(t, &wrapper_name(t, frame.method)?)?;
         INTERNAL_NAME.set_ref(t, made, name);
     } else {

@@ -19,7 +19,10 @@ impl Importer<'_> {
         }
         if ty.is_byref_like()? {
             let name = ty.full_name();
-            let message = format!("Cannot box IsByRefLike type '{name}'");
+            let message = match ty.def() {
+                Some(def) => format!("Cannot box IsByRefLike type '{}.{}'", def.namespace, def.name),
+                None => format!("Cannot box IsByRefLike type '{name}'"),
+            };
             return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, name));
         }
         let entry = self.pop()?;

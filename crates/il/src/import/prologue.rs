@@ -35,7 +35,8 @@ impl Importer<'_> {
         }
         if self.method.impl_flags & impl_flags::SYNCHRONIZED != 0 {
             if self.method.owner.is_value_type() && !self.method.is_static() {
-                let message = format!("{} is synchronized, but a value has no lock", self.method.full_name());
+                // A value has no lock.
+                let message = format!("Could not load type '{}' from assembly ''.", self.method.owner.full_name());
                 return Err(LoadError::type_load(message, self.method.owner.full_name()));
             }
             self.enter_lock()?;

@@ -5,7 +5,8 @@ use super::stack::{Entry, Val};
 use crate::ir::{IrType, Op, Symbol};
 use saki_metadata::TableId;
 use saki_metadata::opcodes::Instruction;
-use saki_types::{LoadResult, Ty, universe};
+use saki_types::dynamic::DynamicRef;
+use saki_types::{LoadError, LoadResult, Ty, universe};
 
 impl Importer<'_> {
     /// What static knowledge says about `entry is target`, for a non-null object.
@@ -80,10 +81,13 @@ impl Importer<'_> {
             let row = image.meta.member_ref(token.rid())?;
             Ok(saki_metadata::is_field_sig(image.meta.blob(row.signature)?))
         };
+        if let Some(named) = image.dynamic_reference(token)? {
+            return self.load_dynamic_token(named);
+        }
         let (symbol, handle) = match token.table() {
             TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
                 let ty = image.resolve_type(token, &context)?;
-                Self::require_loadable(ty)?;
+                ty.require_enum_base()?;
                 (Symbol::TypeHandle(ty), "RuntimeTypeHandle")
             }
             TableId::Field => (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle"),
@@ -92,6 +96,21 @@ impl Importer<'_> {
             }
             _ => (Symbol::MethodHandle(image.resolve_method(token, &context)?), "RuntimeMethodHandle"),
         };
+        self.push_handle(symbol, handle)
+    }
+
+    fn load_dynamic_token(&mut self, named: DynamicRef) -> LoadResult<()> {
+        match named {
+            DynamicRef::Type(ty) => self.push_handle(Symbol::TypeHandle(ty), "RuntimeTypeHandle"),
+            DynamicRef::Method(method) => self.push_handle(Symbol::MethodHandle(method), "RuntimeMethodHandle"),
+            DynamicRef::Field(field) => self.push_handle(Symbol::FieldHandle(field), "RuntimeFieldHandle"),
+            DynamicRef::Text | DynamicRef::Signature(_) => {
+                Err(LoadError::invalid_program("ldtoken of neither type, method nor field"))
+            }
+        }
+    }
+
+    fn push_handle(&mut self, symbol: Symbol, handle: &str) -> LoadResult<()> {
         let ty = universe().corlib_type("System", handle)?;
         self.push(Entry::of_struct(Val::Handle(symbol), ty));
         Ok(())

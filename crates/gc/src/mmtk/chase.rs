@@ -1,0 +1,235 @@
+//! Tracing on from an object without MMTk's queue: depth first, with the headers of the next few targets being fetched.
+//!
+//! MMTk makes one work packet per batch of newly reached objects and scans each object when the packet's turn comes: a
+//! linked list yields batches of one (13× Mono's time), and every header is a cache miss (half of all tracing time). So
+//! with one collector thread the scan of an object traces on by itself. A slot passes through a ring of
+//! [`FETCHED_AHEAD`] slots between the moment its target is known, when the target's header is prefetched, and the moment
+//! it is looked at. See Cher, Hosking & Vitek, "Software prefetching for mark-sweep garbage collection" (ASPLOS 2004).
+//!
+//! MMTk queues the objects all the same and hands each in once more. A bit beside the heap (one per 8 bytes, touched
+//! pages only) says that it has been scanned; the second visit clears it. Invariant: a bit is set only between the scan
+//! here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead of MMTk, which
+//! still reads each header once (line marks): by then it must not have left the cache.
+//!
+//! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
+
+use super::{HEAP_END, HEAP_START, from_reference, has_mark_bit, in_large_space, to_reference};
+use crate::ephemeron;
+use crate::object::{for_each_reference, has_references, vtable_of};
+use mmtk::vm::ObjectTracer;
+use saki_abi::{ArrayHeader, ObjRef, VTable};
+use std::cell::UnsafeCell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Slots in the ring: a miss takes about as long as eight looks.
+const FETCHED_AHEAD: usize = 8;
+/// Scanned objects that MMTk has yet to visit; 32-byte objects make it 128 KiB, a part of any second-level cache.
+const MAX_AHEAD: usize = 4096;
+/// Longer arrays are left to MMTk's visit, which does not put their slots on the stack.
+const MAX_ARRAY_ELEMENTS: u32 = 1024;
+/// State of a moved object in its vtable word.
+const FORWARDING_MASK: usize = 3;
+
+struct Chaser {
+    /// Base of the table of bits.
+    scanned: usize,
+    /// Slots whose targets have not been asked for.
+    stack: Vec<*mut ObjRef>,
+    ring: [*mut ObjRef; FETCHED_AHEAD],
+    /// Place in the ring of the oldest slot.
+    oldest: usize,
+    /// Slots in the ring.
+    ring_len: usize,
+    /// Set bits.
+    ahead: usize,
+}
+
+struct OnlyWorker(UnsafeCell<Chaser>);
+
+// SAFETY: used by the only collector thread; `HeapOptions::gc_threads` is 1 whenever it exists.
+unsafe impl Sync for OnlyWorker {}
+// SAFETY: as above.
+unsafe impl Send for OnlyWorker {}
+
+static CHASER: OnceLock<OnlyWorker> = OnceLock::new();
+
+/// Prepares tracing with one collector thread. Errors: no address space for the table.
+pub(super) fn init() -> Result<(), String> {
+    // SAFETY: a fresh private mapping.
+    let scanned = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            (HEAP_END - HEAP_START) >> 6,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if scanned == libc::MAP_FAILED {
+        return Err(format!("heap: no address space for the collector: {}", std::io::Error::last_os_error()));
+    }
+    let chaser = Chaser {
+        scanned: scanned as usize,
+        stack: Vec::new(),
+        ring: [std::ptr::null_mut(); FETCHED_AHEAD],
+        oldest: 0,
+        ring_len: 0,
+        ahead: 0,
+    };
+    let _ = CHASER.set(OnlyWorker(UnsafeCell::new(chaser)));
+    Ok(())
+}
+
+#[inline(always)]
+fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it faults on no address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+impl Chaser {
+    #[inline(always)]
+    fn bit(&self, object: ObjRef) -> (&'static AtomicU8, u8) {
+        let offset = object.address() - HEAP_START;
+        // SAFETY: objects lie in the heap range, all of which the table covers; it is never unmapped.
+        (unsafe { &*((self.scanned + (offset >> 6)) as *const AtomicU8) }, 1 << ((offset >> 3) & 7))
+    }
+
+    /// Relaxed loads and stores, here and below: one thread only.
+    #[inline(always)]
+    fn note_scanned(&mut self, object: ObjRef) {
+        let (byte, bit) = self.bit(object);
+        byte.store(byte.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+        self.ahead += 1;
+    }
+
+    /// MMTk's visit: whether there is nothing left to do.
+    #[inline(always)]
+    fn take_scanned(&mut self, object: ObjRef) -> bool {
+        let (byte, bit) = self.bit(object);
+        let before = byte.load(Ordering::Relaxed);
+        if before & bit == 0 {
+            return false;
+        }
+        byte.store(before & !bit, Ordering::Relaxed);
+        self.ahead -= 1;
+        true
+    }
+
+    /// Puts a slot into the ring; the oldest comes out when it is full.
+    #[inline(always)]
+    fn exchange(&mut self, slot: *mut ObjRef, target: ObjRef) -> Option<*mut ObjRef> {
+        prefetch(target.address());
+        if self.ring_len < FETCHED_AHEAD {
+            self.ring[(self.oldest + self.ring_len) % FETCHED_AHEAD] = slot;
+            self.ring_len += 1;
+            return None;
+        }
+        let out = std::mem::replace(&mut self.ring[self.oldest], slot);
+        self.oldest = (self.oldest + 1) % FETCHED_AHEAD;
+        Some(out)
+    }
+
+    fn take_oldest(&mut self) -> Option<*mut ObjRef> {
+        self.ring_len = self.ring_len.checked_sub(1)?;
+        let out = self.ring[self.oldest];
+        self.oldest = (self.oldest + 1) % FETCHED_AHEAD;
+        Some(out)
+    }
+
+    /// Traces a slot's target and, if that is new and there is room, scans it.
+    #[inline(always)]
+    fn look_at<T: ObjectTracer>(&mut self, slot: *mut ObjRef, tracer: &mut T) {
+        // SAFETY: a slot of a live object, not null when it was put on the stack; only this thread writes slots now.
+        let target = unsafe { *slot };
+        // SAFETY: references in live objects refer to live objects; large ones have no mark bit and are not asked.
+        let was_reached = in_large_space(target.address())
+            || unsafe { has_mark_bit(target) }
+            // SAFETY: as above.
+            || unsafe { (*target.0).vtable } as usize & FORWARDING_MASK != 0;
+        // SAFETY: not null.
+        let moved = from_reference(tracer.trace_object(unsafe { to_reference(target) }));
+        if moved != target {
+            // SAFETY: as above.
+            unsafe { *slot = moved };
+        }
+        if was_reached || self.ahead >= MAX_AHEAD {
+            return;
+        }
+        // SAFETY: live, at its new address.
+        let vtable = unsafe { vtable_of(moved) };
+        if !vtable.element_ref_map.is_null() && leave_to_mmtk(moved, vtable) {
+            return;
+        }
+        self.note_scanned(moved);
+        if has_references(vtable) {
+            // SAFETY: as above.
+            unsafe { for_each_reference(moved, vtable, |slot| self.push(slot)) };
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, slot: *mut ObjRef) {
+        // SAFETY: a slot of a live object.
+        if !unsafe { *slot }.is_null() {
+            self.stack.push(slot);
+        }
+    }
+
+    #[inline]
+    fn drain_stack<T: ObjectTracer>(&mut self, tracer: &mut T) {
+        while let Some(slot) = self.stack.pop() {
+            // SAFETY: a slot of a live object.
+            let target = unsafe { *slot };
+            if let Some(oldest) = self.exchange(slot, target) {
+                self.look_at(oldest, tracer);
+            }
+        }
+    }
+}
+
+#[cold]
+fn leave_to_mmtk(array: ObjRef, vtable: &VTable) -> bool {
+    // SAFETY: only arrays have an element map.
+    let length = unsafe { (*(array.0 as *const ArrayHeader)).length };
+    length > MAX_ARRAY_ELEMENTS || ephemeron::is_ephemeron_vtable(vtable)
+}
+
+/// MMTk visits `object`: traces everything that it refers to, unless that has happened. `false`: there are several
+/// collector threads, nothing has been done.
+#[inline]
+pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
+    let Some(worker) = CHASER.get() else { return false };
+    // SAFETY: the only collector thread, and no call of this function is active in it: tracing an object does not scan.
+    let chaser = unsafe { &mut *worker.0.get() };
+    if chaser.take_scanned(object) {
+        return true;
+    }
+    // SAFETY: MMTk scans live objects, at their new addresses.
+    let vtable = unsafe { vtable_of(object) };
+    if !has_references(vtable) {
+        return true;
+    }
+    if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
+        ephemeron::note_array(object);
+        return true;
+    }
+    // SAFETY: as above.
+    unsafe {
+        for_each_reference(object, vtable, |slot| {
+            chaser.push(slot);
+            chaser.drain_stack(tracer);
+        });
+    }
+    while let Some(slot) = chaser.take_oldest() {
+        chaser.look_at(slot, tracer);
+        chaser.drain_stack(tracer);
+    }
+    true
+}

@@ -1,0 +1,12 @@
+//! System.Net (System.dll): sockets and name resolution.
+//!
+//! Left out: Socket.Duplicate_internal, the peer credentials of Unix sockets.
+
+pub mod dns;
+mod socket_addresses;
+mod socket_errors;
+pub mod socket;
+pub mod socket_options;
+pub mod socket_select;
+pub mod socket_transfer;
+mod sockets;

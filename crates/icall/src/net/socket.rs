@@ -1,0 +1,275 @@
+//! System.Net.Sockets.Socket: making, binding, closing, end points, modes.
+
+use super::socket_addresses::{self, Address};
+use super::socket_errors::{SocketError, SocketResult, check, report};
+use super::sockets::{self, lookup};
+use crate::threading::io_selector;
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, threads};
+use std::sync::atomic::Ordering;
+
+fn system_type(kind: i32) -> SocketResult<i32> {
+    match kind {
+        1 => Ok(libc::SOCK_STREAM),
+        2 => Ok(libc::SOCK_DGRAM),
+        3 => Ok(libc::SOCK_RAW),
+        4 => Ok(libc::SOCK_RDM),
+        5 => Ok(libc::SOCK_SEQPACKET),
+        _ => Err(SocketError::SOCKET_TYPE_NOT_SUPPORTED),
+    }
+}
+
+/// `ProtocolType`s that are the system's numbers.
+fn system_protocol(protocol: i32) -> SocketResult<i32> {
+    match protocol {
+        0..=3 | 6 | 12 | 17 | 22 | 41 => Ok(protocol),
+        _ => Err(SocketError::PROTOCOL_NOT_SUPPORTED),
+    }
+}
+
+fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
+    const IP_IN_IP: i32 = 4;
+    let domain = socket_addresses::system_family(family).ok_or(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED)?;
+    let protocol = system_protocol(protocol)?;
+    let kind = system_type(kind)?;
+    // SAFETY: makes a descriptor.
+    let make = |protocol| check(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) });
+    let fd = match make(protocol) {
+        Err(_) if domain == libc::AF_INET && kind == libc::SOCK_RAW && protocol == 0 => make(IP_IN_IP)?,
+        made => made?,
+    };
+    if let Err(error) = sockets::set_int_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1) {
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(fd) };
+        return Err(error);
+    }
+    Ok(sockets::insert(fd, domain, kind, protocol))
+}
+
+unsafe extern "C" fn socket(
+    _t: Thread,
+    _this: ObjRef,
+    family: i32,
+    kind: i32,
+    protocol: i32,
+    error: *mut i32,
+) -> usize {
+    report(open(family, kind, protocol), error, 0)
+}
+
+unsafe extern "C" fn bind(t: Thread, socket: usize, address: ObjRef, error: *mut i32) {
+    t.run(|| {
+        let result = match socket_addresses::from_managed(t, address)? {
+            Ok(address) => lookup(socket).and_then(|socket| {
+                // SAFETY: an address and its length.
+                check(unsafe { libc::bind(socket.fd, address.pointer(), address.length) })
+            }),
+            Err(code) => Err(code),
+        };
+        report(result.map(|_| ()), error, ());
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn listen(_t: Thread, socket: usize, backlog: i32, error: *mut i32) {
+    let result = lookup(socket).and_then(|socket| {
+        // SAFETY: a system call on an open socket.
+        check(unsafe { libc::listen(socket.fd, backlog) })
+    });
+    report(result.map(|_| ()), error, ());
+}
+
+unsafe extern "C" fn close(t: Thread, socket: usize, error: *mut i32) {
+    t.run(|| {
+        let result = sockets::remove(socket);
+        report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
+        let Ok(socket) = result else { return Ok(()) };
+        // Release: whoever finds the end of the data because of the shutdown sees this.
+        socket.is_readable.store(false, Ordering::Release);
+        let jobs_queued = io_selector::remove_descriptor(t, socket.fd);
+        t.managed().blocking(|| {
+            // SAFETY: the descriptor was ours and left the table; what comes of it does not matter.
+            unsafe {
+                libc::shutdown(socket.fd, libc::SHUT_RD);
+                libc::close(socket.fd);
+            }
+        });
+        jobs_queued
+    });
+}
+
+unsafe extern "C" fn shutdown(_t: Thread, socket: usize, how: i32, error: *mut i32) {
+    let result = lookup(socket).and_then(|socket| {
+        if how != libc::SHUT_WR {
+            // Release: as in `close`.
+            socket.is_readable.store(false, Ordering::Release);
+        }
+        // SAFETY: a system call on an open socket.
+        check(unsafe { libc::shutdown(socket.fd, how) })
+    });
+    report(result.map(|_| ()), error, ());
+}
+
+/// Puts a new socket of the same kind in the place of this one.
+unsafe extern "C" fn disconnect(_t: Thread, socket: usize, _reuse: u8, error: *mut i32) {
+    let result = lookup(socket).and_then(|socket| {
+        // SAFETY: makes a descriptor, and gives the socket's number to it.
+        unsafe {
+            let fresh = check(libc::socket(socket.domain, socket.kind | libc::SOCK_CLOEXEC, socket.protocol))?;
+            let replaced = check(libc::dup3(fresh, socket.fd, libc::O_CLOEXEC));
+            libc::close(fresh);
+            replaced
+        }
+    });
+    report(result.map(|_| ()), error, ());
+}
+
+unsafe extern "C" fn available(_t: Thread, socket: usize, error: *mut i32) -> i32 {
+    let result = lookup(socket).and_then(|socket| {
+        let mut count = 0;
+        // SAFETY: FIONREAD stores an int.
+        check(unsafe { libc::ioctl(socket.fd, libc::FIONREAD, &raw mut count) })?;
+        Ok(count)
+    });
+    report(result, error, 0)
+}
+
+unsafe extern "C" fn blocking(_t: Thread, socket: usize, block: u8, error: *mut i32) {
+    let result = lookup(socket).and_then(|socket| {
+        // SAFETY: reads and changes the flags of a descriptor.
+        unsafe {
+            let flags = check(libc::fcntl(socket.fd, libc::F_GETFL))?;
+            let wanted = if block != 0 { flags & !libc::O_NONBLOCK } else { flags | libc::O_NONBLOCK };
+            check(libc::fcntl(socket.fd, libc::F_SETFL, wanted))
+        }
+    });
+    report(result.map(|_| ()), error, ());
+}
+
+type GetName = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
+
+fn end_point(t: Thread, get: GetName, socket: usize, family: i32, error: *mut i32) -> Managed<ObjRef> {
+    let found = lookup(socket).and_then(|socket| {
+        if !matches!(socket_addresses::system_family(family), Some(libc::AF_INET | libc::AF_INET6 | libc::AF_UNIX)) {
+            return Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED);
+        }
+        let mut address = Address::empty();
+        let mut length = address.length;
+        // SAFETY: room for `length` bytes.
+        check(unsafe { get(socket.fd, address.pointer_mut(), &mut length) })?;
+        address.length = length;
+        Ok(address)
+    });
+    let result = match found {
+        Ok(address) => socket_addresses::to_managed(t, &address)?,
+        Err(code) => Err(code),
+    };
+    Ok(report(result, error, ObjRef::NULL))
+}
+
+unsafe extern "C" fn local_end_point(t: Thread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+    t.run(|| end_point(t, libc::getsockname, socket, family, error))
+}
+
+unsafe extern "C" fn remote_end_point(t: Thread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+    t.run(|| end_point(t, libc::getpeername, socket, family, error))
+}
+
+fn set_keep_alive(fd: i32, input: &[u8]) -> SocketResult<()> {
+    let word = |index: usize| match input.get(index * 4..).and_then(|rest| rest.first_chunk()) {
+        Some(bytes) => Ok(u32::from_ne_bytes(*bytes)),
+        None => Err(SocketError::INVALID_ARGUMENT),
+    };
+    /// Milliseconds to the nearest whole second, at least one.
+    fn seconds(milliseconds: u32) -> i32 {
+        ((u64::from(milliseconds) + 500) / 1000).max(1) as i32
+    }
+    let (is_on, time_ms, interval_ms) = (word(0)?, word(1)?, word(2)?);
+    sockets::set_int_option(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, is_on as i32)?;
+    if is_on == 0 {
+        return Ok(());
+    }
+    sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds(time_ms))?;
+    sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(interval_ms))
+}
+
+fn bytes_of(array: ObjRef) -> Vec<u8> {
+    if array.is_null() {
+        return Vec::new();
+    }
+    let length = object::array_length(array);
+    // SAFETY: all elements of a byte[].
+    unsafe { std::slice::from_raw_parts(object::element_address(array, 0, 1), length) }.to_vec()
+}
+
+/// The number of bytes stored into `output`; -1 and an error otherwise.
+unsafe extern "C" fn io_control(
+    _t: Thread,
+    socket: usize,
+    code: i32,
+    input: ObjRef,
+    output: ObjRef,
+    error: *mut i32,
+) -> i32 {
+    const KEEP_ALIVE_VALUES: u32 = 0x9800_0004;
+    const EXTENSION_FUNCTION: u32 = 0xc800_0006;
+    /// What the widest of the socket requests reads or writes.
+    const REQUEST_BYTES: usize = 256;
+    if code as u32 == 0x8004_667e || code as libc::c_ulong == libc::FIONBIO {
+        // FIONBIO: the class library has its own way.
+        crate::arguments::write_out(error, 0);
+        return -1;
+    }
+    let result = lookup(socket).and_then(|socket| {
+        let mut buffer = bytes_of(input);
+        let input_length = buffer.len();
+        match code as u32 {
+            KEEP_ALIVE_VALUES => return set_keep_alive(socket.fd, &buffer).map(|()| 0),
+            EXTENSION_FUNCTION => return Err(SocketError::INVALID_ARGUMENT),
+            _ => buffer.resize(input_length.max(REQUEST_BYTES), 0),
+        }
+        // SAFETY: a buffer as large as any request on sockets needs.
+        check(unsafe { libc::ioctl(socket.fd, code as u32 as libc::c_ulong, buffer.as_mut_ptr()) })?;
+        let room = if output.is_null() { 0 } else { object::array_length(output) };
+        let count = input_length.min(room);
+        if count > 0 {
+            // SAFETY: `count` bytes of both.
+            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), object::element_address(output, 0, 1), count) };
+        }
+        Ok(count as i32)
+    });
+    report(result, error, -1)
+}
+
+unsafe extern "C" fn cancel_blocking_operation(t: Thread, thread: ObjRef) {
+    t.run(|| {
+        if thread.is_null() {
+            return Err(exceptions::throw_argument_null(t, "thread"));
+        }
+        if let Some(managed) = threads::managed_of(threads::internal_of(t, thread)?) {
+            sockets::cancel(managed.native_id());
+        }
+        Ok(())
+    });
+}
+
+/// SO_REUSEPORT is set where SO_REUSEADDR is, for streams and datagrams.
+unsafe extern "C" fn supports_port_reuse(_t: Thread, protocol: i32) -> i32 {
+    i32::from(protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Net.Sockets.Socket::Available_internal", available as *const ()),
+    ("System.Net.Sockets.Socket::Bind_internal", bind as *const ()),
+    ("System.Net.Sockets.Socket::Blocking_internal", blocking as *const ()),
+    ("System.Net.Sockets.Socket::Close_internal", close as *const ()),
+    ("System.Net.Sockets.Socket::Disconnect_internal", disconnect as *const ()),
+    ("System.Net.Sockets.Socket::IOControl_internal", io_control as *const ()),
+    ("System.Net.Sockets.Socket::Listen_internal", listen as *const ()),
+    ("System.Net.Sockets.Socket::LocalEndPoint_internal", local_end_point as *const ()),
+    ("System.Net.Sockets.Socket::RemoteEndPoint_internal", remote_end_point as *const ()),
+    ("System.Net.Sockets.Socket::Shutdown_internal", shutdown as *const ()),
+    ("System.Net.Sockets.Socket::Socket_internal", socket as *const ()),
+    ("System.Net.Sockets.Socket::SupportsPortReuse", supports_port_reuse as *const ()),
+    ("System.Net.Sockets.Socket::cancel_blocking_socket_operation", cancel_blocking_operation as *const ()),
+];

@@ -1,0 +1,200 @@
+//! System.Net.SocketAddress and the system's `sockaddr`.
+//!
+//! A SocketAddress holds bytes: the managed family (2, little endian), then for IPv4 port (2) and address (4), for IPv6 port
+//! (2), flow (4), address (16) and scope (4, little endian), for Unix the path.
+
+use super::socket_errors::SocketError;
+use crate::arguments::{argument_error, non_null};
+use saki_abi::ObjRef;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::{Managed, ManagedField, Thread, object, types_by_name};
+
+static BUFFER: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Buffer");
+static SIZE: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Size");
+
+/// `AddressFamily`.
+const FAMILIES: [(i32, i32); 6] = [
+    (0, libc::AF_UNSPEC),
+    (1, libc::AF_UNIX),
+    (2, libc::AF_INET),
+    (6, libc::AF_IPX),
+    (16, libc::AF_APPLETALK),
+    (23, libc::AF_INET6),
+];
+
+/// The system's number of a managed address family.
+pub(crate) fn system_family(family: i32) -> Option<i32> {
+    FAMILIES.iter().find(|(managed, _)| *managed == family).map(|(_, system)| *system)
+}
+
+fn managed_family(family: i32) -> Option<i32> {
+    FAMILIES.iter().find(|(_, system)| *system == family).map(|(managed, _)| *managed)
+}
+
+const IPV4_BYTES: usize = 8;
+const IPV6_BYTES: usize = 28;
+const UNIX_PATH_BYTES: usize = 108;
+
+/// A `sockaddr` of any family.
+#[derive(Clone, Copy)]
+pub(crate) struct Address {
+    storage: libc::sockaddr_storage,
+    pub(crate) length: libc::socklen_t,
+}
+
+impl Address {
+    /// Room for any address.
+    pub(crate) fn empty() -> Address {
+        // SAFETY: all-zero is a valid sockaddr_storage.
+        let storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        Address { storage, length: size_of::<libc::sockaddr_storage>() as libc::socklen_t }
+    }
+
+    pub(crate) fn of<T: Copy>(address: T, length: usize) -> Address {
+        let mut result = Address::empty();
+        const { assert!(size_of::<T>() <= size_of::<libc::sockaddr_storage>()) };
+        // SAFETY: the storage is large enough, by the assertion, and aligned for every kind of address.
+        unsafe { (&raw mut result.storage).cast::<T>().write(address) };
+        result.length = length as libc::socklen_t;
+        result
+    }
+
+    pub(crate) fn pointer(&self) -> *const libc::sockaddr {
+        (&raw const self.storage).cast()
+    }
+
+    pub(crate) fn pointer_mut(&mut self) -> *mut libc::sockaddr {
+        (&raw mut self.storage).cast()
+    }
+
+    /// All bytes, from the family on.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the storage was zeroed, so every byte is initialized.
+        unsafe {
+            std::slice::from_raw_parts((&raw const self.storage).cast(), size_of::<libc::sockaddr_storage>())
+        }
+    }
+}
+
+/// What a SocketAddress cannot be: of an unknown family (a socket error), or an exception.
+pub(crate) type AddressResult<T> = Managed<Result<T, SocketError>>;
+
+/// # Errors
+/// SystemException for an address that is too short, ArgumentOutOfRangeException for a path that is too long.
+pub(crate) fn from_managed(t: Thread, address: ObjRef) -> AddressResult<Address> {
+    non_null(t, address, "sockaddr")?;
+    let buffer = BUFFER.get_ref(address);
+    non_null(t, buffer, "sockaddr")?;
+    let size = usize::try_from(SIZE.get::<i32>(address)).unwrap_or(0).min(object::array_length(buffer));
+    // SAFETY: `size` bytes of a byte[] that the caller's frame keeps alive and in place; nothing allocates meanwhile.
+    let bytes = unsafe { std::slice::from_raw_parts(object::element_address(buffer, 0, 1), size) };
+    let too_short = || exceptions::throw(t, "System", "SystemException", "");
+    let &[low, high, ref rest @ ..] = bytes else { return Err(too_short()) };
+    let family = system_family(i32::from(u16::from_le_bytes([low, high])));
+    Ok(Ok(match family {
+        Some(libc::AF_INET) => {
+            let Some(&[p0, p1, a, b, c, d]) = rest.first_chunk() else { return Err(too_short()) };
+            let address = libc::sockaddr_in {
+                sin_family: libc::AF_INET as u16,
+                sin_port: u16::from_ne_bytes([p0, p1]),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes([a, b, c, d]) },
+                sin_zero: [0; 8],
+            };
+            Address::of(address, size_of::<libc::sockaddr_in>())
+        }
+        Some(libc::AF_INET6) => {
+            if size < IPV6_BYTES {
+                return Err(too_short());
+            }
+            let mut host = [0; 16];
+            host.copy_from_slice(&bytes[8..24]);
+            let address = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as u16,
+                sin6_port: u16::from_ne_bytes([bytes[2], bytes[3]]),
+                sin6_flowinfo: 0,
+                sin6_addr: libc::in6_addr { s6_addr: host },
+                sin6_scope_id: u32::from_le_bytes([bytes[24], bytes[25], bytes[26], bytes[27]]),
+            };
+            Address::of(address, size_of::<libc::sockaddr_in6>())
+        }
+        Some(libc::AF_UNIX) => {
+            if rest.len() >= UNIX_PATH_BYTES {
+                let message = "The path of the socket is too long.";
+                return Err(exceptions::throw(t, "System", "ArgumentOutOfRangeException", message));
+            }
+            let mut path = [0; UNIX_PATH_BYTES];
+            for (to, &from) in path.iter_mut().zip(rest) {
+                *to = from as libc::c_char;
+            }
+            Address::of(libc::sockaddr_un { sun_family: libc::AF_UNIX as u16, sun_path: path }, size)
+        }
+        _ => return Ok(Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED)),
+    }))
+}
+
+/// A new SocketAddress.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(crate) fn to_managed(t: Thread, address: &Address) -> AddressResult<ObjRef> {
+    let raw = address.bytes();
+    let family = i32::from(u16::from_ne_bytes([raw[0], raw[1]]));
+    let length = (address.length as usize).min(raw.len() - 2);
+    let Some(managed) = managed_family(family) else { return Ok(Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED)) };
+    let size = match family {
+        libc::AF_INET => IPV4_BYTES,
+        libc::AF_INET6 => IPV6_BYTES,
+        libc::AF_UNIX => length + 2,
+        _ => return Ok(Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED)),
+    };
+    let mut bytes = vec![0; size.max(length + 2)];
+    match family {
+        libc::AF_INET => bytes[2..8].copy_from_slice(&raw[2..8]),
+        libc::AF_INET6 => {
+            bytes[2..4].copy_from_slice(&raw[2..4]);
+            const MAPPED_ANY: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0];
+            // The mapped form of "any IPv4 address" is shown as "any".
+            if raw[8..24] != MAPPED_ANY {
+                bytes[8..24].copy_from_slice(&raw[8..24]);
+            }
+            let scope = u32::from_ne_bytes([raw[24], raw[25], raw[26], raw[27]]);
+            bytes[24..28].copy_from_slice(&scope.to_le_bytes());
+        }
+        _ => bytes[2..length + 2].copy_from_slice(&raw[2..length + 2]),
+    }
+    bytes[..2].copy_from_slice(&(managed as u16).to_le_bytes());
+    let ty = types_by_name::load_type("System", "System.Net", "SocketAddress").to_managed(t)?;
+    let result = object::new_instance(t, ty)?;
+    let buffer = object::new_byte_array(t, &bytes)?;
+    BUFFER.set_ref(t, result, buffer);
+    SIZE.set(result, size as i32);
+    Ok(Ok(result))
+}
+
+/// The IPv4 address of an IPAddress, in network order as in memory; 0 for null.
+pub(crate) fn ipv4_of(address: ObjRef) -> libc::in_addr {
+    static ADDRESS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_addressOrScopeId");
+    let bits = if address.is_null() { 0 } else { ADDRESS.get::<u32>(address) };
+    libc::in_addr { s_addr: bits.to_le() }
+}
+
+/// The IPv6 address of an IPAddress; "any" for null.
+///
+/// # Errors
+/// ArgumentException for an IPv4 address.
+pub(crate) fn ipv6_of(t: Thread, address: ObjRef) -> Managed<libc::in6_addr> {
+    static NUMBERS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_numbers");
+    let mut bytes = [0; 16];
+    if !address.is_null() {
+        let numbers = NUMBERS.get_ref(address);
+        if numbers.is_null() || object::array_length(numbers) < 8 {
+            return Err(argument_error(t, "The address is no IPv6 address."));
+        }
+        for (index, pair) in bytes.chunks_exact_mut(2).enumerate() {
+            // SAFETY: one of the eight elements of a ushort[].
+            let number = unsafe { *object::element_address(numbers, index, 2).cast::<u16>() };
+            pair.copy_from_slice(&number.to_be_bytes());
+        }
+    }
+    Ok(libc::in6_addr { s6_addr: bytes })
+}

@@ -1,0 +1,352 @@
+//! System.Net.Sockets.Socket: options.
+//!
+//! Times are milliseconds in managed code and `timeval` in the system. The system doubles buffer sizes, so half is set.
+//! SO_REUSEPORT goes with SO_REUSEADDR for streams and datagrams. Left out: peer credentials.
+
+use super::socket_addresses::{ipv4_of, ipv6_of};
+use super::socket_errors::{SocketError, SocketResult, check, report};
+use super::sockets::{self, Socket, lookup};
+use crate::arguments::store_out;
+use saki_abi::ObjRef;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, types_by_name};
+use saki_types::universe;
+use std::sync::atomic::Ordering;
+
+/// `SocketOptionName`s that need more than a number.
+mod name {
+    pub(super) const DONT_LINGER: i32 = -129;
+    pub(super) const EXCLUSIVE_ADDRESS_USE: i32 = -5;
+    pub(super) const LINGER: i32 = 0x80;
+    pub(super) const MULTICAST_INTERFACE: i32 = 9;
+    pub(super) const ADD_MEMBERSHIP: i32 = 12;
+    pub(super) const DROP_MEMBERSHIP: i32 = 13;
+    pub(super) const DONT_FRAGMENT: i32 = 14;
+}
+
+/// `SocketOptionLevel`.
+const SOCKET: i32 = 0xffff;
+const IP: i32 = 0;
+const TCP: i32 = 6;
+const IPV6: i32 = 41;
+
+/// The system's level and name.
+fn system_option(level: i32, name: i32) -> SocketResult<(i32, i32)> {
+    let found = match level {
+        SOCKET => match name {
+            1 => libc::SO_DEBUG,
+            2 => libc::SO_ACCEPTCONN,
+            4 | name::EXCLUSIVE_ADDRESS_USE => libc::SO_REUSEADDR,
+            8 => libc::SO_KEEPALIVE,
+            0x10 => libc::SO_DONTROUTE,
+            0x20 => libc::SO_BROADCAST,
+            name::LINGER | name::DONT_LINGER => libc::SO_LINGER,
+            0x100 => libc::SO_OOBINLINE,
+            0x1001 => libc::SO_SNDBUF,
+            0x1002 => libc::SO_RCVBUF,
+            0x1003 => libc::SO_SNDLOWAT,
+            0x1004 => libc::SO_RCVLOWAT,
+            0x1005 => libc::SO_SNDTIMEO,
+            0x1006 => libc::SO_RCVTIMEO,
+            0x1007 => libc::SO_ERROR,
+            0x1008 => libc::SO_TYPE,
+            _ => return Err(SocketError::PROTOCOL_OPTION),
+        },
+        IP => match name {
+            1 => libc::IP_OPTIONS,
+            2 => libc::IP_HDRINCL,
+            3 => libc::IP_TOS,
+            4 => libc::IP_TTL,
+            name::MULTICAST_INTERFACE => libc::IP_MULTICAST_IF,
+            10 => libc::IP_MULTICAST_TTL,
+            11 => libc::IP_MULTICAST_LOOP,
+            name::ADD_MEMBERSHIP => libc::IP_ADD_MEMBERSHIP,
+            name::DROP_MEMBERSHIP => libc::IP_DROP_MEMBERSHIP,
+            name::DONT_FRAGMENT => libc::IP_MTU_DISCOVER,
+            19 => libc::IP_PKTINFO,
+            _ => return Err(SocketError::PROTOCOL_OPTION),
+        },
+        IPV6 => match name {
+            4 | 21 => libc::IPV6_UNICAST_HOPS,
+            name::MULTICAST_INTERFACE => libc::IPV6_MULTICAST_IF,
+            10 => libc::IPV6_MULTICAST_HOPS,
+            11 => libc::IPV6_MULTICAST_LOOP,
+            name::ADD_MEMBERSHIP => libc::IPV6_ADD_MEMBERSHIP,
+            name::DROP_MEMBERSHIP => libc::IPV6_DROP_MEMBERSHIP,
+            19 => libc::IPV6_PKTINFO,
+            27 => libc::IPV6_V6ONLY,
+            _ => return Err(SocketError::PROTOCOL_OPTION),
+        },
+        TCP if name == 1 => libc::TCP_NODELAY,
+        _ => return Err(SocketError::PROTOCOL_OPTION),
+    };
+    let level = match level {
+        SOCKET => libc::SOL_SOCKET,
+        level => level,
+    };
+    Ok((level, found))
+}
+
+fn is_time(level: i32, name: i32) -> bool {
+    level == libc::SOL_SOCKET && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO)
+}
+
+/// Reads an option of the type `T`, which is plain bytes.
+fn get<T: Copy>(socket: &Socket, level: i32, name: i32) -> SocketResult<T> {
+    // SAFETY: `T` is a number or a structure of numbers; all-zero is valid.
+    let mut value: T = unsafe { std::mem::zeroed() };
+    let mut size = size_of::<T>() as libc::socklen_t;
+    // SAFETY: room for `size` bytes.
+    check(unsafe { libc::getsockopt(socket.fd, level, name, (&raw mut value).cast(), &mut size) })?;
+    Ok(value)
+}
+
+fn set<T: Copy>(socket: &Socket, level: i32, name: i32, value: T) -> SocketResult<()> {
+    let size = size_of::<T>() as libc::socklen_t;
+    // SAFETY: an option value of `size` bytes.
+    check(unsafe { libc::setsockopt(socket.fd, level, name, (&raw const value).cast(), size) }).map(|_| ())
+}
+
+/// Reads an option that is a number.
+fn get_number(socket: &Socket, level: i32, name: i32) -> SocketResult<i32> {
+    if is_time(level, name) {
+        let time: libc::timeval = get(socket, level, name)?;
+        return Ok((time.tv_sec * 1000 + time.tv_usec / 1000) as i32);
+    }
+    let value = get(socket, level, name)?;
+    if (level, name) != (libc::SOL_SOCKET, libc::SO_ERROR) {
+        return Ok(value);
+    }
+    // Relaxed: a number of its own.
+    if value == 0 {
+        return Ok(socket.saved_error.load(Ordering::Relaxed));
+    }
+    let code = SocketError::from_errno(value).0;
+    socket.saved_error.store(code, Ordering::Relaxed);
+    Ok(code)
+}
+
+fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResult<()> {
+    if is_time(level, name) {
+        let time = libc::timeval { tv_sec: i64::from(value / 1000), tv_usec: i64::from(value % 1000) * 1000 };
+        return set(socket, level, name, time);
+    }
+    if level != libc::SOL_SOCKET {
+        return set(socket, level, name, value);
+    }
+    let halved = matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF);
+    set(socket, level, name, if halved { value / 2 } else { value })?;
+    if name == libc::SO_REUSEADDR && matches!(socket.kind, libc::SOCK_STREAM | libc::SOCK_DGRAM) {
+        // Not every family has it.
+        let _ = sockets::set_int_option(socket.fd, level, libc::SO_REUSEPORT, value);
+    }
+    Ok(())
+}
+
+static LINGER_ENABLED: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "enabled");
+static LINGER_TIME: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "lingerTime");
+
+/// What an option is in managed code.
+enum Value {
+    Number(i32),
+    Linger(libc::linger),
+}
+
+fn get_value(socket: usize, level: i32, name: i32) -> SocketResult<Value> {
+    let (system_level, system_name) = system_option(level, name)?;
+    let socket = lookup(socket)?;
+    Ok(match (level, name) {
+        (SOCKET, name::LINGER) => Value::Linger(get(&socket, system_level, system_name)?),
+        (SOCKET, name::DONT_LINGER) => {
+            let linger: libc::linger = get(&socket, system_level, system_name)?;
+            Value::Number(i32::from(linger.l_onoff == 0))
+        }
+        (SOCKET, name::EXCLUSIVE_ADDRESS_USE) => {
+            Value::Number(i32::from(get_number(&socket, system_level, system_name)? == 0))
+        }
+        _ => Value::Number(get_number(&socket, system_level, system_name)?),
+    })
+}
+
+unsafe extern "C" fn get_object(
+    t: Thread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    value: *mut ObjRef,
+    error: *mut i32,
+) {
+    t.run(|| {
+        let found = match get_value(socket, level, name) {
+            Ok(found) => report(Ok(found), error, Value::Number(0)),
+            Err(code) => {
+                report(Err(code), error, ());
+                return Ok(());
+            }
+        };
+        let boxed = match found {
+            Value::Number(number) => {
+                let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+                object::box_value(t, int, (&raw const number).cast())?
+            }
+            Value::Linger(linger) => {
+                let ty = types_by_name::load_type("System", "System.Net.Sockets", "LingerOption").to_managed(t)?;
+                let option = object::new_instance(t, ty)?;
+                LINGER_ENABLED.set(option, u8::from(linger.l_onoff != 0));
+                LINGER_TIME.set(option, linger.l_linger);
+                option
+            }
+        };
+        store_out(t, value, boxed);
+        Ok(())
+    });
+}
+
+/// Fills the byte array that the reference holds.
+unsafe extern "C" fn get_bytes(
+    _t: Thread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    array: *mut ObjRef,
+    error: *mut i32,
+) {
+    let result = system_option(level, name).and_then(|(system_level, system_name)| {
+        let socket = lookup(socket)?;
+        // SAFETY: a variable of type byte[].
+        let array = unsafe { *array };
+        if array.is_null() {
+            return Err(SocketError::FAULT);
+        }
+        let length = object::array_length(array);
+        let data = object::element_address(array, 0, 1);
+        if is_time(system_level, system_name) {
+            let bytes = get_number(&socket, system_level, system_name)?.to_ne_bytes();
+            if length < bytes.len() {
+                return Err(SocketError::FAULT);
+            }
+            // SAFETY: the array has room for them.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len()) };
+            return Ok(());
+        }
+        let mut size = length as libc::socklen_t;
+        // SAFETY: room for `size` bytes.
+        check(unsafe { libc::getsockopt(socket.fd, system_level, system_name, data.cast(), &mut size) }).map(|_| ())
+    });
+    report(result, error, ());
+}
+
+/// Sets an option that is an object: linger options and multicast groups.
+fn set_object(t: Thread, socket: &Socket, level: i32, name: i32, system_name: i32, value: ObjRef) -> Managed<SocketResult<()>> {
+    static GROUP: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "group");
+    static LOCAL: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "localAddress");
+    static INDEX: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "ifIndex");
+    static GROUP6: ManagedField = ManagedField::of("System", "System.Net.Sockets", "IPv6MulticastOption", "m_Group");
+    static INDEX6: ManagedField =
+        ManagedField::of("System", "System.Net.Sockets", "IPv6MulticastOption", "m_Interface");
+    let is_a = |class: &str| -> Managed<bool> {
+        let ty = types_by_name::load_type("System", "System.Net.Sockets", class).to_managed(t)?;
+        object::is_instance(t, value, ty)
+    };
+    Ok(match (level, name) {
+        (SOCKET, name::LINGER) if is_a("LingerOption")? => {
+            let on = i32::from(LINGER_ENABLED.get::<u8>(value));
+            let linger = libc::linger { l_onoff: on, l_linger: LINGER_TIME.get::<i32>(value) };
+            set(socket, libc::SOL_SOCKET, system_name, linger)
+        }
+        (IP, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("MulticastOption")? => {
+            let request = libc::ip_mreqn {
+                imr_multiaddr: ipv4_of(GROUP.get_ref(value)),
+                imr_address: ipv4_of(LOCAL.get_ref(value)),
+                imr_ifindex: INDEX.get::<i32>(value),
+            };
+            set(socket, level, system_name, request)
+        }
+        (IPV6, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("IPv6MulticastOption")? => {
+            let request = libc::ipv6_mreq {
+                ipv6mr_multiaddr: ipv6_of(t, GROUP6.get_ref(value))?,
+                ipv6mr_interface: INDEX6.get::<i64>(value) as u32,
+            };
+            set(socket, level, system_name, request)
+        }
+        _ => Err(SocketError::INVALID_ARGUMENT),
+    })
+}
+
+fn set_array(socket: &Socket, level: i32, name: i32, managed_name: i32, array: ObjRef) -> SocketResult<()> {
+    let length = object::array_length(array);
+    // SAFETY: all elements of a byte[] that the caller's frame keeps in place.
+    let bytes = unsafe { std::slice::from_raw_parts(object::element_address(array, 0, 1), length) };
+    if managed_name == name::DONT_LINGER {
+        let &[value] = bytes else { return Err(SocketError::INVALID_ARGUMENT) };
+        return set(socket, level, name, libc::linger { l_onoff: i32::from(value == 0), l_linger: 0 });
+    }
+    if let Some(&number) = bytes.first_chunk()
+        && (is_time(level, name) || matches!((level, name), (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF)))
+    {
+        return set_number(socket, level, name, i32::from_ne_bytes(number));
+    }
+    // SAFETY: `length` bytes.
+    check(unsafe { libc::setsockopt(socket.fd, level, name, bytes.as_ptr().cast(), length as libc::socklen_t) })
+        .map(|_| ())
+}
+
+fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i32) -> SocketResult<()> {
+    match (level, managed_name) {
+        (libc::SOL_SOCKET, name::DONT_LINGER) => {
+            set(socket, level, name, libc::linger { l_onoff: i32::from(value == 0), l_linger: 0 })
+        }
+        (libc::SOL_SOCKET, name::EXCLUSIVE_ADDRESS_USE) => {
+            set_number(socket, level, name, i32::from(value == 0))
+        }
+        (libc::IPPROTO_IP, name::MULTICAST_INTERFACE) => {
+            let index = i32::from_be(value);
+            if index as u32 & 0xff00_0000 != 0 {
+                return set(socket, level, name, value);
+            }
+            // A small number is an interface index in network order.
+            let any = libc::in_addr { s_addr: 0 };
+            set(socket, level, name, libc::ip_mreqn { imr_multiaddr: any, imr_address: any, imr_ifindex: index })
+        }
+        (libc::IPPROTO_IP, name::DONT_FRAGMENT) if value == 1 => {
+            set_number(socket, level, name, libc::IP_PMTUDISC_DO)
+        }
+        _ => set_number(socket, level, name, value),
+    }
+}
+
+/// Exactly one of the three values counts: an object, else an array, else the number.
+unsafe extern "C" fn set_option(
+    t: Thread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    object: ObjRef,
+    array: ObjRef,
+    number: i32,
+    error: *mut i32,
+) {
+    t.run(|| {
+        let found = system_option(level, name).and_then(|system| Ok((system, lookup(socket)?)));
+        let result = match found {
+            Err(code) => Err(code),
+            Ok(((_, system_name), socket)) if !object.is_null() => {
+                set_object(t, &socket, level, name, system_name, object)?
+            }
+            Ok(((system_level, system_name), socket)) if !array.is_null() => {
+                set_array(&socket, system_level, system_name, name, array)
+            }
+            Ok(((system_level, system_name), socket)) => {
+                set_value(&socket, system_level, system_name, name, number)
+            }
+        };
+        report(result, error, ());
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Net.Sockets.Socket::GetSocketOption_arr_internal", get_bytes as *const ()),
+    ("System.Net.Sockets.Socket::GetSocketOption_obj_internal", get_object as *const ()),
+    ("System.Net.Sockets.Socket::SetSocketOption_internal", set_option as *const ()),
+];

@@ -1,0 +1,107 @@
+//! System.Net.Sockets.Socket: Poll and Select, both on `poll`.
+
+use super::socket_errors::{SocketError, SocketResult, report};
+use super::sockets::call;
+use crate::arguments::store_out;
+use saki_abi::ObjRef;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, ManagedField, Thread, object, types_by_name};
+use std::time::{Duration, Instant};
+
+static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
+static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+
+const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
+
+/// What to wait for: 0 = reading, 1 = writing, else errors. Errors are always waited for.
+fn events_of(mode: usize) -> i16 {
+    match mode {
+        0 => libc::POLLIN,
+        1 => libc::POLLOUT,
+        _ => FAILURES,
+    }
+}
+
+/// Waits; the number of descriptors that are ready.
+fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+    let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_millis(us / 1000));
+    let ready = call(t, || {
+        let rest_ms = deadline.map_or(-1, |deadline| {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            i32::try_from(rest.as_millis()).unwrap_or(i32::MAX)
+        });
+        // SAFETY: as many descriptors as the slice has.
+        unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, rest_ms) as isize }
+    });
+    ready.map_err(SocketError::from_errno)
+}
+
+unsafe extern "C" fn poll_one(t: Thread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
+    let events = events_of(usize::try_from(mode).unwrap_or(usize::MAX));
+    let mut descriptors = [libc::pollfd { fd: socket as i32, events, revents: 0 }];
+    let ready = poll(t, &mut descriptors, timeout_us);
+    report(ready.map(|count| i32::from(count > 0)), error, 0)
+}
+
+fn descriptor_of(socket: ObjRef) -> i32 {
+    let handle = HANDLE_OBJECT.get_ref(socket);
+    if handle.is_null() { -1 } else { HANDLE.get::<usize>(handle) as i32 }
+}
+
+/// `*sockets` is readers, null, writers, null, sockets to watch for errors, null; the ready ones replace it in that form,
+/// or null when there are none.
+unsafe extern "C" fn select(t: Thread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
+    t.run(|| {
+        // SAFETY: a variable of type Socket[].
+        let array = unsafe { *sockets };
+        crate::arguments::non_null(t, array, "sockets")?;
+        let count = object::array_length(array);
+        let mut mode = 0;
+        let mut descriptors = Vec::new();
+        for index in 0..count {
+            let socket = object::get_element_ref(array, index);
+            if socket.is_null() {
+                mode += 1;
+            } else {
+                descriptors.push(libc::pollfd { fd: descriptor_of(socket), events: events_of(mode), revents: 0 });
+            }
+        }
+        if mode != 3 {
+            report(Err(SocketError::FAULT), error, ());
+            return Ok(());
+        }
+        let ready = match poll(t, &mut descriptors, timeout_us) {
+            Ok(ready) => report(Ok(ready), error, 0),
+            Err(code) => {
+                report(Err(code), error, ());
+                return Ok(());
+            }
+        };
+        if ready == 0 {
+            store_out(t, sockets, ObjRef::NULL);
+            return Ok(());
+        }
+        let ty = types_by_name::load_type("System", "System.Net.Sockets", "Socket").to_managed(t)?;
+        let result = object::new_array(t, ty, ready + 3)?;
+        let (mut mode, mut next) = (0, 0);
+        for index in 0..count {
+            let socket = object::get_element_ref(array, index);
+            if socket.is_null() {
+                mode += 1;
+                next += 1;
+                continue;
+            }
+            if descriptors[index - mode].revents & (events_of(mode) | FAILURES) != 0 {
+                object::set_element_ref(t, result, next, socket);
+                next += 1;
+            }
+        }
+        store_out(t, sockets, result);
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Net.Sockets.Socket::Poll_internal", poll_one as *const ()),
+    ("System.Net.Sockets.Socket::Select_internal", select as *const ()),
+];

@@ -1,0 +1,402 @@
+//! System.Net.Sockets.Socket: what may block — accepting, connecting, sending and receiving.
+//!
+//! Every call runs in a safe region and can be cancelled. The last argument of the internal calls says whether the socket
+//! blocks; the system knows that from the descriptor's flags.
+
+use super::socket_addresses::{self, Address};
+use super::socket_errors::{SocketError, SocketResult, check, report};
+use super::sockets::{self, Socket, call, lookup};
+use crate::arguments::store_out;
+use crate::io::path::system_path_of;
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, object, strings};
+use std::sync::atomic::Ordering;
+
+/// `Socket.WSABUF`.
+#[repr(C)]
+struct Buffer {
+    length: i32,
+    data: *mut u8,
+}
+
+/// The system's flags for `SocketFlags`, without signals for broken pipes.
+fn system_flags(flags: i32) -> SocketResult<i32> {
+    const OUT_OF_BAND: i32 = 1;
+    const PEEK: i32 = 2;
+    const DONT_ROUTE: i32 = 4;
+    const MAX_IO_VECTOR_LENGTH: i32 = 0x10;
+    const PARTIAL: i32 = 0x8000;
+    if flags & !(OUT_OF_BAND | PEEK | DONT_ROUTE | MAX_IO_VECTOR_LENGTH | PARTIAL) != 0 {
+        return Err(SocketError::OPERATION_NOT_SUPPORTED);
+    }
+    let mut system = libc::MSG_NOSIGNAL;
+    for (managed, bit) in [
+        (OUT_OF_BAND, libc::MSG_OOB),
+        (PEEK, libc::MSG_PEEK),
+        (DONT_ROUTE, libc::MSG_DONTROUTE),
+        (PARTIAL, libc::MSG_MORE),
+    ] {
+        if flags & managed != 0 {
+            system |= bit;
+        }
+    }
+    Ok(system)
+}
+
+/// Receives; the end of the data is an interruption when this side has shut down receiving.
+fn receive_with(
+    t: Thread,
+    socket: usize,
+    wanted_bytes: usize,
+    mut receive: impl FnMut(&Socket) -> isize,
+) -> SocketResult<i32> {
+    let socket = lookup(socket)?;
+    let count = call(t, || receive(&socket)).map_err(SocketError::from_errno)?;
+    // Acquire: pairs with the Release before the shutdown.
+    if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
+        return Err(SocketError::INTERRUPTED);
+    }
+    Ok(count as i32)
+}
+
+/// Sends; a socket that blocks and gives up has timed out.
+fn send_with(t: Thread, socket: usize, mut send: impl FnMut(&Socket) -> isize) -> SocketResult<i32> {
+    let socket = lookup(socket)?;
+    match call(t, || send(&socket)) {
+        Ok(count) => Ok(count as i32),
+        Err(libc::EAGAIN) => {
+            // SAFETY: asks for the flags of a descriptor.
+            let flags = unsafe { libc::fcntl(socket.fd, libc::F_GETFL) };
+            let blocks = flags != -1 && flags & libc::O_NONBLOCK == 0;
+            Err(SocketError::from_errno(if blocks { libc::ETIMEDOUT } else { libc::EAGAIN }))
+        }
+        Err(errno) => Err(SocketError::from_errno(errno)),
+    }
+}
+
+fn byte_count(count: i32) -> SocketResult<usize> {
+    usize::try_from(count).map_err(|_| SocketError::FAULT)
+}
+
+unsafe extern "C" fn receive(
+    t: Thread,
+    socket: usize,
+    data: *mut u8,
+    count: i32,
+    flags: i32,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    let result = system_flags(flags).and_then(|flags| {
+        let count = byte_count(count)?;
+        receive_with(t, socket, count, |socket| {
+            // SAFETY: managed code pins `count` bytes.
+            unsafe { libc::recv(socket.fd, data.cast(), count, flags & !libc::MSG_NOSIGNAL) }
+        })
+    });
+    report(result, error, 0)
+}
+
+unsafe extern "C" fn send(
+    t: Thread,
+    socket: usize,
+    data: *const u8,
+    count: i32,
+    flags: i32,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    let result = system_flags(flags).and_then(|flags| {
+        let count = byte_count(count)?;
+        send_with(t, socket, |socket| {
+            // SAFETY: managed code pins `count` bytes.
+            unsafe { libc::send(socket.fd, data.cast(), count, flags) }
+        })
+    });
+    report(result, error, 0)
+}
+
+/// The system's form of an array of pinned buffers.
+fn vectors(buffers: *const Buffer, count: i32) -> SocketResult<Vec<libc::iovec>> {
+    // SAFETY: managed code passes `count` buffers.
+    let buffers = unsafe { std::slice::from_raw_parts(buffers, byte_count(count)?) };
+    Ok(buffers
+        .iter()
+        .map(|buffer| libc::iovec { iov_base: buffer.data.cast(), iov_len: buffer.length.max(0) as usize })
+        .collect())
+}
+
+fn message(vectors: &mut [libc::iovec]) -> libc::msghdr {
+    // SAFETY: all-zero is a valid message header.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_iov = vectors.as_mut_ptr();
+    header.msg_iovlen = vectors.len();
+    header
+}
+
+unsafe extern "C" fn receive_buffers(
+    t: Thread,
+    socket: usize,
+    buffers: *const Buffer,
+    count: i32,
+    flags: i32,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    let result = system_flags(flags).and_then(|flags| {
+        let mut vectors = vectors(buffers, count)?;
+        let wanted_bytes = vectors.iter().map(|vector| vector.iov_len).sum();
+        receive_with(t, socket, wanted_bytes, |socket| {
+            let mut header = message(&mut vectors);
+            // SAFETY: the buffers are pinned by managed code.
+            unsafe { libc::recvmsg(socket.fd, &mut header, flags & !libc::MSG_NOSIGNAL) }
+        })
+    });
+    report(result, error, 0)
+}
+
+unsafe extern "C" fn send_buffers(
+    t: Thread,
+    socket: usize,
+    buffers: *const Buffer,
+    count: i32,
+    flags: i32,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    let result = system_flags(flags).and_then(|flags| {
+        let mut vectors = vectors(buffers, count)?;
+        send_with(t, socket, |socket| {
+            let header = message(&mut vectors);
+            // SAFETY: the buffers are pinned by managed code.
+            unsafe { libc::sendmsg(socket.fd, &header, flags) }
+        })
+    });
+    report(result, error, 0)
+}
+
+/// The sender's address replaces `*address`; null when the system does not tell it.
+unsafe extern "C" fn receive_from(
+    t: Thread,
+    socket: usize,
+    data: *mut u8,
+    count: i32,
+    flags: i32,
+    address: *mut ObjRef,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    t.run(|| {
+        // SAFETY: a variable of type SocketAddress.
+        if let Err(code) = socket_addresses::from_managed(t, unsafe { *address })? {
+            return Ok(report(Err(code), error, 0));
+        }
+        let mut sender = Address::empty();
+        let received = system_flags(flags).and_then(|flags| {
+            let count = byte_count(count)?;
+            receive_with(t, socket, count, |socket| {
+                sender = Address::empty();
+                let mut length = sender.length;
+                // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
+                let result = unsafe {
+                    let flags = flags & !libc::MSG_NOSIGNAL;
+                    libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length)
+                };
+                sender.length = length;
+                result
+            })
+        });
+        let count = match received {
+            Ok(count) => count,
+            Err(code) => return Ok(report(Err(code), error, 0)),
+        };
+        let object = if sender.length == 0 { Ok(ObjRef::NULL) } else { socket_addresses::to_managed(t, &sender)? };
+        if let Ok(object) = object {
+            store_out(t, address, object);
+        }
+        Ok(report(object.map(|_| count), error, count))
+    })
+}
+
+unsafe extern "C" fn send_to(
+    t: Thread,
+    socket: usize,
+    data: *const u8,
+    count: i32,
+    flags: i32,
+    address: ObjRef,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    t.run(|| {
+        let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
+            let (flags, count) = (system_flags(flags)?, byte_count(count)?);
+            send_with(t, socket, |socket| {
+                // SAFETY: managed code pins `count` bytes; an address and its length.
+                unsafe { libc::sendto(socket.fd, data.cast(), count, flags, address.pointer(), address.length) }
+            })
+        });
+        Ok(report(result, error, 0))
+    })
+}
+
+unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
+    let result = lookup(socket).and_then(|socket| {
+        let accepted = call(t, || {
+            let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
+            // SAFETY: the peer's address is not wanted.
+            unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) as isize }
+        });
+        let fd = accepted.map_err(SocketError::from_errno)?;
+        Ok(sockets::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
+    });
+    report(result, error, 0)
+}
+
+fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
+    let mut is_started = false;
+    let connected = call(t, || {
+        if !is_started {
+            // SAFETY: an address and its length.
+            let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
+            if result == 0 || crate::io::errors::errno() != libc::EINTR {
+                return result as isize;
+            }
+            // The connection is made all the same; wait for that, unless cancelled.
+            is_started = true;
+            return -1;
+        }
+        let mut poll = libc::pollfd { fd: socket.fd, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one descriptor.
+        unsafe { libc::poll(&mut poll, 1, -1) as isize }
+    });
+    let failed = match connected {
+        Err(errno) => errno,
+        Ok(_) if !is_started => 0,
+        Ok(_) => {
+            let mut errno = 0;
+            let mut size = size_of::<i32>() as libc::socklen_t;
+            // SAFETY: room for an int.
+            check(unsafe {
+                let value = (&raw mut errno).cast();
+                libc::getsockopt(socket.fd, libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size)
+            })?;
+            errno
+        }
+    };
+    match failed {
+        0 => Ok(()),
+        libc::EINPROGRESS | libc::EAGAIN => Err(SocketError::WOULD_BLOCK),
+        errno => {
+            let code = SocketError::from_errno(errno);
+            // Relaxed: a number; who reads it learned of the failure from this thread.
+            socket.saved_error.store(code.0, Ordering::Relaxed);
+            Err(code)
+        }
+    }
+}
+
+unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
+    t.run(|| {
+        let result = socket_addresses::from_managed(t, address)?
+            .and_then(|address| connect_socket(t, &*lookup(socket)?, &address));
+        report(result, error, ());
+        Ok(())
+    });
+}
+
+fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
+    while count > 0 {
+        let sent = send_with(t, socket, |socket| {
+            // SAFETY: `count` bytes that the caller keeps in place.
+            unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL) }
+        })? as usize;
+        data = data.wrapping_add(sent);
+        count -= sent;
+    }
+    Ok(())
+}
+
+fn send_array(t: Thread, socket: usize, array: ObjRef) -> SocketResult<()> {
+    if array.is_null() {
+        return Ok(());
+    }
+    // The array is in the caller's frame, so it stays where it is.
+    send_all(t, socket, object::element_address(array, 0, 1), object::array_length(array))
+}
+
+fn send_file_between(t: Thread, socket: usize, path: &std::ffi::CStr, before: ObjRef, after: ObjRef) -> SocketResult<()> {
+    const CHUNK_BYTES: usize = 1 << 16;
+    // SAFETY: a NUL-terminated path.
+    let file = t.managed().blocking(|| check(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }));
+    // The class library expects the Win32 code here.
+    let file = file.map_err(|_| SocketError(crate::io::errors::Win32Error::last().0))?;
+    let send = || {
+        send_array(t, socket, before)?;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            // SAFETY: room for a chunk.
+            let count = call(t, || unsafe { libc::read(file, chunk.as_mut_ptr().cast(), CHUNK_BYTES) });
+            match count.map_err(SocketError::from_errno)? {
+                0 => break,
+                count => send_all(t, socket, chunk.as_ptr(), count)?,
+            }
+        }
+        send_array(t, socket, after)
+    };
+    let result = send();
+    // SAFETY: opened above.
+    unsafe { libc::close(file) };
+    result
+}
+
+unsafe extern "C" fn send_file(
+    t: Thread,
+    socket: usize,
+    path: ObjRef,
+    before: ObjRef,
+    after: ObjRef,
+    flags: i32,
+    error: *mut i32,
+    _blocking: u8,
+) -> i32 {
+    const DISCONNECT: i32 = 1;
+    if path.is_null() {
+        crate::arguments::write_out(error, 0);
+        return 0;
+    }
+    let path = system_path_of(strings::units(path));
+    let result = path.map_err(|code| SocketError(code.0)).and_then(|path| {
+        send_file_between(t, socket, &path, before, after)?;
+        if flags & DISCONNECT != 0 {
+            // SAFETY: a system call on an open socket.
+            check(unsafe { libc::shutdown(lookup(socket)?.fd, libc::SHUT_RDWR) })?;
+        }
+        Ok(1)
+    });
+    report(result, error, 0)
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Net.Sockets.Socket::Accept_internal", accept as *const ()),
+    ("System.Net.Sockets.Socket::Connect_internal", connect as *const ()),
+    ("System.Net.Sockets.Socket::ReceiveFrom_internal", receive_from as *const ()),
+    (
+        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        receive as *const (),
+    ),
+    (
+        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket/WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        receive_buffers as *const (),
+    ),
+    ("System.Net.Sockets.Socket::SendFile_internal", send_file as *const ()),
+    ("System.Net.Sockets.Socket::SendTo_internal", send_to as *const ()),
+    (
+        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        send as *const (),
+    ),
+    (
+        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket/WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        send_buffers as *const (),
+    ),
+];

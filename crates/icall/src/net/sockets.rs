@@ -1,0 +1,129 @@
+//! The table of sockets: managed code names a socket by its file descriptor.
+//!
+//! Invariants: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of
+//! anything else fail with NOT_SOCKET. A blocking call that another thread cancels returns EINTR: the canceller marks the
+//! operation and interrupts the system call with a signal. A signal that comes before the system call is lost; the
+//! canceller (SafeSocketHandle) tries again until the thread has left.
+
+use super::socket_errors::{SocketError, SocketResult, check};
+use crate::io::errors::errno;
+use parking_lot::{Mutex, RwLock};
+use saki_runtime::Thread;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI32};
+use std::sync::{Arc, LazyLock, Once};
+
+/// What is known of an open socket.
+pub(crate) struct Socket {
+    pub(crate) fd: i32,
+    pub(crate) domain: i32,
+    pub(crate) kind: i32,
+    pub(crate) protocol: i32,
+    /// False once this side has shut down receiving: an end of data then is an interruption.
+    pub(crate) is_readable: AtomicBool,
+    /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
+    pub(crate) saved_error: AtomicI32,
+}
+
+static SOCKETS: LazyLock<RwLock<HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLock::default);
+
+/// Puts an open socket into the table.
+pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
+    let (is_readable, saved_error) = (AtomicBool::new(true), AtomicI32::new(0));
+    SOCKETS.write().insert(fd, Arc::new(Socket { fd, domain, kind, protocol, is_readable, saved_error }));
+    fd as usize
+}
+
+/// # Errors
+/// NOT_SOCKET.
+pub(crate) fn lookup(handle: usize) -> SocketResult<Arc<Socket>> {
+    let fd = i32::try_from(handle).map_err(|_| SocketError::NOT_SOCKET)?;
+    SOCKETS.read().get(&fd).cloned().ok_or(SocketError::NOT_SOCKET)
+}
+
+/// Takes the socket out of the table; the caller closes it.
+///
+/// # Errors
+/// NOT_SOCKET.
+pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
+    let fd = i32::try_from(handle).map_err(|_| SocketError::NOT_SOCKET)?;
+    SOCKETS.write().remove(&fd).ok_or(SocketError::NOT_SOCKET)
+}
+
+/// The threads in blocking socket calls, by native id, and whether they are cancelled.
+static OPERATIONS: LazyLock<Mutex<HashMap<u32, bool>>> = LazyLock::new(Mutex::default);
+
+/// A blocking call of the current thread; over when dropped.
+struct Operation(u32);
+
+impl Operation {
+    fn begin(t: Thread) -> Operation {
+        let id = t.managed().native_id();
+        OPERATIONS.lock().insert(id, false);
+        Operation(id)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        OPERATIONS.lock().get(&self.0).copied().unwrap_or(false)
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        OPERATIONS.lock().remove(&self.0);
+    }
+}
+
+extern "C" fn ignore(_signal: i32) {}
+
+/// Interrupts blocking calls. Real-time signals have no other use here.
+fn interrupting_signal() -> i32 {
+    static INSTALLED: Once = Once::new();
+    let signal = libc::SIGRTMIN() + 5;
+    INSTALLED.call_once(|| {
+        // SAFETY: all-zero is a valid `sigaction`; without SA_RESTART the handler ends system calls with EINTR.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = ignore as *const () as usize;
+            action.sa_flags = libc::SA_ONSTACK;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    });
+    signal
+}
+
+/// Makes the blocking socket call of a thread return EINTR, if it is in one.
+pub(crate) fn cancel(native_id: u32) {
+    let signal = interrupting_signal();
+    let mut operations = OPERATIONS.lock();
+    if let Some(is_cancelled) = operations.get_mut(&native_id) {
+        *is_cancelled = true;
+        // SAFETY: sends a handled signal to a thread of this process; it cannot end while its operation is listed.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), native_id, signal) };
+    }
+}
+
+/// Runs a system call that may block, in a safe region, again after signals unless cancelled or the thread is aborted.
+///
+/// # Errors
+/// The errno value.
+pub(crate) fn call(t: Thread, mut body: impl FnMut() -> isize) -> Result<usize, i32> {
+    let operation = Operation::begin(t);
+    loop {
+        let outcome = t.managed().blocking(|| {
+            let result = body();
+            usize::try_from(result).map_err(|_| errno())
+        });
+        match outcome {
+            Err(libc::EINTR) if !operation.is_cancelled() && !saki_runtime::pending::ends_waits(t) => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Sets an `int` option.
+pub(crate) fn set_int_option(fd: i32, level: i32, name: i32, value: i32) -> SocketResult<()> {
+    let size = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: an option value of `size` bytes.
+    check(unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), size) }).map(|_| ())
+}

@@ -1,0 +1,1 @@
+//! System.Diagnostics.Process and Microsoft.Win32.NativeMethods (System.dll).

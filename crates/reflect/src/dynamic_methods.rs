@@ -1,0 +1,296 @@
+//! System.Reflection.Emit.DynamicMethod: from the builder's objects to a `saki_types` dynamic method.
+//!
+//! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings among them live in the cells of literals.
+//! Left out: collecting methods that nothing uses any more, builders of types and members as references, and bodies set by
+//! DynamicILInfo's local signature or exception blob (the class library lacks those too).
+
+use crate::handles::{DYNAMIC_METHOD_HANDLE, MODULE_BUILDER_HANDLE, address, field_of, image, method_of};
+use crate::known;
+use crate::module::image_of_module;
+use crate::objects::types_of_array;
+use saki_metadata::{EhClause, EhKind};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
+use saki_runtime::type_objects::type_of_object;
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
+use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
+use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const EMIT: &str = "System.Reflection.Emit";
+
+/// Throws for what cannot be part of a dynamic method.
+fn not_supported<T>(t: Thread, message: &str) -> Managed<T> {
+    Err(exceptions::throw(t, "System", "NotSupportedException", message))
+}
+
+fn require_type(t: Thread, object: ObjRef) -> Managed<Ty> {
+    match (!object.is_null()).then(|| type_of_object(object)).flatten() {
+        Some(ty) => Ok(ty),
+        None => not_supported(t, "A dynamic method can name only types of the runtime."),
+    }
+}
+
+fn require_types(t: Thread, array: ObjRef) -> Managed<Vec<Ty>> {
+    match types_of_array(array) {
+        Some(types) => Ok(types),
+        None => not_supported(t, "A dynamic method can name only types of the runtime."),
+    }
+}
+
+/// The image behind a RuntimeModule or ModuleBuilder.
+fn image_behind(t: Thread, module: ObjRef) -> Managed<&'static Image> {
+    let found = if module.is_null() {
+        None
+    } else if known::MODULE_BUILDER.is(type_of(module)) {
+        // SAFETY: the field is 0 or was set by `basic_init`.
+        unsafe { image(MODULE_BUILDER_HANDLE.get(module)) }
+    } else if known::RUNTIME_MODULE.is(type_of(module)) {
+        image_of_module(module)
+    } else {
+        None
+    };
+    match found {
+        Some(image) => Ok(image),
+        None => not_supported(t, "The module of a dynamic method must be one of the runtime."),
+    }
+}
+
+/// The method of a DynamicMethod object (not null), without code when it is new.
+///
+/// # Errors
+/// NotSupportedException.
+fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+    static NAME: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "name");
+    static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "returnType");
+    static PARAMETERS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "parameters");
+    static MODULE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "module");
+    static OWNER: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "owner");
+    static SKIP_VISIBILITY: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "skipVisibility");
+    if let Some(known) = method_of(object) {
+        return Ok(known);
+    }
+    let owner = OWNER.get_ref(object);
+    let owner = if owner.is_null() { None } else { Some(require_type(t, owner)?) };
+    let sig = MethodSig {
+        has_this: false,
+        explicit_this: false,
+        is_vararg: false,
+        unmanaged_convention: 0,
+        generic_param_count: 0,
+        ret: require_type(t, RETURN_TYPE.get_ref(object))?,
+        params: require_types(t, PARAMETERS.get_ref(object))?,
+        sentinel: None,
+    };
+    let spec = DynamicMethodSpec {
+        name: strings::to_rust(NAME.get_ref(object)),
+        module: image_behind(t, MODULE.get_ref(object))?,
+        owner,
+        sig,
+        skips_visibility: SKIP_VISIBILITY.get::<u8>(object) != 0,
+    };
+    let made = create_method(spec).to_managed(t)?;
+    // SAFETY: an aligned word inside a live object; managed code only reads it.
+    let cell = unsafe { AtomicUsize::from_ptr(DYNAMIC_METHOD_HANDLE.address(object)) };
+    // Methods that call each other, made by two threads: the first wins. Release: publishes the method; Acquire: sees it.
+    match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(made),
+        // SAFETY: stored above by another thread.
+        Err(earlier) => Ok(unsafe { crate::handles::method(earlier) }.unwrap_or(made)),
+    }
+}
+
+/// The `calli` signature that a SignatureHelper describes.
+fn call_signature(t: Thread, helper: ObjRef) -> Managed<MethodSig> {
+    static ARGUMENTS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "arguments");
+    static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "returnType");
+    static CONVENTIONS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "callConv");
+    static UNMANAGED: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "unmanagedCallConv");
+    /// System.Reflection.CallingConventions.
+    const VARARG: i32 = 2;
+    const HAS_THIS: i32 = 0x20;
+    const EXPLICIT_THIS: i32 = 0x40;
+    let conventions = CONVENTIONS.get::<i32>(helper);
+    let ret = RETURN_TYPE.get_ref(helper);
+    Ok(MethodSig {
+        has_this: conventions & HAS_THIS != 0,
+        explicit_this: conventions & EXPLICIT_THIS != 0,
+        is_vararg: conventions & VARARG != 0,
+        // System.Runtime.InteropServices.CallingConvention counts from 1, Winapi; that is C here.
+        unmanaged_convention: match UNMANAGED.get::<i32>(helper) {
+            0 => 0,
+            convention => (convention - 1).clamp(1, 4) as u8,
+        },
+        generic_param_count: 0,
+        ret: if ret.is_null() { universe().void() } else { require_type(t, ret)? },
+        params: require_types(t, ARGUMENTS.get_ref(helper))?,
+        sentinel: None,
+    })
+}
+
+/// What an element of `refs` stands for.
+fn reference(t: Thread, object: ObjRef) -> Managed<DynamicRef> {
+    if object.is_null() {
+        return not_supported(t, "A dynamic method names null.");
+    }
+    let ty = type_of(object);
+    if ty == universe().string() {
+        Ok(DynamicRef::Text)
+    } else if known::DYNAMIC_METHOD.is(ty) {
+        method_for(t, object).map(DynamicRef::Method)
+    } else if known::SIGNATURE_HELPER.is(ty) {
+        Ok(DynamicRef::Signature(Box::leak(Box::new(call_signature(t, object)?))))
+    } else if let Some(method) = method_of(object) {
+        Ok(DynamicRef::Method(method))
+    } else if let Some(field) = field_of(object) {
+        Ok(DynamicRef::Field(field))
+    } else if ty == universe().runtime_type() {
+        require_type(t, object).map(DynamicRef::Type)
+    } else {
+        not_supported(t, &format!("A dynamic method cannot name a {}.", ty.full_name()))
+    }
+}
+
+fn references(t: Thread, object: ObjRef) -> Managed<Vec<DynamicRef>> {
+    static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
+    static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
+    let array = REFS.get_ref(object);
+    // Every second element is the runtime's own.
+    let count = COUNT.get::<i32>(object).max(0) as usize;
+    (0..count).step_by(2).map(|index| reference(t, get_element_ref(array, index))).collect()
+}
+
+fn locals(t: Thread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
+    static LOCALS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "locals");
+    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
+    static PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
+    let array = LOCALS.get_ref(generator);
+    let count = if array.is_null() { 0 } else { array_length(array) };
+    let mut out = Vec::with_capacity(count);
+    for index in 0..count {
+        let local = get_element_ref(array, index);
+        let ty = require_type(t, TYPE.get_ref(local))?;
+        out.push(LocalSig { ty, pinned: PINNED.get::<u8>(local) != 0 });
+    }
+    Ok(out)
+}
+
+/// Reads a field of a struct in an array.
+///
+/// # Safety
+/// `at` is the address of such a struct, and the field a `T`.
+unsafe fn read<T: Copy>(at: *const u8, field: &ManagedField) -> T {
+    // SAFETY: the caller's promise; the field lies inside the struct.
+    unsafe { at.add(field.offset_bytes()).cast::<T>().read_unaligned() }
+}
+
+/// The exception clauses, inner ones first; the types they catch go to the end of `refs`.
+fn clauses(t: Thread, generator: ObjRef, refs: &mut Vec<DynamicRef>) -> Managed<Vec<EhClause>> {
+    static INFOS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "ex_handlers");
+    static HANDLERS: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "handlers");
+    static TRY_START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "start");
+    static TRY_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "len");
+    static CAUGHT: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "extype");
+    static KIND: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "type");
+    static START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "start");
+    static LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "len");
+    static FILTER: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "filter_offset");
+    let infos = INFOS.get_ref(generator);
+    let mut out = Vec::new();
+    if infos.is_null() {
+        return Ok(out);
+    }
+    let size_of = |name: &str| -> Managed<usize> {
+        let ty = universe().corlib_type(EMIT, name).to_managed(t)?;
+        Ok(ty.value_size_bytes().to_managed(t)? as usize)
+    };
+    let (info_bytes, block_bytes) = (size_of("ILExceptionInfo")?, size_of("ILExceptionBlock")?);
+    for index in (0..array_length(infos)).rev() {
+        let info = element_address(infos, index, info_bytes);
+        // SAFETY: an ILExceptionInfo, whose fields have these types.
+        let (handlers, try_offset, try_len) =
+            unsafe { (read::<ObjRef>(info, &HANDLERS), read::<i32>(info, &TRY_START), read::<i32>(info, &TRY_LENGTH)) };
+        if handlers.is_null() {
+            continue;
+        }
+        // A finally block protects the handlers before it too.
+        let mut protected_end = try_offset + try_len;
+        for block_index in 0..array_length(handlers) {
+            let block = element_address(handlers, block_index, block_bytes);
+            // SAFETY: an ILExceptionBlock, whose fields have these types.
+            let (caught, kind, start, len, filter) = unsafe {
+                (
+                    read::<ObjRef>(block, &CAUGHT),
+                    read::<i32>(block, &KIND),
+                    read::<i32>(block, &START),
+                    read::<i32>(block, &LENGTH),
+                    read::<i32>(block, &FILTER),
+                )
+            };
+            let (kind, operand) = match kind {
+                0 => {
+                    let ty = if caught.is_null() { universe().object() } else { require_type(t, caught)? };
+                    refs.push(DynamicRef::Type(ty));
+                    (EhKind::Catch, DynamicCode::token(refs.len() - 1).0)
+                }
+                1 => (EhKind::Filter, filter as u32),
+                2 => (EhKind::Finally, 0),
+                4 => (EhKind::Fault, 0),
+                _ => return not_supported(t, "An exception filter without handler."),
+            };
+            let try_end = if kind == EhKind::Finally { protected_end } else { try_offset + try_len };
+            out.push(EhClause {
+                kind,
+                try_offset: try_offset as u32,
+                try_len: (try_end - try_offset) as u32,
+                handler_offset: start as u32,
+                handler_len: len as u32,
+                class_token_or_filter_offset: operand,
+            });
+            protected_end = start + len;
+        }
+    }
+    Ok(out)
+}
+
+/// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
+unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
+    static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
+    static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");
+    static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
+    static CODE: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code");
+    static CODE_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code_len");
+    static MAX_STACK: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "max_stack");
+    t.run(|| {
+        if object.is_null() {
+            return Err(exceptions::throw_argument_null(t, "m"));
+        }
+        let method = method_for(t, object)?;
+        let generator = GENERATOR.get_ref(object);
+        let mut refs = references(t, object)?;
+        for (index, named) in refs.iter().enumerate() {
+            if let DynamicRef::Text = named {
+                let text = get_element_ref(REFS.get_ref(object), 2 * index);
+                strings::set_literal(method.image(), DynamicCode::token(index).0, text);
+            }
+        }
+        let eh_clauses = clauses(t, generator, &mut refs)?;
+        let locals = locals(t, generator)?;
+        let code = CODE.get_ref(generator);
+        let length = (CODE_LENGTH.get::<i32>(generator).max(0) as usize).min(array_length(code));
+        // SAFETY: a byte[] of at least `length` elements; nothing below is a safepoint.
+        let code = unsafe { std::slice::from_raw_parts(element_address(code, 0, 1), length) }.to_vec();
+        method.define(DynamicBody {
+            max_stack: MAX_STACK.get::<i32>(generator).clamp(0, i32::from(u16::MAX)) as u16,
+            code,
+            init_locals: INIT_LOCALS.get::<u8>(object) != 0,
+            locals,
+            eh_clauses,
+            refs,
+        });
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] =
+    &[("System.Reflection.Emit.DynamicMethod::create_dynamic_method", create_dynamic_method as *const ())];

@@ -1,0 +1,204 @@
+//! Methods and assemblies made at run time: `System.Reflection.Emit`.
+//!
+//! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
+//! its CIL is imported as any other. It shares the raw metadata of its module, an image in memory without members.
+//! Invariant: a dynamic method and what it names live for ever; collecting them is left out. So are types made at run time.
+
+use crate::assembly::{Assembly, Image};
+use crate::binder::AssemblyName;
+use crate::error::{LoadError, LoadResult};
+use crate::field::Field;
+use crate::lazy::Lazy;
+use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
+use crate::resolve::LocalSig;
+use crate::ty::Ty;
+use saki_metadata::{EhClause, MethodBody, Token, minimal_image};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+
+/// What a token in the code of a dynamic method names.
+#[derive(Clone, Copy)]
+pub enum DynamicRef {
+    /// A string literal; the runtime keeps the object.
+    Text,
+    Type(Ty),
+    Method(&'static Method),
+    Field(&'static Field),
+    /// Of a `calli`.
+    Signature(&'static MethodSig),
+}
+
+/// The code of a dynamic method.
+pub struct DynamicBody {
+    pub max_stack: u16,
+    pub code: Vec<u8>,
+    pub init_locals: bool,
+    pub locals: Vec<LocalSig>,
+    pub eh_clauses: Vec<EhClause>,
+    /// By token; see `DynamicCode::token`.
+    pub refs: Vec<DynamicRef>,
+}
+
+/// What the image of a dynamic method has instead of metadata.
+pub struct DynamicCode {
+    sig: &'static MethodSig,
+    /// Where access to members is judged from.
+    scope: Ty,
+    skips_visibility: bool,
+    /// Absent while methods that call each other are made.
+    body: OnceLock<DynamicBody>,
+}
+
+impl DynamicCode {
+    /// The token of reference number `index`: the class library gives every reference two places, and counts from 1.
+    pub fn token(index: usize) -> Token {
+        Token(2 * index as u32 + 1)
+    }
+
+    pub(crate) fn reference(&self, token: Token) -> LoadResult<DynamicRef> {
+        let found = self.body.get().and_then(|body| body.refs.get(token.0 as usize / 2));
+        found.copied().ok_or_else(|| wrong_token(token))
+    }
+
+    pub(crate) fn ty(&self, token: Token) -> LoadResult<Ty> {
+        match self.reference(token)? {
+            DynamicRef::Type(ty) => Ok(ty),
+            _ => Err(wrong_token(token)),
+        }
+    }
+
+    pub(crate) fn method(&self, token: Token) -> LoadResult<&'static Method> {
+        match self.reference(token)? {
+            DynamicRef::Method(method) => Ok(method),
+            _ => Err(wrong_token(token)),
+        }
+    }
+
+    pub(crate) fn field(&self, token: Token) -> LoadResult<&'static Field> {
+        match self.reference(token)? {
+            DynamicRef::Field(field) => Ok(field),
+            _ => Err(wrong_token(token)),
+        }
+    }
+
+    pub(crate) fn call_sig(&self, token: Token) -> LoadResult<&'static MethodSig> {
+        match self.reference(token)? {
+            DynamicRef::Signature(sig) => Ok(sig),
+            _ => Err(wrong_token(token)),
+        }
+    }
+
+    pub(crate) fn locals(&self) -> Vec<LocalSig> {
+        self.body.get().map_or_else(Vec::new, |body| body.locals.clone())
+    }
+
+    pub(crate) fn sig(&self) -> &'static MethodSig {
+        self.sig
+    }
+
+    /// The body in the form of a metadata body, without a token for its locals: `Image::resolve_locals` has them.
+    pub(crate) fn method_body(&'static self) -> LoadResult<MethodBody<'static>> {
+        let Some(body) = self.body.get() else {
+            return Err(LoadError::invalid_program("a dynamic method has no code yet"));
+        };
+        Ok(MethodBody {
+            max_stack: body.max_stack,
+            code: &body.code,
+            init_locals: body.init_locals,
+            local_var_sig: Token::NIL,
+            eh_clauses: body.eh_clauses.clone(),
+        })
+    }
+}
+
+fn wrong_token(token: Token) -> LoadError {
+    LoadError::invalid_program(format!("token {token} of a dynamic method names something else"))
+}
+
+/// How to make a dynamic method.
+pub struct DynamicMethodSpec {
+    pub name: String,
+    pub module: &'static Image,
+    /// The type it is shown as a member of; access is judged from there, or else from the module.
+    pub owner: Option<Ty>,
+    pub sig: MethodSig,
+    pub skips_visibility: bool,
+}
+
+/// Makes a dynamic method, static, without code: `define` gives it that.
+///
+/// # Errors
+/// `BadImageFormat` when the module has no global type.
+pub fn create_method(spec: DynamicMethodSpec) -> LoadResult<&'static Method> {
+    let scope = match spec.owner {
+        Some(owner) => owner,
+        None => spec.module.type_def(1)?,
+    };
+    let code = DynamicCode {
+        sig: Box::leak(Box::new(spec.sig)),
+        scope,
+        skips_visibility: spec.skips_visibility,
+        body: OnceLock::new(),
+    };
+    Ok(Box::leak(Box::new(Method {
+        owner: spec.owner.unwrap_or(crate::universe().object()),
+        kind: MethodKind::Dynamic(Image::of_dynamic_method(spec.module, code)),
+        name: Box::leak(spec.name.into_boxed_str()),
+        flags: method_flags::PUBLIC | method_flags::STATIC,
+        impl_flags: impl_flags::NO_INLINING,
+        generic_args: &[],
+        definition: None,
+        runtime: Default::default(),
+        slot: AtomicU32::new(u32::MAX),
+        sig: Lazy::default(),
+    })))
+}
+
+impl Method {
+    pub fn is_dynamic(&self) -> bool {
+        matches!(self.kind, MethodKind::Dynamic(_))
+    }
+
+    fn dynamic_code(&self) -> Option<&'static DynamicCode> {
+        match self.kind {
+            MethodKind::Dynamic(image) => image.dynamic.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Gives a dynamic method its code; the first time counts.
+    pub fn define(&self, body: DynamicBody) {
+        if let Some(code) = self.dynamic_code() {
+            let _ = code.body.set(body);
+        }
+    }
+
+    /// The type from which a method's accesses are judged; None = everything is open to it.
+    pub(crate) fn access_scope(&self) -> Option<Ty> {
+        match self.dynamic_code() {
+            Some(code) if code.skips_visibility => None,
+            Some(code) => Some(code.scope),
+            None => Some(self.owner),
+        }
+    }
+}
+
+/// An assembly with one module and no types.
+///
+/// # Errors
+/// `BadImageFormat`: the names are too long.
+pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly> {
+    let bytes = minimal_image(&identity.name, identity.version, &identity.culture, &identity.name);
+    let assembly = Assembly::from_dynamic(identity, bytes)?;
+    crate::universe().binder().add_dynamic(assembly);
+    Ok(assembly)
+}
+
+/// A module of an assembly made by `create_assembly`.
+///
+/// # Errors
+/// As `create_assembly`.
+pub fn create_module(assembly: &'static Assembly, name: &str) -> LoadResult<&'static Image> {
+    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, name);
+    Image::in_dynamic_assembly(assembly, name, bytes)
+}

@@ -1,0 +1,256 @@
+//! `cargo xtask bench --suite threads`: handles, weak references, locks, allocation by several threads.
+//!
+//! Two sorts of figures, all times, so that less is better: the wall time of whole processes, and nanoseconds that a
+//! program measures itself and prints, a figure a line ("NAME 12.3 ns"; throughput as "NAME 4.5 M/s" becomes its
+//! inverse). The best of all runs counts for the latter, the median for the former. Runs of the runtimes are interleaved.
+//! Left out: judging the programs' other output.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use regex::Regex;
+
+use super::peers::Runtime;
+use super::svg::{Bar, Group, bar_chart};
+use super::{Options, Suite, compile, report, write, write_section};
+use crate::Outcome;
+use crate::process::{self, End, Job};
+
+/// Programs that are measured as a whole: name in the table, program, arguments.
+const WHOLE: &[(&str, &str, &[&str])] = &[
+    ("weak references, 10 × 5,000", "weak-refs", &["5000", "5"]),
+    ("weak references, 10 × 500,000", "weak-refs", &["500000", "1"]),
+    ("monitor stress", "monitor-stress", &[]),
+    ("allocation, 1 thread", "alloc-threads", &["1"]),
+    ("allocation, 2 threads", "alloc-threads", &["2"]),
+    ("allocation, 4 threads", "alloc-threads", &["4"]),
+    ("binary trees, depth 20", "binary-trees", &["20"]),
+];
+
+/// Programs that print figures: prefix in the table, program, arguments.
+const INNER: &[(&str, &str, &[&str])] = &[
+    ("GCHandle", "handles", &[]),
+    ("lock", "monitor-uncontended", &[]),
+    ("contended lock", "monitor-contended", &["300"]),
+];
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Required of figures whose name contains the text: at most this share of the peer's time.
+const REQUIRED: &[(&str, &str, f64)] = &[
+    ("weak references", "mono", 0.5),
+    ("weak references", "coreclr", 0.5),
+    ("GCHandle cycle", "mono", 0.5),
+    ("GCHandle cycle", "coreclr", 1.0),
+    ("monitor stress", "mono", 1.0),
+    ("monitor stress", "coreclr", 1.0),
+    ("lock statement", "mono", 1.0),
+    ("lock statement", "coreclr", 1.0),
+    ("binary trees", "coreclr", 1.0),
+];
+
+/// Nanoseconds (inner) or seconds (whole) of each runtime; `None`: it failed.
+struct Figure {
+    name: String,
+    unit: &'static str,
+    samples: Vec<Vec<f64>>,
+    max_rss_kib: Vec<u64>,
+}
+
+impl Figure {
+    fn new(name: String, unit: &'static str, runtimes: usize) -> Figure {
+        Figure { name, unit, samples: vec![Vec::new(); runtimes], max_rss_kib: vec![0; runtimes] }
+    }
+
+    /// Median of whole processes, minimum of what programs measured.
+    fn value(&self, runtime: usize) -> Option<f64> {
+        let mut samples = self.samples[runtime].clone();
+        samples.sort_by(f64::total_cmp);
+        let place = if self.unit == "s" { samples.len() / 2 } else { 0 };
+        samples.get(place).copied()
+    }
+
+    fn text(&self, runtime: usize) -> String {
+        match self.value(runtime) {
+            Some(value) if self.unit == "s" => format!("{value:.3} s, {} MiB", self.max_rss_kib[runtime] / 1024),
+            Some(value) => format!("{value:.1} ns"),
+            None => "-".to_owned(),
+        }
+    }
+}
+
+fn position(runtimes: &[Runtime], name: &str) -> Option<usize> {
+    runtimes.iter().position(|r| r.name == name)
+}
+
+/// Saki's value over the peer's.
+fn ratio(figure: &Figure, runtimes: &[Runtime], peer: &str) -> Option<f64> {
+    Some(figure.value(position(runtimes, "saki")?)? / figure.value(position(runtimes, peer)?)?)
+}
+
+fn run_once(executable: &Path, arguments: &[&str], runtime: &Runtime) -> Result<Option<process::Finished>, String> {
+    let mut argv = runtime.argv.clone();
+    argv.push(executable.display().to_string());
+    argv.extend(arguments.iter().map(|&a| a.to_owned()));
+    let finished = process::run(&Job {
+        argv: &argv,
+        directory: executable.parent().unwrap_or(Path::new(".")),
+        environment: &runtime.environment,
+        stdin: b"",
+        timeout: TIMEOUT,
+    })?;
+    if finished.end == End::Exit(0) {
+        return Ok(Some(finished));
+    }
+    let stderr = String::from_utf8_lossy(&finished.stderr);
+    let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+    eprintln!("{}: {} {reason}", runtime.name, finished.end);
+    Ok(None)
+}
+
+/// The figures in a program's output: (name, nanoseconds).
+fn figures_of(stdout: &str) -> Vec<(String, f64)> {
+    let time = Regex::new(r"^(.*?)\s+([0-9.]+)(?: ns)?\s*$").expect("a valid pattern");
+    let rate = Regex::new(r"^(.*?)\s+([0-9.]+) M/s").expect("a valid pattern");
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0);
+    stdout
+        .lines()
+        .filter_map(|line| match (rate.captures(line), time.captures(line)) {
+            (Some(found), _) => Some((found[1].trim().to_owned(), 1000.0 / number(&found[2])?)),
+            (None, Some(found)) => Some((found[1].trim().to_owned(), number(&found[2])?)),
+            (None, None) => None,
+        })
+        .collect()
+}
+
+fn measure(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Result<Vec<Figure>, String> {
+    let mut figures: Vec<Figure> = Vec::new();
+    let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| filter.is_match(name));
+    for (name, program, arguments) in WHOLE.iter().filter(|(name, ..)| wanted(name)) {
+        let executable = compile(root, program, output)?;
+        let mut figure = Figure::new((*name).to_owned(), "s", runtimes.len());
+        for _ in 0..options.runs.max(1) {
+            for (index, runtime) in runtimes.iter().enumerate() {
+                if let Some(finished) = run_once(&executable, arguments, runtime)? {
+                    figure.samples[index].push(finished.wall.as_secs_f64());
+                    figure.max_rss_kib[index] = figure.max_rss_kib[index].max(finished.max_rss_kib);
+                }
+            }
+        }
+        println!("  {name}: {}", (0..runtimes.len()).map(|i| figure.text(i)).collect::<Vec<_>>().join("; "));
+        figures.push(figure);
+    }
+    for (prefix, program, arguments) in INNER.iter().filter(|(name, ..)| wanted(name)) {
+        let executable = compile(root, program, output)?;
+        for _ in 0..options.runs.max(1) {
+            for (index, runtime) in runtimes.iter().enumerate() {
+                let Some(finished) = run_once(&executable, arguments, runtime)? else { continue };
+                for (name, value) in figures_of(&String::from_utf8_lossy(&finished.stdout)) {
+                    let name = format!("{prefix} {name}");
+                    let place = figures.iter().position(|f| f.name == name).unwrap_or_else(|| {
+                        figures.push(Figure::new(name, "ns", runtimes.len()));
+                        figures.len() - 1
+                    });
+                    figures[place].samples[index].push(value);
+                }
+            }
+        }
+        println!("  {prefix}: done");
+    }
+    Ok(figures)
+}
+
+fn table(figures: &[Figure], runtimes: &[Runtime]) -> String {
+    let names: Vec<&str> = runtimes.iter().map(|r| r.name).collect();
+    let mut out = format!("| figure | {} | Saki/Mono | Saki/CoreCLR |\n", names.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(names.len() + 3));
+    for figure in figures {
+        let cells: Vec<String> = (0..runtimes.len()).map(|i| figure.text(i)).collect();
+        let ratios = ["mono", "coreclr"]
+            .map(|peer| ratio(figure, runtimes, peer).map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
+        let _ = writeln!(out, "| {} | {} | {} |", figure.name, cells.join(" | "), ratios.join(" | "));
+    }
+    out
+}
+
+/// Lines about the required figures, and whether all that were measured are met.
+fn verdicts(figures: &[Figure], runtimes: &[Runtime]) -> (String, bool) {
+    let (mut out, mut all_met) = (String::new(), true);
+    for (pattern, peer, limit) in REQUIRED {
+        let measured: Vec<(&str, f64)> = figures
+            .iter()
+            .filter(|f| f.name.contains(pattern))
+            .filter_map(|f| Some((f.name.as_str(), ratio(f, runtimes, peer)?)))
+            .collect();
+        let missed: Vec<String> =
+            measured.iter().filter(|(_, r)| r > limit).map(|(name, r)| format!("{name} {r:.2}")).collect();
+        all_met &= missed.is_empty();
+        let state = match (measured.is_empty(), missed.is_empty()) {
+            (true, _) => "not measured".to_owned(),
+            (false, true) => "met".to_owned(),
+            (false, false) => format!("**missed**: {}", missed.join(", ")),
+        };
+        let _ = writeln!(out, "- {pattern}: at most {limit} × {peer}: {state}");
+    }
+    (out, all_met)
+}
+
+fn chart(figures: &[Figure], runtimes: &[Runtime]) -> Option<String> {
+    let reference = position(runtimes, "mono")?;
+    let groups: Vec<Group> = figures
+        .iter()
+        .filter_map(|figure| {
+            let base = figure.value(reference)?;
+            let bars = (0..runtimes.len())
+                .filter_map(|series| Some(Bar { series, ratio: figure.value(series)? / base }))
+                .collect();
+            Some(Group { label: figure.name.clone(), bars })
+        })
+        .collect();
+    let names: Vec<&str> = runtimes.iter().map(|r| r.name).collect();
+    Some(bar_chart("Time relative to Mono (logarithmic; shorter is faster)", &names, &groups))
+}
+
+/// Measures and prints; with `--markdown` writes the second part of docs/benchmarks.md and its plot docs/threads.svg.
+/// Errors: a program does not compile. The verdict is false when a required figure was missed.
+pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
+    let figures = measure(root, options, runtimes, output)?;
+    let (verdicts, all_met) = verdicts(&figures, runtimes);
+    let table = table(&figures, runtimes);
+    print!("\n{table}\n{verdicts}");
+    if options.markdown {
+        let mut page = format!(
+            "## Threads, handles, locks\n\nWritten by `./x bench --suite threads --markdown` on {}: {}.\n\nWhole programs: \
+             median wall seconds of {} interleaved runs and peak resident memory. Nanoseconds: measured inside the \
+             program, best of all runs; contended locks as time per turn. Ratios below 1: Saki is faster.\n\n",
+            report::utc_now(),
+            report::machine(),
+            options.runs
+        );
+        for runtime in runtimes {
+            let _ = writeln!(page, "- {}: {}", runtime.name, runtime.version);
+        }
+        if let Some(chart) = chart(&figures, runtimes) {
+            write(&root.join("docs/threads.svg"), &chart)?;
+            page.push_str("\n![times relative to Mono](threads.svg)\n");
+        }
+        let _ = write!(page, "\n{table}\nRequired:\n\n{verdicts}");
+        write_section(&root.join("docs/benchmarks.md"), Suite::Threads, &page)?;
+    }
+    Ok(all_met)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_from_both_forms() {
+        let check = |line: &str, name: &str, value: f64| assert_eq!(figures_of(line), [(name.to_owned(), value)]);
+        check("cycle-weak-8 23.5", "cycle-weak-8", 23.5);
+        check("lock statement            7.25 ns", "lock statement", 7.25);
+        check("plain     4 threads      4.00 M/s   share 0.93", "plain     4 threads", 250.0);
+        assert!(figures_of("ok\n").is_empty());
+    }
+}
