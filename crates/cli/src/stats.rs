@@ -1,8 +1,8 @@
 //! `--stats` and `--missing`: what a run cost and what it lacked, on stderr.
 
 use saki_runtime::compile::STATISTICS;
-use std::sync::atomic::Ordering;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What to print at exit: (time from the command's start to `Main`, statistics, missing features).

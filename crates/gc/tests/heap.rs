@@ -469,8 +469,8 @@ impl Stage<'_> {
             let second = self.finalizable(self.types.finalizable, NULL, 2);
             saki_gc::suppress_finalizer(first);
             saki_gc::suppress_finalizer(second);
-            saki_gc::register_finalizer(self.thread, second);
-            saki_gc::register_finalizer(self.thread, second);
+            saki_gc::register_finalizer_again(self.thread, second);
+            saki_gc::register_finalizer_again(self.thread, second);
         });
         self.collect(true);
         let ready: Vec<u64> = std::iter::from_fn(|| saki_gc::next_finalizable().map(value)).collect();

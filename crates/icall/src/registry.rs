@@ -1,6 +1,6 @@
 //! All tables of this crate, and of the crates below it, in one call.
 
-use crate::{diagnostics, globalization, io, mono, net, runtime_services, security, system, text, threading};
+use crate::{diagnostics, globalization, io, mono, net, process, runtime_services, security, system, text, threading};
 use saki_runtime::InternalCall;
 use saki_runtime::internal_calls::register;
 
@@ -29,6 +29,9 @@ const TABLES: &[&[InternalCall]] = &[
     net::socket_options::TABLE,
     net::socket_select::TABLE,
     net::socket_transfer::TABLE,
+    process::information::TABLE,
+    process::native_methods::TABLE,
+    process::start::TABLE,
     runtime_services::context::TABLE,
     runtime_services::gc_handle::TABLE,
     runtime_services::runtime_helpers::TABLE,

@@ -108,18 +108,32 @@ unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
+/// Delegate, result address and parameters of an asynchronous call.
+const MAX_ARGUMENT_WORDS: usize = 66;
+
 /// Calls a delegate with boxed arguments (its first parameters); by-reference ones are changed in the array.
 fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let call = invoke_method(object::type_of(delegate)).to_managed(t)?;
     let sig = call.sig().to_managed(t)?;
-    let mut words = vec![Slot::from_ref(delegate)];
+    if sig.params.len() + 2 > MAX_ARGUMENT_WORDS {
+        let message = "The delegate has too many parameters for an asynchronous call.";
+        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+    }
+    // In this frame, which the collector scans: a heap block would hide the references from it.
+    let mut words = [Slot(0); MAX_ARGUMENT_WORDS];
+    let mut used = 0;
+    let mut push = |slot: Slot| {
+        words[used] = slot;
+        used += 1;
+    };
+    push(Slot::from_ref(delegate));
     // A struct result is written into its box at once; the box is found on this stack.
     let mut boxed_result = ObjRef::NULL;
     let returns_struct =
         saki_il::synth::builder::mem_type(sig.ret).to_managed(t)?.is_none() && sig.ret != universe().void();
     if returns_struct {
         boxed_result = object::new_instance(t, sig.ret)?;
-        words.push(Slot::from_ptr(object::unboxed(boxed_result)));
+        push(Slot::from_ptr(object::unboxed(boxed_result)));
     }
     let mut nullables = Vec::new();
     for (index, param) in sig.params.iter().enumerate() {
@@ -128,11 +142,11 @@ fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef>
         let mut value = object::get_element_ref(arguments, index);
         if ty.is_nullable() {
             value = nullable_instance(t, ty, value)?;
-            nullables.push((index, ty, value));
-            // Keeps it alive while the call runs.
+            nullables.push((index, ty));
+            // Where it is found again after the call.
             object::set_element_ref(t, arguments, index, value);
         }
-        words.push(if ty.is_reference_type() {
+        push(if ty.is_reference_type() {
             match pointee {
                 Some(_) => Slot::from_ptr(object::element_address(arguments, index, 8)),
                 None => Slot::from_ref(value),
@@ -144,8 +158,9 @@ fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef>
             unsafe { invoke::load_slot(ty, object::unboxed(value)) }
         });
     }
-    let outcome = invoke::invoke(t, call, &words);
-    for (index, ty, value) in nullables {
+    let outcome = invoke::invoke(t, call, &words[..used]);
+    for (index, ty) in nullables {
+        let value = object::get_element_ref(arguments, index);
         let reboxed = object::box_value(t, ty, object::unboxed(value))?;
         object::set_element_ref(t, arguments, index, reboxed);
     }

@@ -346,6 +346,74 @@ fn reference_stores_test_the_log_bit() {
     assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (6, 1));
 }
 
+/// Runs the operation on an object with this sync word; gives the word after and the calls of the runtime.
+fn on_sync_word(m: &mut Machine, op: fn(ValueId) -> Op, word: u64) -> (u64, u64) {
+    let mut ir = Ir::new("lock", &[REF], None);
+    let object = ir.get(0);
+    ir.push(op(object), IrType::Void);
+    ir.end(Terminator::Ret(None));
+    let mut object = Box::new([0, word]);
+    m.thread.managed_id = 5;
+    m.thread.stub_result = 0;
+    assert_eq!(m.eval(&ir, &[object.as_mut_ptr() as u64]), Ok(0));
+    (std::hint::black_box(&object)[1], m.thread.stub_result)
+}
+
+#[test]
+fn thin_locks_are_taken_and_left_in_line() {
+    const HASH: u64 = 0xdead_beef_0000_0002;
+    const MINE: u64 = 5 << 8;
+    const OTHERS: u64 = 6 << 8;
+    const INFLATED: u64 = 1;
+    let entries = |more: u64| more << 2;
+    let mut m = Machine::new();
+    for hash in [0, HASH] {
+        let mut enter = |word| on_sync_word(&mut m, Op::MonitorEnter, word | hash);
+        assert_eq!(enter(0), (MINE | hash, 0));
+        assert_eq!(enter(MINE), (MINE | entries(1) | hash, 0));
+        assert_eq!(enter(MINE | entries(62)), (MINE | entries(63) | hash, 0));
+        for not_ours in [MINE | entries(63), OTHERS, OTHERS | entries(1), MINE | INFLATED, OTHERS | INFLATED] {
+            assert_eq!(enter(not_ours), (not_ours | hash, 1), "{not_ours:x}");
+        }
+        let mut exit = |word| on_sync_word(&mut m, Op::MonitorExit, word | hash);
+        assert_eq!(exit(MINE), (hash, 0));
+        assert_eq!(exit(MINE | entries(1)), (MINE | hash, 0));
+        assert_eq!(exit(MINE | entries(63)), (MINE | entries(62) | hash, 0));
+        for not_ours in [0, OTHERS, OTHERS | entries(1), MINE | INFLATED, OTHERS | INFLATED] {
+            assert_eq!(exit(not_ours), (not_ours | hash, 1), "{not_ours:x}");
+        }
+    }
+    let mut ir = Ir::new("null", &[REF], None);
+    let object = ir.get(0);
+    ir.push(Op::MonitorEnter(object), IrType::Void);
+    ir.end(Terminator::Ret(None));
+    m.thread.stub_result = 0;
+    assert_eq!(m.eval(&ir, &[0]), Ok(0));
+    assert_eq!(m.thread.stub_result, 1, "null is the runtime's");
+}
+
+#[test]
+fn exchanged_references_get_the_barrier() {
+    let mut m = Machine::new();
+    let mut ir = Ir::new("exchange", &[REF, REF], Some(REF));
+    let (object, value) = (ir.get(0), ir.get(1));
+    let offset = ir.i64(16);
+    let addr = ir.bin(BinOp::Add, object, offset, IrType::ByRef);
+    let old = ir.push(Op::AtomicRmw { op: AtomicRmw::Exchange, addr, value, mem: MemType::Ref }, REF);
+    let old = ir.push(Op::AtomicCas { addr, expected: value, new: old, mem: MemType::Ref }, REF);
+    ir.ret(old);
+    let mut object = Box::new([0u64, 0, 7, 0]);
+    let address = object.as_mut_ptr() as usize;
+    let mut bits = [0u8; 4];
+    m.thread.log_bit_base = (bits.as_mut_ptr() as usize).wrapping_sub(address >> 6);
+    assert_eq!(m.eval(&ir, &[address as u64, 9]), Ok(9));
+    assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (7, 0));
+    bits[0] = 1 << ((address >> 3) & 7);
+    std::hint::black_box(&bits);
+    assert_eq!(m.eval(&ir, &[address as u64, 9]), Ok(9));
+    assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (7, 2));
+}
+
 #[test]
 fn filters_reach_their_parents_locals() {
     let mut m = Machine::new();

@@ -67,8 +67,12 @@ fn metadata(assembly: &str, version: [u16; 4], culture: &str, module: &str) -> V
     put32(&mut tables, culture);
     pad4(&mut tables);
 
-    let streams: [(&[u8], Vec<u8>); 4] =
-        [(b"#~\0\0", tables), (b"#Strings\0\0\0\0", strings), (b"#GUID\0\0\0", vec![0; 16]), (b"#Blob\0\0\0", vec![0; 4])];
+    let streams: [(&[u8], Vec<u8>); 4] = [
+        (b"#~\0\0", tables),
+        (b"#Strings\0\0\0\0", strings),
+        (b"#GUID\0\0\0", vec![0; 16]),
+        (b"#Blob\0\0\0", vec![0; 4]),
+    ];
     let mut out = Vec::from(*b"BSJB\x01\0\x01\0\0\0\0\0\x0c\0\0\0v4.0.30319\0\0\0\0");
     put16(&mut out, streams.len() as u16);
     let headers_bytes: usize = streams.iter().map(|(name, _)| 8 + name.len()).sum();

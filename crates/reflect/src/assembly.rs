@@ -195,7 +195,7 @@ unsafe extern "C" fn get_modules(t: Thread, this: ObjRef) -> ObjRef {
 
 unsafe extern "C" fn get_referenced_assemblies(t: Thread, assembly: ObjRef) -> usize {
     t.run(|| {
-        let names = referenced_names(&require_assembly(t, assembly)?.image.meta).to_managed(t)?;
+        let names = referenced_names(require_assembly(t, assembly)?.image.meta).to_managed(t)?;
         Ok(pointer_array(&names) as usize)
     })
 }

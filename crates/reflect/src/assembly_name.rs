@@ -125,7 +125,7 @@ unsafe extern "C" fn get_native_name(t: Thread, assembly: usize) -> usize {
         if let Some(&known) = NAMES.lock().as_ref().and_then(|names| names.get(&assembly)) {
             return Ok(known);
         }
-        let name = name_of_image(&found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
+        let name = name_of_image(found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
         let made = Box::leak(Box::new(name)) as *mut MonoAssemblyName as usize;
         Ok(*NAMES.lock().get_or_insert_default().entry(assembly).or_insert(made))
     })

@@ -89,7 +89,7 @@ fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
         sig,
         skips_visibility: SKIP_VISIBILITY.get::<u8>(object) != 0,
     };
-    let made = create_method(spec).to_managed(t)?;
+    let made = create_method(spec);
     // SAFETY: an aligned word inside a live object; managed code only reads it.
     let cell = unsafe { AtomicUsize::from_ptr(DYNAMIC_METHOD_HANDLE.address(object)) };
     // Methods that call each other, made by two threads: the first wins. Release: publishes the method; Acquire: sees it.

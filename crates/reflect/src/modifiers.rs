@@ -7,7 +7,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
-/// The required or the optional modifiers at the top of a signature type, outermost first.
+/// The required or the optional modifiers at the top of a signature type, innermost first.
 fn modifiers(image: &'static Image, sig: &TypeSig, optional: bool, context: &GenericContext) -> LoadResult<Vec<Ty>> {
     let mut out = Vec::new();
     let mut at = sig;
@@ -20,9 +20,11 @@ fn modifiers(image: &'static Image, sig: &TypeSig, optional: bool, context: &Gen
                 at = inner;
             }
             TypeSig::ByRef(inner) | TypeSig::Pinned(inner) => at = inner,
-            _ => return Ok(out),
+            _ => break,
         }
     }
+    out.reverse();
+    Ok(out)
 }
 
 /// A Type[]; null when there are none, for which managed code has a shared empty array.

@@ -191,7 +191,7 @@ pub fn is_assignable_from(target: Ty, source: Ty) -> LoadResult<bool> {
     match (&target.kind, &source.kind) {
         (TypeKind::ByRef(to), TypeKind::ByRef(from)) => byref_assignable(to, from),
         (TypeKind::ByRef(_), _) | (_, TypeKind::ByRef(_)) => Ok(false),
-        _ if target == universe().object() => Ok(true),
+        _ if target == universe().object() => Ok(!source.is_pointer()),
         _ => source.is_assignable_to(target),
     }
 }

@@ -11,11 +11,12 @@ use crate::cells::Cell;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
-use crate::object;
+use crate::object::{self, type_of};
 use crate::strings;
 use crate::thread::{Managed, Thread};
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
 use saki_types::{Ty, universe};
 use std::sync::atomic::Ordering;
 
@@ -107,6 +108,10 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
         }
     }
     let outcome = run(t, ty);
+    let aborted = match outcome {
+        Err(_) if type_of(t.pending()).is_corlib("System.Threading", "ThreadAbortException") => t.pending(),
+        _ => ObjRef::NULL,
+    };
     let failure = match outcome {
         Ok(()) => None,
         Err(thrown) => Some(wrap(t, ty, thrown)),
@@ -128,6 +133,8 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
     FINISHED.notify_all();
     match failure {
         None => Ok(()),
+        // An abort goes on as what it is; only later accesses see that the constructor failed.
+        Some(_) if !aborted.is_null() => Err(t.throw(aborted)),
         Some(exception) => Err(t.throw(exception)),
     }
 }
@@ -162,9 +169,13 @@ fn reported_name(ty: Ty) -> String {
 }
 
 /// The TypeInitializationException around what the constructor threw.
-fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> saki_abi::ObjRef {
+fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
     let inner = t.take_pending();
+    // An abort in flight would be thrown again by the exception's constructor.
+    let in_flight = &t.managed().roots[saki_thread::root::ABORT_EXCEPTION];
+    let abort = in_flight.get();
+    in_flight.set(ObjRef::NULL);
     let made = (|| {
         let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
         let exception = object::new_instance(t, class)?;
@@ -178,5 +189,6 @@ fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> saki_abi::ObjRef {
         }
         Ok(exception)
     })();
+    in_flight.set(abort);
     made.unwrap_or_else(|_: exceptions::Thrown| t.take_pending())
 }

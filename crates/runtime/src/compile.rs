@@ -270,7 +270,10 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
     info.inline_sites = compiled
         .inline_sites
         .iter()
-        .map(|s| saki_code::InlineSite { method: s.method as *const Method as *const (), call_position: s.call_position })
+        .map(|s| saki_code::InlineSite {
+            method: s.method as *const Method as *const (),
+            call_position: s.call_position,
+        })
         .collect();
     info.il_map = compiled
         .il_map

@@ -69,7 +69,8 @@ pub fn init(
     resolved_code: Option<usize>,
 ) -> Managed<()> {
     let kind = delegate_kind(type_of(delegate), method, !target.is_null()).to_managed(t)?;
-    if kind == DelegateKind::ClosedInstance && target.is_null() {
+    // `CreateDelegate` may bind null; the constructor, which is given code, may not.
+    if kind == DelegateKind::ClosedInstance && target.is_null() && resolved_code.is_some() {
         return Err(exceptions::throw(
             t,
             "System",
@@ -81,6 +82,7 @@ pub fn init(
     if kind == DelegateKind::ClosedInstance
         && (method.is_virtual() || method.owner.is_interface())
         && resolved_code.is_none()
+        && !target.is_null()
     {
         actual = type_of(target).resolve_virtual(method).to_managed(t)?;
     }
@@ -91,7 +93,7 @@ pub fn init(
         // ldvirtftn has resolved the method: that one is what Delegate.Method shows.
         // SAFETY: entries and code belong to `&'static Method`s.
         actual = unsafe { &*found };
-    } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() {
+    } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() && !target.is_null() {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
         actual = type_of(target).resolve_virtual(method).to_managed(t)?;
     }

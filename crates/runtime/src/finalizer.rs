@@ -78,7 +78,14 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
         }
     };
     if invoke::invoke_prepared(t, call, &[Slot::from_ref(object)]).is_err() {
+        let exception = t.take_pending();
+        if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
+            // An abort ends one finalizer only.
+            crate::pending::forget_abort(t);
+            return;
+        }
         // As .NET 2.0 and later: an exception out of a finalizer ends the process.
+        t.set_pending(exception);
         crate::unhandled::report_and_exit(t);
     }
 }

@@ -148,6 +148,9 @@ pub fn invoke_address(t: Thread, target: usize, sig: &CallSig, has_this: bool, a
     if outcome != 0 { Err(Thrown(())) } else { Ok(Slot(result)) }
 }
 
+/// `this` and arguments of a virtual call made by the runtime itself.
+const MAX_VIRTUAL_WORDS: usize = 8;
+
 /// Calls `method` on `receiver` virtually.
 ///
 /// # Errors
@@ -157,9 +160,14 @@ pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args
     let target = exact.resolve_virtual(method).to_managed(t)?;
     let this =
         if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
-    let mut words = vec![this];
-    words.extend_from_slice(args);
-    invoke(t, target, &words)
+    if args.len() >= MAX_VIRTUAL_WORDS {
+        saki_base::bug!("{} argument words for {}", args.len(), method.name);
+    }
+    // In this frame, which the collector scans: a heap block would hide the references from it.
+    let mut words = [Slot(0); MAX_VIRTUAL_WORDS];
+    words[0] = this;
+    words[1..=args.len()].copy_from_slice(args);
+    invoke(t, target, &words[..=args.len()])
 }
 
 /// Turns a word into an object: boxes value types, gives null for void.

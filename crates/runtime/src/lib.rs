@@ -30,6 +30,7 @@ pub mod source_lines;
 pub mod stack_trace;
 pub mod statics;
 pub mod strings;
+pub mod suspension;
 pub mod tail_arguments;
 pub mod thread;
 pub mod thread_data;

@@ -48,7 +48,10 @@ pub fn new_instance(t: Thread, ty: Ty) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the value is vouched for by compiled code, as everything an internal call gets")]
+#[expect(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "the value is vouched for by compiled code, as everything an internal call gets"
+)]
 pub fn box_value(t: Thread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
     if ty.is_nullable() {
         let (has_value, value) = nullable_offsets(t, ty)?;

@@ -11,14 +11,15 @@
 
 use crate::exceptions::{self, Thrown};
 use crate::thread::Thread;
-use crate::thread_data;
+use crate::{suspension, thread_data};
 use saki_abi::ObjRef;
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
 use saki_sync::monitor::BlockEnd;
-use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
+use saki_thread::{POLL_INTERRUPT, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT, root};
 use saki_types::Method;
 use saki_unwind::Frames;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws a requested abort.
@@ -26,6 +27,10 @@ pub fn safepoint(t: Thread) {
     let thread = t.managed();
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
+    // Relaxed: what it asks for is in the thread's state, which is read with Acquire.
+    if thread.poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
+        suspension::stay_suspended(t);
+    }
     if !t.pending().is_null() {
         return;
     }

@@ -30,8 +30,7 @@ pub fn note(method: &'static Method, code_bytes: u32, nanoseconds: u64) {
         return;
     }
     let arguments = method.owner.args.iter().chain(method.generic_args);
-    let canonical: Vec<Ty> =
-        arguments.map(|a| if a.is_reference_type() { universe().object() } else { *a }).collect();
+    let canonical: Vec<Ty> = arguments.map(|a| if a.is_reference_type() { universe().object() } else { *a }).collect();
     if canonical.is_empty() || !canonical.contains(&universe().object()) {
         return;
     }

@@ -25,7 +25,7 @@ fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
         table.get_or_insert_default().entry(key).or_insert_with(|| Box::leak(Box::default()))
     });
     // Not under the table's lock: reading a file takes long.
-    symbols.get_or_init(|| SymbolFile::find_for(&image.meta)).as_ref()
+    symbols.get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
 }
 
 /// Where the instruction at `il_offset` (bytes) of `method` comes from. `None` without symbols for it, and for

@@ -36,10 +36,12 @@ pub static INTERRUPT_WANTED: ManagedField =
 
 /// Bits of `System.Threading.ThreadState`.
 pub mod state {
+    pub const SUSPEND_REQUESTED: u32 = 2;
     pub const BACKGROUND: u32 = 4;
     pub const UNSTARTED: u32 = 8;
     pub const STOPPED: u32 = 16;
     pub const WAIT_SLEEP_JOIN: u32 = 32;
+    pub const SUSPENDED: u32 = 64;
     pub const ABORT_REQUESTED: u32 = 128;
     pub const ABORTED: u32 = 256;
 }
@@ -64,7 +66,7 @@ pub fn add_exit_hook(hook: ExitHook) {
 }
 
 /// The state bits that last. The object stays in place while the caller's frame holds it.
-fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
+pub(crate) fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
     // SAFETY: an `int` field of the object, aligned; only atomics touch it.
     unsafe { &*STATE.address::<AtomicU32>(internal) }
 }

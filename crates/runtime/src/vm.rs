@@ -137,6 +137,10 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     saki_unwind::install(Callbacks { is_instance, on_frame, outermost_reached, new_fault_exception, current_thread });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::register_with_collector();
+    saki_types::lazy::set_blocking_hook(|wait| match saki_thread::current() {
+        Some(thread) if !thread.is_in_safe_region() => thread.blocking(wait),
+        _ => wait(),
+    });
     let thread = saki_thread::attach_current(ThreadKind::Main);
     saki_thread::add_hooks(&thread_data::HOOKS);
     // SAFETY: the thread just attached.
@@ -285,15 +289,15 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;
     let sig = main.sig().to_managed(t)?;
     MAIN_RETURNS_VALUE.store(sig.ret != universe().void(), Ordering::Relaxed);
-    let mut words = Vec::new();
+    let mut word = [Slot(0)];
     if !sig.params.is_empty() {
         let array = object::new_array(t, universe().string(), args.len())?;
         for (index, arg) in args.iter().enumerate() {
             object::set_element_ref(t, array, index, strings::new_string(t, arg)?);
         }
-        words.push(Slot::from_ref(array));
+        word[0] = Slot::from_ref(array);
     }
-    let result = invoke::invoke(t, main, &words)?;
+    let result = invoke::invoke(t, main, &word[..sig.params.len().min(1)])?;
     if sig.ret == universe().void() {
         return Ok(exit_code());
     }

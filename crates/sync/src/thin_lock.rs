@@ -11,6 +11,10 @@
 //! | thin | 0 | owner's managed id | extra entries | owner: CAS Relaxed (recursion), CAS Release to free |
 //! | inflated | 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
 //!
+//! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes, which are
+//! sequentially consistent there. The collector deflates at every collection (`runtime::monitors::update_weak`): an index
+//! read before cannot be in use then, because no safepoint lies between reading it and being counted by the monitor.
+//!
 //! Any thread may set the hash once (`hashed` = 1, CAS) in every state, and may inflate a free or thin word by CAS: the
 //! word carries owner and recursion, so the new monitor starts with exactly what the CAS confirms, and the owner finds
 //! the monitor when its own CAS fails. The Release of the inflating CAS pairs with the Acquire load of the readers: who

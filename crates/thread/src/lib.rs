@@ -51,7 +51,7 @@ pub use registry::{
     ThreadHooks, ThreadRef, add_hooks, attach_current, detach_current, find_thread, for_each_thread, thread_count,
 };
 #[cfg(not(loom))]
-pub use request::{POLL_INTERRUPT, POLL_PREEMPT, POLL_STOP, REQUEST_ABORT, REQUEST_INTERRUPT};
+pub use request::{POLL_INTERRUPT, POLL_PREEMPT, POLL_STOP, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT};
 #[cfg(not(loom))]
 pub use safepoint::{
     StopReason, StopToken, enter_native, leave_native, resume_the_world, stop_latency_histogram, stop_the_world,

@@ -13,6 +13,8 @@ pub const POLL_STOP: u32 = crate::protocol::STOP;
 pub const POLL_INTERRUPT: u32 = 2;
 /// Poll bit: the scheduler wants the carrier.
 pub const POLL_PREEMPT: u32 = 4;
+/// Poll bit: `Thread.Suspend`. Not a request, because it ends no wait.
+pub const POLL_SUSPEND: u32 = 8;
 
 /// `Thread.Interrupt`: ends the current or next interruptible wait.
 pub const REQUEST_INTERRUPT: u32 = 1;

@@ -35,13 +35,12 @@ mod visibility {
     pub const NESTED_FAMILY_AND_ASSEMBLY: u32 = 6;
 }
 
-/// Whether code in `from` may call `to`.
+/// Whether code in `from` may call `to`. Mono lets dynamic methods call everything.
 ///
 /// # Errors
 /// `BadImageFormat`; what loading base classes gives.
 pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> {
-    let Some(scope) = from.access_scope() else { return Ok(true) };
-    Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
+    Ok(from.owner == to.owner || from.is_dynamic() || member(from.owner, to.owner, to.flags)?)
 }
 
 /// Whether code in `from` may use `to`.
@@ -143,8 +142,11 @@ fn encloses(outer: Ty, inner: Ty) -> LoadResult<bool> {
     Ok(false)
 }
 
-/// Whether `ty` is `ancestor` or derives from an instantiation of it.
+/// Whether `ty` is `ancestor`, derives from an instantiation of it, or implements one.
 fn is_family(ty: Ty, ancestor: Ty) -> LoadResult<bool> {
+    if ancestor.is_interface() {
+        return Ok(definition(ty) == ancestor || ty.interfaces()?.iter().any(|&i| definition(i) == ancestor));
+    }
     let mut at = Some(ty);
     while let Some(ty) = at {
         if definition(ty) == ancestor {

@@ -223,9 +223,7 @@ impl Image {
                         None => None,
                     }
                 }
-                TableId::AssemblyRef => {
-                    self.assembly_ref(scope.rid())?.image.find_type(namespace, name)?
-                }
+                TableId::AssemblyRef => self.assembly_ref(scope.rid())?.image.find_type(namespace, name)?,
                 TableId::ModuleRef => {
                     let row = self.meta.module_ref(scope.rid())?;
                     self.load_module(self.meta.string(row.name)?)?.find_type_here(namespace, name)?

@@ -146,9 +146,10 @@ impl Binder {
             let version = [row.major_version, row.minor_version, row.build_number, row.revision_number];
             let token = token_of_key(meta.blob(row.public_key)?);
             let loaded = self.loaded.read().expect("not poisoned");
-            if let Some(found) = loaded.iter().find(|a| {
-                a.name == name && a.culture == culture && a.version == version && a.public_key_token == token
-            }) {
+            if let Some(found) = loaded
+                .iter()
+                .find(|a| a.name == name && a.culture == culture && a.version == version && a.public_key_token == token)
+            {
                 return Ok(found);
             }
         }

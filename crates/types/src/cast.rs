@@ -56,12 +56,6 @@ impl Type {
                 return Ok(false);
             }
             (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(self, target),
-            (TypeKind::Ptr(from), TypeKind::Ptr(to)) => {
-                return Ok(reduced_element(from.underlying().element_type)
-                    == reduced_element(to.underlying().element_type)
-                    && from.is_value_type()
-                    && !matches!(from.element_type, ElementType::ValueType));
-            }
             _ => {}
         }
         if target.is_interface() {
@@ -106,7 +100,7 @@ fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
             && from.generic_param().is_some_and(|p| p.flags & 4 != 0));
     }
     if from.is_pointer() || to.is_pointer() {
-        return from.is_assignable_to(to);
+        return Ok(false);
     }
     // Integers of one size and enums over them may be viewed as each other; bool and char only as themselves.
     let (a, b) = (from.underlying(), to.underlying());

@@ -42,9 +42,8 @@ pub struct DynamicBody {
 /// What the image of a dynamic method has instead of metadata.
 pub struct DynamicCode {
     sig: &'static MethodSig,
-    /// Where access to members is judged from.
-    scope: Ty,
-    skips_visibility: bool,
+    /// Where access to fields is judged from; None = all are open to it.
+    scope: Option<Ty>,
     /// Absent while methods that call each other are made.
     body: OnceLock<DynamicBody>,
 }
@@ -119,28 +118,20 @@ fn wrong_token(token: Token) -> LoadError {
 pub struct DynamicMethodSpec {
     pub name: String,
     pub module: &'static Image,
-    /// The type it is shown as a member of; access is judged from there, or else from the module.
+    /// The type it is shown as a member of, and access to fields is judged from. Methods without one may use all, as in Mono.
     pub owner: Option<Ty>,
     pub sig: MethodSig,
     pub skips_visibility: bool,
 }
 
 /// Makes a dynamic method, static, without code: `define` gives it that.
-///
-/// # Errors
-/// `BadImageFormat` when the module has no global type.
-pub fn create_method(spec: DynamicMethodSpec) -> LoadResult<&'static Method> {
-    let scope = match spec.owner {
-        Some(owner) => owner,
-        None => spec.module.type_def(1)?,
-    };
+pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
     let code = DynamicCode {
         sig: Box::leak(Box::new(spec.sig)),
-        scope,
-        skips_visibility: spec.skips_visibility,
+        scope: spec.owner.filter(|_| !spec.skips_visibility),
         body: OnceLock::new(),
     };
-    Ok(Box::leak(Box::new(Method {
+    Box::leak(Box::new(Method {
         owner: spec.owner.unwrap_or(crate::universe().object()),
         kind: MethodKind::Dynamic(Image::of_dynamic_method(spec.module, code)),
         name: Box::leak(spec.name.into_boxed_str()),
@@ -151,7 +142,7 @@ pub fn create_method(spec: DynamicMethodSpec) -> LoadResult<&'static Method> {
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
         sig: Lazy::default(),
-    })))
+    }))
 }
 
 impl Method {
@@ -173,11 +164,10 @@ impl Method {
         }
     }
 
-    /// The type from which a method's accesses are judged; None = everything is open to it.
+    /// The type from which a method's uses of fields are judged; None = all are open to it.
     pub(crate) fn access_scope(&self) -> Option<Ty> {
         match self.dynamic_code() {
-            Some(code) if code.skips_visibility => None,
-            Some(code) => Some(code.scope),
+            Some(code) => code.scope,
             None => Some(self.owner),
         }
     }

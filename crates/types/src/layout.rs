@@ -192,8 +192,10 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
         if field_ty.is_reference_type() {
             if !at.is_multiple_of(8) {
-                let message =
-                    format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name);
+                let message = format!(
+                    "Reference typed field '{}' has explicit offset that is not pointer-size aligned.",
+                    field.name
+                );
                 return Err(LoadError::type_load(message, ty.full_name()));
             }
             refs.push(at as u32);
@@ -206,11 +208,13 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
 
     if kind == type_flags::EXPLICIT_LAYOUT {
         let mut end = start;
+        // As in Mono, offsets count from the first field of the root class: derived classes may overlay inherited fields.
+        let origin = if is_value { 0 } else { u64::from(OBJECT_HEADER_BYTES) };
         for &(field, field_ty, field_size, field_align) in &measured {
             let Some(offset) = def.image.meta.field_layout(field.rid)? else {
                 return Err(error(ty, &format!("field {} has no explicit offset", field.name)));
             };
-            let at = start + u64::from(offset);
+            let at = origin + u64::from(offset);
             put(field, field_ty, at)?;
             align = align.max(field_align);
             end = end.max(at + u64::from(field_size));
@@ -235,7 +239,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     }
     if is_value || kind != 0 {
         size = size.max(start + u64::from(declared_size));
-        if is_value {
+        // A size given with explicit offsets is exact.
+        if is_value && !(kind == type_flags::EXPLICIT_LAYOUT && declared_size != 0) {
             size = align_up(size.max(1), align);
         }
     }
@@ -245,9 +250,22 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     refs.sort_unstable();
     refs.dedup();
     if kind == type_flags::EXPLICIT_LAYOUT {
+        forget_shared_words(&mut refs, &measured);
         check_no_overlap(ty, &refs, &measured)?;
     }
     Ok(InstanceLayout { size_bytes: size as u32, align_bytes: align, ref_offsets: refs, is_blittable: blittable })
+}
+
+/// A reference that shares its word with a native number or pointer is none for the collector: the word may hold anything.
+/// Programs convert so between the two on the stack, which is scanned conservatively.
+fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32, u32)]) {
+    use ElementType as E;
+    for (field, field_ty, ..) in measured {
+        if matches!(field_ty.element_type, E::I | E::U | E::Ptr | E::FnPtr) {
+            let at = field.offset_bytes.load(Ordering::Relaxed);
+            refs.retain(|&r| r != at);
+        }
+    }
 }
 
 /// A reference must not share bytes with anything but references. §II.10.7.

@@ -11,9 +11,31 @@ use std::sync::OnceLock;
 
 static LOADER_LOCK: ReentrantMutex<()> = ReentrantMutex::new(());
 
-/// The lock of all first uses. Never held across managed code, allocation of managed objects, or a safepoint.
+/// Runs a function that blocks; set by the runtime, which lets collections go on meanwhile.
+static WHILE_BLOCKED: OnceLock<fn(&mut dyn FnMut())> = OnceLock::new();
+
+/// Says how to wait for the lock. Needed because an assembly-resolve handler, which is managed code, runs while its
+/// thread loads a type: a collection that it causes must not wait for threads that wait for the lock.
+pub fn set_blocking_hook(hook: fn(&mut dyn FnMut())) {
+    let _ = WHILE_BLOCKED.set(hook);
+}
+
+/// The lock of all first uses. Never held across allocation of managed objects or a safepoint, except by an
+/// assembly-resolve handler.
 pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
-    LOADER_LOCK.lock()
+    if let Some(guard) = LOADER_LOCK.try_lock() {
+        return guard;
+    }
+    let mut guard = None;
+    match WHILE_BLOCKED.get() {
+        Some(hook) => hook(&mut || guard = Some(LOADER_LOCK.lock())),
+        None => guard = Some(LOADER_LOCK.lock()),
+    }
+    match guard {
+        Some(guard) => guard,
+        // A hook that did not run its argument: lock without it.
+        None => LOADER_LOCK.lock(),
+    }
 }
 
 /// A fact computed on first use; failures are remembered too.

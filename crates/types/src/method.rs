@@ -36,7 +36,10 @@ pub enum ArrayMethod {
 }
 
 pub enum MethodKind {
-    Def { image: &'static Image, rid: Rid },
+    Def {
+        image: &'static Image,
+        rid: Rid,
+    },
     Array(ArrayMethod),
     /// Made at run time; the image is its own (`dynamic`).
     Dynamic(&'static Image),

@@ -67,7 +67,9 @@ pub(crate) fn spell_seen_from(ty: Ty, method: &'static Method) -> LoadResult<Str
         let (Some(def), Some(parent)) = (at.def(), at.parent()?) else { break };
         if def.extends.table() == TableId::TypeSpec {
             let row = def.image.meta.type_spec(def.extends.rid())?;
-            if let TypeSig::GenericInst { args: given, .. } = saki_metadata::parse_type_spec(def.image.meta.blob(row.signature)?)? {
+            if let TypeSig::GenericInst { args: given, .. } =
+                saki_metadata::parse_type_spec(def.image.meta.blob(row.signature)?)?
+            {
                 args = given.iter().map(|arg| spell(def.image, arg, &args)).collect::<LoadResult<_>>()?;
             }
         } else {

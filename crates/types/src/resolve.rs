@@ -209,12 +209,7 @@ impl Image {
     }
 
     /// A field by name, in the type or an ancestor.
-    fn find_field_ref(
-        &'static self,
-        parent: Ty,
-        name: &str,
-        signature: &[u8],
-    ) -> LoadResult<&'static Field> {
+    fn find_field_ref(&'static self, parent: Ty, name: &str, signature: &[u8]) -> LoadResult<&'static Field> {
         let mut at = Some(parent);
         while let Some(ty) = at {
             if let Some(field) = ty.find_field(name)? {

@@ -194,11 +194,15 @@ pub fn imt_slot_index(method: &Method) -> usize {
 fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
     let open = definition.vtable_layout()?;
     let slots = open.slots.iter().map(|m| method_in(m, ty.args)).collect::<LoadResult<_>>()?;
-    let interfaces = open
-        .interfaces
-        .iter()
-        .map(|e| Ok(InterfaceSlots { interface: inflate(e.interface, ty.args, &[])?, slots: e.slots.clone() }))
-        .collect::<LoadResult<_>>()?;
+    let mut interfaces: Vec<InterfaceSlots> = Vec::with_capacity(open.interfaces.len());
+    for entry in &open.interfaces {
+        let interface = inflate(entry.interface, ty.args, &[])?;
+        // Interfaces that are one under these arguments: what the most derived class says counts.
+        match interfaces.iter_mut().find(|known| known.interface == interface) {
+            Some(known) => known.slots.clone_from(&entry.slots),
+            None => interfaces.push(InterfaceSlots { interface, slots: entry.slots.clone() }),
+        }
+    }
     Ok(VTableLayout { slots, interfaces })
 }
 
@@ -355,7 +359,9 @@ fn map_interfaces(
             {
                 entry.slots[index] = slot;
             }
-            if entry.slots[index] != NO_SLOT {
+            // A default implementation that the parent uses may be overridden in an interface that this type adds.
+            let is_default = |slot: u32| slots[slot as usize].owner.is_interface();
+            if entry.slots[index] != NO_SLOT && !is_default(entry.slots[index]) {
                 continue;
             }
             match default_implementation(ty, wanted)? {
@@ -456,7 +462,7 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     }
     let is_hole =
         |m: &&'static Method| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. });
-    if slots.iter().any(|m| is_hole(m)) {
+    if slots.iter().any(is_hole) {
         let name = ty.full_name();
         let message = format!("VTable setup of type {name} failed");
         return Err(LoadError::type_load(message, name));

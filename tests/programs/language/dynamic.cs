@@ -1,6 +1,5 @@
 // `dynamic`: operators, members, calls and conversions bound at run time.
 // mcs: -r:Microsoft.CSharp.dll
-// pending: DynamicMethod (the binder compiles expression trees)
 using System;
 
 static class Program

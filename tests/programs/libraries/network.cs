@@ -1,5 +1,4 @@
 // TCP and UDP sockets on the loopback interface, also asynchronously; their errors and time limits.
-// pending: the internal calls of System.Net.Sockets.Socket
 using System;
 using System.IO;
 using System.Net;

@@ -1,5 +1,4 @@
 // Expression trees: compiling and running them.
-// pending: DynamicMethod
 using System;
 using System.Collections.Generic;
 using System.Linq;

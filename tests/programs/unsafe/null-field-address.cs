@@ -1,4 +1,5 @@
 // The address of a field behind a null native pointer is only arithmetic; reading it is not.
+// mcs: -unsafe
 using System;
 
 unsafe struct Point { public int X; public int Y; }

@@ -3,9 +3,9 @@
 //! Left out: Socket.Duplicate_internal, the peer credentials of Unix sockets.
 
 pub mod dns;
+pub mod socket;
 mod socket_addresses;
 mod socket_errors;
-pub mod socket;
 pub mod socket_options;
 pub mod socket_select;
 pub mod socket_transfer;

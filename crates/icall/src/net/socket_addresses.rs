@@ -70,9 +70,7 @@ impl Address {
     /// All bytes, from the family on.
     fn bytes(&self) -> &[u8] {
         // SAFETY: the storage was zeroed, so every byte is initialized.
-        unsafe {
-            std::slice::from_raw_parts((&raw const self.storage).cast(), size_of::<libc::sockaddr_storage>())
-        }
+        unsafe { std::slice::from_raw_parts((&raw const self.storage).cast(), size_of::<libc::sockaddr_storage>()) }
     }
 }
 

@@ -168,14 +168,7 @@ fn get_value(socket: usize, level: i32, name: i32) -> SocketResult<Value> {
     })
 }
 
-unsafe extern "C" fn get_object(
-    t: Thread,
-    socket: usize,
-    level: i32,
-    name: i32,
-    value: *mut ObjRef,
-    error: *mut i32,
-) {
+unsafe extern "C" fn get_object(t: Thread, socket: usize, level: i32, name: i32, value: *mut ObjRef, error: *mut i32) {
     t.run(|| {
         let found = match get_value(socket, level, name) {
             Ok(found) => report(Ok(found), error, Value::Number(0)),
@@ -203,14 +196,7 @@ unsafe extern "C" fn get_object(
 }
 
 /// Fills the byte array that the reference holds.
-unsafe extern "C" fn get_bytes(
-    _t: Thread,
-    socket: usize,
-    level: i32,
-    name: i32,
-    array: *mut ObjRef,
-    error: *mut i32,
-) {
+unsafe extern "C" fn get_bytes(_t: Thread, socket: usize, level: i32, name: i32, array: *mut ObjRef, error: *mut i32) {
     let result = system_option(level, name).and_then(|(system_level, system_name)| {
         let socket = lookup(socket)?;
         // SAFETY: a variable of type byte[].
@@ -237,7 +223,14 @@ unsafe extern "C" fn get_bytes(
 }
 
 /// Sets an option that is an object: linger options and multicast groups.
-fn set_object(t: Thread, socket: &Socket, level: i32, name: i32, system_name: i32, value: ObjRef) -> Managed<SocketResult<()>> {
+fn set_object(
+    t: Thread,
+    socket: &Socket,
+    level: i32,
+    name: i32,
+    system_name: i32,
+    value: ObjRef,
+) -> Managed<SocketResult<()>> {
     static GROUP: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "group");
     static LOCAL: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "localAddress");
     static INDEX: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "ifIndex");
@@ -296,9 +289,7 @@ fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i
         (libc::SOL_SOCKET, name::DONT_LINGER) => {
             set(socket, level, name, libc::linger { l_onoff: i32::from(value == 0), l_linger: 0 })
         }
-        (libc::SOL_SOCKET, name::EXCLUSIVE_ADDRESS_USE) => {
-            set_number(socket, level, name, i32::from(value == 0))
-        }
+        (libc::SOL_SOCKET, name::EXCLUSIVE_ADDRESS_USE) => set_number(socket, level, name, i32::from(value == 0)),
         (libc::IPPROTO_IP, name::MULTICAST_INTERFACE) => {
             let index = i32::from_be(value);
             if index as u32 & 0xff00_0000 != 0 {
@@ -308,9 +299,7 @@ fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i
             let any = libc::in_addr { s_addr: 0 };
             set(socket, level, name, libc::ip_mreqn { imr_multiaddr: any, imr_address: any, imr_ifindex: index })
         }
-        (libc::IPPROTO_IP, name::DONT_FRAGMENT) if value == 1 => {
-            set_number(socket, level, name, libc::IP_PMTUDISC_DO)
-        }
+        (libc::IPPROTO_IP, name::DONT_FRAGMENT) if value == 1 => set_number(socket, level, name, libc::IP_PMTUDISC_DO),
         _ => set_number(socket, level, name, value),
     }
 }
@@ -336,9 +325,7 @@ unsafe extern "C" fn set_option(
             Ok(((system_level, system_name), socket)) if !array.is_null() => {
                 set_array(&socket, system_level, system_name, name, array)
             }
-            Ok(((system_level, system_name), socket)) => {
-                set_value(&socket, system_level, system_name, name, number)
-            }
+            Ok(((system_level, system_name), socket)) => set_value(&socket, system_level, system_name, name, number),
         };
         report(result, error, ());
         Ok(())

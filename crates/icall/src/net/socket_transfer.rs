@@ -5,7 +5,7 @@
 
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Socket, call, lookup};
+use super::sockets::{self, Socket, call, call_cancellable, lookup};
 use crate::arguments::store_out;
 use crate::io::path::system_path_of;
 use saki_abi::ObjRef;
@@ -255,7 +255,7 @@ unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking
 
 fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
     let mut is_started = false;
-    let connected = call(t, || {
+    let connected = call_cancellable(t, || {
         if !is_started {
             // SAFETY: an address and its length.
             let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
@@ -325,7 +325,13 @@ fn send_array(t: Thread, socket: usize, array: ObjRef) -> SocketResult<()> {
     send_all(t, socket, object::element_address(array, 0, 1), object::array_length(array))
 }
 
-fn send_file_between(t: Thread, socket: usize, path: &std::ffi::CStr, before: ObjRef, after: ObjRef) -> SocketResult<()> {
+fn send_file_between(
+    t: Thread,
+    socket: usize,
+    path: &std::ffi::CStr,
+    before: ObjRef,
+    after: ObjRef,
+) -> SocketResult<()> {
     const CHUNK_BYTES: usize = 1 << 16;
     // SAFETY: a NUL-terminated path.
     let file = t.managed().blocking(|| check(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }));
@@ -386,7 +392,7 @@ pub const TABLE: &[InternalCall] = &[
         receive as *const (),
     ),
     (
-        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket/WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         receive_buffers as *const (),
     ),
     ("System.Net.Sockets.Socket::SendFile_internal", send_file as *const ()),
@@ -396,7 +402,7 @@ pub const TABLE: &[InternalCall] = &[
         send as *const (),
     ),
     (
-        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket/WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         send_buffers as *const (),
     ),
 ];

@@ -1,9 +1,10 @@
 //! The table of sockets: managed code names a socket by its file descriptor.
 //!
 //! Invariants: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of
-//! anything else fail with NOT_SOCKET. A blocking call that another thread cancels returns EINTR: the canceller marks the
-//! operation and interrupts the system call with a signal. A signal that comes before the system call is lost; the
-//! canceller (SafeSocketHandle) tries again until the thread has left.
+//! anything else fail with NOT_SOCKET. To end the blocking call of another thread, SafeSocketHandle makes the socket
+//! non-blocking and then cancels: a signal interrupts the system call, and the next try fails with EAGAIN; waits for
+//! readiness fail with EINTR instead. A signal that comes before the system call is lost; SafeSocketHandle repeats it
+//! until the thread has left.
 
 use super::socket_errors::{SocketError, SocketResult, check};
 use crate::io::errors::errno;
@@ -103,11 +104,27 @@ pub(crate) fn cancel(native_id: u32) {
     }
 }
 
-/// Runs a system call that may block, in a safe region, again after signals unless cancelled or the thread is aborted.
+/// Runs a system call that may block, in a safe region, again after signals unless the thread is aborted or interrupted.
 ///
 /// # Errors
 /// The errno value.
-pub(crate) fn call(t: Thread, mut body: impl FnMut() -> isize) -> Result<usize, i32> {
+pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+    call_unless(t, |_| false, body)
+}
+
+/// As `call`, for waits, which cancelling ends with EINTR.
+///
+/// # Errors
+/// The errno value.
+pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+    call_unless(t, Operation::is_cancelled, body)
+}
+
+fn call_unless(
+    t: Thread,
+    is_over: impl Fn(&Operation) -> bool,
+    mut body: impl FnMut() -> isize,
+) -> Result<usize, i32> {
     let operation = Operation::begin(t);
     loop {
         let outcome = t.managed().blocking(|| {
@@ -115,7 +132,7 @@ pub(crate) fn call(t: Thread, mut body: impl FnMut() -> isize) -> Result<usize, 
             usize::try_from(result).map_err(|_| errno())
         });
         match outcome {
-            Err(libc::EINTR) if !operation.is_cancelled() && !saki_runtime::pending::ends_waits(t) => {}
+            Err(libc::EINTR) if !is_over(&operation) && !saki_runtime::pending::ends_waits(t) => {}
             outcome => return outcome,
         }
     }

@@ -1,6 +1,6 @@
 //! System.Threading.Thread and InternalThread. What they do is in `saki_runtime::threads`.
 //!
-//! Left out: the volatile accesses and barriers (`volatile`), GetStackTraces, SuspendInternal and ResumeInternal.
+//! Left out: the volatile accesses and barriers (`volatile`) and GetStackTraces.
 
 use super::waitables;
 use crate::arguments::{non_null, units_at};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions, statics};
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions, statics, suspension};
 use saki_thread::root;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
@@ -84,6 +84,14 @@ unsafe extern "C" fn interrupt(t: Thread, thread: ObjRef) {
         threads::interrupt(threads::internal_of(t, thread)?);
         Ok(())
     });
+}
+
+unsafe extern "C" fn suspend(t: Thread, thread: ObjRef) {
+    t.run(|| suspension::suspend(t, threads::internal_of(t, thread)?));
+}
+
+unsafe extern "C" fn resume(t: Thread, thread: ObjRef) {
+    t.run(|| suspension::resume(t, threads::internal_of(t, thread)?));
 }
 
 unsafe extern "C" fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) {
@@ -243,10 +251,12 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Threading.Thread::InterruptInternal", interrupt as *const ()),
     ("System.Threading.Thread::JoinInternal", join as *const ()),
     ("System.Threading.Thread::ResetAbortNative", reset_abort as *const ()),
+    ("System.Threading.Thread::ResumeInternal", resume as *const ()),
     ("System.Threading.Thread::SetName_icall", set_name as *const ()),
     ("System.Threading.Thread::SetPriorityNative", set_priority as *const ()),
     ("System.Threading.Thread::SetState", set_state as *const ()),
     ("System.Threading.Thread::SleepInternal", sleep as *const ()),
+    ("System.Threading.Thread::SuspendInternal", suspend as *const ()),
     ("System.Threading.Thread::SystemMaxStackStize", system_max_stack_size as *const ()),
     ("System.Threading.Thread::Thread_internal", thread_internal as *const ()),
     ("System.Threading.Thread::YieldInternal", yield_internal as *const ()),

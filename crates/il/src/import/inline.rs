@@ -99,7 +99,8 @@ impl Importer<'_> {
         }
         // Types that cannot be loaded fail when the call is made, not here.
         ir_type(sig.ret).ok()?;
-        if sig.params.iter().any(|p| ir_type(p).is_err()) || scope.local_sigs.iter().any(|l| ir_type(l.ty).is_err()) {
+        let is_loadable = |ty: saki_types::Ty| ir_type(ty).is_ok() && ty.value_size_bytes().is_ok();
+        if !sig.params.iter().all(|p| is_loadable(p)) || !scope.local_sigs.iter().all(|l| is_loadable(l.ty)) {
             return None;
         }
         Some(scope)

@@ -1,0 +1,149 @@
+//! System.Diagnostics.Process: what /proc says of processes; their modules and names.
+
+use super::{modules, processes};
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Thread, object, strings};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_types::universe;
+
+/// `MonoProcessError`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadError {
+    NotFound = 1,
+    Other = 2,
+}
+
+fn read(pid: i32, file: &str) -> Result<String, ReadError> {
+    let path = format!("/proc/{pid}/{file}");
+    match saki_thread::blocking(|| std::fs::read(path)) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(ReadError::NotFound),
+        Err(_) => Err(ReadError::Other),
+    }
+}
+
+/// The command's name.
+pub(super) fn name_of(pid: i32) -> Option<String> {
+    Some(read(pid, "comm").ok()?.trim_end().to_owned())
+}
+
+/// A number of /proc/PID/status.
+fn status(pid: i32, key: &str, scale: i64) -> Result<i64, ReadError> {
+    let text = read(pid, "status")?;
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    let number = value.and_then(|value| value.split_whitespace().next()?.parse::<i64>().ok());
+    number.map(|number| number * scale).ok_or(ReadError::Other)
+}
+
+/// Field of /proc/PID/stat, counted from the parent's id (0), which follows the name and the state.
+fn stat(pid: i32, index: usize) -> Result<i64, ReadError> {
+    let text = read(pid, "stat")?;
+    let (_, fields) = text.rsplit_once(") ").ok_or(ReadError::Other)?;
+    fields.split_whitespace().nth(index + 1).and_then(|field| field.parse().ok()).ok_or(ReadError::Other)
+}
+
+/// In 100 ns.
+fn stat_time(pid: i32, index: usize) -> Result<i64, ReadError> {
+    // SAFETY: asks for a constant.
+    let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
+    Ok(stat(pid, index)? * (10_000_000 / ticks_per_second))
+}
+
+/// The processor times of a process in the user's code and in the system, in 100 ns.
+pub(super) fn processor_times(pid: i32) -> Option<(i64, i64)> {
+    Some((stat_time(pid, 10).ok()?, stat_time(pid, 11).ok()?))
+}
+
+/// When a process started, as a FILETIME.
+pub(super) fn start_time(pid: i32) -> Option<i64> {
+    let uptime = read_uptime()?;
+    Some(processes::file_time_now() - uptime + stat_time(pid, 18).ok()?)
+}
+
+/// Since the system started, in 100 ns.
+fn read_uptime() -> Option<i64> {
+    let text = saki_thread::blocking(|| std::fs::read_to_string("/proc/uptime")).ok()?;
+    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some((seconds * 1e7) as i64)
+}
+
+/// `MonoProcessData`.
+fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
+    let peak = |peak, now| match status(pid, peak, 1024) {
+        Ok(0) | Err(ReadError::Other) => status(pid, now, 1024),
+        result => result,
+    };
+    match kind {
+        0 => status(pid, "Threads", 1),
+        1 => stat_time(pid, 10),
+        2 => stat_time(pid, 11),
+        3 => Ok(stat_time(pid, 10)? + stat_time(pid, 11)?),
+        4 => status(pid, "VmRSS", 1024),
+        5 => peak("VmHWM", "VmRSS"),
+        6 => status(pid, "VmData", 1024),
+        7 => status(pid, "VmSize", 1024),
+        8 => peak("VmPeak", "VmSize"),
+        9 => Ok(stat(pid, 6)? + stat(pid, 7)?),
+        10 => stat_time(pid, 18),
+        11 => stat(pid, 0),
+        12 => status(pid, "VmSwap", 1024),
+        _ => Err(ReadError::Other),
+    }
+}
+
+unsafe extern "C" fn get_process_data(_t: Thread, pid: i32, kind: i32, error: *mut i32) -> i64 {
+    let (value, code) = match data(pid, kind) {
+        Ok(value) => (value, 0),
+        Err(error) => (0, error as i32),
+    };
+    crate::arguments::write_out(error, code);
+    value
+}
+
+unsafe extern "C" fn get_process(_t: Thread, pid: i32) -> usize {
+    saki_thread::blocking(|| processes::open(pid)).unwrap_or(0)
+}
+
+unsafe extern "C" fn get_processes(t: Thread) -> ObjRef {
+    t.run(|| {
+        let names = t.managed().blocking(|| {
+            let entries = std::fs::read_dir("/proc").ok()?.flatten();
+            Some(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect::<Vec<i32>>())
+        });
+        let Some(mut pids) = names else {
+            let message = "This system does not support EnumProcesses";
+            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        };
+        pids.sort_unstable();
+        let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+        let array = object::new_array(t, int, pids.len())?;
+        for (index, &pid) in pids.iter().enumerate() {
+            // SAFETY: an element of the new int[].
+            unsafe { object::element_address(array, index, 4).cast::<i32>().write(pid) };
+        }
+        Ok(array)
+    })
+}
+
+/// The name of this program without its extension, or of the process's command.
+unsafe extern "C" fn process_name(t: Thread, handle: usize) -> ObjRef {
+    t.run(|| match processes::lookup(handle) {
+        Some(process) => strings::new_string(t, process.name.rsplit('/').next().unwrap_or("")),
+        None => Ok(ObjRef::NULL),
+    })
+}
+
+unsafe extern "C" fn get_modules(t: Thread, _this: ObjRef, handle: usize) -> ObjRef {
+    t.run(|| {
+        let process = processes::lookup(handle);
+        modules::of_process(t, process.as_deref())
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Diagnostics.Process::GetModules_icall", get_modules as *const ()),
+    ("System.Diagnostics.Process::GetProcessData", get_process_data as *const ()),
+    ("System.Diagnostics.Process::GetProcess_internal", get_process as *const ()),
+    ("System.Diagnostics.Process::GetProcesses_internal", get_processes as *const ()),
+    ("System.Diagnostics.Process::ProcessName_icall", process_name as *const ()),
+];

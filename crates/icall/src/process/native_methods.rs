@@ -1,0 +1,148 @@
+//! Microsoft.Win32.NativeMethods: operations on process handles.
+//!
+//! Left out: WaitForInputIdle.
+
+use super::{information, processes};
+use crate::arguments::write_out;
+use saki_interop::host::set_last_error;
+use saki_runtime::{InternalCall, Thread};
+
+const ERROR_ACCESS_DENIED: i32 = 5;
+const ERROR_INVALID_HANDLE: i32 = 6;
+const ERROR_GEN_FAILURE: i32 = 31;
+const ERROR_INVALID_PARAMETER: i32 = 87;
+const ERROR_PROC_NOT_FOUND: i32 = 127;
+
+/// The Win32 code for an operation on a process that failed with an errno value.
+fn error_of(errno: i32) -> i32 {
+    match errno {
+        libc::EINVAL => ERROR_INVALID_PARAMETER,
+        libc::EPERM | libc::EACCES => ERROR_ACCESS_DENIED,
+        libc::ESRCH => ERROR_PROC_NOT_FOUND,
+        _ => ERROR_GEN_FAILURE,
+    }
+}
+
+fn lookup(handle: usize) -> Option<std::sync::Arc<processes::KnownProcess>> {
+    let found = processes::lookup(handle);
+    if found.is_none() {
+        set_last_error(ERROR_INVALID_HANDLE);
+    }
+    found
+}
+
+unsafe extern "C" fn close_process(_t: Thread, handle: usize) -> i32 {
+    i32::from(processes::close(handle))
+}
+
+unsafe extern "C" fn get_current_process(_t: Thread) -> usize {
+    processes::current()
+}
+
+unsafe extern "C" fn get_current_process_id(_t: Thread) -> i32 {
+    std::process::id() as i32
+}
+
+unsafe extern "C" fn get_exit_code(_t: Thread, handle: usize, code: *mut i32) -> i32 {
+    let Some(process) = lookup(handle) else { return 0 };
+    write_out(code, process.end().map_or(processes::STILL_ACTIVE, |end| end.exit_code));
+    1
+}
+
+/// An exit code of -1 kills, any other one asks to end.
+unsafe extern "C" fn terminate(_t: Thread, handle: usize, exit_code: i32) -> i32 {
+    let Some(process) = lookup(handle) else { return 0 };
+    if process.end().is_some() {
+        // Its number may belong to another process by now.
+        set_last_error(ERROR_PROC_NOT_FOUND);
+        return 0;
+    }
+    // SAFETY: sends a signal to a process.
+    let sent = unsafe { libc::kill(process.pid, if exit_code == -1 { libc::SIGKILL } else { libc::SIGTERM }) };
+    if sent == 0 {
+        return 1;
+    }
+    set_last_error(error_of(crate::io::errors::errno()));
+    0
+}
+
+unsafe extern "C" fn get_times(
+    _t: Thread,
+    handle: usize,
+    creation: *mut i64,
+    exit: *mut i64,
+    kernel: *mut i64,
+    user: *mut i64,
+) -> i32 {
+    let Some(process) = lookup(handle) else { return 0 };
+    let (user_time, kernel_time) = information::processor_times(process.pid).unwrap_or_default();
+    let start = if process.is_child { process.start_time } else { information::start_time(process.pid).unwrap_or(0) };
+    write_out(creation, start);
+    write_out(exit, process.end().map_or(0, |end| end.time));
+    write_out(kernel, kernel_time);
+    write_out(user, user_time);
+    1
+}
+
+/// `ProcessPriorityClass` with the range of nice values that mean it, and the one to set.
+const PRIORITIES: [(i32, std::ops::RangeInclusive<i32>, i32); 6] = [
+    (0x100, -20..=-16, -20),
+    (0x80, -15..=-11, -11),
+    (0x8000, -10..=-1, -5),
+    (0x20, 0..=0, 0),
+    (0x4000, 1..=10, 5),
+    (0x40, 11..=19, 15),
+];
+
+unsafe extern "C" fn get_priority(_t: Thread, handle: usize) -> i32 {
+    let Some(process) = lookup(handle) else { return 0 };
+    // SAFETY: the thread's errno; -1 is a value as well.
+    let nice = unsafe {
+        *libc::__errno_location() = 0;
+        libc::getpriority(libc::PRIO_PROCESS, process.pid as libc::id_t)
+    };
+    let errno = crate::io::errors::errno();
+    if nice == -1 && errno != 0 {
+        set_last_error(error_of(errno));
+        return 0;
+    }
+    PRIORITIES.iter().find(|(_, range, _)| range.contains(&nice)).map_or(0, |(class, ..)| *class)
+}
+
+unsafe extern "C" fn set_priority(_t: Thread, handle: usize, class: i32) -> i32 {
+    let Some(process) = lookup(handle) else { return 0 };
+    let Some((.., nice)) = PRIORITIES.iter().find(|(known, ..)| *known == class) else {
+        set_last_error(ERROR_INVALID_PARAMETER);
+        return 0;
+    };
+    // SAFETY: changes the priority of a process.
+    if unsafe { libc::setpriority(libc::PRIO_PROCESS, process.pid as libc::id_t, *nice) } == 0 {
+        return 1;
+    }
+    set_last_error(error_of(crate::io::errors::errno()));
+    0
+}
+
+/// The defaults of the system whose interface this is; there are no such limits here.
+unsafe extern "C" fn get_working_set_size(_t: Thread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
+    match lookup(handle) {
+        Some(process) if process.is_child => {
+            write_out(min, 204_800);
+            write_out(max, 1_413_120);
+            1
+        }
+        _ => 0,
+    }
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("Microsoft.Win32.NativeMethods::CloseProcess", close_process as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetCurrentProcess", get_current_process as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetCurrentProcessId", get_current_process_id as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetExitCodeProcess", get_exit_code as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetPriorityClass", get_priority as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetProcessTimes", get_times as *const ()),
+    ("Microsoft.Win32.NativeMethods::GetProcessWorkingSetSize", get_working_set_size as *const ()),
+    ("Microsoft.Win32.NativeMethods::SetPriorityClass", set_priority as *const ()),
+    ("Microsoft.Win32.NativeMethods::TerminateProcess", terminate as *const ()),
+];

@@ -1,0 +1,196 @@
+//! The table of process handles, and the thread that notices when processes end.
+//!
+//! Invariants: a process handle is a waitable object that is signalled once the process has ended and its exit code is
+//! stored. A child is waited for exactly once, by the watcher (or by a thread of its own where the system has no process
+//! descriptors), also after its handle was closed. Locks are not held across system calls that block.
+
+use crate::threading::waitables::{self, Kind};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// `STILL_ACTIVE`.
+pub(super) const STILL_ACTIVE: i32 = 259;
+
+/// Between 1601-01-01 and 1970-01-01, in 100 ns.
+const EPOCH_DIFFERENCE: i64 = 116_444_736_000_000_000;
+
+/// 100 ns since 1601-01-01, a Win32 FILETIME.
+pub(super) fn file_time_now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    EPOCH_DIFFERENCE + (since.as_nanos() / 100) as i64
+}
+
+/// How a process ended.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    pub(super) exit_code: i32,
+    pub(super) time: i64,
+}
+
+/// A process that managed code knows.
+pub(super) struct KnownProcess {
+    pub(super) pid: i32,
+    pub(super) is_child: bool,
+    /// As managed code shows it.
+    pub(super) name: String,
+    pub(super) start_time: i64,
+    end: Mutex<Option<End>>,
+    handle: usize,
+    /// -1 = none.
+    descriptor: i32,
+}
+
+impl KnownProcess {
+    pub(super) fn end(&self) -> Option<End> {
+        *self.end.lock()
+    }
+
+    fn set_ended(&self, exit_code: i32) {
+        *self.end.lock() = Some(End { exit_code, time: file_time_now() });
+        // The handle may be closed.
+        let _ = waitables::signal(self.handle, 0);
+    }
+}
+
+/// By handle.
+static PROCESSES: LazyLock<Mutex<HashMap<usize, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
+/// By process descriptor: what the watcher waits for.
+static WATCHED: LazyLock<Mutex<HashMap<i32, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
+
+fn is_open(handle: usize) -> bool {
+    waitables::add_reference(handle) && waitables::close(handle)
+}
+
+pub(super) fn lookup(handle: usize) -> Option<Arc<KnownProcess>> {
+    PROCESSES.lock().get(&handle).cloned()
+}
+
+/// Gives a handle back.
+pub(super) fn close(handle: usize) -> bool {
+    let known = waitables::close(handle);
+    if !is_open(handle)
+        && let Some(process) = PROCESSES.lock().remove(&handle)
+        && !process.is_child
+        && WATCHED.lock().remove(&process.descriptor).is_some()
+    {
+        // SAFETY: the descriptor is ours, and nobody finds it any more; closing takes it from the watcher.
+        unsafe { libc::close(process.descriptor) };
+    }
+    known
+}
+
+/// The code that managed code shows for a wait status.
+fn exit_code(status: i32) -> i32 {
+    if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+}
+
+/// Waits for a child that has ended, or (as a fallback) until it has.
+fn reap(process: &KnownProcess) {
+    let mut status = 0;
+    loop {
+        // SAFETY: a child of ours, waited for only here.
+        match unsafe { libc::waitpid(process.pid, &mut status, 0) } {
+            -1 if crate::io::errors::errno() == libc::EINTR => {}
+            -1 => return process.set_ended(0),
+            _ => return process.set_ended(exit_code(status)),
+        }
+    }
+}
+
+/// The descriptor the watcher waits on; started by the first use.
+fn watcher() -> Option<i32> {
+    static WATCHER: OnceLock<Option<i32>> = OnceLock::new();
+    *WATCHER.get_or_init(|| {
+        // SAFETY: makes a descriptor.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        let started = epoll != -1
+            && std::thread::Builder::new().name("Process Watcher".into()).spawn(move || watch(epoll)).is_ok();
+        started.then_some(epoll)
+    })
+}
+
+fn watch(epoll: i32) {
+    const MAX_EVENTS: usize = 32;
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; MAX_EVENTS];
+    loop {
+        // SAFETY: room for `MAX_EVENTS` events.
+        let count = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), MAX_EVENTS as i32, -1) };
+        for event in events.iter().take(usize::try_from(count).unwrap_or(0)) {
+            let descriptor = event.u64 as i32;
+            let Some(process) = WATCHED.lock().remove(&descriptor) else { continue };
+            if process.is_child { reap(&process) } else { process.set_ended(0) }
+            // SAFETY: ours; it left the table above.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+}
+
+fn open_descriptor(pid: i32) -> i32 {
+    // SAFETY: makes a descriptor, close-on-exec.
+    unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 }
+}
+
+/// A new handle for a process.
+fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
+    let handle = waitables::create_unnamed(Kind::Ending { has_ended: false });
+    let is_other = pid != std::process::id() as i32;
+    let descriptor = if is_other && watcher().is_some() { open_descriptor(pid) } else { -1 };
+    let end = Mutex::new(None);
+    let process = Arc::new(KnownProcess { pid, is_child, name, start_time, end, handle, descriptor });
+    {
+        let mut processes = PROCESSES.lock();
+        processes.retain(|handle, _| is_open(*handle));
+        processes.insert(handle, Arc::clone(&process));
+    }
+    if descriptor != -1 {
+        WATCHED.lock().insert(descriptor, Arc::clone(&process));
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: descriptor as u64 };
+        let epoll = watcher().unwrap_or(-1);
+        // SAFETY: open descriptors and an event to copy from.
+        if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, descriptor, &mut event) } == 0 {
+            return handle;
+        }
+        WATCHED.lock().remove(&descriptor);
+    }
+    if is_child {
+        // Without the thread the end of the process goes unnoticed, which is all that can be done.
+        let _ = std::thread::Builder::new().name("Process Watcher".into()).spawn(move || reap(&process));
+    }
+    handle
+}
+
+/// A handle for a child that was just started.
+pub(super) fn add_child(pid: i32, name: String) -> usize {
+    add(pid, true, name, file_time_now())
+}
+
+/// The handle of this process.
+pub(super) fn current() -> usize {
+    static CURRENT: OnceLock<usize> = OnceLock::new();
+    *CURRENT.get_or_init(|| {
+        let path = saki_runtime::vm::command_line().first().map_or("", |path| path.as_str());
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        add(std::process::id() as i32, false, name, file_time_now())
+    })
+}
+
+/// A handle for a process by its id: another reference to the handle there is, or a new one. None when there is no such
+/// process.
+pub(super) fn open(pid: i32) -> Option<usize> {
+    if pid == std::process::id() as i32 {
+        let handle = current();
+        return waitables::add_reference(handle).then_some(handle);
+    }
+    let known = PROCESSES.lock().values().find(|process| process.pid == pid && process.end().is_none()).cloned();
+    if let Some(process) = known
+        && waitables::add_reference(process.handle)
+    {
+        return Some(process.handle);
+    }
+    if pid <= 0 || !std::path::Path::new(&format!("/proc/{pid}")).exists() {
+        return None;
+    }
+    Some(add(pid, false, super::information::name_of(pid).unwrap_or_default(), 0))
+}

@@ -1,0 +1,264 @@
+//! Starting processes: System.Diagnostics.Process.CreateProcess_internal and ShellExecuteEx_internal.
+//!
+//! The arguments are split as a shell would: quotes and backslashes, no expansion. A program that is an assembly is run by
+//! this virtual machine. The child gets only the three streams; what fails in it before the program runs shows as exit code
+//! 255. Left out: other users, opening documents with the desktop's programs.
+
+use super::processes;
+use crate::io::errors::Win32Error;
+use saki_abi::ObjRef;
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, strings};
+use std::ffi::OsString;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "fileName");
+static ARGUMENTS: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "arguments");
+static DIRECTORY: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "directory");
+
+/// `Process.ProcInfo`, as far as it is used.
+#[repr(C)]
+struct ProcessInfo {
+    handle: usize,
+    /// The negative Win32 error when starting failed.
+    pid: i32,
+    /// string[] of "NAME=value"; null = the environment of this process.
+    environment: ObjRef,
+}
+
+/// What to start, without references.
+struct Request {
+    file: String,
+    arguments: String,
+    directory: String,
+    /// None = this process's.
+    environment: Option<Vec<String>>,
+    /// None = this process's.
+    streams: Option<[usize; 3]>,
+}
+
+/// Splits a command line as POSIX shells do, without expansions; None for an unclosed quote.
+fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' | '\t' | '\n' => words.extend(word.take()),
+            '#' if word.is_none() => while rest.next_if(|&c| c != '\n').is_some() {},
+            '\'' => {
+                let text = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        c => text.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let text = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '"' => break,
+                        '\\' => match rest.next()? {
+                            '\n' => {}
+                            c @ ('"' | '\\' | '`' | '$') => text.push(c),
+                            c => text.extend(['\\', c]),
+                        },
+                        c => text.push(c),
+                    }
+                }
+            }
+            '\\' => match rest.next()? {
+                '\n' => {}
+                c => word.get_or_insert_default().push(c),
+            },
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+fn has_access(path: &Path, mode: i32) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: a NUL-terminated path.
+    unsafe { libc::access(path.as_ptr(), mode) == 0 }
+}
+
+fn find_in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin:.".into());
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && has_access(path, libc::X_OK)
+}
+
+/// The file to run: as it is when absolute, else in the current directory, else in PATH.
+fn find_program(file: &str) -> Result<PathBuf, Win32Error> {
+    let path = Path::new(file);
+    if file.is_empty() {
+        return Err(Win32Error::FILE_NOT_FOUND);
+    }
+    let found = match std::env::current_dir() {
+        _ if path.is_absolute() => path.to_owned(),
+        Ok(directory) if is_program(&directory.join(path)) || is_assembly(&directory.join(path)) => {
+            directory.join(path)
+        }
+        _ if file.contains('/') => return Err(Win32Error::FILE_NOT_FOUND),
+        _ => find_in_path(file).ok_or(Win32Error::FILE_NOT_FOUND)?,
+    };
+    if !has_access(&found, libc::R_OK) && !has_access(&found, libc::X_OK) {
+        return Err(Win32Error::FILE_NOT_FOUND);
+    }
+    Ok(found)
+}
+
+/// Whether the file is a PE image, which the system cannot run itself.
+fn is_assembly(path: &Path) -> bool {
+    use std::io::Read;
+    let mut magic = [0; 2];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *b"MZ"
+}
+
+/// A stream for the child: a copy of one of our descriptors.
+fn stream(handle: usize) -> Stdio {
+    // SAFETY: makes a descriptor from an open one, which becomes the child's alone.
+    unsafe {
+        match i32::try_from(handle).map_or(-1, |fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) {
+            -1 => Stdio::inherit(),
+            fd => Stdio::from(OwnedFd::from_raw_fd(fd)),
+        }
+    }
+}
+
+/// Starts the process; its handle and id.
+fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
+    let program = find_program(&request.file)?;
+    let arguments = split(&request.arguments).ok_or(Win32Error::INVALID_PARAMETER)?;
+    let mut command = if is_assembly(&program) {
+        let mut command = Command::new(std::env::current_exe().map_err(|_| Win32Error::FILE_NOT_FOUND)?);
+        command.arg(&program);
+        command
+    } else if is_program(&program) {
+        Command::new(&program)
+    } else {
+        return Err(Win32Error::ACCESS_DENIED);
+    };
+    command.args(arguments);
+    if let Some([input, output, error]) = request.streams {
+        command.stdin(stream(input)).stdout(stream(output)).stderr(stream(error));
+    }
+    if let Some(environment) = &request.environment {
+        command.env_clear();
+        for entry in environment {
+            if let Some((name, value)) = entry.split_once('=') {
+                command.env(name, value);
+            }
+        }
+    }
+    if !request.directory.is_empty() {
+        let directory = std::ffi::CString::new(request.directory.as_str()).map_err(|_| Win32Error::INVALID_NAME)?;
+        // SAFETY: between fork and exec only system calls that are safe there.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::chdir(directory.as_ptr()) != 0 {
+                    libc::_exit(255);
+                }
+                Ok(())
+            });
+        }
+    }
+    let child = command.spawn().map_err(|error| Win32Error::from_errno(error.raw_os_error().unwrap_or(0)))?;
+    let pid = child.id() as i32;
+    let name = OsString::into_vec(program.into_os_string());
+    Ok((processes::add_child(pid, String::from_utf8_lossy(&name).into_owned()), pid))
+}
+
+/// Reads what managed code wants to start.
+fn request_of(start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[usize; 3]>) -> Request {
+    // SAFETY: a variable of type ProcInfo.
+    let variables = unsafe { (*info).environment };
+    let environment = (!variables.is_null()).then(|| {
+        let count = object::array_length(variables);
+        (0..count).map(|index| strings::to_rust(object::get_element_ref(variables, index))).collect()
+    });
+    Request {
+        file: strings::to_rust(FILE_NAME.get_ref(start_info)),
+        arguments: strings::to_rust(ARGUMENTS.get_ref(start_info)),
+        directory: strings::to_rust(DIRECTORY.get_ref(start_info)),
+        environment,
+        streams,
+    }
+}
+
+fn run(t: Thread, start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[usize; 3]>) -> Managed<i32> {
+    crate::arguments::non_null(t, start_info, "startInfo")?;
+    let request = request_of(start_info, info, streams);
+    let started = t.managed().blocking(|| start(&request));
+    // SAFETY: a variable of type ProcInfo; the fields are numbers.
+    unsafe {
+        match started {
+            Ok((handle, pid)) => {
+                ((*info).handle, (*info).pid) = (handle, pid);
+                Ok(1)
+            }
+            Err(error) => {
+                (*info).pid = -error.0;
+                Ok(0)
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn create_process(
+    t: Thread,
+    start_info: ObjRef,
+    input: usize,
+    output: usize,
+    error: usize,
+    info: *mut ProcessInfo,
+) -> i32 {
+    t.run(|| run(t, start_info, info, Some([input, output, error])))
+}
+
+unsafe extern "C" fn shell_execute(t: Thread, start_info: ObjRef, info: *mut ProcessInfo) -> i32 {
+    t.run(|| run(t, start_info, info, None))
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Diagnostics.Process::CreateProcess_internal", create_process as *const ()),
+    ("System.Diagnostics.Process::ShellExecuteEx_internal", shell_execute as *const ()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_split_as_in_a_shell() {
+        let check = |line: &str, words: &[&str]| assert_eq!(split(line).as_deref(), Some(words.map_owned()).as_deref());
+        check("", &[]);
+        check(" a  b ", &["a", "b"]);
+        check(r#"'a b' "c \"d\" \e" f\ g"#, &["a b", r#"c "d" \e"#, "f g"]);
+        check("'' a''b", &["", "ab"]);
+        check("a # b", &["a"]);
+        assert_eq!(split("'open"), None);
+    }
+
+    trait MapOwned {
+        fn map_owned(&self) -> Vec<String>;
+    }
+
+    impl MapOwned for [&str] {
+        fn map_owned(&self) -> Vec<String> {
+            self.iter().map(|word| (*word).to_owned()).collect()
+        }
+    }
+}
