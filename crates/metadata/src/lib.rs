@@ -41,7 +41,7 @@ pub use element_type::ElementType;
 pub use error::{BadImage, OpenError};
 pub use image::Image;
 pub use lookup::{MatchedRids, MatchedRows};
-pub use minimal::minimal_image;
+pub use minimal::{MinimalMethod, MinimalType, minimal_image, put_compressed};
 pub use native_type::{NativeTypeRaw, parse_native_type};
 pub use rows::{
     AssemblyRefRow, AssemblyRow, ClassLayoutRow, ConstantRow, CustomAttributeRow, DeclSecurityRow, EventRow,

@@ -195,3 +195,24 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
 pub fn hresult(exception: ObjRef) -> i32 {
     HRESULT.get(exception)
 }
+
+/// What `throw` throws: the object itself or, where it is no exception and the throwing assembly says so
+/// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`), a RuntimeWrappedException around it.
+///
+/// # Errors
+/// What making the wrapper throws.
+pub fn as_exception(t: Thread, thrown: ObjRef) -> Managed<ObjRef> {
+    if object::type_of(thrown).is_subclass_of(universe().exception()).to_managed(t)? {
+        return Ok(thrown);
+    }
+    let wraps = crate::stack_trace::caller(t, 0).is_some_and(|method| method.image().assembly().wraps_thrown_objects());
+    if !wraps {
+        return Ok(thrown);
+    }
+    let ty = universe().corlib_type("System.Runtime.CompilerServices", "RuntimeWrappedException").to_managed(t)?;
+    let exception = object::new_instance(t, ty)?;
+    if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().object()]).to_managed(t)? {
+        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
+    }
+    Ok(exception)
+}

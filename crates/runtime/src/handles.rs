@@ -1,6 +1,7 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
 use crate::thread::Thread;
+use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
@@ -38,21 +39,28 @@ pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
 
 struct Roots;
 
+/// Targets of normal handles, as root slots of the collection that runs: the table's slots are tagged words, which the
+/// collector cannot update. They follow their targets in `update_weak`. Not changed before the next collection begins.
+static NORMAL_TARGETS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
 impl RootProvider for Roots {
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
         crate::cells::for_each(visit);
         crate::statics::for_each_root(visit);
+        let mut targets = NORMAL_TARGETS.lock();
+        targets.clear();
+        TABLE.for_each_slot(HandleKind::Normal, |slot| match slot.object() {
+            0 => {}
+            object => targets.push(object),
+        });
+        for target in targets.iter_mut() {
+            // ObjRef is a transparent pointer: the word can be read and written as either.
+            visit(std::ptr::from_mut(target).cast());
+        }
     }
 
     fn for_each_pinned(&self, visit: &mut dyn FnMut(ObjRef)) {
         TABLE.for_each_slot(HandleKind::Pinned, |slot| {
-            let object = slot.object();
-            if object != 0 {
-                visit(ObjRef(object as *mut saki_abi::Object));
-            }
-        });
-        // Normal handles pin too: their slots are tagged words, which the collector cannot update in place.
-        TABLE.for_each_slot(HandleKind::Normal, |slot| {
             let object = slot.object();
             if object != 0 {
                 visit(ObjRef(object as *mut saki_abi::Object));
@@ -65,21 +73,24 @@ struct Weak;
 
 impl WeakTable for Weak {
     fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
-        let kind = match kind {
-            WeakKind::Short => HandleKind::Weak,
-            WeakKind::Long => HandleKind::WeakTrack,
+        let kinds: &[HandleKind] = match kind {
+            WeakKind::Short => &[HandleKind::Weak],
+            // Targets of normal handles are alive; they may have moved.
+            WeakKind::Long => &[HandleKind::WeakTrack, HandleKind::Normal],
         };
-        TABLE.for_each_slot(kind, |slot| {
-            let before = slot.object();
-            if before == 0 {
-                return;
-            }
-            match fate_of(ObjRef(before as *mut saki_abi::Object)) {
-                WeakFate::Alive(object) if object.address() != before => slot.set_object(object.address()),
-                WeakFate::Alive(_) => {}
-                WeakFate::Dead => slot.expire(ROOT_DOMAIN),
-            }
-        });
+        for &kind in kinds {
+            TABLE.for_each_slot(kind, |slot| {
+                let before = slot.object();
+                if before == 0 {
+                    return;
+                }
+                match fate_of(ObjRef(before as *mut saki_abi::Object)) {
+                    WeakFate::Alive(object) if object.address() != before => slot.set_object(object.address()),
+                    WeakFate::Alive(_) => {}
+                    WeakFate::Dead => slot.expire(ROOT_DOMAIN),
+                }
+            });
+        }
     }
 }
 

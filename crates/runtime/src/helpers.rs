@@ -233,6 +233,10 @@ unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
         let _ = exceptions::throw_default(t, "NullReferenceException");
         return;
     }
+    let exception = match exceptions::as_exception(t, exception) {
+        Ok(exception) => exception,
+        Err(_) => return,
+    };
     crate::stack_trace::reset(t, exception);
     let _ = t.throw(exception);
 }
@@ -401,7 +405,8 @@ unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, null
             return Ok(());
         }
         let from = type_of(boxed);
-        if from != inner && !(from.is_value_type() && from.underlying() == inner.underlying()) {
+        // Unlike `unbox`, exactly this type: no enum for its integer.
+        if from != inner {
             return Err(exceptions::throw_default(t, "InvalidCastException"));
         }
         let inner_size = inner.value_size_bytes().to_managed(t)? as usize;

@@ -16,10 +16,9 @@ use saki_abi::ObjRef;
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
 use saki_sync::monitor::BlockEnd;
-use saki_thread::{POLL_INTERRUPT, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT, root};
+use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
 use saki_types::Method;
 use saki_unwind::Frames;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws a requested abort.
@@ -27,10 +26,7 @@ pub fn safepoint(t: Thread) {
     let thread = t.managed();
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
-    // Relaxed: what it asks for is in the thread's state, which is read with Acquire.
-    if thread.poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
-        suspension::stay_suspended(t);
-    }
+    suspension::stop_if_asked(t);
     if !t.pending().is_null() {
         return;
     }
@@ -208,7 +204,9 @@ pub fn wait(
         // A request that has to wait would end every wait at once.
         let interruptible = t.managed().pending_requests() == 0;
         let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match operation(rest, interruptible) {
+        let end = operation(rest, interruptible);
+        suspension::stop_if_asked(t);
+        match end {
             BlockEnd::Woken => return WaitEnd::Woken,
             BlockEnd::TimedOut => return WaitEnd::TimedOut,
             BlockEnd::Interrupted => {}

@@ -92,8 +92,16 @@ pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
     Ok(())
 }
 
-/// At a safepoint of a thread that is to be suspended: stops until it is resumed.
-pub(crate) fn stay_suspended(t: Thread) {
+/// At a safepoint: stops until the thread is resumed, if it is to be suspended.
+#[inline]
+pub(crate) fn stop_if_asked(t: Thread) {
+    // Relaxed: what the bit asks for is in the thread's state, which is read with Acquire.
+    if t.managed().poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
+        stay_suspended(t);
+    }
+}
+
+fn stay_suspended(t: Thread) {
     let thread = t.managed();
     let object = thread.roots[root::THREAD_OBJECT].get();
     if object.is_null() {

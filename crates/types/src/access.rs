@@ -173,6 +173,20 @@ impl Assembly {
     }
 }
 
+impl Assembly {
+    /// Whether what its code throws that is no exception is to be wrapped in one:
+    /// `[assembly: RuntimeCompatibility(WrapNonExceptionThrows = true)]`.
+    pub fn wraps_thrown_objects(&'static self) -> bool {
+        const ARGUMENT: &[u8] = b"\x01\x00\x01\x00\x54\x02\x16WrapNonExceptionThrows\x01";
+        let image = self.image;
+        image.meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| {
+            let class = crate::class::attribute_class(image, row.constructor).ok().flatten();
+            class == Some(("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute"))
+                && image.meta.blob(row.value).is_ok_and(|blob| blob == ARGUMENT)
+        })
+    }
+}
+
 fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyName]> {
     let image = assembly.image;
     let mut friends = Vec::new();

@@ -23,6 +23,8 @@ pub struct Image {
     pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
     /// The image of a dynamic method: what its tokens name instead of metadata.
     pub(crate) dynamic: Option<DynamicCode>,
+    /// The image of a type made at run time: what TypeSpec rows mean. Empty in images of files.
+    pub(crate) named_types: Vec<Ty>,
 }
 
 impl PartialEq for Image {
@@ -68,6 +70,10 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 
 impl Image {
     fn leak(meta: saki_metadata::Image, is_corlib: bool) -> &'static Image {
+        Image::leak_with(meta, is_corlib, Vec::new())
+    }
+
+    fn leak_with(meta: saki_metadata::Image, is_corlib: bool, named_types: Vec<Ty>) -> &'static Image {
         let meta: &'static saki_metadata::Image = Box::leak(Box::new(meta));
         let rows = |table| meta.row_count(table);
         let image = Image {
@@ -79,6 +85,7 @@ impl Image {
             member_refs: cells(rows(TableId::MemberRef)),
             meta,
             dynamic: None,
+            named_types,
         };
         Box::leak(Box::new(image))
     }
@@ -94,17 +101,19 @@ impl Image {
             assembly_refs: cells(0),
             member_refs: cells(0),
             dynamic: Some(code),
+            named_types: Vec::new(),
         }))
     }
 
-    /// A further module of an assembly made at run time.
+    /// A further module, or type, of an assembly made at run time.
     pub(crate) fn in_dynamic_assembly(
         assembly: &'static Assembly,
         name: &str,
         bytes: Vec<u8>,
+        named_types: Vec<Ty>,
     ) -> LoadResult<&'static Image> {
         let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
-        let image = Image::leak(meta.map_err(|e| open_error(&e, Path::new(name)))?, false);
+        let image = Image::leak_with(meta.map_err(|e| open_error(&e, Path::new(name)))?, false, named_types);
         let _ = image.assembly.set(assembly);
         assembly.module_images.write().expect("not poisoned").push(image);
         Ok(image)

@@ -107,7 +107,12 @@ fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
     if a.element_type == ElementType::ValueType || b.element_type == ElementType::ValueType || !to.is_value_type() {
         return Ok(false);
     }
-    Ok(reduced_element(a.element_type) == reduced_element(b.element_type))
+    // Native integers are 64-bit ones here.
+    let machine = |ty: Ty| match reduced_element(ty.element_type) {
+        ElementType::I => ElementType::I8,
+        other => other,
+    };
+    Ok(machine(a) == machine(b))
 }
 
 /// Whether `ty` implements `interface`, exactly or by variance.

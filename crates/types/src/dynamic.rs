@@ -2,7 +2,8 @@
 //!
 //! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
 //! its CIL is imported as any other. It shares the raw metadata of its module, an image in memory without members.
-//! Invariant: a dynamic method and what it names live for ever; collecting them is left out. So are types made at run time.
+//! Invariant: a dynamic method and what it names live for ever; collecting them is left out. Of types made at run time there are delegates
+//! only.
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::AssemblyName;
@@ -12,7 +13,7 @@ use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::resolve::LocalSig;
 use crate::ty::Ty;
-use saki_metadata::{EhClause, MethodBody, Token, minimal_image};
+use saki_metadata::{EhClause, MethodBody, MinimalMethod, MinimalType, Token, minimal_image, put_compressed};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
@@ -178,7 +179,7 @@ impl Method {
 /// # Errors
 /// `BadImageFormat`: the names are too long.
 pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly> {
-    let bytes = minimal_image(&identity.name, identity.version, &identity.culture, &identity.name);
+    let bytes = minimal_image(&identity.name, identity.version, &identity.culture, &identity.name, None);
     let assembly = Assembly::from_dynamic(identity, bytes)?;
     crate::universe().binder().add_dynamic(assembly);
     Ok(assembly)
@@ -189,6 +190,52 @@ pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly>
 /// # Errors
 /// As `create_assembly`.
 pub fn create_module(assembly: &'static Assembly, name: &str) -> LoadResult<&'static Image> {
-    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, name);
-    Image::in_dynamic_assembly(assembly, name, bytes)
+    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, name, None);
+    Image::in_dynamic_assembly(assembly, name, bytes, Vec::new())
+}
+
+/// A method of a delegate type made at run time.
+pub struct DelegateMember {
+    pub name: String,
+    pub flags: u16,
+    pub impl_flags: u16,
+    pub ret: Ty,
+    pub params: Vec<Ty>,
+}
+
+/// A delegate type in an assembly made at run time, with an image of its own: the rows of TypeSpec in signatures count the
+/// types that it names.
+///
+/// # Errors
+/// `BadImageFormat`: the names are too long.
+pub fn create_delegate_type(
+    module: &'static Image,
+    namespace: &str,
+    name: &str,
+    flags: u32,
+    members: &[DelegateMember],
+) -> LoadResult<Ty> {
+    const HAS_THIS: u8 = 0x20;
+    const ELEMENT_CLASS: u8 = 0x12;
+    const TYPE_SPEC_TAG: u32 = 2;
+    let mut named = vec![crate::universe().corlib_type("System", "MulticastDelegate")?];
+    let mut put_type = |out: &mut Vec<u8>, ty: Ty| {
+        named.push(ty);
+        out.push(ELEMENT_CLASS);
+        put_compressed(out, (named.len() as u32) << 2 | TYPE_SPEC_TAG);
+    };
+    let mut methods = Vec::new();
+    for member in members {
+        let mut signature = vec![HAS_THIS];
+        put_compressed(&mut signature, member.params.len() as u32);
+        put_type(&mut signature, member.ret);
+        member.params.iter().for_each(|&param| put_type(&mut signature, param));
+        let (flags, impl_flags) = (member.flags, member.impl_flags);
+        methods.push(MinimalMethod { name: member.name.clone(), flags, impl_flags, signature });
+    }
+    let ty = MinimalType { name: name.to_string(), namespace: namespace.to_string(), flags, methods };
+    let assembly = module.assembly();
+    let module_name = module.meta.path().display().to_string();
+    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, &module_name, Some(&ty));
+    Image::in_dynamic_assembly(assembly, &module_name, bytes, named)?.type_def(2)
 }

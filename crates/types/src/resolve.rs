@@ -48,6 +48,10 @@ impl Image {
         match token.table() {
             TableId::TypeDef => self.type_def(token.rid()),
             TableId::TypeRef => self.type_ref(token.rid()),
+            TableId::TypeSpec if !self.named_types.is_empty() => {
+                let found = (token.rid() as usize).checked_sub(1).and_then(|index| self.named_types.get(index));
+                found.copied().ok_or_else(|| self.bad_token(token))
+            }
             TableId::TypeSpec => {
                 let row = self.meta.type_spec(token.rid())?;
                 let sig = saki_metadata::parse_type_spec(self.meta.blob(row.signature)?)?;
@@ -208,16 +212,28 @@ impl Image {
         Ok(member)
     }
 
-    /// A field by name, in the type or an ancestor.
+    /// A field by name and type, in the type or an ancestor. Types are compared as signatures of methods are.
     fn find_field_ref(&'static self, parent: Ty, name: &str, signature: &[u8]) -> LoadResult<&'static Field> {
-        let mut at = Some(parent);
-        while let Some(ty) = at {
-            if let Some(field) = ty.find_field(name)? {
-                return Ok(field);
+        let sig = saki_metadata::parse_field_sig(signature)?;
+        let definition = parent.generic_definition().unwrap_or(parent);
+        let mut chain = Some((definition, parent));
+        while let Some((open, exact)) = chain {
+            let mut candidates = open.fields()?.iter().enumerate().filter(|(_, field)| field.name == name).peekable();
+            if candidates.peek().is_some() {
+                let context = GenericContext { class_args: definition.args, method_args: &[] };
+                let wanted = resolve_type_sig(self, &sig, &context)?;
+                for (index, field) in candidates {
+                    if field.ty()? == wanted {
+                        return Ok(exact.fields()?[index]);
+                    }
+                }
             }
-            at = ty.parent()?;
+            chain = match (open.parent()?, exact.parent()?) {
+                (Some(open), Some(exact)) => Some((open, exact)),
+                _ => None,
+            };
         }
-        let ty = describe(self, &saki_metadata::parse_field_sig(signature)?)?;
+        let ty = describe(self, &sig)?;
         Err(missing_field(parent, name, Some(&ty)))
     }
 

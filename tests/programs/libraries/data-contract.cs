@@ -1,6 +1,5 @@
 // DataContractJsonSerializer: named and left-out members there and back.
 // mcs: -r:System.Runtime.Serialization.dll
-// pending: DynamicMethod (the serializer emits its readers and writers)
 using System;
 using System.IO;
 using System.Runtime.Serialization;

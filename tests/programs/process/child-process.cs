@@ -1,5 +1,4 @@
 // A child process with its three streams redirected, and its exit code.
-// pending: Process.Start
 using System;
 using System.Diagnostics;
 

@@ -63,7 +63,7 @@ fn resolve(name: &CStr, hint: i32, only_configured: bool) -> Option<Host> {
     Some(host)
 }
 
-/// The addresses of this machine's interfaces that are up, without loopback ones unless there are no others.
+/// The IPv4 addresses of this machine's interfaces that are up, without loopback ones unless there are no others.
 fn local_addresses() -> Vec<IpAddr> {
     let mut list = std::ptr::null_mut();
     // SAFETY: the list is freed below.
@@ -74,19 +74,16 @@ fn local_addresses() -> Vec<IpAddr> {
     let mut next = list;
     // SAFETY: the entries of the system's list.
     while let Some(entry) = unsafe { next.as_ref() } {
+        let address = address_of(entry.ifa_addr).filter(IpAddr::is_ipv4);
         if entry.ifa_flags & libc::IFF_UP as u32 != 0 {
             let is_loopback = entry.ifa_flags & libc::IFF_LOOPBACK as u32 != 0;
-            if is_loopback { &mut loopback } else { &mut addresses }.extend(address_of(entry.ifa_addr));
+            if is_loopback { &mut loopback } else { &mut addresses }.extend(address);
         }
         next = entry.ifa_next;
     }
     // SAFETY: from getifaddrs.
     unsafe { libc::freeifaddrs(list) };
-    if addresses.is_empty() {
-        addresses = loopback;
-    }
-    addresses.sort_by_key(IpAddr::is_ipv6);
-    addresses
+    if addresses.is_empty() { loopback } else { addresses }
 }
 
 fn host_name() -> Option<String> {

@@ -10,3 +10,5 @@ pub mod socket_options;
 pub mod socket_select;
 pub mod socket_transfer;
 mod sockets;
+
+pub(crate) use sockets::cancel as interrupt_socket_call;

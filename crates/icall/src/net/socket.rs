@@ -258,6 +258,12 @@ unsafe extern "C" fn supports_port_reuse(_t: Thread, protocol: i32) -> i32 {
     i32::from(protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP)
 }
 
+/// The code of the last socket operation of this thread that failed.
+unsafe extern "C" fn last_error(t: Thread) -> i32 {
+    // SAFETY: the current thread's own struct; only this thread touches the field.
+    unsafe { (*t.abi()).last_error }
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.Net.Sockets.Socket::Available_internal", available as *const ()),
     ("System.Net.Sockets.Socket::Bind_internal", bind as *const ()),
@@ -272,4 +278,5 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Net.Sockets.Socket::Socket_internal", socket as *const ()),
     ("System.Net.Sockets.Socket::SupportsPortReuse", supports_port_reuse as *const ()),
     ("System.Net.Sockets.Socket::cancel_blocking_socket_operation", cancel_blocking_operation as *const ()),
+    ("System.Net.Sockets.SocketException::WSAGetLastError_internal", last_error as *const ()),
 ];

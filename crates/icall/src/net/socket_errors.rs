@@ -73,11 +73,14 @@ pub(crate) fn check(result: i32) -> SocketResult<i32> {
     if result == -1 { Err(SocketError::last()) } else { Ok(result) }
 }
 
-/// Stores the outcome through an `out int error` and gives the value, or `failed`.
+/// Stores the outcome through an `out int error` and gives the value, or `failed`. An error also is the thread's last one.
 pub(crate) fn report<T>(result: SocketResult<T>, error: *mut i32, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, 0),
-        Err(code) => (failed, code.0),
+        Err(code) => {
+            saki_interop::host::set_last_error(code.0);
+            (failed, code.0)
+        }
     };
     crate::arguments::write_out(error, code);
     value

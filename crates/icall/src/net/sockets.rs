@@ -9,7 +9,8 @@
 use super::socket_errors::{SocketError, SocketResult, check};
 use crate::io::errors::errno;
 use parking_lot::{Mutex, RwLock};
-use saki_runtime::Thread;
+use saki_runtime::{Thread, pending};
+use saki_thread::REQUEST_ABORT;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32};
 use std::sync::{Arc, LazyLock, Once};
@@ -93,7 +94,7 @@ fn interrupting_signal() -> i32 {
     signal
 }
 
-/// Makes the blocking socket call of a thread return EINTR, if it is in one.
+/// Interrupts the blocking socket call of a thread, if it is in one: to close its socket, or to abort the thread.
 pub(crate) fn cancel(native_id: u32) {
     let signal = interrupting_signal();
     let mut operations = OPERATIONS.lock();
@@ -104,7 +105,7 @@ pub(crate) fn cancel(native_id: u32) {
     }
 }
 
-/// Runs a system call that may block, in a safe region, again after signals unless the thread is aborted or interrupted.
+/// Runs a system call that may block, in a safe region, again after signals unless the thread is aborted.
 ///
 /// # Errors
 /// The errno value.
@@ -120,19 +121,20 @@ pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result
     call_unless(t, Operation::is_cancelled, body)
 }
 
-fn call_unless(
-    t: Thread,
-    is_over: impl Fn(&Operation) -> bool,
-    mut body: impl FnMut() -> isize,
-) -> Result<usize, i32> {
+fn call_unless(t: Thread, is_over: impl Fn(&Operation) -> bool, mut body: impl FnMut() -> isize) -> Result<usize, i32> {
     let operation = Operation::begin(t);
     loop {
+        if t.managed().pending_requests() & REQUEST_ABORT != 0 && !pending::abort_is_deferred(t) {
+            // Left pending, to be thrown when the internal call returns.
+            let _ = pending::throw_requested(t);
+            return Err(libc::EINTR);
+        }
         let outcome = t.managed().blocking(|| {
             let result = body();
             usize::try_from(result).map_err(|_| errno())
         });
         match outcome {
-            Err(libc::EINTR) if !is_over(&operation) && !saki_runtime::pending::ends_waits(t) => {}
+            Err(libc::EINTR) if !is_over(&operation) => {}
             outcome => return outcome,
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{modules, processes};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, object, strings};
 use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::{InternalCall, Thread, object, strings};
 use saki_types::universe;
 
 /// `MonoProcessError`.

@@ -1,8 +1,9 @@
 //! System.Diagnostics.Process and Microsoft.Win32.NativeMethods (System.dll).
 //!
-//! Left out: FileVersionInfo.GetVersionInfo_icall, WaitForInputIdle, other users' credentials, the links of ShellExecuteEx
+//! Left out: WaitForInputIdle, other users' credentials, the links of ShellExecuteEx
 //! to desktop programs.
 
+pub mod file_version;
 pub mod information;
 mod modules;
 pub mod native_methods;

@@ -68,7 +68,12 @@ pub(super) fn of_process(t: Thread, process: Option<&KnownProcess>) -> Managed<O
         let version = object::new_instance(t, version_ty)?;
         VERSION_FILE.set_ref(t, version, path);
         VERSION.set_ref(t, item, version);
-        MODULE_NAME.set_ref(t, item, strings::new_string(t, file_name_of(&module.path))?);
+        let name = match process {
+            // The program of this process is the managed one.
+            Some(process) if index == 0 && process.pid == std::process::id() as i32 => &process.name,
+            _ => file_name_of(&module.path),
+        };
+        MODULE_NAME.set_ref(t, item, strings::new_string(t, name)?);
         BASE.set(item, module.start);
         SIZE.set(item, i32::try_from(module.end - module.start).unwrap_or(i32::MAX));
     }

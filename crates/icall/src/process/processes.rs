@@ -120,7 +120,11 @@ fn watch(epoll: i32) {
         for event in events.iter().take(usize::try_from(count).unwrap_or(0)) {
             let descriptor = event.u64 as i32;
             let Some(process) = WATCHED.lock().remove(&descriptor) else { continue };
-            if process.is_child { reap(&process) } else { process.set_ended(0) }
+            if process.is_child {
+                reap(&process)
+            } else {
+                process.set_ended(0)
+            }
             // SAFETY: ours; it left the table above.
             unsafe { libc::close(descriptor) };
         }

@@ -19,14 +19,17 @@ static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics"
 static ARGUMENTS: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "arguments");
 static DIRECTORY: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "directory");
 
-/// `Process.ProcInfo`, as far as it is used.
-#[repr(C)]
-struct ProcessInfo {
-    handle: usize,
-    /// The negative Win32 error when starting failed.
-    pid: i32,
-    /// string[] of "NAME=value"; null = the environment of this process.
-    environment: ObjRef,
+static INFO_HANDLE: ManagedField =
+    ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "process_handle");
+/// The negative Win32 error when starting failed.
+static INFO_PID: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "pid");
+/// string[] of "NAME=value"; null = the environment of this process.
+static INFO_ENVIRONMENT: ManagedField =
+    ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "envVariables");
+
+/// Address of a field of a `Process.ProcInfo`.
+fn info_field<T>(info: *mut u8, field: &ManagedField) -> *mut T {
+    info.wrapping_add(field.offset_bytes()).cast()
 }
 
 /// What to start, without references.
@@ -182,9 +185,9 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
 }
 
 /// Reads what managed code wants to start.
-fn request_of(start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[usize; 3]>) -> Request {
+fn request_of(start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Request {
     // SAFETY: a variable of type ProcInfo.
-    let variables = unsafe { (*info).environment };
+    let variables = unsafe { info_field::<ObjRef>(info, &INFO_ENVIRONMENT).read() };
     let environment = (!variables.is_null()).then(|| {
         let count = object::array_length(variables);
         (0..count).map(|index| strings::to_rust(object::get_element_ref(variables, index))).collect()
@@ -198,7 +201,7 @@ fn request_of(start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[usize
     }
 }
 
-fn run(t: Thread, start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[usize; 3]>) -> Managed<i32> {
+fn run(t: Thread, start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Managed<i32> {
     crate::arguments::non_null(t, start_info, "startInfo")?;
     let request = request_of(start_info, info, streams);
     let started = t.managed().blocking(|| start(&request));
@@ -206,11 +209,12 @@ fn run(t: Thread, start_info: ObjRef, info: *mut ProcessInfo, streams: Option<[u
     unsafe {
         match started {
             Ok((handle, pid)) => {
-                ((*info).handle, (*info).pid) = (handle, pid);
+                info_field::<usize>(info, &INFO_HANDLE).write(handle);
+                info_field::<i32>(info, &INFO_PID).write(pid);
                 Ok(1)
             }
             Err(error) => {
-                (*info).pid = -error.0;
+                info_field::<i32>(info, &INFO_PID).write(-error.0);
                 Ok(0)
             }
         }
@@ -223,12 +227,12 @@ unsafe extern "C" fn create_process(
     input: usize,
     output: usize,
     error: usize,
-    info: *mut ProcessInfo,
+    info: *mut u8,
 ) -> i32 {
     t.run(|| run(t, start_info, info, Some([input, output, error])))
 }
 
-unsafe extern "C" fn shell_execute(t: Thread, start_info: ObjRef, info: *mut ProcessInfo) -> i32 {
+unsafe extern "C" fn shell_execute(t: Thread, start_info: ObjRef, info: *mut u8) -> i32 {
     t.run(|| run(t, start_info, info, None))
 }
 

@@ -238,6 +238,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Environment::GetLogicalDrivesInternal", logical_drives as *const ()),
     ("System.Environment::GetMachineConfigPath", machine_config_path as *const ()),
     ("System.Environment::get_bundled_machine_config", bundled_machine_config as *const ()),
+    ("System.Configuration.InternalConfigurationHost::get_bundled_machine_config", bundled_machine_config as *const ()),
+    ("System.Configuration.InternalConfigurationHost::get_bundled_app_config", bundled_machine_config as *const ()),
     ("System.Environment::internalGetGacPath", gac_path as *const ()),
     ("System.Environment::GetWindowsFolderPath", windows_folder_path as *const ()),
     ("System.Environment::internalBroadcastSettingChange", broadcast_setting_change as *const ()),

@@ -6,7 +6,7 @@
 use super::Importer;
 use super::builder::conv_type;
 use super::stack::{Entry, Note};
-use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, Op, UnOp, ValueId};
+use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, LocalKind, Op, UnOp, ValueId};
 use saki_abi::HelperId;
 use saki_types::{LoadError, LoadResult};
 
@@ -202,6 +202,19 @@ impl Importer<'_> {
         Ok(self.b.inst(Op::Cmp(op, a, b), IrType::I32))
     }
 
+    /// Whether the outcome of a comparison with null is known. `this` is taken for an object where it is used, but a program
+    /// may have called the method on null, and ask.
+    pub(super) fn is_certainly_set(&self, entry: &Entry) -> bool {
+        let is_this = match entry.val {
+            super::stack::Val::Scalar(value) => match self.b.op(value) {
+                Op::LocalGet(local) => matches!(self.b.f.locals[local.0 as usize].kind, LocalKind::Param(0)),
+                _ => false,
+            },
+            _ => false,
+        };
+        entry.is_non_null && !is_this
+    }
+
     /// Comparisons of references whose outcome is known.
     fn compare_references(&self, op: CmpOp, a: &Entry, b: &Entry) -> Option<bool> {
         if a.ir != IrType::Ref || b.ir != IrType::Ref {
@@ -210,7 +223,7 @@ impl Importer<'_> {
         let is_null = |e: &Entry| matches!(e.val, super::stack::Val::Scalar(v) if matches!(self.b.op(v), Op::Null));
         let differs = match (a.note, b.note) {
             (Note::TypeObject(x), Note::TypeObject(y)) => Some(x != y),
-            _ if (is_null(b) && a.is_non_null) || (is_null(a) && b.is_non_null) => Some(true),
+            _ if (is_null(b) && self.is_certainly_set(a)) || (is_null(a) && self.is_certainly_set(b)) => Some(true),
             _ => None,
         }?;
         match op {

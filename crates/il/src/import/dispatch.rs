@@ -335,7 +335,7 @@ impl Importer<'_> {
     fn branch_on_value(&mut self, target: u32, on_zero: bool) -> LoadResult<()> {
         let entry = self.pop()?;
         let known_non_null =
-            entry.ir == IrType::Ref && (entry.is_non_null || matches!(entry.note, Note::TypeObject(_)));
+            entry.ir == IrType::Ref && (self.is_certainly_set(&entry) || matches!(entry.note, Note::TypeObject(_)));
         let value = if known_non_null { self.b.i32(1) } else { self.value(&entry)? };
         self.branch(value, target, on_zero)
     }
