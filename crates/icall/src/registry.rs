@@ -7,7 +7,6 @@ use saki_runtime::internal_calls::register;
 /// One table per file, in the order of the files.
 const TABLES: &[&[InternalCall]] = &[
     diagnostics::debugger::TABLE,
-    diagnostics::file_version_info::TABLE,
     diagnostics::stack_frame::TABLE,
     diagnostics::stack_trace::TABLE,
     diagnostics::stopwatch::TABLE,

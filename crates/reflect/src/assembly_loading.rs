@@ -260,7 +260,7 @@ unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjR
             let message = "Absolute path information is required.\nParameter name: assemblyFile";
             return Err(exceptions::throw(t, "System", "ArgumentException", message));
         }
-        load_path(t, file, Binder::load_file)
+        load_path(t, file, Binder::load_named_file)
     })
 }
 

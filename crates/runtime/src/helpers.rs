@@ -405,8 +405,8 @@ unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, null
             return Ok(());
         }
         let from = type_of(boxed);
-        // Unlike `unbox`, exactly this type: no enum for its integer.
-        if from != inner {
+        // Unlike with `unbox`, an integer is no enum; an enum still is its integer.
+        if from != inner && from.underlying() != inner {
             return Err(exceptions::throw_default(t, "InvalidCastException"));
         }
         let inner_size = inner.value_size_bytes().to_managed(t)? as usize;

@@ -174,7 +174,9 @@ pub fn update_weak(fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         match fate_of(ObjRef(address as *mut Object)) {
             WeakFate::Alive(object) => {
                 entry.object.store(object.address(), Ordering::Relaxed);
-                if entry.monitor.is_idle() && lock_of(object).word.deflate(index) {
+                let is_unused =
+                    entry.monitor.is_retired() || (entry.monitor.is_idle() && lock_of(object).word.deflate(index));
+                if is_unused {
                     unused.push(index);
                 }
             }
@@ -184,6 +186,7 @@ pub fn update_weak(fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     for index in unused {
         MONITORS.free(index);
     }
+    MONITORS.forget_retired();
 }
 
 /// Monitors in use: objects whose lock is or was contended since the last collection.

@@ -254,6 +254,11 @@ pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
     let directory =
         std::fs::canonicalize(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
     universe().binder().set_application_base(&directory);
+    let mut config = path.as_os_str().to_owned();
+    config.push(".config");
+    if let Ok(text) = std::fs::read_to_string(config) {
+        universe().binder().set_config(saki_types::app_config::AppConfig::parse(&text));
+    }
     let assembly = universe().binder().load_file(path)?;
     let _ = ENTRY_ASSEMBLY.set(assembly);
     Ok(assembly)

@@ -1,7 +1,8 @@
 //! The full monitor: owner, recursion, entry queue, wait queue, timeouts.
 //!
 //! The lock word: bits 0–23 owner's managed id (0 = free), bit 30 WAKING = a thread woken from the entry queue is on its
-//! way, bit 31 WAITERS = the entry queue is not empty.
+//! way, bit 31 WAITERS = the entry queue is not empty, bit 29 RETIRED = the object's word does not name this monitor any more
+//! or is about to.
 //!
 //! | from | to | who | ordering |
 //! |---|---|---|---|
@@ -11,6 +12,10 @@
 //! | owned, WAITERS, no WAKING | owned by the popped node | owner, under `queues`, if that node is starving | Release |
 //! | owned | owned + WAITERS, − WAKING if it was the caller's | under `queues` | Relaxed: ordered by the mutex |
 //! | any | − WAITERS | under `queues` only | Relaxed: ordered by the mutex |
+//! | owned, no flags | RETIRED | owner, CAS under `queues`, nobody queued or in flight | Release |
+//!
+//! A retired monitor is never owned again: whoever finds it looks at the object's word again. It is used for another object
+//! only after the next collection, when no thread can be about to use its index.
 //!
 //! Invariant: while the word is free and the entry queue is not empty, WAKING is set and the woken thread competes. It
 //! clears WAKING when it gets the lock (then its own exit wakes the next) or when it finds the lock owned and queues again
@@ -31,7 +36,8 @@ use std::time::{Duration, Instant};
 
 const WAITERS: u32 = 1 << 31;
 const WAKING: u32 = 1 << 30;
-const OWNER: u32 = WAKING - 1;
+const RETIRED: u32 = 1 << 29;
+const OWNER: u32 = RETIRED - 1;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
@@ -52,6 +58,12 @@ const MAX_LOSSES: u32 = 1;
 const MAX_SPINS: u32 = 40;
 #[cfg(loom)]
 const MAX_SPINS: u32 = 0;
+
+/// Uncontended exits in a row after which a monitor gives way to the thin lock, which costs a third.
+#[cfg(not(loom))]
+const QUIET_EXITS: u32 = 128;
+#[cfg(loom)]
+const QUIET_EXITS: u32 = 1;
 
 /// A managed thread's place in monitor queues. A thread is in at most one queue at a time.
 ///
@@ -92,6 +104,18 @@ pub enum EnterEnd {
     Interrupted,
 }
 
+/// How an exit left the monitor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExitEnd {
+    Done,
+    /// The lock is not free before the caller has taken the monitor out of the object's word.
+    Retired,
+}
+
+/// The monitor does not belong to its object any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retired;
+
 /// Outcome of `wait`; the monitor is owned again in every case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitOutcome {
@@ -117,6 +141,8 @@ pub struct Monitor {
     word: AtomicU32,
     /// Entries beyond the first; only the owner touches it.
     recursion: AtomicU32,
+    /// Exits since the last contention; only the owner touches it.
+    quiet: AtomicU32,
     queues: Mutex<Queues>,
 }
 
@@ -140,7 +166,12 @@ impl Deadline {
 
 impl Monitor {
     pub fn new() -> Monitor {
-        Monitor { word: AtomicU32::new(0), recursion: AtomicU32::new(0), queues: Mutex::new(Queues::default()) }
+        Monitor {
+            word: AtomicU32::new(0),
+            recursion: AtomicU32::new(0),
+            quiet: AtomicU32::new(0),
+            queues: Mutex::new(Queues::default()),
+        }
     }
 
     /// Sets owner and recursion of a monitor that no other thread can see yet.
@@ -148,6 +179,12 @@ impl Monitor {
         // Relaxed: the CAS that publishes the monitor's index releases.
         self.word.store(owner, Ordering::Relaxed);
         self.recursion.store(recursion, Ordering::Relaxed);
+        self.quiet.store(0, Ordering::Relaxed);
+    }
+
+    /// See the module header. Stable.
+    pub fn is_retired(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & RETIRED != 0
     }
 
     /// The owner's managed id, 0 = free. A hint, unless it is the caller's own id.
@@ -176,7 +213,8 @@ impl Monitor {
     fn try_acquire(&self, id: u32) -> bool {
         // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
         let seen = self.word.load(Ordering::Relaxed);
-        seen & OWNER == 0 && self.word.compare_exchange(seen, seen | id, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        seen & (OWNER | RETIRED) == 0
+            && self.word.compare_exchange(seen, seen | id, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Enters without waiting.
@@ -189,23 +227,31 @@ impl Monitor {
         self.try_acquire(id)
     }
 
-    /// Enters; waits at most `timeout` (`None` = for ever).
-    pub fn enter(&self, blocker: &impl Blocker, timeout: Option<Duration>) -> EnterEnd {
+    /// Enters; waits at most `timeout` (`None` = for ever). Errors: the monitor has been retired.
+    pub fn enter(&self, blocker: &impl Blocker, timeout: Option<Duration>) -> Result<EnterEnd, Retired> {
         let id = blocker.managed_id();
         if self.try_enter(id) {
-            return EnterEnd::Entered;
+            return Ok(EnterEnd::Entered);
+        }
+        if self.is_retired() {
+            return Err(Retired);
         }
         if timeout.is_some_and(|t| t.is_zero()) {
-            return EnterEnd::TimedOut;
+            return Ok(EnterEnd::TimedOut);
         }
         for _ in 0..MAX_SPINS {
             spin_hint();
             if self.try_acquire(id) {
-                return EnterEnd::Entered;
+                self.quiet.store(0, Ordering::Relaxed);
+                return Ok(EnterEnd::Entered);
             }
         }
+        // Retiring needs this to be 0, so only the first look below can find the monitor retired.
         lock(&self.queues).in_flight += 1;
         let end = self.acquire_queued(blocker, &Deadline::after(timeout), true, false);
+        if end == Ok(EnterEnd::Entered) {
+            self.quiet.store(0, Ordering::Relaxed);
+        }
         lock(&self.queues).in_flight -= 1;
         end
     }
@@ -218,14 +264,14 @@ impl Monitor {
         deadline: &Deadline,
         interruptible: bool,
         mut woken: bool,
-    ) -> EnterEnd {
+    ) -> Result<EnterEnd, Retired> {
         let (id, node) = (blocker.managed_id(), blocker.node());
         let mut losses = 0;
         loop {
             {
                 let mut queues = lock(&self.queues);
-                if self.acquire_or_flag(id, woken) {
-                    return EnterEnd::Entered;
+                if self.acquire_or_flag(id, woken)? {
+                    return Ok(EnterEnd::Entered);
                 }
                 losses += u32::from(woken);
                 // Relaxed: ordered by the mutex.
@@ -242,23 +288,23 @@ impl Monitor {
                 // Acquire pairs with the Release in `release`.
                 match node.phase.load(Ordering::Acquire) {
                     WOKEN => break,
-                    OWNING => return EnterEnd::Entered,
+                    OWNING => return Ok(EnterEnd::Entered),
                     _ if end == BlockEnd::Woken => continue,
                     _ => {}
                 }
                 let mut queues = lock(&self.queues);
                 match node.phase.load(Ordering::Relaxed) {
                     WOKEN => break,
-                    OWNING => return EnterEnd::Entered,
+                    OWNING => return Ok(EnterEnd::Entered),
                     _ => self.remove_entry(&mut queues, node),
                 }
-                return if end == BlockEnd::TimedOut { EnterEnd::TimedOut } else { EnterEnd::Interrupted };
+                return Ok(if end == BlockEnd::TimedOut { EnterEnd::TimedOut } else { EnterEnd::Interrupted });
             }
             // Compete again, which also uses up a wake that met a timeout.
             woken = true;
             for _ in 0..MAX_SPINS {
                 if self.try_acquire_woken(id) {
-                    return EnterEnd::Entered;
+                    return Ok(EnterEnd::Entered);
                 }
                 spin_hint();
             }
@@ -275,15 +321,18 @@ impl Monitor {
 
     /// Under `queues`: acquires the free lock, or sets WAITERS on the owned one and returns `false`. Clears WAKING in
     /// both cases if the caller is the woken thread.
-    fn acquire_or_flag(&self, id: u32, woken: bool) -> bool {
+    fn acquire_or_flag(&self, id: u32, woken: bool) -> Result<bool, Retired> {
         let keep = if woken { !WAKING } else { !0 };
         loop {
             let seen = self.word.load(Ordering::Relaxed);
+            if seen & RETIRED != 0 {
+                return Err(Retired);
+            }
             let is_free = seen & OWNER == 0;
             let new = seen & keep | if is_free { id } else { WAITERS };
             // Acquire for the lock, as in `try_acquire`; the flags are ordered by the mutex.
             if self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return is_free;
+                return Ok(is_free);
             }
         }
     }
@@ -300,25 +349,49 @@ impl Monitor {
     /// Leaves once. Errors: the caller does not own it.
     #[inline]
     pub fn exit(&self, id: u32) -> Result<(), NotOwner> {
+        self.exit_or_retire(id, false).map(|_| ())
+    }
+
+    /// As `exit`; may retire the monitor when nobody has contended for long.
+    #[inline]
+    pub fn exit_or_retire(&self, id: u32, may_retire: bool) -> Result<ExitEnd, NotOwner> {
         if self.owner() != id {
             return Err(NotOwner);
         }
         let recursion = self.recursion();
         if recursion > 0 {
             self.recursion.store(recursion - 1, Ordering::Relaxed);
-            return Ok(());
+            return Ok(ExitEnd::Done);
+        }
+        let quiet = self.quiet.load(Ordering::Relaxed).saturating_add(1);
+        self.quiet.store(quiet, Ordering::Relaxed);
+        if quiet >= QUIET_EXITS && may_retire {
+            if self.retire(id) {
+                return Ok(ExitEnd::Retired);
+            }
+            // Somebody waits for a pulse: not again at once.
+            self.quiet.store(0, Ordering::Relaxed);
         }
         loop {
             let seen = self.word.load(Ordering::Relaxed);
             if seen & (WAITERS | WAKING) == WAITERS {
                 self.exit_to_waiter();
-                return Ok(());
+                return Ok(ExitEnd::Done);
             }
             // Release publishes the critical section. Fails when an entrant sets or clears a flag.
             if self.word.compare_exchange(seen, seen & !OWNER, Ordering::Release, Ordering::Relaxed).is_ok() {
-                return Ok(());
+                return Ok(ExitEnd::Done);
             }
         }
+    }
+
+    /// As owner: retires the monitor if nobody else has to do with it.
+    #[cold]
+    fn retire(&self, id: u32) -> bool {
+        let queues = lock(&self.queues);
+        let is_lone = queues.entry.is_empty() && queues.waiting.is_empty() && queues.in_flight == 0;
+        // Release: not needed for the critical section, which the object's word publishes; harmless and uniform.
+        is_lone && self.word.compare_exchange(id, RETIRED, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
@@ -374,7 +447,9 @@ impl Monitor {
             next.parker.unpark();
         }
         let outcome = self.wait_for_pulse(blocker, node, &deadline);
-        self.acquire_queued(blocker, &Deadline(None), false, outcome == WaitOutcome::Pulsed);
+        // Never retired: the caller is in flight.
+        let _ = self.acquire_queued(blocker, &Deadline(None), false, outcome == WaitOutcome::Pulsed);
+        self.quiet.store(0, Ordering::Relaxed);
         self.recursion.store(recursion, Ordering::Relaxed);
         lock(&self.queues).in_flight -= 1;
         Ok(outcome)
@@ -466,7 +541,7 @@ mod model {
             let monitor = Arc::new(Monitor::new());
             let inside = Arc::new(AtomicUsize::new(0));
             let run = |id: u32, monitor: &Monitor, inside: &AtomicUsize| {
-                assert_eq!(monitor.enter(&model_thread(id), None), EnterEnd::Entered);
+                assert_eq!(monitor.enter(&model_thread(id), None), Ok(EnterEnd::Entered));
                 assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
                 inside.fetch_sub(1, Ordering::Relaxed);
                 monitor.exit(id).unwrap();
@@ -487,7 +562,7 @@ mod model {
             let monitor = Arc::new(Monitor::new());
             let inside = Arc::new(AtomicUsize::new(0));
             let run = |me: &ModelThread, monitor: &Monitor, inside: &AtomicUsize| {
-                assert_eq!(monitor.enter(me, None), EnterEnd::Entered);
+                assert_eq!(monitor.enter(me, None), Ok(EnterEnd::Entered));
                 assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
                 inside.fetch_sub(1, Ordering::Relaxed);
                 monitor.exit(me.0).unwrap();
@@ -513,14 +588,14 @@ mod model {
             let (other, other_ready) = (monitor.clone(), ready.clone());
             let thread = thread::spawn(move || {
                 let me = model_thread(2);
-                other.enter(&me, None);
+                other.enter(&me, None).unwrap();
                 while other_ready.load(Ordering::Relaxed) == 0 {
                     assert_eq!(other.wait(&me, None), Ok(WaitOutcome::Pulsed));
                 }
                 other.exit(2).unwrap();
             });
             let me = model_thread(1);
-            monitor.enter(&me, None);
+            monitor.enter(&me, None).unwrap();
             ready.store(1, Ordering::Relaxed);
             monitor.pulse(1).unwrap();
             monitor.exit(1).unwrap();

@@ -14,6 +14,8 @@ const BUCKET_COUNT: usize = 18;
 /// The buckets' room; below `MAX_OWNER`, so that every index fits into a sync word.
 const MAX_INDEX: u32 = FIRST_BUCKET_LEN * ((1 << BUCKET_COUNT) - 1) - 1;
 const _: () = assert!(MAX_INDEX <= MAX_OWNER);
+/// Retired monitors between two collections; about 200 bytes each.
+const MAX_RETIRED: u32 = 4096;
 
 /// A monitor and the object it belongs to.
 #[derive(Default)]
@@ -28,6 +30,8 @@ pub struct MonitorTable {
     buckets: [AtomicPtr<MonitorEntry>; BUCKET_COUNT],
     /// Indices below this were handed out at least once.
     used: AtomicU32,
+    /// Retired monitors, whose entries the next collection frees.
+    retired: AtomicU32,
     free: Mutex<Vec<u32>>,
 }
 
@@ -50,6 +54,7 @@ impl MonitorTable {
         MonitorTable {
             buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKET_COUNT],
             used: AtomicU32::new(1),
+            retired: AtomicU32::new(0),
             free: Mutex::new(Vec::new()),
         }
     }
@@ -59,6 +64,7 @@ impl MonitorTable {
         MonitorTable {
             buckets: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
             used: AtomicU32::new(1),
+            retired: AtomicU32::new(0),
             free: Mutex::new(Vec::new()),
         }
     }
@@ -106,6 +112,22 @@ impl MonitorTable {
         entry.monitor.prepare(0, 0);
         entry.object.store(0, Ordering::Release);
         lock(&self.free).push(index);
+    }
+
+    /// Whether one more monitor may be retired before the next collection.
+    #[inline]
+    pub fn may_retire(&self) -> bool {
+        // Relaxed: a bound that need not be exact.
+        self.retired.load(Ordering::Relaxed) < MAX_RETIRED
+    }
+
+    pub fn note_retired(&self) {
+        self.retired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The retired entries have been freed.
+    pub fn forget_retired(&self) {
+        self.retired.store(0, Ordering::Relaxed);
     }
 
     /// Calls `visit` for every entry in use; `visit` may free the entry.

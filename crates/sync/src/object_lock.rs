@@ -1,11 +1,13 @@
 //! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, a monitor of the table when that is not enough.
 //!
 //! Invariant: between reading an inflated index and being counted by its monitor there is no safepoint, so a collector
-//! that deflates idle monitors with the world stopped never takes one away from under a thread. Left out: exceptions
+//! that deflates idle monitors with the world stopped never takes one away from under a thread. A monitor that was not
+//! contended for long is retired by its owner's exit, which makes the lock thin again at once; its entry waits for the next
+//! collection. Left out: exceptions
 //! (the caller turns the outcomes into them), null checks.
 
 use crate::facade::spin_hint;
-use crate::monitor::{Blocker, EnterEnd, Monitor, NotOwner, WaitOutcome};
+use crate::monitor::{Blocker, EnterEnd, ExitEnd, Monitor, NotOwner, Retired, WaitOutcome};
 use crate::monitor_table::MonitorTable;
 use crate::thin_lock::{Snapshot, ThinLockWord, TryLock, Unlock};
 use std::time::Duration;
@@ -50,7 +52,11 @@ impl<'a> ObjectLock<'a> {
         loop {
             match self.word.try_lock(blocker.managed_id()) {
                 TryLock::Acquired => return EnterEnd::Entered,
-                TryLock::Inflated(index) => return self.table.get(index).monitor.enter(blocker, timeout),
+                TryLock::Inflated(index) => match self.table.get(index).monitor.enter(blocker, timeout) {
+                    Ok(end) => return end,
+                    // The thread that retired it is about to change the word.
+                    Err(Retired) => spin_hint(),
+                },
                 TryLock::Contended(_) if timeout.is_some_and(|t| t.is_zero()) => return EnterEnd::TimedOut,
                 TryLock::Contended(_) if spins < MAX_THIN_SPINS => {
                     spins += 1;
@@ -81,7 +87,14 @@ impl<'a> ObjectLock<'a> {
         match self.word.unlock(id) {
             Unlock::Released | Unlock::StillOwned => Ok(()),
             Unlock::NotOwner => Err(NotOwner),
-            Unlock::Inflated(index) => self.table.get(index).monitor.exit(id),
+            Unlock::Inflated(index) => {
+                let monitor = &self.table.get(index).monitor;
+                if monitor.exit_or_retire(id, self.table.may_retire())? == ExitEnd::Retired {
+                    self.table.note_retired();
+                    self.word.deflate(index);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -139,5 +152,52 @@ impl<'a> ObjectLock<'a> {
             Some(index) => self.table.get(index).monitor.owner(),
             None => seen.thin_owner(),
         }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::facade::atomic::{AtomicUsize, Ordering};
+    use crate::facade::{Arc, thread};
+    use crate::monitor::{BlockEnd, MonitorNode};
+
+    struct ModelThread(u32, &'static MonitorNode);
+
+    impl Blocker for ModelThread {
+        fn managed_id(&self) -> u32 {
+            self.0
+        }
+        fn node(&self) -> &'static MonitorNode {
+            self.1
+        }
+        fn block(&self, timeout: Option<Duration>, _interruptible: bool) -> BlockEnd {
+            if self.1.parker.park(timeout) { BlockEnd::Woken } else { BlockEnd::TimedOut }
+        }
+    }
+
+    #[test]
+    fn model_a_retired_monitor_gives_way_to_the_thin_lock() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let shared = Arc::new((ThinLockWord::new(), MonitorTable::new(), AtomicUsize::new(0)));
+            let run = |id: u32, (word, table, inside): &(ThinLockWord, MonitorTable, AtomicUsize)| {
+                let me = ModelThread(id, Box::leak(Box::default()));
+                let lock = ObjectLock { word, object: 8, table };
+                assert_eq!(lock.enter(&me, None), EnterEnd::Entered);
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
+                inside.fetch_sub(1, Ordering::Relaxed);
+                lock.exit(id).unwrap();
+            };
+            let lock = ObjectLock { word: &shared.0, object: 8, table: &shared.1 };
+            lock.inflate(lock.word.snapshot());
+            let other = shared.clone();
+            let thread = thread::spawn(move || run(2, &other));
+            run(1, &shared);
+            run(1, &shared);
+            thread.join().unwrap();
+            assert_eq!(shared.2.load(Ordering::Relaxed), 0);
+        });
     }
 }

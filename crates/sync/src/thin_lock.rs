@@ -9,6 +9,7 @@
 //! |---|---|---|---|---|
 //! | free | 0 | 0 | 0 | any thread: CAS Acquire to thin |
 //! | thin | 0 | owner's managed id | extra entries | owner: CAS Relaxed (recursion), CAS Release to free |
+//! | inflated | 1 | monitor index | 0 | owner, who has retired the monitor: CAS Release to free |
 //! | inflated | 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
 //!
 //! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes, which are
@@ -174,15 +175,16 @@ impl ThinLockWord {
         self.replace(seen, new, Ordering::AcqRel)
     }
 
-    /// Takes the monitor out again. The world is stopped and the monitor idle, so nobody is between reading the index
-    /// and using it.
+    /// Takes the monitor out again: it is retired, or the world is stopped and it is idle, so that nobody between reading
+    /// the index and using it can be misled.
     pub fn deflate(&self, index: u32) -> bool {
         loop {
             let seen = self.snapshot();
             if seen.inflated_index() != Some(index) {
                 return false;
             }
-            if self.replace(seen, seen.0 & (!0 << HASH_SHIFT | HASHED_BIT), Ordering::Relaxed) {
+            // Release publishes the critical section of the owner that retired the monitor.
+            if self.replace(seen, seen.0 & (!0 << HASH_SHIFT | HASHED_BIT), Ordering::Release) {
                 return true;
             }
         }

@@ -151,12 +151,7 @@ impl Image {
             return self.type_def(rid).map(Some);
         }
         let Some(rid) = self.meta.find_exported_type(namespace, name, None) else {
-            for module in self.assembly().module_images.read().expect("not poisoned").iter() {
-                if let Some(rid) = module.meta.find_type_def(namespace, name, None) {
-                    return module.type_def(rid).map(Some);
-                }
-            }
-            return Ok(None);
+            return self.find_in_modules(namespace, name);
         };
         let row = self.meta.exported_type(rid)?;
         match row.implementation.table() {
@@ -164,6 +159,26 @@ impl Image {
             TableId::File => self.file_module(row.implementation.rid())?.find_type_here(namespace, name),
             _ => Ok(None),
         }
+    }
+
+    /// A type of the assembly's other modules that the manifest does not export: those that are not public.
+    fn find_in_modules(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {
+        const CONTAINS_NO_METADATA: u32 = 1;
+        for rid in 1..=self.meta.row_count(TableId::File) {
+            if self.meta.file(rid)?.flags & CONTAINS_NO_METADATA == 0
+                && let Some(found) = self.file_module(rid)?.find_type_here(namespace, name)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        // Types made at run time are in no file.
+        let modules = self.assembly().module_images.read().expect("not poisoned").clone();
+        for module in modules {
+            if let Some(found) = module.find_type_here(namespace, name)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     fn find_type_here(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {

@@ -3,6 +3,7 @@
 //! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
 //! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
 
+use crate::app_config::AppConfig;
 use crate::assembly::{Assembly, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use sha1::{Digest, Sha1};
@@ -36,6 +37,7 @@ type ResolveHook = fn(&AssemblyName, Option<&'static Image>) -> Option<&'static 
 /// Loaded assemblies and where to look for more.
 pub struct Binder {
     paths: RwLock<SearchPaths>,
+    config: RwLock<AppConfig>,
     loaded: RwLock<Vec<&'static Assembly>>,
     /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
     resolve_hook: RwLock<Option<ResolveHook>>,
@@ -64,6 +66,7 @@ impl Binder {
     pub fn new(paths: SearchPaths) -> Binder {
         Binder {
             paths: RwLock::new(paths),
+            config: RwLock::default(),
             loaded: RwLock::default(),
             resolve_hook: RwLock::default(),
             load_hook: RwLock::default(),
@@ -81,6 +84,15 @@ impl Binder {
 
     pub fn set_application_base(&self, directory: &Path) {
         self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
+    }
+
+    /// What the program's configuration file says.
+    pub fn set_config(&self, config: AppConfig) {
+        *self.config.write().expect("not poisoned") = config;
+    }
+
+    fn redirected(&self, wanted: &AssemblyName) -> Option<AssemblyName> {
+        self.config.read().expect("not poisoned").redirected(wanted)
     }
 
     pub fn paths(&self) -> SearchPaths {
@@ -109,6 +121,8 @@ impl Binder {
     /// # Errors
     /// `FileNotFound` naming the reference, `BadImageFormat`.
     pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
+        let redirected = self.redirected(wanted);
+        let wanted = redirected.as_ref().unwrap_or(wanted);
         if let Some(found) = self.find_loaded(wanted) {
             return Ok(found);
         }
@@ -134,22 +148,36 @@ impl Binder {
         }))
     }
 
+    /// Loads the assembly in this file, or the one that the configuration puts in its place (`Assembly.LoadFile`).
+    ///
+    /// # Errors
+    /// As `load_file`; as `resolve` for what is redirected.
+    pub fn load_named_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
+        let meta = saki_metadata::Image::open(path).map_err(|e| crate::assembly::open_error(&e, path))?;
+        match identity(&meta)?.and_then(|name| self.redirected(&name)) {
+            Some(other) => self.resolve(&other, None),
+            None => self.load_file(path),
+        }
+    }
+
     /// Loads the assembly in this file unless one of the same identity was loaded from another file before; that one then
     /// (`Assembly.LoadFrom`).
     ///
     /// # Errors
-    /// As `load_file`.
+    /// As `load_file`; as `resolve` for what the configuration redirects.
     pub fn load_from(&self, path: &Path) -> LoadResult<&'static Assembly> {
         let meta = saki_metadata::Image::open(path).map_err(|e| crate::assembly::open_error(&e, path))?;
-        if let Some(row) = meta.assembly() {
-            let (name, culture) = (meta.string(row.name)?, meta.string(row.culture)?);
-            let version = [row.major_version, row.minor_version, row.build_number, row.revision_number];
-            let token = token_of_key(meta.blob(row.public_key)?);
+        if let Some(name) = identity(&meta)? {
+            if let Some(other) = self.redirected(&name) {
+                return self.resolve(&other, None);
+            }
             let loaded = self.loaded.read().expect("not poisoned");
-            if let Some(found) = loaded
-                .iter()
-                .find(|a| a.name == name && a.culture == culture && a.version == version && a.public_key_token == token)
-            {
+            if let Some(found) = loaded.iter().find(|a| {
+                a.name == name.name
+                    && a.culture == name.culture
+                    && a.version == name.version
+                    && a.public_key_token == name.public_key_token
+            }) {
                 return Ok(found);
             }
         }
@@ -174,6 +202,9 @@ impl Binder {
         out.extend(self.exact_in_gac(wanted));
         if !paths.application_base.as_os_str().is_empty() {
             out.extend(files_in(&paths.application_base));
+            for path in &self.config.read().expect("not poisoned").private_paths {
+                out.extend(files_in(&paths.application_base.join(path)));
+            }
         }
         out.extend(files_in(&framework));
         out.extend(files_in(&framework.join("Facades")));
@@ -236,12 +267,17 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory; always a new one.
+    /// Loads an assembly from memory: a new one, or the one that the configuration puts in its place.
     ///
     /// # Errors
     /// `BadImageFormat`.
     pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
+        if let Some(name) = identity(&assembly.image.meta)?
+            && let Some(other) = self.redirected(&name)
+        {
+            return self.resolve(&other, None);
+        }
         self.loaded.write().expect("not poisoned").push(assembly);
         self.announce(assembly);
         Ok(assembly)
@@ -258,6 +294,17 @@ impl Binder {
             hook(assembly);
         }
     }
+}
+
+/// The name of the assembly in a file; None for a plain module.
+fn identity(meta: &saki_metadata::Image) -> LoadResult<Option<AssemblyName>> {
+    let Some(row) = meta.assembly() else { return Ok(None) };
+    Ok(Some(AssemblyName {
+        name: meta.string(row.name)?.to_string(),
+        version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+        culture: meta.string(row.culture)?.to_string(),
+        public_key_token: token_of_key(meta.blob(row.public_key)?),
+    }))
 }
 
 /// The assembly that took the place of an old framework assembly: Mono's remapping table, where names changed.

@@ -10,6 +10,7 @@
 //! for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
 
 pub mod access;
+pub mod app_config;
 pub mod assembly;
 pub mod binder;
 pub mod cast;

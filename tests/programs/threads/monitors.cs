@@ -246,7 +246,8 @@ class Monitors
             Until(thread);
             // The finally block has to end first, so the abort must not end its wait.
             ThreadPool.QueueUserWorkItem(_ => thread.Abort());
-            Thread.Sleep(50);
+            while ((thread.ThreadState & ThreadState.AbortRequested) == 0) Thread.Sleep(1);
+            Thread.Sleep(20);
         }
         thread.Join();
         Check("abort in finally", seen == "finally aborted" && IsFree(gate));

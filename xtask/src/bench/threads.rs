@@ -45,8 +45,8 @@ const REQUIRED: &[(&str, &str, f64)] = &[
     ("GCHandle cycle", "coreclr", 1.0),
     ("monitor stress", "mono", 1.0),
     ("monitor stress", "coreclr", 1.0),
-    ("lock statement", "mono", 1.0),
-    ("lock statement", "coreclr", 1.0),
+    ("lock lock", "mono", 1.0),
+    ("lock lock", "coreclr", 1.0),
     ("binary trees", "coreclr", 1.0),
 ];
 

@@ -1,7 +1,7 @@
 //! System.Diagnostics.FileVersionInfo: the version resource of a PE file.
 //!
 //! A version resource is a tree of blocks: length, value length and type (u16 each), a UTF-16 key, then value and children,
-//! each aligned to 4 bytes. Everything is bounds-checked; a file without a (whole) resource has empty strings. Left out:
+//! each aligned to 4 bytes. Everything is bounds-checked; without a (whole) resource there is no information. Left out:
 //! names of languages other than English and neutral.
 
 use crate::arguments::units_at;
@@ -169,7 +169,7 @@ fn parse(bytes: &[u8]) -> Option<Version> {
     Some(version)
 }
 
-/// Languages by their number; English when there is no resource.
+/// Languages by their number; English when the resource names none.
 fn language_name(language: Option<u16>) -> &'static str {
     match language {
         Some(0) => "Language Neutral",
@@ -187,8 +187,8 @@ unsafe extern "C" fn get_version_info(t: Thread, this: ObjRef, path: *const u16,
             .ok()
             .and_then(|path| t.managed().blocking(|| std::fs::read(OsStr::from_bytes(path.as_bytes()))).ok());
         FILE_NAME.set_ref(t, this, strings::new_string_utf16(t, path)?);
-        let Some(file) = file else { return Ok(()) };
-        let version = resource(&file).and_then(parse).unwrap_or_default();
+        let version = file.as_deref().and_then(|file| parse(resource(file)?));
+        let Some(version) = version else { return Ok(()) };
         for (field, number) in NUMBERS.iter().zip(version.numbers) {
             field.set(this, number);
         }

@@ -33,7 +33,7 @@ impl Importer<'_> {
         if self.try_intrinsic(method)? {
             return Ok(());
         }
-        if method.is_abstract() && method.owner.is_interface() {
+        if method.is_abstract() && self.s.method.owner.is_interface() {
             // Default implementations may call so what the class supplies.
             let args = self.pop_args(sig, true)?;
             return self.call_on_object(method, args);

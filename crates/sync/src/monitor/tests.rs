@@ -47,10 +47,10 @@ fn torture_enter_exit_with_timeouts() {
                 let me = TestThread::new(id);
                 for i in 0..4000u32 {
                     let timeout = (i % 3 == 0).then_some(Duration::from_micros(u64::from(i % 50)));
-                    if monitor.enter(&me, timeout) != EnterEnd::Entered {
+                    if monitor.enter(&me, timeout) != Ok(EnterEnd::Entered) {
                         continue;
                     }
-                    assert_eq!(monitor.enter(&me, None), EnterEnd::Entered);
+                    assert_eq!(monitor.enter(&me, None), Ok(EnterEnd::Entered));
                     sum.store(sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                     entered.fetch_add(1, Ordering::Relaxed);
                     if i % 64 == 0 {
@@ -78,7 +78,7 @@ fn producer_and_consumers_meet_by_wait_and_pulse() {
             scope.spawn(move || {
                 let me = TestThread::new(id);
                 for _ in 0..PER_CONSUMER {
-                    monitor.enter(&me, None);
+                    monitor.enter(&me, None).unwrap();
                     while items.load(Ordering::Relaxed) == 0 {
                         assert_eq!(monitor.wait(&me, None), Ok(WaitOutcome::Pulsed));
                     }
@@ -91,7 +91,7 @@ fn producer_and_consumers_meet_by_wait_and_pulse() {
         scope.spawn(move || {
             let me = TestThread::new(9);
             for i in 0..3 * PER_CONSUMER {
-                monitor.enter(&me, None);
+                monitor.enter(&me, None).unwrap();
                 items.store(items.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 if i % 7 == 0 {
                     monitor.pulse_all(9).unwrap()
@@ -111,8 +111,8 @@ fn wait_times_out_and_keeps_the_recursion() {
     let monitor = Monitor::new();
     let me = TestThread::new(3);
     assert_eq!(monitor.wait(&me, None), Err(NotOwner));
-    monitor.enter(&me, None);
-    monitor.enter(&me, None);
+    monitor.enter(&me, None).unwrap();
+    monitor.enter(&me, None).unwrap();
     assert_eq!(monitor.wait(&me, Some(Duration::from_millis(2))), Ok(WaitOutcome::TimedOut));
     assert_eq!((monitor.owner(), monitor.recursion()), (3, 1));
     me.interrupted.store(true, Ordering::Release);
