@@ -179,7 +179,7 @@ unsafe extern "C" fn load_bytes(
     bytes: ObjRef,
     _symbols: ObjRef,
     evidence: ObjRef,
-    _reflection_only: u8,
+    reflection_only: u8,
 ) -> ObjRef {
     t.run(|| {
         if bytes.is_null() {
@@ -188,7 +188,7 @@ unsafe extern "C" fn load_bytes(
         let length = object::array_length(bytes);
         // SAFETY: a byte[] of that length; nothing allocates on the managed heap while it is copied.
         let copy = unsafe { std::slice::from_raw_parts(object::element_address(bytes, 0, 1), length) }.to_vec();
-        let loaded = universe().binder().load_bytes(copy).map_err(|error| match error.kind {
+        let loaded = universe().binder().load_bytes(copy, reflection_only == 0).map_err(|error| match error.kind {
             LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, &error.message, "In memory assembly"),
             _ => exceptions::throw_load_error(t, &error),
         })?;
@@ -249,8 +249,9 @@ pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
-unsafe extern "C" fn load_from(t: Thread, file: ObjRef, _reflection_only: u8, _mark: *mut i32) -> ObjRef {
-    t.run(|| load_path(t, file, Binder::load_from))
+unsafe extern "C" fn load_from(t: Thread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
+    // What is only looked at is what the program names.
+    t.run(|| load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_file }))
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`

@@ -267,13 +267,14 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory: a new one, or the one that the configuration puts in its place.
+    /// Loads an assembly from memory: a new one or, if `is_redirected`, the one that the configuration puts in its place.
     ///
     /// # Errors
     /// `BadImageFormat`.
-    pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+    pub fn load_bytes(&self, bytes: Vec<u8>, is_redirected: bool) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
-        if let Some(name) = identity(&assembly.image.meta)?
+        if is_redirected
+            && let Some(name) = identity(&assembly.image.meta)?
             && let Some(other) = self.redirected(&name)
         {
             return self.resolve(&other, None);
