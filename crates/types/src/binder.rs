@@ -273,8 +273,9 @@ impl Binder {
     /// `BadImageFormat`.
     pub fn load_bytes(&self, bytes: Vec<u8>, is_redirected: bool) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
+        let meta = &assembly.image.meta;
         if is_redirected
-            && let Some(name) = identity(&assembly.image.meta)?
+            && let Some(name) = identity(meta)?
             && let Some(other) = self.redirected(&name)
         {
             return self.resolve(&other, None);
