@@ -67,8 +67,6 @@ helpers! {
     Throw(Ref) -> Void;
     /// (exception) rethrow keeping its trace. Never returns.
     Rethrow(Ref) -> Void;
-    /// () Goes on with the second pass after a finally or fault handler. Never returns.
-    ResumeUnwind() -> Void;
     ThrowNullReference() -> Void;
     ThrowIndexOutOfRange() -> Void;
     ThrowDivideByZero() -> Void;
@@ -110,8 +108,6 @@ helpers! {
     UnboxNullable(Ptr, Ref, Ptr) -> Void;
     /// (type) The System.Type object.
     TypeObject(Ptr) -> Ref;
-    /// (reflection kind: 0 type, 1 method, 2 field; handle) reserved for ldtoken objects.
-    StackOverflow() -> Void;
     /// Monitor.Enter fast paths fail over to these: (object)
     MonitorEnter(Ref) -> Void;
     MonitorExit(Ref) -> Void;

@@ -38,8 +38,7 @@
 //! - finally and fault clauses: rax = exception object, rdx = **unwind token** (opaque i64). Keep both as values while
 //!   the handler body runs (they live in SSA, so nested exceptions need no bookkeeping), and end the body with a call
 //!   of `StubId::ResumeUnwind(exception: rdi, token: rsi)` (Tail, never returns). That call is itself a `try_call` with
-//!   the handlers *outside* this clause if there are any, else a plain call. Use the stub, not a helper thunk, for
-//!   `HelperId::ResumeUnwind`.
+//!   the handlers *outside* this clause if there are any, else a plain call.
 //!
 //! **Filters**: a separate Tail function `fn(parent_fp: i64, exception: i64) -> i32` (non-zero = handle), own
 //! `CodeKind::Filter`; its address goes into `ClauseKind::Filter`. The parent's locals are at parent_fp − known offsets.

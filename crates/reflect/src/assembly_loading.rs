@@ -5,10 +5,9 @@ use crate::handles::assembly_of;
 use crate::objects::assembly_object;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, vm};
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, thread_data, vm};
 use saki_types::binder::{AssemblyName, Binder};
 use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, universe};
-use std::cell::Cell;
 use std::path::Path;
 
 static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
@@ -16,21 +15,19 @@ static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain",
 static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
 static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
 
-thread_local! {
-    /// Set while the binder is asked by code that raises AssemblyResolve itself, with the name as the program wrote it.
-    static CALLER_RAISES_EVENT: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Lets the binder raise AppDomain.AssemblyResolve and AssemblyLoad. Called once, after the VM has started.
 pub fn install_hooks() {
     universe().binder().set_hooks(resolve_hook, load_hook);
 }
 
 fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-    if CALLER_RAISES_EVENT.get() || saki_runtime::vm::domain_object().is_null() {
+    if vm::domain_object().is_null() {
         return None;
     }
     let t = Thread::current();
+    if thread_data::of(t).caller_raises_resolve().get() {
+        return None;
+    }
     if ASSEMBLY_RESOLVE.get_ref(vm::domain_object()).is_null() || !t.pending().is_null() {
         return None;
     }
@@ -138,10 +135,10 @@ unsafe extern "C" fn load_assembly(
         let text = strings::to_rust(name);
         let mut found = None;
         if let Some(wanted) = AssemblyName::parse(&text) {
-            let before = CALLER_RAISES_EVENT.replace(true);
+            let before = thread_data::of(t).caller_raises_resolve().replace(true);
             let requesting = calling_assembly(t).map(|assembly| assembly.image);
             let result = try_resolve(t, &wanted, requesting);
-            CALLER_RAISES_EVENT.set(before);
+            thread_data::of(t).caller_raises_resolve().set(before);
             found = result?;
             if found.is_none() {
                 found = beside_caller(t, &wanted)?;

@@ -33,7 +33,6 @@ pub fn function_address(id: HelperId) -> usize {
         ResolveVirtual => resolve_virtual,
         Throw => throw,
         Rethrow => rethrow,
-        ResumeUnwind => resume_unwind,
         ThrowNullReference => throw_null_reference,
         ThrowIndexOutOfRange => throw_index_out_of_range,
         ThrowDivideByZero => throw_divide_by_zero,
@@ -57,7 +56,6 @@ pub fn function_address(id: HelperId) -> usize {
         BoxNullable => box_nullable,
         UnboxNullable => unbox_nullable,
         TypeObject => type_object,
-        StackOverflow => stack_overflow,
         MonitorEnter => monitors::enter_helper,
         MonitorExit => monitors::exit_helper,
         MonitorTryEnter => monitors::try_enter_helper,
@@ -246,10 +244,6 @@ unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
     let _ = t.throw(exception);
 }
 
-unsafe extern "C" fn resume_unwind(_t: Thread) {
-    saki_base::bug!("a handler's end reached the helper instead of the ResumeUnwind stub");
-}
-
 macro_rules! throwers {
     ($($function:ident = $name:literal;)*) => {
         $(unsafe extern "C" fn $function(t: Thread) {
@@ -273,7 +267,6 @@ throwers! {
     throw_divide_by_zero = "DivideByZeroException";
     throw_overflow = "OverflowException";
     throw_arithmetic = "ArithmeticException";
-    stack_overflow = "InsufficientExecutionStackException";
 }
 
 unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method) {

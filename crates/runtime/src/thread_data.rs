@@ -10,10 +10,16 @@ use std::sync::atomic::Ordering;
 #[derive(Default)]
 pub struct ThreadData {
     local_blocks: Cell<usize>,
+    caller_raises_resolve: Cell<bool>,
     catches_at_abort: RefCell<Vec<HandlerFrame>>,
 }
 
 impl ThreadData {
+    /// Set while the binder is asked by code that raises AssemblyResolve itself, with the name as the program wrote it.
+    pub fn caller_raises_resolve(&self) -> &Cell<bool> {
+        &self.caller_raises_resolve
+    }
+
     /// Head of the thread's `localloc` blocks.
     pub fn local_blocks(&self) -> &Cell<usize> {
         &self.local_blocks
