@@ -48,7 +48,8 @@ fn print(start_up: Duration) {
     );
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
-    eprintln!("collections         {:>10}", saki_gc::collections());
+    eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);
+    eprintln!("marked in place     {:>10} objects", heap.objects_marked_in_place);
     for share in [0.5, 0.95, 1.0] {
         eprintln!(
             "pause p{:<3}          {:>10.3} ms",

@@ -12,6 +12,7 @@ pub const PAUSE_BUCKETS: usize = 24;
 static NURSERY_COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static FULL_COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static PAUSE_TOTAL_NS: AtomicU64 = AtomicU64::new(0);
+static MARKED_IN_PLACE: AtomicU64 = AtomicU64::new(0);
 static PAUSE_MAX_NS: AtomicU64 = AtomicU64::new(0);
 static HISTOGRAM: [AtomicU64; PAUSE_BUCKETS] = [const { AtomicU64::new(0) }; PAUSE_BUCKETS];
 
@@ -20,6 +21,8 @@ static HISTOGRAM: [AtomicU64; PAUSE_BUCKETS] = [const { AtomicU64::new(0) }; PAU
 pub struct HeapStatistics {
     pub nursery_collections: u64,
     pub full_collections: u64,
+    /// Objects that the collector thread marked without MMTk's queue; 0 with several collector threads.
+    pub objects_marked_in_place: u64,
     pub pause_total: Duration,
     pub pause_max: Duration,
     /// See [`PAUSE_BUCKETS`].
@@ -41,7 +44,8 @@ impl HeapStatistics {
     }
 }
 
-pub(crate) fn record_collection(was_full: bool, pause: Duration) {
+pub(crate) fn record_collection(was_full: bool, pause: Duration, marked_in_place: u64) {
+    MARKED_IN_PLACE.fetch_add(marked_in_place, Ordering::Relaxed);
     let count = if was_full { &FULL_COLLECTIONS } else { &NURSERY_COLLECTIONS };
     count.fetch_add(1, Ordering::Relaxed);
     let ns = pause.as_nanos() as u64;
@@ -63,6 +67,7 @@ pub fn statistics() -> HeapStatistics {
     HeapStatistics {
         nursery_collections: NURSERY_COLLECTIONS.load(Ordering::Relaxed),
         full_collections: FULL_COLLECTIONS.load(Ordering::Relaxed),
+        objects_marked_in_place: MARKED_IN_PLACE.load(Ordering::Relaxed),
         pause_total: Duration::from_nanos(PAUSE_TOTAL_NS.load(Ordering::Relaxed)),
         pause_max: Duration::from_nanos(PAUSE_MAX_NS.load(Ordering::Relaxed)),
         pause_histogram: std::array::from_fn(|bucket| HISTOGRAM[bucket].load(Ordering::Relaxed)),

@@ -6,13 +6,15 @@
 //! [`FETCHED_AHEAD`] slots between the moment its target is known, when the target's header is prefetched, and the moment
 //! it is looked at. See Cher, Hosking & Vitek, "Software prefetching for mark-sweep garbage collection" (ASPLOS 2004).
 //!
-//! MMTk queues the objects all the same and hands each in once more. A bit beside the heap (one per 8 bytes, touched
+//! Objects that stay where they are, nearly all, are marked here (`in_place`). The others, those that move and large ones,
+//! MMTk queues all the same and hands each in once more. A bit beside the heap (one per 8 bytes, touched
 //! pages only) says that it has been scanned; the second visit clears it. Invariant: a bit is set only between the scan
 //! here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead of MMTk, which
 //! still reads each header once (line marks): by then it must not have left the cache.
 //!
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
+use super::in_place::InPlace;
 use super::{HEAP_END, HEAP_START, from_reference, has_mark_bit, in_large_space, to_reference};
 use crate::ephemeron;
 use crate::object::{for_each_reference, has_references, vtable_of};
@@ -31,18 +33,29 @@ const MAX_ARRAY_ELEMENTS: u32 = 1024;
 /// State of a moved object in its vtable word.
 const FORWARDING_MASK: usize = 3;
 
+/// A slot of a live object and what it refers to, which is not null. Only the collector thread writes slots now, so the
+/// target is read once.
+#[derive(Clone, Copy)]
+struct Edge {
+    slot: *mut ObjRef,
+    target: ObjRef,
+}
+
+const NO_EDGE: Edge = Edge { slot: std::ptr::null_mut(), target: ObjRef::NULL };
+
 struct Chaser {
     /// Base of the table of bits.
     scanned: usize,
-    /// Slots whose targets have not been asked for.
-    stack: Vec<*mut ObjRef>,
-    ring: [*mut ObjRef; FETCHED_AHEAD],
+    /// Edges whose targets have not been asked for.
+    stack: Vec<Edge>,
+    ring: [Edge; FETCHED_AHEAD],
     /// Place in the ring of the oldest slot.
     oldest: usize,
     /// Slots in the ring.
     ring_len: usize,
     /// Set bits.
     ahead: usize,
+    in_place: InPlace,
 }
 
 struct OnlyWorker(UnsafeCell<Chaser>);
@@ -73,10 +86,11 @@ pub(super) fn init() -> Result<(), String> {
     let chaser = Chaser {
         scanned: scanned as usize,
         stack: Vec::new(),
-        ring: [std::ptr::null_mut(); FETCHED_AHEAD],
+        ring: [NO_EDGE; FETCHED_AHEAD],
         oldest: 0,
         ring_len: 0,
         ahead: 0,
+        in_place: InPlace::default(),
     };
     let _ = CHASER.set(OnlyWorker(UnsafeCell::new(chaser)));
     Ok(())
@@ -122,36 +136,65 @@ impl Chaser {
         true
     }
 
-    /// Puts a slot into the ring; the oldest comes out when it is full.
+    /// Puts an edge into the ring; the oldest comes out when it is full.
     #[inline(always)]
-    fn exchange(&mut self, slot: *mut ObjRef, target: ObjRef) -> Option<*mut ObjRef> {
-        prefetch(target.address());
+    fn exchange(&mut self, edge: Edge) -> Option<Edge> {
+        prefetch(edge.target.address());
         if self.ring_len < FETCHED_AHEAD {
-            self.ring[(self.oldest + self.ring_len) % FETCHED_AHEAD] = slot;
+            self.ring[(self.oldest + self.ring_len) % FETCHED_AHEAD] = edge;
             self.ring_len += 1;
             return None;
         }
-        let out = std::mem::replace(&mut self.ring[self.oldest], slot);
+        let out = std::mem::replace(&mut self.ring[self.oldest], edge);
         self.oldest = (self.oldest + 1) % FETCHED_AHEAD;
         Some(out)
     }
 
-    fn take_oldest(&mut self) -> Option<*mut ObjRef> {
+    fn take_oldest(&mut self) -> Option<Edge> {
         self.ring_len = self.ring_len.checked_sub(1)?;
         let out = self.ring[self.oldest];
         self.oldest = (self.oldest + 1) % FETCHED_AHEAD;
         Some(out)
     }
 
-    /// Traces a slot's target and, if that is new and there is room, scans it.
+    /// Traces an edge's target and, if that is new and there is room, scans it.
     #[inline(always)]
-    fn look_at<T: ObjectTracer>(&mut self, slot: *mut ObjRef, tracer: &mut T) {
-        // SAFETY: a slot of a live object, not null when it was put on the stack; only this thread writes slots now.
-        let target = unsafe { *slot };
-        // SAFETY: references in live objects refer to live objects; large ones have no mark bit and are not asked.
+    fn look_at<T: ObjectTracer>(&mut self, edge: Edge, tracer: &mut T) {
+        let target = edge.target;
+        if !in_large_space(target.address()) {
+            // SAFETY: references in live objects refer to live objects.
+            if unsafe { has_mark_bit(target) } {
+                return;
+            }
+            // SAFETY: small and live; what has moved lies in an evacuated block, which `mark` refuses.
+            if unsafe { self.in_place.mark(target) } {
+                self.push_references(target);
+                return;
+            }
+        }
+        self.look_at_movable(edge, tracer);
+    }
+
+    /// The target has not moved and is not marked.
+    #[inline(always)]
+    fn push_references(&mut self, object: ObjRef) {
+        // SAFETY: live, and where it was.
+        let vtable = unsafe { vtable_of(object) };
+        if !has_references(vtable) {
+            return;
+        }
+        if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
+            ephemeron::note_array(object);
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { for_each_reference(object, vtable, |slot| self.push(slot)) };
+    }
+
+    /// Large targets, and small ones that may move.
+    fn look_at_movable<T: ObjectTracer>(&mut self, Edge { slot, target }: Edge, tracer: &mut T) {
         let was_reached = in_large_space(target.address())
-            || unsafe { has_mark_bit(target) }
-            // SAFETY: as above.
+            // SAFETY: live; a moved object keeps its old header, with the forwarding state in it.
             || unsafe { (*target.0).vtable } as usize & FORWARDING_MASK != 0;
         // SAFETY: not null.
         let moved = from_reference(tracer.trace_object(unsafe { to_reference(target) }));
@@ -177,17 +220,16 @@ impl Chaser {
     #[inline(always)]
     fn push(&mut self, slot: *mut ObjRef) {
         // SAFETY: a slot of a live object.
-        if !unsafe { *slot }.is_null() {
-            self.stack.push(slot);
+        let target = unsafe { *slot };
+        if !target.is_null() {
+            self.stack.push(Edge { slot, target });
         }
     }
 
     #[inline]
     fn drain_stack<T: ObjectTracer>(&mut self, tracer: &mut T) {
-        while let Some(slot) = self.stack.pop() {
-            // SAFETY: a slot of a live object.
-            let target = unsafe { *slot };
-            if let Some(oldest) = self.exchange(slot, target) {
+        while let Some(edge) = self.stack.pop() {
+            if let Some(oldest) = self.exchange(edge) {
                 self.look_at(oldest, tracer);
             }
         }
@@ -201,6 +243,20 @@ fn leave_to_mmtk(array: ObjRef, vtable: &VTable) -> bool {
     length > MAX_ARRAY_ELEMENTS || ephemeron::is_ephemeron_vtable(vtable)
 }
 
+/// A collection begins: the world is stopped, nothing has been traced.
+pub(super) fn begin() {
+    if let Some(worker) = CHASER.get() {
+        // SAFETY: called by the only collector thread, outside `visit`.
+        unsafe { &mut *worker.0.get() }.in_place.begin();
+    }
+}
+
+/// Objects that were marked in place since [`begin`].
+pub(super) fn marked_objects() -> u64 {
+    // SAFETY: as above.
+    CHASER.get().map_or(0, |worker| unsafe { &*worker.0.get() }.in_place.marked_objects)
+}
+
 /// MMTk visits `object`: traces everything that it refers to, unless that has happened. `false`: there are several
 /// collector threads, nothing has been done.
 #[inline]
@@ -208,6 +264,7 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
     let Some(worker) = CHASER.get() else { return false };
     // SAFETY: the only collector thread, and no call of this function is active in it: tracing an object does not scan.
     let chaser = unsafe { &mut *worker.0.get() };
+    chaser.in_place.learn(object);
     if chaser.take_scanned(object) {
         return true;
     }
@@ -227,8 +284,8 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
             chaser.drain_stack(tracer);
         });
     }
-    while let Some(slot) = chaser.take_oldest() {
-        chaser.look_at(slot, tracer);
+    while let Some(edge) = chaser.take_oldest() {
+        chaser.look_at(edge, tracer);
         chaser.drain_stack(tracer);
     }
     true

@@ -49,6 +49,7 @@ impl Collection<Saki> for SakiCollection {
     {
         note_pause_start();
         world::stop();
+        super::chase::begin();
         for thread in bound_threads() {
             // SAFETY: the world is stopped: the owner does not run.
             let thread_heap = unsafe { &mut *thread_heap(thread) };

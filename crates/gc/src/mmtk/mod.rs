@@ -11,6 +11,7 @@
 mod active_plan;
 mod chase;
 mod collection;
+mod in_place;
 mod mutator;
 mod object_model;
 mod scanning;

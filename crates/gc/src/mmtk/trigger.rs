@@ -44,7 +44,7 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         if was_full {
             super::trim::return_free_memory();
         }
-        stats::record_collection(was_full, pause);
+        stats::record_collection(was_full, pause, super::chase::marked_objects());
     }
 
     fn is_gc_required(&self, space_full: bool, space: Option<SpaceStats<Saki>>, plan: &dyn Plan<VM = Saki>) -> bool {

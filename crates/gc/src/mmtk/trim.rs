@@ -1,16 +1,19 @@
 //! Returning free memory to the system after a full collection.
 //!
 //! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full collection
-//! that leaves much less in use than is resident, the pages of free blocks and of gaps between large objects are given
-//! back with `MADV_DONTNEED`. The mapping stays; the next use gets zero pages. This happens inside the pause, because
-//! only then no thread can take a block between the look at it and the call; the threshold keeps it rare.
+//! that leaves much more resident than the heap may use before the next one, the pages of free blocks and of gaps between
+//! large objects are given back with `MADV_DONTNEED`, as many as there are too many: the others will be used again soon.
+//! The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no thread can take a
+//! block between the look at it and the call; the threshold keeps it rare.
 //!
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
 //! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold something.
 
 use super::{LOWEST_LARGE, LOWEST_SMALL, vo_bit_base};
 use crate::large;
+use crate::policy::PAGE_BYTES;
 use mmtk::memory_manager;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks of the Immix space.
@@ -18,12 +21,17 @@ const BLOCK_BYTES: usize = 32 << 10;
 /// Mapping granularity of MMTk.
 const CHUNK_BYTES: usize = 4 << 20;
 /// Do nothing below this much excess.
-const MIN_EXCESS_BYTES: usize = 64 << 20;
+const MIN_EXCESS_BYTES: usize = 32 << 20;
+/// Bytes given back between two looks at what is resident.
+const STEP_BYTES: usize = 16 << 20;
 /// Valid-object bits: one byte per 64 heap bytes.
 const VO_BYTES_PER_BLOCK: usize = BLOCK_BYTES / 64;
 
-/// What was resident beyond the heap after the last trim: code, images, the Rust heap. Written with the world stopped.
+/// Resident bytes that no trim could give back: code, images, the Rust heap. Written with the world stopped.
 static NON_HEAP_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// The policy's limit after the previous full collection. Written with the world stopped.
+static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Resident bytes of the process, 0 if unknown.
 fn resident_bytes() -> usize {
@@ -31,38 +39,62 @@ fn resident_bytes() -> usize {
     std::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|text| text.split_ascii_whitespace().nth(1)?.parse::<usize>().ok())
-        .map_or(0, |pages| pages * 4096)
+        .map_or(0, |pages| pages * PAGE_BYTES)
 }
 
-/// See the module header. The world is stopped and the collection has swept.
+/// See the module header. The world is stopped, the collection has swept, and the policy has set the new limit.
 pub(super) fn return_free_memory() {
-    let used = super::used_bytes();
     let resident = resident_bytes().saturating_sub(NON_HEAP_BYTES.load(Ordering::Relaxed));
-    if resident < used + used / 2 + MIN_EXCESS_BYTES {
+    // Of two collections, so that a heap that swings does not give back what it takes again.
+    let new_limit = super::policy().limit_pages() * PAGE_BYTES;
+    let limit = new_limit.max(LAST_LIMIT_BYTES.swap(new_limit, Ordering::Relaxed));
+    if resident < limit + MIN_EXCESS_BYTES {
         return;
     }
+    let mut free = Vec::new();
     // Relaxed: the world is stopped.
     let lowest_small = LOWEST_SMALL.load(Ordering::Relaxed);
     if lowest_small != usize::MAX {
-        trim_blocks(lowest_small & !(BLOCK_BYTES - 1));
+        find_free_blocks(lowest_small & !(BLOCK_BYTES - 1), &mut free);
     }
     let lowest_large = LOWEST_LARGE.load(Ordering::Relaxed);
     if lowest_large != usize::MAX {
-        trim_gaps(lowest_large & !4095);
+        find_gaps(lowest_large & !(PAGE_BYTES - 1), &mut free);
     }
-    NON_HEAP_BYTES.store(resident_bytes().saturating_sub(used), Ordering::Relaxed);
+    let left = give_back(free, limit);
+    // What free memory does not account for is not ours to give back: next time it does not count.
+    NON_HEAP_BYTES.fetch_add(left.saturating_sub(limit), Ordering::Relaxed);
+}
+
+/// Gives back the `free` ranges, the highest addresses first since the lowest are used again first, until no more than
+/// `wanted_bytes` are resident. A range may not be backed by memory at all, so that is looked up. Returns what remains.
+fn give_back(mut free: Vec<Range<usize>>, wanted_bytes: usize) -> usize {
+    let resident = || resident_bytes().saturating_sub(NON_HEAP_BYTES.load(Ordering::Relaxed));
+    free.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+    let mut since_look_up = 0;
+    for range in free {
+        let mut end = range.end;
+        while end > range.start {
+            let start = end.saturating_sub(STEP_BYTES).max(range.start);
+            // SAFETY: the range is mapped heap memory without live objects; reading it later gives zeros, which is what
+            // MMTk makes of free memory before use anyway.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+            since_look_up += end - start;
+            end = start;
+            if since_look_up >= STEP_BYTES {
+                since_look_up = 0;
+                let left = resident();
+                if left <= wanted_bytes {
+                    return left;
+                }
+            }
+        }
+    }
+    resident()
 }
 
 fn is_mapped(address: usize) -> bool {
     memory_manager::is_mapped_address(super::to_address(address))
-}
-
-fn give_back(start: usize, end: usize) {
-    if start < end {
-        // SAFETY: the range is mapped heap memory without live objects; reading it later gives zeros, which is what
-        // MMTk makes of free memory before use anyway.
-        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
-    }
 }
 
 fn is_free_block(block: usize) -> bool {
@@ -72,32 +104,37 @@ fn is_free_block(block: usize) -> bool {
 }
 
 /// Small objects: all mapped blocks from `start` on. The space grows without holes.
-fn trim_blocks(start: usize) {
+fn find_free_blocks(start: usize, free: &mut Vec<Range<usize>>) {
     let mut block = start;
     let mut free_from = None;
     while is_mapped(block) {
         if is_free_block(block) {
             free_from.get_or_insert(block);
         } else if let Some(from) = free_from.take() {
-            give_back(from, block);
+            free.push(from..block);
         }
         block += BLOCK_BYTES;
     }
     if let Some(from) = free_from {
-        give_back(from, block);
+        free.push(from..block);
     }
 }
 
 /// Large objects: the gaps between them, in whole pages.
-fn trim_gaps(start: usize) {
+fn find_gaps(start: usize, free: &mut Vec<Range<usize>>) {
+    let mut push = |from: usize, to: usize| {
+        if from < to {
+            free.push(from..to);
+        }
+    };
     let mut free_from = start;
     large::for_each(&mut |object, size_bytes| {
-        give_back(free_from, object & !4095);
-        free_from = (object + size_bytes).next_multiple_of(4096);
+        push(free_from, object & !(PAGE_BYTES - 1));
+        free_from = (object + size_bytes).next_multiple_of(PAGE_BYTES);
     });
     let mut end = free_from;
     while is_mapped(end) {
         end = (end + CHUNK_BYTES) & !(CHUNK_BYTES - 1);
     }
-    give_back(free_from, end);
+    push(free_from, end);
 }
