@@ -9,6 +9,7 @@ mod conformance;
 mod filetests;
 mod process;
 mod programs;
+mod realworld;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ enum Command {
     Programs(programs::Options),
     /// Compile the methods of tests/filetests and compare their IR and machine code.
     Filetests(filetests::Options),
+    /// Run real programs under Saki and under Mono and compare what they do.
+    Realworld(realworld::Options),
     /// Run Mono's own test suites through the harness named by SAKI_CONFORMANCE.
     Conformance(conformance::Options),
     /// Measure Saki against Mono and CoreCLR.
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root),
         Command::Programs(options) => programs::run(&root, &options),
         Command::Filetests(options) => filetests::run(&root, &options),
+        Command::Realworld(options) => realworld::run(&root, &options),
         Command::Conformance(options) => conformance::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),
     };

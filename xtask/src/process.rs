@@ -53,6 +53,8 @@ pub struct Finished {
     pub stderr: Vec<u8>,
     /// From just before the start to the moment the process was reaped.
     pub wall: Duration,
+    /// User and system time of the process and of the children it waited for.
+    pub cpu: Duration,
     /// Peak resident memory in KiB.
     pub max_rss_kib: u64,
 }
@@ -97,7 +99,7 @@ pub fn run(job: &Job<'_>) -> Result<Finished, String> {
     if timed_out {
         kill_group(pid);
     }
-    let ((status, max_rss_kib), wall) = waiter.join().map_err(|_| "the waiting thread panicked")?;
+    let ((status, cpu, max_rss_kib), wall) = waiter.join().map_err(|_| "the waiting thread panicked")?;
     // What it left running in its group would keep the output pipes open.
     kill_group(pid);
     let _ = writer.join();
@@ -109,7 +111,7 @@ pub fn run(job: &Job<'_>) -> Result<Finished, String> {
     } else {
         End::Exit(libc::WEXITSTATUS(status))
     };
-    Ok(Finished { end, stdout: collect(stdout), stderr: collect(stderr), wall, max_rss_kib })
+    Ok(Finished { end, stdout: collect(stdout), stderr: collect(stderr), wall, cpu, max_rss_kib })
 }
 
 fn read_capped(stream: impl Read) -> Vec<u8> {
@@ -122,8 +124,8 @@ fn read_capped(stream: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Reaps `pid`: its wait status and peak resident memory in KiB.
-fn wait_for(pid: libc::pid_t) -> (i32, u64) {
+/// Reaps `pid`: its wait status, processor time and peak resident memory in KiB.
+fn wait_for(pid: libc::pid_t) -> (i32, Duration, u64) {
     let mut status = 0;
     // SAFETY: `rusage` is plain integers, for which all-zero bytes are a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -131,9 +133,13 @@ fn wait_for(pid: libc::pid_t) -> (i32, u64) {
         // SAFETY: both pointers are to live locals; `pid` is a child that nobody else reaps (its `Child` is only dropped).
         let reaped = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
         if reaped == pid || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-            return (status, usage.ru_maxrss.max(0) as u64);
+            return (status, duration(usage.ru_utime) + duration(usage.ru_stime), usage.ru_maxrss.max(0) as u64);
         }
     }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::new(time.tv_sec.max(0) as u64, time.tv_usec.max(0) as u32 * 1000)
 }
 
 fn kill_group(group: libc::pid_t) {

@@ -6,6 +6,7 @@ use saki_runtime::{InternalCall, Thread, strings, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 /// `PlatformID.Unix`.
 const PLATFORM_UNIX: i32 = 4;
@@ -193,9 +194,10 @@ extern "C" fn bundled_machine_config(_t: Thread) -> ObjRef {
     ObjRef::NULL
 }
 
+/// The folder that `mono/gac` is in: the class library appends the rest itself.
 extern "C" fn gac_path(t: Thread) -> ObjRef {
-    let path = universe().binder().paths().framework_root.join("gac");
-    t.run(|| optional_string(t, path.to_str()))
+    let root = universe().binder().paths().framework_root.clone();
+    t.run(|| optional_string(t, root.parent().and_then(Path::to_str)))
 }
 
 /// The special folders of Windows do not exist here.

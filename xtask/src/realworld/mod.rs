@@ -1,0 +1,273 @@
+//! `cargo xtask realworld`: programs nobody here wrote, under Saki and under Mono, with their behaviour compared.
+//!
+//! `tests/realworld/programs.list` names the programs (`list` says how). Each one's script runs in an empty folder
+//! per runtime; standard output, exit code and every file it leaves must be equal, assemblies apart from what differs
+//! between two runs of one compiler (`pe`). Lines `NAME VALUE` that a script appends to `$FIGURES` (requests per
+//! second) are reported, not compared.
+//! Invariant: a program counts as the same only if both ran its whole script to exit code 0; what is missing, or fails
+//! under Mono too, is skipped with its reason.
+//! Left out: standard error, whose wording is the runtime's own.
+
+mod list;
+mod pe;
+mod report;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::process::{self, End, Finished, Job};
+use crate::programs::diff::diff;
+use list::Entry;
+use report::{Row, Verdict};
+
+/// For a script that names no limit of its own.
+const DEFAULT_TIMEOUT_SECONDS: u64 = 180;
+
+/// Lines of a difference that are shown.
+const MAX_DIFF_LINES: usize = 20;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Runtime command (default: target/release/saki).
+    #[arg(long, value_name = "COMMAND")]
+    saki: Option<String>,
+    /// Only programs with this name; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Print the Debian packages that the programs need, and run nothing.
+    #[arg(long)]
+    packages: bool,
+    /// Write docs/compatibility.md from this run.
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// Runs the list and prints the table. Errors: an unreadable list, no Mono.
+pub fn run(root: &Path, options: &Options) -> Outcome {
+    let folder = root.join("tests/realworld");
+    let path = folder.join("programs.list");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut entries = list::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    if let Some(unknown) = options.only.iter().find(|name| entries.iter().all(|e| e.name != **name)) {
+        return Err(format!("no program is called {unknown}"));
+    }
+    entries.retain(|e| options.only.is_empty() || options.only.contains(&e.name));
+    if options.packages {
+        let mut packages: Vec<String> = entries.into_iter().flat_map(|e| e.packages).collect();
+        packages.sort();
+        packages.dedup();
+        println!("{}", packages.join(" "));
+        return Ok(true);
+    }
+    let suite = Suite {
+        saki: crate::runtime_command(root, options.saki.as_deref())?.join(" "),
+        data: folder,
+        output: root.join("target/realworld"),
+    };
+    let mut rows = Vec::new();
+    for entry in entries {
+        let row = suite.check(&entry);
+        println!("{}", row.line());
+        rows.push(row);
+    }
+    let count = |wanted: fn(&Verdict) -> bool| rows.iter().filter(|r| wanted(&r.verdict)).count();
+    let failed = count(|v| matches!(v, Verdict::Differs(_)));
+    if options.markdown {
+        report::write(root, &rows)?;
+    }
+    println!("{}", report::table(&rows));
+    println!(
+        "realworld: {} passed, {failed} failed, {} pending",
+        count(|v| matches!(v, Verdict::Same)),
+        count(|v| matches!(v, Verdict::Waits(_) | Verdict::Skipped(_)))
+    );
+    Ok(failed == 0)
+}
+
+struct Suite {
+    /// The command as the scripts' `$VM`.
+    saki: String,
+    data: PathBuf,
+    output: PathBuf,
+}
+
+/// What one runtime made of a program.
+struct Observed {
+    finished: Finished,
+    /// By name, run-dependent parts cleared.
+    files: BTreeMap<String, Vec<u8>>,
+    figures: BTreeMap<String, String>,
+}
+
+impl Suite {
+    fn check(&self, entry: &Entry) -> Row {
+        let mut row = Row::new(entry);
+        row.verdict = match self.try_check(entry, &mut row) {
+            Ok(verdict) => verdict,
+            Err(reason) => Verdict::Differs(reason),
+        };
+        if let (Verdict::Differs(_), Some(reason)) = (&row.verdict, &entry.waits) {
+            row.verdict = Verdict::Waits(reason.clone());
+        } else if let (Verdict::Same, Some(reason)) = (&row.verdict, &entry.waits) {
+            row.verdict = Verdict::Differs(format!("is as under Mono now; remove `waits: {reason}`"));
+        }
+        row
+    }
+
+    fn try_check(&self, entry: &Entry, row: &mut Row) -> Result<Verdict, String> {
+        if let Some(missing) = entry.needs.iter().find(|need| !is_there(need)) {
+            let packages = match entry.packages.as_slice() {
+                [] => String::new(),
+                names => format!(" (package {})", names.join(" ")),
+            };
+            return Ok(Verdict::Skipped(format!("{missing} is not there{packages}")));
+        }
+        let folder = self.output.join(&entry.name);
+        let setup = folder.join("setup");
+        if !entry.setup.is_empty() {
+            let done = self.run_script(entry, &entry.setup, "mono", &setup, &folder.join("setup-figures"))?;
+            if done.finished.end != End::Exit(0) {
+                return Ok(Verdict::Skipped(format!("set-up: {}: {}", done.finished.end, last_words(&done.finished))));
+            }
+        }
+        let mono = self.run_script(entry, &entry.run, "mono", &folder.join("mono"), &folder.join("mono-figures"))?;
+        if mono.finished.end != End::Exit(0) {
+            let why = last_words(&mono.finished);
+            return Ok(Verdict::Skipped(format!("{} under Mono: {why}", mono.finished.end)));
+        }
+        let saki =
+            self.run_script(entry, &entry.run, &self.saki, &folder.join("saki"), &folder.join("saki-figures"))?;
+        row.mono = Some((&mono.finished).into());
+        row.saki = Some((&saki.finished).into());
+        row.figures = mono.figures.iter().map(|(k, v)| (k.clone(), v.clone(), saki.figures.get(k).cloned())).collect();
+        compare(entry, &mono, &saki).map(|()| Verdict::Same)
+    }
+
+    /// Runs a script in an empty folder, the same for both runtimes because programs print paths, and renames that
+    /// folder to `directory`.
+    fn run_script(
+        &self,
+        entry: &Entry,
+        script: &str,
+        vm: &str,
+        directory: &Path,
+        figures: &Path,
+    ) -> Result<Observed, String> {
+        let folder = self.output.join(&entry.name);
+        let setup = folder.join("setup");
+        // The set-up stays where it is: it is referred to by its path.
+        let place = if directory == setup { setup.clone() } else { folder.join("run") };
+        // Absent when this is the first run.
+        let _ = fs::remove_dir_all(directory);
+        let _ = fs::remove_dir_all(&place);
+        let _ = fs::remove_file(figures);
+        fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+        let environment: Vec<(String, String)> = [
+            ("VM", vm.to_owned()),
+            ("SETUP", setup.display().to_string()),
+            ("DATA", self.data.display().to_string()),
+            ("FIGURES", figures.display().to_string()),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("LC_ALL", "C.UTF-8".to_owned()),
+            ("TZ", "UTC".to_owned()),
+            ("TERM", "dumb".to_owned()),
+        ]
+        .map(|(k, v)| (k.to_owned(), v))
+        .to_vec();
+        let argv = ["bash", "-euo", "pipefail", "-c", script].map(str::to_owned);
+        let finished = process::run(&Job {
+            argv: &argv,
+            directory: &place,
+            environment: &environment,
+            stdin: &[],
+            timeout: Duration::from_secs(entry.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS)),
+        })?;
+        if place != directory {
+            fs::rename(&place, directory).map_err(|e| format!("{}: {e}", place.display()))?;
+        }
+        let mut files = BTreeMap::new();
+        collect_files(directory, directory, &entry.ignored_files, &mut files)?;
+        let figures = fs::read_to_string(figures).unwrap_or_default();
+        let figures =
+            figures.lines().filter_map(|l| l.split_once(' ')).map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        Ok(Observed { finished, files, figures })
+    }
+}
+
+/// Errors: the first difference.
+fn compare(entry: &Entry, mono: &Observed, saki: &Observed) -> Result<(), String> {
+    if mono.finished.end != saki.finished.end {
+        let (ours, theirs) = (saki.finished.end, mono.finished.end);
+        return Err(format!("{ours}, under Mono {theirs}; {}", last_words(&saki.finished)));
+    }
+    if mono.finished.stdout != saki.finished.stdout {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let shown = diff(&text(&mono.finished.stdout), &text(&saki.finished.stdout), MAX_DIFF_LINES);
+        return Err(format!("standard output (-mono +saki):\n{shown}"));
+    }
+    if let Some(name) = mono.files.keys().find(|k| !saki.files.contains_key(*k)) {
+        return Err(format!("writes no {name}"));
+    }
+    if let Some(name) = saki.files.keys().find(|k| !mono.files.contains_key(*k)) {
+        return Err(format!("writes {name}, which it does not under Mono"));
+    }
+    for (name, theirs) in &mono.files {
+        let ours = &saki.files[name];
+        if ours != theirs {
+            let place = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
+            let kind = if std::str::from_utf8(theirs).is_ok() { "text" } else { "binary" };
+            return Err(format!("{}: the {kind} file {name} differs from byte {place} on", entry.name));
+        }
+    }
+    Ok(())
+}
+
+/// The files below `directory` by their name relative to `root`.
+fn collect_files(
+    root: &Path,
+    directory: &Path,
+    ignored: &[String],
+    files: &mut BTreeMap<String, Vec<u8>>,
+) -> Result<(), String> {
+    let error = |e: std::io::Error| format!("{}: {e}", directory.display());
+    for item in fs::read_dir(directory).map_err(error)? {
+        let path = item.map_err(error)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if ignored.contains(&name) {
+            continue;
+        }
+        if path.is_dir() {
+            collect_files(root, &path, ignored, files)?;
+            continue;
+        }
+        let mut content = fs::read(&path).map_err(error)?;
+        pe::clear_run_dependent(&mut content);
+        let relative = path.strip_prefix(root).unwrap_or(&path);
+        files.insert(relative.display().to_string(), content);
+    }
+    Ok(())
+}
+
+/// The end of what a failed program wrote to standard error.
+fn last_words(finished: &Finished) -> String {
+    let text = String::from_utf8_lossy(&finished.stderr);
+    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+    let thrown = lines.iter().position(|l| l.starts_with("Unhandled Exception")).map_or(0, |i| i + 1);
+    lines.get(thrown).or(lines.last()).map_or("nothing on standard error".to_owned(), |l| (*l).to_owned())
+}
+
+/// Whether a path or a command is there.
+fn is_there(need: &str) -> bool {
+    if let Some(rest) = need.strip_prefix('$') {
+        let (variable, path) = rest.split_once('/').unwrap_or((rest, ""));
+        return std::env::var_os(variable).is_some_and(|base| Path::new(&base).join(path).exists());
+    }
+    if need.starts_with('/') {
+        return Path::new(need).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(need).exists())
+}

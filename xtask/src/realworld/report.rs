@@ -1,0 +1,129 @@
+//! The results of a run: one line a program on the terminal, a table at the end, and `docs/compatibility.md`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use super::list::Entry;
+use crate::process::Finished;
+
+pub enum Verdict {
+    /// As under Mono.
+    Same,
+    /// With the first difference.
+    Differs(String),
+    /// Differs, for this known reason.
+    Waits(String),
+    /// Could not be run here, for this reason.
+    Skipped(String),
+}
+
+/// What a program cost under one runtime.
+pub struct Cost {
+    cpu_seconds: f64,
+    max_rss_mib: u64,
+}
+
+impl From<&Finished> for Cost {
+    fn from(finished: &Finished) -> Cost {
+        Cost { cpu_seconds: finished.cpu.as_secs_f64(), max_rss_mib: finished.max_rss_kib / 1024 }
+    }
+}
+
+pub struct Row {
+    name: String,
+    about: String,
+    pub verdict: Verdict,
+    pub mono: Option<Cost>,
+    pub saki: Option<Cost>,
+    /// Name, Mono's value, Saki's value.
+    pub figures: Vec<(String, String, Option<String>)>,
+}
+
+impl Row {
+    pub fn new(entry: &Entry) -> Row {
+        Row {
+            name: entry.name.clone(),
+            about: entry.about.clone(),
+            verdict: Verdict::Skipped("not run".to_owned()),
+            mono: None,
+            saki: None,
+            figures: Vec::new(),
+        }
+    }
+
+    /// The result as one line, or more for a difference.
+    pub fn line(&self) -> String {
+        match &self.verdict {
+            Verdict::Same => format!("ok   {}", self.name),
+            Verdict::Differs(what) => format!("FAIL {}: {what}", self.name),
+            Verdict::Waits(why) => format!("wait {}: {why}", self.name),
+            Verdict::Skipped(why) => format!("skip {}: {why}", self.name),
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Same => "works",
+            Verdict::Differs(_) => "differs",
+            Verdict::Waits(_) => "waits",
+            Verdict::Skipped(_) => "not run",
+        }
+    }
+
+    fn remark(&self) -> String {
+        let mut parts: Vec<String> = match &self.verdict {
+            Verdict::Same => Vec::new(),
+            Verdict::Differs(why) | Verdict::Waits(why) | Verdict::Skipped(why) => {
+                vec![why.lines().next().unwrap_or("").to_owned()]
+            }
+        };
+        for (name, mono, saki) in &self.figures {
+            parts.push(format!("{name}: {} (Mono {mono})", saki.as_deref().unwrap_or("-")));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Seconds of processor time and peak memory, empty where the program was not run.
+fn costs(cost: Option<&Cost>) -> (String, String) {
+    cost.map_or_else(Default::default, |c| (format!("{:.2}", c.cpu_seconds), c.max_rss_mib.to_string()))
+}
+
+pub fn table(rows: &[Row]) -> String {
+    let mut out = String::from("program          result    CPU s  (Mono)   MiB (Mono)  remark\n");
+    for row in rows {
+        let ((saki, saki_mib), (mono, mono_mib)) = (costs(row.saki.as_ref()), costs(row.mono.as_ref()));
+        let _ = writeln!(
+            out,
+            "{:16} {:8} {saki:>6} {mono:>8} {saki_mib:>5} {mono_mib:>6}  {}",
+            row.name,
+            row.word(),
+            row.remark()
+        );
+    }
+    out
+}
+
+/// Writes docs/compatibility.md. Errors: the file cannot be written.
+pub fn write(root: &Path, rows: &[Row]) -> Result<(), String> {
+    let mut out = String::from(
+        "# Compatibility\n\nWritten by `cargo xtask realworld --markdown`; do not edit.\n\n## Programs\n\n\
+         Unchanged programs, run by Saki and by Mono 6.8: *works* means equal standard output, exit code and files \
+         (assemblies apart from MVID and time stamp).\nCPU seconds include start-up and compiling; memory is the peak of the \
+         largest process.\n\n| program | what is run | result | CPU s | Mono | MiB | Mono | remark |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let ((saki, saki_mib), (mono, mono_mib)) = (costs(row.saki.as_ref()), costs(row.mono.as_ref()));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {saki} | {mono} | {saki_mib} | {mono_mib} | {} |",
+            row.name,
+            row.about,
+            row.word(),
+            row.remark().replace('|', "\\|")
+        );
+    }
+    let path = root.join("docs/compatibility.md");
+    fs::write(&path, out).map_err(|e| format!("{}: {e}", path.display()))
+}
