@@ -40,8 +40,8 @@ pub struct ThreadAbi {
     pub stack_base: usize,
     /// Exception dispatch: the exception in flight between the two passes (see `unwind`).
     pub eh_exception: ObjRef,
-    /// Exception dispatch: target frame pointer of the second pass; 0 = none.
-    pub eh_target_fp: usize,
+    /// The table of GC handles, whose layout is `sync::handle_table::layout`.
+    pub handle_table: usize,
     /// Exception dispatch: clause index within the target method.
     pub eh_target_clause: usize,
     /// Errno as captured after the last P/Invoke with SetLastError.
@@ -77,5 +77,6 @@ offsets! {
     THREAD_LOG_BIT_BASE_OFFSET = log_bit_base;
     THREAD_STACK_LIMIT_OFFSET = stack_limit;
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
+    THREAD_HANDLE_TABLE_OFFSET = handle_table;
     THREAD_TAIL_ARGS_OFFSET = tail_args;
 }

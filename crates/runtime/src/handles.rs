@@ -139,6 +139,12 @@ fn release_weak_reference(object: ObjRef) {
     }
 }
 
+/// The current thread has attached: its compiled code reads handles itself.
+pub fn bind_thread(thread: &ManagedThread) {
+    // SAFETY: only the thread itself accesses the field, and it is the current one.
+    unsafe { (*thread.abi()).handle_table = std::ptr::from_ref(&TABLE) as usize };
+}
+
 /// The thread ends: what it has reserved goes back.
 pub fn release_cache(thread: &ManagedThread) {
     TABLE.release_cache(thread.handle_cache());

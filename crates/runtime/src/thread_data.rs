@@ -43,6 +43,7 @@ pub fn of(t: Thread) -> &'static ThreadData {
 fn attached(thread: &'static ManagedThread) {
     let data = Box::into_raw(Box::<ThreadData>::default());
     thread.runtime_data.store(data as usize, Ordering::Relaxed);
+    crate::handles::bind_thread(thread);
     saki_gc::bind_thread(thread);
 }
 

@@ -31,11 +31,11 @@ use std::cell::Cell;
 const OCCUPIED: usize = 1;
 const VALID: usize = 2;
 const POINTER_MASK: usize = 0x0fff_ffff_ffff_fff8;
-const GENERATION_SHIFT: u32 = 60;
-const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
+pub const GENERATION_SHIFT: u32 = 60;
+pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
 
-const HANDLE_GENERATION_SHIFT: u32 = 3;
-const HANDLE_INDEX_SHIFT: u32 = 7;
+pub const HANDLE_GENERATION_SHIFT: u32 = 3;
+pub const HANDLE_INDEX_SHIFT: u32 = 7;
 
 #[cfg(not(loom))]
 const FIRST_BUCKET_LEN: usize = 256;
@@ -185,8 +185,10 @@ impl SlotCache {
     }
 }
 
+#[repr(C)]
 struct KindTable {
-    buckets: [AtomicPtr<AtomicUsize>; BUCKET_COUNT],
+    /// The last is never installed: indices that a number can hold, but no handle has, lead there.
+    buckets: [AtomicPtr<AtomicUsize>; BUCKET_COUNT + 1],
     bucket_count: AtomicU32,
     /// The next stripe to hand to a thread, modulo the number of stripes.
     next_stripe: AtomicUsize,
@@ -200,7 +202,7 @@ impl KindTable {
     #[cfg(not(loom))]
     const fn new() -> KindTable {
         KindTable {
-            buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKET_COUNT],
+            buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKET_COUNT + 1],
             bucket_count: AtomicU32::new(0),
             next_stripe: AtomicUsize::new(0),
         }
@@ -228,7 +230,10 @@ impl KindTable {
 
     /// Adds a bucket unless another thread has since `seen` was read. `false` when the table is at its maximum.
     fn grow(&self, seen: u32) -> bool {
-        let Some(place) = self.buckets.get(seen as usize) else { return false };
+        if seen as usize == BUCKET_COUNT {
+            return false;
+        }
+        let place = &self.buckets[seen as usize];
         if place.load(Ordering::Acquire).is_null() {
             let len = FIRST_BUCKET_LEN << seen;
             let fresh: Box<[AtomicUsize]> = (0..len).map(|_| AtomicUsize::new(0)).collect();
@@ -312,8 +317,27 @@ impl KindTable {
 }
 
 /// See the module header.
+#[repr(C)]
 pub struct HandleTable {
-    kinds: [KindTable; 4],
+    /// By the low bits of a handle: kind + 1. The other places stay empty, so that a number that is no handle leads to no
+    /// slot.
+    kinds: [KindTable; 8],
+}
+
+/// How compiled code finds a handle's slot: as `target` does, from the address of the table.
+///
+/// The bucket is the highest bit of `(index >> FIRST_BUCKET_SHIFT) + 1`; its address lies at `(handle & 7) *
+/// kind_bytes + bucket * 8`, null when it is not there; the slot is that of `index - (first << bucket) + first`, where
+/// `first = 1 << FIRST_BUCKET_SHIFT`. The slot holds an object, and is the handle's, if it equals the object's address under
+/// xor with `generation << GENERATION_SHIFT | VALID | OCCUPIED`.
+#[cfg(not(loom))]
+pub mod layout {
+    pub use super::{GENERATION_MASK, GENERATION_SHIFT, HANDLE_GENERATION_SHIFT, HANDLE_INDEX_SHIFT};
+    pub const KIND_MASK: u32 = 7;
+    pub const KIND_BYTES: usize = size_of::<super::KindTable>();
+    pub const FIRST_BUCKET_SHIFT: u32 = super::FIRST_BUCKET_LEN.trailing_zeros();
+    pub const LIVE: usize = super::VALID | super::OCCUPIED;
+    const _: () = assert!(super::FIRST_BUCKET_LEN.is_power_of_two() && super::BUCKET_COUNT == 17);
 }
 
 impl Default for HandleTable {
@@ -325,12 +349,17 @@ impl Default for HandleTable {
 impl HandleTable {
     #[cfg(not(loom))]
     pub const fn new() -> HandleTable {
-        HandleTable { kinds: [const { KindTable::new() }; 4] }
+        HandleTable { kinds: [const { KindTable::new() }; 8] }
     }
 
     #[cfg(loom)]
     pub fn new() -> HandleTable {
         HandleTable { kinds: std::array::from_fn(|_| KindTable::new()) }
+    }
+
+    #[inline]
+    fn of_kind(&self, kind: HandleKind) -> &KindTable {
+        &self.kinds[kind as usize + 1]
     }
 
     fn word(object: usize, domain: usize) -> usize {
@@ -341,14 +370,14 @@ impl HandleTable {
     /// Makes a handle for an object (0 = null). `None` when 2^25 handles of the kind are in use.
     #[inline]
     pub fn allocate(&self, kind: HandleKind, object: usize, domain: usize, cache: &SlotCache) -> Option<Handle> {
-        let (index, generation) = self.kinds[kind as usize].claim(kind, Self::word(object, domain), cache)?;
+        let (index, generation) = self.of_kind(kind).claim(kind, Self::word(object, domain), cache)?;
         Some(Handle::new(kind, index, generation))
     }
 
     /// The slot and its word if the handle is live.
     #[inline]
     fn live(&self, handle: Handle) -> Result<(&AtomicUsize, usize), StaleHandle> {
-        let slot = self.kinds[handle.kind() as usize].slot(handle.index()).ok_or(StaleHandle)?;
+        let slot = self.of_kind(handle.kind()).slot(handle.index()).ok_or(StaleHandle)?;
         let word = slot.load(Ordering::Acquire);
         let matches = word & OCCUPIED != 0 && word >> GENERATION_SHIFT == handle.generation();
         if matches { Ok((slot, word)) } else { Err(StaleHandle) }
@@ -406,7 +435,7 @@ impl HandleTable {
     pub fn release_cache(&self, cache: &SlotCache) {
         for kind in HandleKind::ALL {
             while let Some(index) = cache.pop(kind) {
-                if let Some(slot) = self.kinds[kind as usize].slot(index) {
+                if let Some(slot) = self.of_kind(kind).slot(index) {
                     // Release: orders our last use before the next reservation.
                     slot.fetch_and(GENERATION_MASK, Ordering::Release);
                 }
@@ -428,7 +457,7 @@ impl HandleTable {
     }
 
     fn for_each_word(&self, kind: HandleKind, mut visit: impl FnMut(&AtomicUsize, usize)) {
-        for (bucket, base) in self.kinds[kind as usize].buckets.iter().enumerate() {
+        for (bucket, base) in self.of_kind(kind).buckets.iter().enumerate() {
             let base = base.load(Ordering::Acquire);
             if base.is_null() {
                 break;
@@ -456,7 +485,7 @@ impl HandleTable {
 
     /// Slots the table has room for without growing.
     pub fn capacity(&self, kind: HandleKind) -> usize {
-        capacity(self.kinds[kind as usize].bucket_count.load(Ordering::Relaxed))
+        capacity(self.of_kind(kind).bucket_count.load(Ordering::Relaxed))
     }
 }
 

@@ -4,6 +4,7 @@
 //! green thread can park without its carrier. Atomics come from `facade`, which is `std` or, for models, `loom`. Left
 //! out: safepoints (the `Blocker` passed in wraps waits in a safe region) and object knowledge.
 
+pub mod backoff;
 pub mod facade;
 pub mod handle_table;
 pub mod lock_rank;

@@ -28,8 +28,9 @@
 //!
 //! Blocking goes only through [`Blocker`], never with `queues` locked. Left out: safe regions, object headers.
 
+use crate::backoff::Backoff;
 use crate::facade::atomic::{AtomicU32, Ordering};
-use crate::facade::{Mutex, lock, spin_hint};
+use crate::facade::{Mutex, lock};
 use crate::parker::ManagedParker;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -53,17 +54,15 @@ const MAX_LOSSES: u32 = 12;
 #[cfg(loom)]
 const MAX_LOSSES: u32 = 1;
 
-/// Tries before queueing. A hand-off through the kernel costs 13–23 µs, this many tries about 1 µs.
+/// Exits in a row since a thread last had to queue after which a monitor gives way to the thin lock, which costs a third
+/// and on which threads can spin as well.
 #[cfg(not(loom))]
-const MAX_SPINS: u32 = 40;
-#[cfg(loom)]
-const MAX_SPINS: u32 = 0;
-
-/// Uncontended exits in a row after which a monitor gives way to the thin lock, which costs a third.
-#[cfg(not(loom))]
-const QUIET_EXITS: u32 = 128;
+const QUIET_EXITS: u32 = 256;
 #[cfg(loom)]
 const QUIET_EXITS: u32 = 1;
+
+/// Models spin nowhere: a look more is a state more, and the paths behind it are the same.
+const SPINS_BEFORE_QUEUEING: bool = cfg!(not(loom));
 
 /// A managed thread's place in monitor queues. A thread is in at most one queue at a time.
 ///
@@ -141,7 +140,7 @@ pub struct Monitor {
     word: AtomicU32,
     /// Entries beyond the first; only the owner touches it.
     recursion: AtomicU32,
-    /// Exits since the last contention; only the owner touches it.
+    /// Exits since a thread last queued; only the owner touches it.
     quiet: AtomicU32,
     queues: Mutex<Queues>,
 }
@@ -239,11 +238,15 @@ impl Monitor {
         if timeout.is_some_and(|t| t.is_zero()) {
             return Ok(EnterEnd::TimedOut);
         }
-        for _ in 0..MAX_SPINS {
-            spin_hint();
-            if self.try_acquire(id) {
-                self.quiet.store(0, Ordering::Relaxed);
-                return Ok(EnterEnd::Entered);
+        if SPINS_BEFORE_QUEUEING {
+            let mut backoff = Backoff::new(id);
+            while backoff.spin() {
+                if self.try_acquire(id) {
+                    return Ok(EnterEnd::Entered);
+                }
+                if self.is_retired() {
+                    return Err(Retired);
+                }
             }
         }
         // Retiring needs this to be 0, so only the first look below can find the monitor retired.
@@ -267,7 +270,7 @@ impl Monitor {
     ) -> Result<EnterEnd, Retired> {
         let (id, node) = (blocker.managed_id(), blocker.node());
         let mut losses = 0;
-        loop {
+        'queue: loop {
             {
                 let mut queues = lock(&self.queues);
                 if self.acquire_or_flag(id, woken)? {
@@ -302,11 +305,14 @@ impl Monitor {
             }
             // Compete again, which also uses up a wake that met a timeout.
             woken = true;
-            for _ in 0..MAX_SPINS {
-                if self.try_acquire_woken(id) {
-                    return Ok(EnterEnd::Entered);
+            if SPINS_BEFORE_QUEUEING {
+                let mut backoff = Backoff::new(id);
+                while !self.try_acquire_woken(id) {
+                    if !backoff.spin() {
+                        continue 'queue;
+                    }
                 }
-                spin_hint();
+                return Ok(EnterEnd::Entered);
             }
         }
     }

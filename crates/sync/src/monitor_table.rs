@@ -17,8 +17,9 @@ const _: () = assert!(MAX_INDEX <= MAX_OWNER);
 /// Retired monitors between two collections; about 200 bytes each.
 const MAX_RETIRED: u32 = 4096;
 
-/// A monitor and the object it belongs to.
+/// A monitor and the object it belongs to. Aligned, so that monitors of different objects share no cache line.
 #[derive(Default)]
+#[repr(align(64))]
 pub struct MonitorEntry {
     pub monitor: Monitor,
     /// Address of the object, 0 = free entry. The collector updates it when the object moves.

@@ -6,17 +6,12 @@
 //! collection. Left out: exceptions
 //! (the caller turns the outcomes into them), null checks.
 
+use crate::backoff::Backoff;
 use crate::facade::spin_hint;
 use crate::monitor::{Blocker, EnterEnd, ExitEnd, Monitor, NotOwner, Retired, WaitOutcome};
 use crate::monitor_table::MonitorTable;
 use crate::thin_lock::{Snapshot, ThinLockWord, TryLock, Unlock};
 use std::time::Duration;
-
-/// Looks at a contended thin lock this often before inflating it.
-#[cfg(not(loom))]
-const MAX_THIN_SPINS: u32 = 60;
-#[cfg(loom)]
-const MAX_THIN_SPINS: u32 = 1;
 
 /// An object's lock: its sync word, its address (recorded in the monitor) and the table for inflation.
 #[derive(Clone, Copy)]
@@ -48,7 +43,7 @@ impl<'a> ObjectLock<'a> {
 
     #[cold]
     fn enter_slow(self, blocker: &impl Blocker, timeout: Option<Duration>) -> EnterEnd {
-        let mut spins = if timeout.is_some_and(|t| t.is_zero()) { MAX_THIN_SPINS } else { 0 };
+        let mut backoff = Backoff::new(blocker.managed_id());
         loop {
             match self.word.try_lock(blocker.managed_id()) {
                 TryLock::Acquired => return EnterEnd::Entered,
@@ -58,11 +53,12 @@ impl<'a> ObjectLock<'a> {
                     Err(Retired) => spin_hint(),
                 },
                 TryLock::Contended(_) if timeout.is_some_and(|t| t.is_zero()) => return EnterEnd::TimedOut,
-                TryLock::Contended(_) if spins < MAX_THIN_SPINS => {
-                    spins += 1;
-                    spin_hint();
+                TryLock::Contended(seen) => {
+                    if !backoff.spin() {
+                        self.inflate(seen);
+                    }
                 }
-                TryLock::Contended(seen) | TryLock::RecursionFull(seen) => {
+                TryLock::RecursionFull(seen) => {
                     self.inflate(seen);
                 }
             }

@@ -186,7 +186,7 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
         stack_limit: 0,
         stack_base: 0,
         eh_exception: ObjRef::NULL,
-        eh_target_fp: 0,
+        handle_table: 0,
         eh_target_clause: 0,
         last_error: 0,
         reserved: 0,

@@ -30,6 +30,12 @@ const CALLER_SENSITIVE: [&str; 3] = ["GetCallingAssembly", "GetExecutingAssembly
 /// Types whose constructors do.
 const STACK_WALKERS: [&str; 2] = ["StackFrame", "StackTrace"];
 
+/// Thin wrappers around operations of a few nanoseconds, which differ from other bodies by a check that throws only.
+fn is_handle_operation(method: &Method) -> bool {
+    matches!(method.name, "get_Target" | "Free" | "Alloc" | ".ctor" | "get_IsAllocated")
+        && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
+}
+
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
@@ -41,7 +47,8 @@ impl Importer<'_> {
             Some(Val::Scalar(this)) if !method.is_static() => self.b.local_at(this).is_some(),
             _ => false,
         };
-        let limit = if method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 {
+        let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
+        let limit = if is_asked_for {
             AGGRESSIVE_BODY_BYTES
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES

@@ -31,6 +31,11 @@ pub fn is_leaf(method: &Method) -> bool {
         && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
 }
 
+/// Whether it is `GCHandle.GetTarget(int)`, which the code generator expands.
+pub fn is_handle_target(method: &Method) -> bool {
+    method.name == "GetTarget" && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
+}
+
 /// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.
 ///
 /// # Errors

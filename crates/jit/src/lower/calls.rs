@@ -294,6 +294,9 @@ impl Lowering<'_, '_> {
         args: &[ValueId],
         struct_result: Option<ValueId>,
     ) -> Lowered<Option<Value>> {
+        if let (true, [handle]) = (saki_il::synth::internal_call::is_handle_target(method), args) {
+            return self.handle_target(method, *handle).map(Some);
+        }
         let target = CallTarget::InternalCall(method);
         let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
         let mut values = self.managed_args(&target, sig, args, struct_result, Copies::Frame)?;

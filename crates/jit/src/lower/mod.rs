@@ -18,6 +18,7 @@ mod control;
 mod conv;
 mod exceptions;
 mod facts;
+mod handles;
 mod locals;
 mod memory;
 mod monitors;
