@@ -70,7 +70,12 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
 fn step(harness: &Path, tool: &str, arguments: &[&str]) -> Result<(), String> {
     let path = harness.join(tool);
     eprintln!("{tool} {}", arguments.join(" "));
-    let status =
-        Command::new(&path).args(arguments).status().map_err(|e| format!("cannot start {}: {e}", path.display()))?;
+    // Tests start from nothing, each by itself.
+    let mut command = Command::new(&path);
+    let status = command
+        .args(arguments)
+        .env("SAKI_NO_CACHE", "true")
+        .status()
+        .map_err(|e| format!("cannot start {}: {e}", path.display()))?;
     if status.success() { Ok(()) } else { Err(format!("{tool}: {status}")) }
 }

@@ -2,8 +2,10 @@
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
+mod cache_command;
 mod info;
 mod options;
+mod run_source;
 mod stats;
 
 use options::{Action, Options};
@@ -11,7 +13,8 @@ use saki_os::signal::AlternateStack;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::{self, VmOptions};
 use saki_types::Assembly;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Exit code when the command line or the program file is not usable.
 const EXIT_UNUSABLE: i32 = 2;
@@ -25,12 +28,40 @@ fn main() {
     std::process::exit(match options::parse() {
         Action::Info { path } => info::print(&path),
         Action::Run(options) => run(&options),
+        Action::RunSource(command) => run_source(&command),
+        Action::Cache(action) => match cache_command::run(action, Path::new(options::DEFAULT_FRAMEWORK_ROOT)) {
+            Ok(()) => 0,
+            Err(message) => fail(&message),
+        },
+        Action::Refuse(message) => fail(&message),
     });
 }
 
 fn fail(message: &str) -> i32 {
     eprintln!("saki: {message}");
     EXIT_UNUSABLE
+}
+
+/// `saki run`.
+fn run_source(command: &run_source::RunCommand) -> i32 {
+    static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
+    extern "C" fn remove() {
+        if let Some(folder) = TEMPORARY.get() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+    match run_source::prepare(command) {
+        Ok(prepared) => {
+            if let Some(folder) = prepared.temporary
+                && TEMPORARY.set(folder).is_ok()
+            {
+                // SAFETY: `remove` neither unwinds nor exits. The C library keeps room for 32 handlers.
+                unsafe { libc::atexit(remove) };
+            }
+            run(&prepared.options)
+        }
+        Err(code) => code,
+    }
 }
 
 fn run(options: &Options) -> i32 {
@@ -46,10 +77,11 @@ fn run(options: &Options) -> i32 {
     }
     let t = match vm::start(&VmOptions {
         framework_root: options.framework_root(),
-        mono_path: options::mono_path(),
+        mono_path: options.mono_path(),
         heap: options.heap(),
         dump: options.dump(),
         verify: options.verify,
+        code_cache: options.code_cache(),
     }) {
         Ok(t) => t,
         Err(error) => return fail(&error.to_string()),

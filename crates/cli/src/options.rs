@@ -1,27 +1,38 @@
 //! The command line. Options come before the program; everything after it belongs to the program.
 
+use crate::cache_command::CacheAction;
+use crate::run_source::RunCommand;
 use clap::Parser;
 use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
 /// often than they allocate.
 const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 
+/// Where Debian installs the class libraries.
+pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
+
 /// Runs .NET programs (CIL assemblies) on Mono's class libraries.
 #[derive(Parser, Debug)]
 #[command(name = "saki", version, about, long_about = None, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "`saki info app.exe` shows an assembly's identity, references and entry point.\n\
-Environment: MONO_PATH adds directories to search for assemblies.")]
+#[command(
+    after_help = "`saki run [OPTIONS] file.cs... [ARGUMENTS]` compiles C# and runs it: --options are Saki's, -options the \
+compiler's (-r:lib.dll, -unsafe, -define:X).\n\
+`saki info app.exe` shows an assembly's identity, references and entry point.\n\
+`saki cache stat|clear|seed` shows, empties or fills the code cache.\n\
+Environment: MONO_PATH adds directories to search for assemblies."
+)]
 pub struct Options {
     /// The program, a CIL executable, and its arguments
     #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
     command: Vec<String>,
 
     /// Directory of the class libraries
-    #[arg(long, value_name = "DIR", default_value = "/usr/lib/mono")]
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT)]
     pub framework: PathBuf,
 
     /// Largest heap, as bytes with an optional k, m or g
@@ -39,6 +50,10 @@ pub struct Options {
     /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
     #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
     pub gc_stress: Option<u32>,
+
+    /// Neither use nor write the code cache ($XDG_CACHE_HOME/saki or ~/.cache/saki)
+    #[arg(long, env = "SAKI_NO_CACHE", value_parser = clap::builder::BoolishValueParser::new())]
+    pub no_cache: bool,
 
     /// Print compile, memory and collection statistics at exit
     #[arg(long)]
@@ -68,6 +83,10 @@ pub struct Options {
     #[arg(long, value_name = "METHOD", hide = true)]
     pub compile_only: Vec<String>,
 
+    /// Where assemblies may lie besides; set by `saki run`.
+    #[arg(skip)]
+    pub assembly_folders: Vec<PathBuf>,
+
     /// What --compile-only prints
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Emit::Ir, hide = true)]
     emit: Emit,
@@ -87,17 +106,43 @@ enum Emit {
 /// What to do.
 pub enum Action {
     Run(Box<Options>),
-    Info { path: PathBuf },
+    RunSource(RunCommand),
+    Cache(CacheAction),
+    Info {
+        path: PathBuf,
+    },
+    /// The command line makes no sense: one line.
+    Refuse(String),
 }
 
 /// Parses the process's arguments; prints help or an error and exits when they ask for that.
 pub fn parse() -> Action {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|w| w == "info")
-        && let (Some(path), None) = (words.next(), words.next())
-        && !path.to_string_lossy().starts_with('-')
-    {
-        return Action::Info { path: path.into() };
+    let command = words.next();
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    match command.as_ref().and_then(|word| word.to_str()) {
+        Some("info") => {
+            if let (Some(path), None) = (words.next(), words.next())
+                && !is_option(&path)
+            {
+                return Action::Info { path: path.into() };
+            }
+        }
+        Some("cache") => {
+            let action = words.next().and_then(|word| CacheAction::parse(word.to_str()?));
+            return match (action, words.next()) {
+                (Some(action), None) => Action::Cache(action),
+                _ => Action::Refuse("cache: 'stat', 'clear' or 'seed' is expected".to_owned()),
+            };
+        }
+        Some("run") => {
+            let words: Vec<OsString> = words.collect();
+            if words.first().is_none_or(|word| word != "--help" && word != "-h") {
+                return RunCommand::parse(words.into_iter()).map_or_else(Action::Refuse, Action::RunSource);
+            }
+            Options::parse_words([OsString::from("saki"), OsString::from("--help")].into_iter());
+        }
+        _ => {}
     }
     Action::Run(Box::new(Options::parse()))
 }
@@ -114,13 +159,23 @@ fn parse_size(text: &str) -> Result<usize, String> {
 }
 
 /// MONO_PATH's directories.
-pub fn mono_path() -> Vec<PathBuf> {
+fn mono_path() -> Vec<PathBuf> {
     std::env::var_os("MONO_PATH")
         .map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect())
         .unwrap_or_default()
 }
 
 impl Options {
+    /// As `parse`, of a command line made here.
+    pub fn parse_words(words: impl Iterator<Item = OsString>) -> Options {
+        <Options as Parser>::parse_from(words)
+    }
+
+    /// Directories to search for assemblies before the program's own.
+    pub fn mono_path(&self) -> Vec<PathBuf> {
+        mono_path().into_iter().chain(self.assembly_folders.iter().cloned()).collect()
+    }
+
     /// Path of the program.
     pub fn program(&self) -> &str {
         self.command.first().map_or("", String::as_str)
@@ -151,6 +206,13 @@ impl Options {
 
     pub fn dump(&self) -> DumpOptions {
         DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
+    }
+
+    /// Directory of the code cache, unless something was asked for that is only seen when code is compiled.
+    pub fn code_cache(&self) -> Option<PathBuf> {
+        let wants_compiling =
+            self.verify || self.dump_ir.is_some() || self.dump_clif.is_some() || !self.compile_only.is_empty();
+        if self.no_cache || wants_compiling { None } else { saki_runtime::code_cache::directory::default_directory() }
     }
 
     /// What `compile_only` asks for.

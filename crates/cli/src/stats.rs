@@ -34,6 +34,15 @@ fn print(start_up: Duration) {
         (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
     eprintln!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
     eprintln!("methods compiled    {:>10}", get(&STATISTICS.methods));
+    let cache = &saki_runtime::code_cache::STATISTICS;
+    eprintln!(
+        "code cache          {:>10} bodies found, {} kept, {} stale, {} too early, {:.2} ms",
+        get(&cache.found),
+        get(&cache.kept),
+        get(&cache.stale),
+        get(&cache.too_early),
+        get(&cache.find_nanoseconds) as f64 / 1e6
+    );
     eprintln!("machine code        {:>10} bytes", get(&STATISTICS.code_bytes));
     eprintln!("import              {:>10.2} µs a method", per_method(import));
     eprintln!("code generation     {:>10.2} µs a method", per_method(codegen));

@@ -15,6 +15,7 @@ use saki_abi::ObjRef;
 use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
+use saki_runtime::code_cache::Identity;
 use saki_runtime::compile;
 use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
 use saki_runtime::exceptions::{self, ToManaged};
@@ -118,7 +119,7 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
     let sig = function.sig.clone();
     // The C side has no context parameter: the entry adds it.
     let native = CallSig { has_this: false, params: sig.params[1..].to_vec(), ret: sig.ret };
-    let wrapper = compile::place_wrapper(t, invoke, &function)?;
+    let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
     let entry = compile::compile_callback_entry(&native).to_managed(t)?;
     let made = CallbackType { wrapper, sig, entry, contexts: Mutex::default() };
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
@@ -219,6 +220,6 @@ fn native_invoke(t: Thread, ty: Ty, invoke: &'static Method) -> Managed<usize> {
         return Ok(known);
     }
     let function = pinvoke::native_delegate_invoke(invoke).to_managed(t)?;
-    let code = compile::place_wrapper(t, invoke, &function)?;
+    let code = compile::place_wrapper(t, Identity::NativeInvoke(invoke), invoke, &function)?;
     Ok(*NATIVE_INVOKES.lock().get_or_insert_default().entry(ty).or_insert(code))
 }

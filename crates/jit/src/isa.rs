@@ -41,8 +41,9 @@ pub(crate) fn build(options: &CompilerOptions) -> Result<OwnedTargetIsa, Compile
     builder.finish(settings::Flags::new(flags)).map_err(|e| bad(&e))
 }
 
+/// What this machine's processor has beyond the baseline, by Cranelift's names, as far as code is made for it.
 #[cfg(target_arch = "x86_64")]
-fn host_features() -> Vec<&'static str> {
+pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();
     macro_rules! detect {
         ($($feature:tt => $flag:literal),* $(,)?) => {
@@ -57,8 +58,9 @@ fn host_features() -> Vec<&'static str> {
     features
 }
 
+/// What this machine's processor has beyond the baseline, by Cranelift's names, as far as code is made for it.
 #[cfg(target_arch = "aarch64")]
-fn host_features() -> Vec<&'static str> {
+pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();
     if std::arch::is_aarch64_feature_detected!("lse") {
         features.push("has_lse");

@@ -3,11 +3,13 @@
 //! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on
 //! x86-64 runs; what depends on the architecture is in one file per architecture. Left out: files, sockets, reactors.
 
+pub mod build_id;
 pub mod clock;
 pub mod cpu;
 pub mod dual_mapping;
 pub mod error;
 pub mod fault_context;
+pub mod file_map;
 pub mod futex;
 pub mod i_cache;
 pub mod membarrier;

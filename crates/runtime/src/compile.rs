@@ -4,6 +4,7 @@
 //! Two threads may compile one method at the same time; the first to publish wins and the other's body stays unused.
 
 use crate::class_init;
+use crate::code_cache::{self, Identity};
 use crate::entries::{call_address, code_error, entry_address, entry_of, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
@@ -18,14 +19,17 @@ use rustc_hash::FxHashMap;
 use saki_abi::HelperId;
 use saki_code::{CodeInfo, CodeKind};
 use saki_il::import::{ImportEnv, ImportOptions};
-use saki_il::ir::{CallSig, ClauseKind, Function, Symbol};
-use saki_jit::{CompiledCode, Compiler, RelocKind, RelocTarget};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Type};
+use saki_il::ir::{CallSig, ClauseKind, Function, IrType, Symbol};
+use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
+use saki_types::touched::{self, Touched};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
+use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
+static OPTIONS: OnceLock<CompilerOptions> = OnceLock::new();
 
 /// What compiling has cost, for `saki --stats`.
 #[derive(Default)]
@@ -61,24 +65,41 @@ static DUMP: OnceLock<DumpOptions> = OnceLock::new();
 /// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
 static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
 
-/// Sets up the compiler. Called once.
-pub fn init(compiler: Compiler, dump: DumpOptions) {
-    let _ = COMPILER.set(compiler);
+/// Says how to compile. Called once.
+pub fn init(options: CompilerOptions, dump: DumpOptions) {
+    let _ = OPTIONS.set(options);
     let _ = DUMP.set(dump);
 }
 
+/// The compiler, set up when the first body needs it: a run that finds all its code in the cache does without.
 pub(crate) fn compiler() -> &'static Compiler {
-    match COMPILER.get() {
-        Some(compiler) => compiler,
-        None => saki_base::bug!("code was compiled before the compiler was set up"),
-    }
+    COMPILER.get_or_init(|| {
+        let Some(options) = OPTIONS.get() else { saki_base::bug!("code was compiled before start-up said how") };
+        match Compiler::new(options.clone()) {
+            Ok(compiler) => compiler,
+            Err(error) => saki_base::bug!("the code generator does not start: {error}"),
+        }
+    })
 }
 
-struct Env;
+/// What the importer may know of the running machine, and what it came to know of it.
+#[derive(Default)]
+struct Env {
+    /// Types whose constructors had run.
+    initialised: RefCell<Vec<Ty>>,
+}
 
 impl ImportEnv for Env {
-    fn is_initialised(&self, ty: saki_types::Ty) -> bool {
-        class_init::is_initialised(ty)
+    fn is_initialised(&self, ty: Ty) -> bool {
+        let is_initialised = class_init::is_initialised(ty);
+        // A type without a constructor is so in every run.
+        if is_initialised && !matches!(ty.class_constructor(), Ok(None)) {
+            let mut known = self.initialised.borrow_mut();
+            if !known.contains(&ty) {
+                known.push(ty);
+            }
+        }
+        is_initialised
     }
 }
 
@@ -107,9 +128,10 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
         return Ok(known);
     }
     class_init::ensure_module(t, method.image())?;
-    let function = import(method).to_managed(t)?;
-    let info = place_function(t, method, &function)?;
-    let code = info.start;
+    let code = match place_cached(t, Identity::Method(method), method)? {
+        Some(code) => code,
+        None => compile_and_place(t, method)?,
+    };
     // Release: publishes the placed code. The first to publish wins.
     let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => code,
@@ -119,7 +141,45 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     Ok(code)
 }
 
-fn import(method: &'static Method) -> LoadResult<Function> {
+/// Places the body that an earlier run compiled, if there is one that still holds.
+fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Option<usize>> {
+    let started = Instant::now();
+    let Some((compiled, kind)) = code_cache::slot(identity).and_then(|slot| slot.find()) else { return Ok(None) };
+    let info = place_compiled(t, &compiled, kind, std::ptr::from_ref(method).cast())?;
+    // Relaxed: a counter.
+    code_cache::STATISTICS.find_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    Ok(Some(info.start))
+}
+
+fn compile_and_place(t: Thread, method: &'static Method) -> Managed<usize> {
+    let env = Env::default();
+    let slot = code_cache::slot(Identity::Method(method));
+    let (function, mut touched) = touched::record(|| import(method, &env));
+    let function = function.to_managed(t)?;
+    let kind = kind_of(method, &function);
+    let (compiled, more) = touched::record(|| generate(t, method, &function));
+    let compiled = compiled?;
+    if let Some(slot) = slot
+        && function.deferred_errors.is_empty()
+    {
+        touched.extend(more);
+        touched.push(Touched::Method(method));
+        slot.keep(&compiled, kind, touched, &env.initialised.take());
+    }
+    Ok(place(t, method, &compiled, kind)?.start)
+}
+
+fn kind_of(method: &Method, function: &Function) -> CodeKind {
+    if method.is_pinvoke() || method.is_internal_call() {
+        CodeKind::NativeThunk
+    } else if function.is_stub {
+        CodeKind::Stub
+    } else {
+        CodeKind::Method
+    }
+}
+
+fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
     let started = Instant::now();
     if method.is_open() {
         let message = format!(
@@ -129,7 +189,7 @@ fn import(method: &'static Method) -> LoadResult<Function> {
         return Err(LoadError::new(LoadErrorKind::InvalidOperation, message, method.full_name()));
     }
     let function = match method.body()? {
-        Some(_) => saki_il::import::import(method, &ImportOptions::default(), &Env)?,
+        Some(_) => saki_il::import::import(method, &ImportOptions::default(), env)?,
         None if method.is_internal_call() && internal_calls::find(method).is_none() => {
             saki_il::synth::internal_call::missing_internal_call(method)?
         }
@@ -173,7 +233,7 @@ pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
     }
 }
 
-fn place_function(t: Thread, method: &'static Method, function: &Function) -> Managed<&'static CodeInfo> {
+fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<CompiledCode> {
     let started = Instant::now();
     let compiled = compiler().compile(function);
     let compiled = compiled.map_err(|error| match error {
@@ -183,7 +243,9 @@ fn place_function(t: Thread, method: &'static Method, function: &Function) -> Ma
             exceptions::throw_load_error(t, &LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()))
         }
     })?;
-    STATISTICS.codegen_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    let nanoseconds = started.elapsed().as_nanos() as u64;
+    STATISTICS.codegen_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    crate::sharing_statistics::note(method, compiled.bytes.len() as u32, nanoseconds);
     if let Some(name) = DUMP.get().and_then(|d| d.clif.as_ref())
         && method.full_name().contains(name.as_str())
     {
@@ -192,18 +254,14 @@ fn place_function(t: Thread, method: &'static Method, function: &Function) -> Ma
             Err(error) => eprintln!("{}: {error}", method.full_name()),
         }
     }
+    Ok(compiled)
+}
+
+fn place(t: Thread, method: &'static Method, compiled: &CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
     let placing = Instant::now();
-    let kind = if method.is_pinvoke() || method.is_internal_call() {
-        CodeKind::NativeThunk
-    } else if function.is_stub {
-        CodeKind::Stub
-    } else {
-        CodeKind::Method
-    };
-    let info = place_compiled(t, &compiled, kind, method as *const Method as *const ())?;
+    let info = place_compiled(t, compiled, kind, method as *const Method as *const ())?;
     STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
     STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
-    crate::sharing_statistics::note(method, info.len_bytes, started.elapsed().as_nanos() as u64);
     STATISTICS.place_nanoseconds.fetch_add(placing.elapsed().as_nanos() as u64, Ordering::Relaxed);
     Ok(info)
 }
@@ -328,23 +386,39 @@ fn helper_thunk(id: HelperId) -> LoadResult<usize> {
     if let Some(&address) = HELPER_THUNKS.lock().as_ref().and_then(|table| table.get(&id)) {
         return Ok(address);
     }
-    let compiled = compiler().compile_helper_thunk(id).map_err(thunk_error)?;
+    let compiled = thunk_code(Some(Identity::Helper(id)), CodeKind::HelperThunk, |c| c.compile_helper_thunk(id))?;
     let address = place_thunk(&compiled, CodeKind::HelperThunk)?;
     HELPER_THUNKS.lock().get_or_insert_default().insert(id, address);
     Ok(address)
 }
 
-/// Compiles the thunk by which Rust calls managed code of this signature.
+/// Compiles the thunk by which Rust calls managed code of this signature. `classes` stands for all of the signature that
+/// the thunk depends on.
 ///
 /// # Errors
 /// `NotSupported` when the code region is full.
-pub fn invoke_thunk(sig: &CallSig) -> LoadResult<usize> {
-    let compiled = compiler().compile_invoke_thunk(sig).map_err(thunk_error)?;
+pub fn invoke_thunk(sig: &CallSig, classes: &[u8]) -> LoadResult<usize> {
+    let compiled =
+        thunk_code(Some(Identity::InvokeThunk(classes)), CodeKind::EntryThunk, |c| c.compile_invoke_thunk(sig))?;
     place_thunk(&compiled, CodeKind::EntryThunk)
 }
 
-fn thunk_error(error: saki_jit::CompileError) -> LoadError {
-    LoadError::new(LoadErrorKind::NotSupported, error.to_string(), "")
+/// Code that belongs to no method, from the cache or compiled.
+fn thunk_code(
+    identity: Option<Identity>,
+    kind: CodeKind,
+    compile: impl FnOnce(&Compiler) -> Result<CompiledCode, saki_jit::CompileError>,
+) -> LoadResult<CompiledCode> {
+    let slot = identity.and_then(code_cache::slot);
+    if let Some((compiled, _)) = slot.and_then(|slot| slot.find()) {
+        return Ok(compiled);
+    }
+    let compiled =
+        compile(compiler()).map_err(|error| LoadError::new(LoadErrorKind::NotSupported, error.to_string(), ""))?;
+    if let Some(slot) = slot {
+        slot.keep(&compiled, kind, Vec::new(), &[]);
+    }
+    Ok(compiled)
 }
 
 fn place_thunk(compiled: &CompiledCode, kind: CodeKind) -> LoadResult<usize> {
@@ -384,8 +458,19 @@ fn place_thunk_with(
 ///
 /// # Errors
 /// InvalidProgramException with the compiler's message; what its symbols throw when they are resolved.
-pub fn place_wrapper(t: Thread, method: &'static Method, function: &Function) -> Managed<usize> {
-    Ok(place_function(t, method, function)?.start)
+pub fn place_wrapper(t: Thread, identity: Identity, method: &'static Method, function: &Function) -> Managed<usize> {
+    if let Some(code) = place_cached(t, identity, method)? {
+        return Ok(code);
+    }
+    let kind = kind_of(method, function);
+    let (compiled, mut touched) = touched::record(|| generate(t, method, function));
+    let compiled = compiled?;
+    if let Some(slot) = code_cache::slot(identity) {
+        // The types that the wrapper converts are those of the signature.
+        touched.push(Touched::Method(method));
+        slot.keep(&compiled, kind, touched, &[]);
+    }
+    Ok(place(t, method, &compiled, kind)?.start)
 }
 
 /// Code of a C entry that is not placed yet.
@@ -396,7 +481,24 @@ pub type CallbackEntry = CompiledCode;
 /// # Errors
 /// `NotSupported` with the compiler's message.
 pub fn compile_callback_entry(sig: &CallSig) -> LoadResult<CompiledCode> {
-    compiler().compile_native_to_managed_thunk(sig).map_err(thunk_error)
+    let compile = |c: &Compiler| c.compile_native_to_managed_thunk(sig);
+    match scalar_classes(sig) {
+        Some(classes) => thunk_code(Some(Identity::CallbackEntry(&classes)), CodeKind::NativeThunk, compile),
+        None => thunk_code(None, CodeKind::NativeThunk, compile),
+    }
+}
+
+/// One byte for each parameter and the result; None when there are structs, which travel by what is in them.
+fn scalar_classes(sig: &CallSig) -> Option<Vec<u8>> {
+    let class = |ty: &IrType| match ty {
+        IrType::Void => Some(0),
+        IrType::I32 => Some(1),
+        IrType::F32 => Some(2),
+        IrType::F64 => Some(3),
+        IrType::I64 | IrType::Ref | IrType::ByRef => Some(4),
+        IrType::Struct(_) | IrType::Block(_) => None,
+    };
+    sig.params.iter().chain([&sig.ret.unwrap_or(IrType::Void)]).map(class).collect()
 }
 
 /// Places a callback entry whose dispatcher `extern "C" fn(cookie, slots: *const u64, result: *mut u64)` is called with

@@ -85,7 +85,9 @@ fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
     if let Some(&thunk) = THUNKS.read().as_ref().and_then(|table| table.get(&shape)) {
         return Ok(thunk);
     }
-    let thunk = compile::invoke_thunk(sig).to_managed(t)?;
+    let mut classes = shape.params.clone();
+    classes.extend([shape.ret, u8::from(struct_result), u8::from(has_this)]);
+    let thunk = compile::invoke_thunk(sig, &classes).to_managed(t)?;
     THUNKS.write().get_or_insert_default().insert(shape, thunk);
     Ok(thunk)
 }

@@ -7,10 +7,10 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use crate::{compile, finalizer, handles, helpers, stack_trace, thread_data, unhandled};
+use crate::{code_cache, compile, finalizer, handles, helpers, stack_trace, thread_data, unhandled};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
-use saki_jit::{Compiler, CompilerOptions};
+use saki_jit::CompilerOptions;
 use saki_thread::ThreadKind;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
 use saki_types::{Assembly, LoadError, Type, universe};
@@ -30,6 +30,8 @@ pub struct VmOptions {
     pub dump: compile::DumpOptions,
     /// Run the code generator's verifier on everything.
     pub verify: bool,
+    /// Directory of the persistent code cache; None: no cache.
+    pub code_cache: Option<PathBuf>,
 }
 
 /// Why the machine could not start or the program could not be loaded.
@@ -117,15 +119,17 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
     saki_types::universe::init(Binder::new(paths), &corlib)?;
     let stress = options.heap.stress.is_some();
-    let compiler = Compiler::new(CompilerOptions {
+    let compiler_options = CompilerOptions {
         alloc_cursor_offset: saki_gc::alloc_cursor_offset(),
         alloc_limit_offset: saki_gc::alloc_limit_offset(),
         verify: options.verify,
         stress_poll: stress,
         ..CompilerOptions::default()
-    })
-    .map_err(|e| text(&e))?;
-    compile::init(compiler, options.dump.clone());
+    };
+    if let Some(cache) = &options.code_cache {
+        code_cache::init(cache, &compiler_options);
+    }
+    compile::init(compiler_options, options.dump.clone());
     saki_code::install_runtime_hooks(RuntimeHooks {
         compile: compile::compile_hook,
         resolve_interface: helpers::resolve_interface_hook,

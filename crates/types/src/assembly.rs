@@ -209,6 +209,21 @@ impl Image {
         Ok(image)
     }
 
+    /// Whether this is the manifest module of an assembly that was loaded from a file.
+    pub fn is_manifest_of_file(&'static self) -> bool {
+        self.dynamic.is_none()
+            && self.named_types.is_empty()
+            && self.assembly.get().is_some_and(|a| std::ptr::eq(a.image, self) && !a.path.as_os_str().is_empty())
+    }
+
+    /// The AssemblyRef rows that were followed so far, and where they led.
+    pub fn references_followed(&'static self) -> impl Iterator<Item = (Rid, &'static Image)> {
+        self.assembly_refs.iter().zip(1..).filter_map(|(cell, rid)| match cell.get_if_ready() {
+            Some(Ok(found)) => Some((rid, found.image)),
+            _ => None,
+        })
+    }
+
     /// The assembly of AssemblyRef row `rid`.
     ///
     /// # Errors

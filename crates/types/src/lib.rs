@@ -26,6 +26,7 @@ mod modifiers;
 pub mod names;
 pub mod resolve;
 pub mod signature;
+pub mod touched;
 pub mod ty;
 pub mod universe;
 pub mod vtable;

@@ -7,6 +7,7 @@ use crate::field::Field;
 use crate::method::{Method, MethodSig};
 use crate::modifiers::{describe, spell_method};
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
+use crate::touched;
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
 
@@ -42,6 +43,10 @@ impl Image {
     /// # Errors
     /// `TypeLoad`, `BadImageFormat`, the binder's errors.
     pub fn resolve_type(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
+        self.find_type_of(token, context).inspect(|ty| touched::note_type(ty))
+    }
+
+    fn find_type_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
         if let Some(code) = &self.dynamic {
             return code.ty(token);
         }
@@ -66,6 +71,10 @@ impl Image {
     /// # Errors
     /// `MissingMethod`, and what loading the parent type gives.
     pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
+        self.find_method_of(token, context).inspect(|method| touched::note_method(method))
+    }
+
+    fn find_method_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
         if let Some(code) = &self.dynamic {
             return code.method(token);
         }
@@ -109,6 +118,10 @@ impl Image {
     /// # Errors
     /// `MissingField`, and what loading the parent type gives.
     pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
+        self.find_field_of(token, context).inspect(|field| touched::note_field(field))
+    }
+
+    fn find_field_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
         if let Some(code) = &self.dynamic {
             return code.field(token);
         }

@@ -38,6 +38,9 @@ pub struct Options {
     /// Run under GC stress: SAKI_GC_STRESS=N in the environment.
     #[arg(long, value_name = "N")]
     stress: Option<u32>,
+    /// Run with the code cache in this directory; otherwise without one.
+    #[arg(long, value_name = "DIR")]
+    code_cache: Option<PathBuf>,
     /// Only programs whose AREA/NAME matches this regular expression.
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
@@ -228,6 +231,14 @@ impl Suite<'_> {
             [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .to_vec();
+        environment.push(match &self.options.code_cache {
+            // The programs run in folders of their own.
+            Some(directory) => {
+                let absolute = std::path::absolute(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+                ("XDG_CACHE_HOME".to_owned(), absolute.display().to_string())
+            }
+            None => ("SAKI_NO_CACHE".to_owned(), "true".to_owned()),
+        });
         environment.extend(program.header.environment.iter().cloned());
         let mut timeout = Duration::from_secs(program.header.timeout_seconds);
         if let Some(level) = self.options.stress {

@@ -1,0 +1,266 @@
+//! The reverse of `encode`: finds the modules, types and members that a cached body names, and rebuilds its tables.
+//!
+//! Invariant: whatever the words are, the result is a body whose names resolved, or `None`; then the method is compiled. That
+//! the words are those that `encode` wrote is the checksum's business.
+
+use super::encode::{CODE_KINDS, CORLIB, RELOC_KINDS, clause_tag, method_tag, target_tag, type_tag};
+use super::module::{Module, module_of};
+use crate::class_init;
+use saki_abi::{HelperId, StubId};
+use saki_code::CodeKind;
+use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
+use saki_jit::{CallSite, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
+use saki_types::{Field, Image, Method, Ty, universe};
+
+struct Words {
+    bytes: &'static [u8],
+}
+
+impl Words {
+    fn next(&mut self) -> Option<u32> {
+        let (word, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u32::from_le_bytes(*word))
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u32; N]> {
+        let mut words = [0; N];
+        for word in &mut words {
+            *word = self.next()?;
+        }
+        Some(words)
+    }
+
+    fn count(&mut self) -> Option<usize> {
+        let count = self.next()? as usize;
+        // Everything counted takes a byte at least: a wrong count must not make us allocate.
+        (count <= self.bytes.len()).then_some(count)
+    }
+
+    fn table<T, const N: usize>(&mut self, count: usize, make: impl Fn([u32; N]) -> Option<T>) -> Option<Vec<T>> {
+        let mut table = Vec::with_capacity(count);
+        for _ in 0..count {
+            table.push(make(self.take()?)?);
+        }
+        Some(table)
+    }
+
+    fn bytes(&mut self, len: usize) -> Option<&'static [u8]> {
+        let padded = self.bytes.get(..len.next_multiple_of(4))?;
+        self.bytes = &self.bytes[padded.len()..];
+        Some(&padded[..len])
+    }
+}
+
+struct Names {
+    images: Vec<&'static Image>,
+    types: Vec<Ty>,
+    methods: Vec<&'static Method>,
+    fields: Vec<&'static Field>,
+}
+
+/// Why a body is not usable now.
+pub(super) enum Refused {
+    /// Something that it names is not there, or is another one than it was compiled for.
+    Stale,
+    /// A class that it takes for initialised is not.
+    TooEarly,
+}
+
+/// The body in `bytes`, from the file of `home`.
+pub(super) fn decode(home: &Module, bytes: &'static [u8]) -> Result<(CompiledCode, CodeKind), Refused> {
+    let mut words = Words { bytes };
+    let header = words.take::<6>().ok_or(Refused::Stale)?;
+    let [kind, modules, types, methods, fields, conditions] = header.map(|word| word as usize);
+    let names = names(home, &mut words, [modules, types, methods, fields]).ok_or(Refused::Stale)?;
+    for _ in 0..conditions {
+        let ty = words.next().and_then(|number| names.types.get(number as usize)).ok_or(Refused::Stale)?;
+        if !class_init::is_initialised(ty) {
+            return Err(Refused::TooEarly);
+        }
+    }
+    let code = body_with_filters(&names, &mut words).ok_or(Refused::Stale)?;
+    Ok((code, *CODE_KINDS.get(kind).ok_or(Refused::Stale)?))
+}
+
+fn body_with_filters(names: &Names, words: &mut Words) -> Option<CompiledCode> {
+    let (mut code, filter_count) = body(names, words)?;
+    for _ in 0..filter_count {
+        code.filters.push(body(names, words)?.0);
+    }
+    Some(code)
+}
+
+fn names(home: &Module, words: &mut Words, counts: [usize; 4]) -> Option<Names> {
+    if counts.iter().any(|&count| count > words.bytes.len()) {
+        return None;
+    }
+    let [modules, types, methods, fields] = counts;
+    let mut names = Names {
+        images: Vec::with_capacity(modules + 1),
+        types: Vec::with_capacity(types),
+        methods: Vec::with_capacity(methods),
+        fields: Vec::with_capacity(fields),
+    };
+    names.images.extend(home.image);
+    for _ in 0..modules {
+        let [parent, row, a, b, c, d] = words.take()?;
+        let image = match parent {
+            CORLIB => universe().corlib(),
+            parent => names.images.get(parent as usize)?.assembly_ref(row).ok()?.image,
+        };
+        let id = [u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32];
+        if module_of(image)?.id != id {
+            return None;
+        }
+        names.images.push(image);
+    }
+    for _ in 0..types {
+        let ty = names.ty(words)?;
+        names.types.push(ty);
+    }
+    for _ in 0..methods {
+        let method = names.method(words)?;
+        names.methods.push(method);
+    }
+    for _ in 0..fields {
+        let [owner, row] = words.take()?;
+        let field = names.types.get(owner as usize)?.field_by_rid(row).ok()?;
+        names.fields.push(field);
+    }
+    Some(names)
+}
+
+impl Names {
+    fn ty(&self, words: &mut Words) -> Option<Ty> {
+        let known = |number: u32| self.types.get(number as usize).copied();
+        Some(match words.next()? {
+            type_tag::DEF => {
+                let [image, row] = words.take()?;
+                self.images.get(image as usize)?.type_def(row).ok()?
+            }
+            type_tag::INST => {
+                let definition = known(words.next()?)?;
+                let args = self.types_of(words)?;
+                universe().instantiate(definition, &args).ok()?
+            }
+            type_tag::SZ_ARRAY => universe().sz_array_of(known(words.next()?)?),
+            type_tag::ARRAY => {
+                let [element, rank] = words.take()?;
+                universe().array_of(known(element)?, rank)
+            }
+            type_tag::PTR => universe().pointer_to(known(words.next()?)?),
+            type_tag::BY_REF => universe().byref_to(known(words.next()?)?),
+            _ => return None,
+        })
+    }
+
+    /// A counted list of type numbers.
+    fn types_of(&self, words: &mut Words) -> Option<Vec<Ty>> {
+        let count = words.count()?;
+        (0..count).map(|_| self.types.get(words.next()? as usize).copied()).collect()
+    }
+
+    fn method(&self, words: &mut Words) -> Option<&'static Method> {
+        let [owner, kind] = words.take()?;
+        let owner = *self.types.get(owner as usize)?;
+        let args = self.types_of(words)?;
+        let method = match kind & 0xff {
+            method_tag::DEF => owner.method_by_rid(kind >> 8).ok()?,
+            method_tag::ARRAY => owner.methods().ok()?.get((kind >> 8) as usize).copied()?,
+            _ => return None,
+        };
+        if args.is_empty() { Some(method) } else { universe().instantiate_method(method, &args).ok() }
+    }
+
+    fn target(&self, tag: u32, first: u32, second: u32) -> Option<RelocTarget> {
+        use target_tag as tag_of;
+        let ty = || self.types.get(first as usize).copied();
+        let method = || self.methods.get(first as usize).copied();
+        let field = || self.fields.get(first as usize).copied();
+        let image = || self.images.get(first as usize).copied();
+        let helper = || HelperId::ALL.get(first as usize).copied();
+        Some(RelocTarget::Symbol(match tag {
+            tag_of::TYPE_HANDLE => Symbol::TypeHandle(ty()?),
+            tag_of::METHOD_HANDLE => Symbol::MethodHandle(method()?),
+            tag_of::FIELD_HANDLE => Symbol::FieldHandle(field()?),
+            tag_of::VTABLE => Symbol::VTable(ty()?),
+            tag_of::METHOD_ENTRY => Symbol::MethodEntry(method()?),
+            tag_of::UNBOX_ENTRY => Symbol::UnboxEntry(method()?),
+            tag_of::STATIC_FIELD => Symbol::StaticField(field()?),
+            tag_of::CLASS_INIT_FLAG => Symbol::ClassInitFlag(ty()?),
+            tag_of::STRING_LITERAL => Symbol::StringLiteral(image()?, second),
+            tag_of::TYPE_OBJECT => Symbol::TypeObject(ty()?),
+            tag_of::HELPER => Symbol::Helper(helper()?),
+            tag_of::INTERNAL_CALL => Symbol::InternalCall(method()?),
+            tag_of::NATIVE_CELL => Symbol::NativeCell(method()?),
+            tag_of::MARSHAL_INFO => Symbol::MarshalInfo(method()?, second),
+            tag_of::VAR_ARG_COOKIE => Symbol::VarArgCookie(image()?, second),
+            tag_of::STUB => return StubId::ALL.get(first as usize).map(|stub| RelocTarget::Stub(*stub)),
+            tag_of::HELPER_FUNCTION => return Some(RelocTarget::HelperFunction(helper()?)),
+            tag_of::CALLBACK_DISPATCHER => return Some(RelocTarget::CallbackDispatcher),
+            tag_of::CALLBACK_COOKIE => return Some(RelocTarget::CallbackCookie),
+            tag_of::MEMCPY => return Some(RelocTarget::LibCall(LibCall::Memcpy)),
+            _ => return None,
+        }))
+    }
+}
+
+/// One body, and how many of filters follow.
+fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
+    let [alignment_bytes, frame_size_bytes] = words.take()?;
+    let mut counts = [0; 10];
+    for count in &mut counts {
+        *count = words.count()?;
+    }
+    let [relocs, call_sites, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
+    let relocs = words.table(relocs, |[offset, kind_and_tag, first, second, addend]| {
+        Some(Reloc {
+            offset,
+            kind: *RELOC_KINDS.get((kind_and_tag & 0xff) as usize)?,
+            target: names.target(kind_and_tag >> 8, first, second)?,
+            addend: i64::from(addend as i32),
+        })
+    })?;
+    let call_sites = words.table(call_sites, |[return_offset, frame_offset_bytes, first_handler, handler_count]| {
+        Some(CallSite { return_offset, frame_offset_bytes, first_handler, handler_count })
+    })?;
+    let handlers =
+        words.table(handlers, |[clause_index, landing_offset]| Some(Handler { clause_index, landing_offset }))?;
+    let clauses = words.table(clauses, |[tag, operand]| {
+        let kind = match tag {
+            clause_tag::CATCH => ClauseKind::Catch(names.types.get(operand as usize)?),
+            clause_tag::FILTER if (operand as usize) < filters => ClauseKind::Filter(operand),
+            clause_tag::FINALLY => ClauseKind::Finally,
+            clause_tag::FAULT => ClauseKind::Fault,
+            _ => return None,
+        };
+        // Where the handler was in the IR matters no more.
+        Some(Clause { kind, handler: BlockId(0), exception_local: LocalId(0) })
+    })?;
+    let traps = words.table(traps, |[offset, code]| Some(TrapSite { offset, code: code as u8 }))?;
+    let il_map = words.table(il_map, |[native_offset, il_offset]| Some(IlMapEntry { native_offset, il_offset }))?;
+    let inline_sites = words.table(inline_sites, |[method, call_position]| {
+        Some(InlineSite { method: names.methods.get(method as usize)?, call_position })
+    })?;
+    let name = std::str::from_utf8(words.bytes(name_len)?).ok()?.to_owned();
+    let bytes = words.bytes(code_len)?.to_vec();
+    if bytes.is_empty() || !alignment_bytes.is_power_of_two() {
+        return None;
+    }
+    let code = CompiledCode {
+        name,
+        bytes,
+        alignment_bytes,
+        relocs,
+        call_sites,
+        handlers,
+        clauses,
+        traps,
+        il_map,
+        inline_sites,
+        frame_size_bytes,
+        filters: Vec::new(),
+    };
+    Some((code, filters))
+}

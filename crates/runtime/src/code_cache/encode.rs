@@ -1,0 +1,375 @@
+//! Compiled code in a form that holds in other processes: 32-bit words, then the bytes of names and code.
+//!
+//! ```text
+//! counts: kind, modules, types, methods, fields, conditions
+//! modules: parent module (or CORLIB), its AssemblyRef row, identity (4 words)     module 0 is the file's own
+//! types: tag, then what it is made of; arguments are numbers of earlier types
+//! methods: owner type, kind and row, number of type arguments, their types
+//! fields: owner type, row
+//! conditions: types whose class constructor must have finished
+//! body, then as many bodies of filters as it says: counts and tables, then name and code, padded to words
+//! ```
+//! Every module on which the body depends is listed, named or not. Left out: what `key` leaves out, and bodies that hold
+//! errors of loading.
+
+use super::module::{Module, module_of};
+use rustc_hash::FxHashMap;
+use saki_code::CodeKind;
+use saki_il::ir::{ClauseKind, Symbol};
+use saki_jit::{CompiledCode, LibCall, RelocKind, RelocTarget};
+use saki_types::touched::Touched;
+use saki_types::{Field, Image, Method, MethodKind, Ty, TypeKind};
+
+/// Parent of corlib among the modules.
+pub(super) const CORLIB: u32 = u32::MAX;
+
+/// Type tags.
+pub(super) mod type_tag {
+    pub const DEF: u32 = 1;
+    pub const INST: u32 = 2;
+    pub const SZ_ARRAY: u32 = 3;
+    pub const ARRAY: u32 = 4;
+    pub const PTR: u32 = 5;
+    pub const BY_REF: u32 = 6;
+}
+
+/// Method kinds, in the low byte of the word.
+pub(super) mod method_tag {
+    /// The row is in the high bits.
+    pub const DEF: u32 = 1;
+    /// The index among the array type's methods is in the high bits.
+    pub const ARRAY: u32 = 2;
+}
+
+/// Targets of relocations.
+pub(super) mod target_tag {
+    pub const TYPE_HANDLE: u32 = 0;
+    pub const METHOD_HANDLE: u32 = 1;
+    pub const FIELD_HANDLE: u32 = 2;
+    pub const VTABLE: u32 = 3;
+    pub const METHOD_ENTRY: u32 = 4;
+    pub const UNBOX_ENTRY: u32 = 5;
+    pub const STATIC_FIELD: u32 = 6;
+    pub const CLASS_INIT_FLAG: u32 = 7;
+    pub const STRING_LITERAL: u32 = 8;
+    pub const TYPE_OBJECT: u32 = 9;
+    pub const HELPER: u32 = 10;
+    pub const INTERNAL_CALL: u32 = 11;
+    pub const NATIVE_CELL: u32 = 12;
+    pub const MARSHAL_INFO: u32 = 13;
+    pub const VAR_ARG_COOKIE: u32 = 14;
+    pub const STUB: u32 = 15;
+    pub const HELPER_FUNCTION: u32 = 16;
+    pub const MEMCPY: u32 = 17;
+    pub const CALLBACK_DISPATCHER: u32 = 18;
+    pub const CALLBACK_COOKIE: u32 = 19;
+}
+
+pub(super) const CODE_KINDS: [CodeKind; 6] = [
+    CodeKind::Method,
+    CodeKind::Filter,
+    CodeKind::HelperThunk,
+    CodeKind::NativeThunk,
+    CodeKind::EntryThunk,
+    CodeKind::Stub,
+];
+
+pub(super) const RELOC_KINDS: [RelocKind; 5] =
+    [RelocKind::Abs8, RelocKind::X86PcRel4, RelocKind::Arm64Call, RelocKind::Arm64AdrPage21, RelocKind::Arm64AddLow12];
+
+/// Clause kinds; the second word is the type or the filter.
+pub(super) mod clause_tag {
+    pub const CATCH: u32 = 0;
+    pub const FILTER: u32 = 1;
+    pub const FINALLY: u32 = 2;
+    pub const FAULT: u32 = 3;
+}
+
+/// A growing table of things that refer to each other by number.
+struct Table {
+    numbers: FxHashMap<usize, u32>,
+    words: Vec<u32>,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table { numbers: FxHashMap::default(), words: Vec::new() }
+    }
+
+    fn add(&mut self, address: usize, words: &[u32]) -> u32 {
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(address, number);
+        self.words.extend(words);
+        number
+    }
+}
+
+struct Encoder {
+    /// Images that may be named, by number.
+    images: FxHashMap<usize, u32>,
+    types: Table,
+    methods: Table,
+    fields: Table,
+    body: Vec<u32>,
+}
+
+/// Encodes a body for the file of `home`. `images`: what it depends on. `conditions`: the types that it takes for
+/// initialised. None when it cannot be named.
+pub(super) fn encode(
+    home: &Module,
+    code: &CompiledCode,
+    kind: CodeKind,
+    images: &[&'static Image],
+    conditions: &[Ty],
+) -> Option<Vec<u8>> {
+    let modules = list_modules(home, images)?;
+    let mut encoder = Encoder {
+        images: modules.iter().enumerate().map(|(n, m)| (std::ptr::from_ref(m.image).addr(), n as u32)).collect(),
+        types: Table::new(),
+        methods: Table::new(),
+        fields: Table::new(),
+        body: Vec::new(),
+    };
+    let conditions: Vec<u32> = conditions.iter().map(|ty| encoder.ty(ty)).collect::<Option<_>>()?;
+    encoder.code(code)?;
+    code.filters.iter().try_for_each(|filter| encoder.code(filter))?;
+    let others = modules.get(1..).unwrap_or(&[]);
+    let count = |table: &Table| table.numbers.len() as u32;
+    let kind = CODE_KINDS.iter().position(|&k| k == kind)? as u32;
+    let mut words =
+        vec![kind, others.len() as u32, count(&encoder.types), count(&encoder.methods), count(&encoder.fields)];
+    words.push(conditions.len() as u32);
+    for module in others {
+        words.extend([module.parent, module.row]);
+        words.extend(module_of(module.image)?.id.iter().flat_map(|half| [*half as u32, (half >> 32) as u32]));
+    }
+    for part in [&encoder.types.words, &encoder.methods.words, &encoder.fields.words, &conditions, &encoder.body] {
+        words.extend(part);
+    }
+    Some(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+/// A module that a body depends on, and how to come to it: by which module's which AssemblyRef.
+#[derive(Clone, Copy)]
+struct Listed {
+    image: &'static Image,
+    parent: u32,
+    row: u32,
+}
+
+/// The modules that a body depends on, with those that lead to them; the file's own first.
+fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>> {
+    let Some(own) = home.image else { return wanted.is_empty().then(Vec::new) };
+    // All that can be reached, nearest first.
+    let mut reached = vec![Listed { image: own, parent: 0, row: 0 }];
+    let corlib = saki_types::universe().corlib();
+    if own != corlib {
+        reached.push(Listed { image: corlib, parent: CORLIB, row: 0 });
+    }
+    let is_reached = |reached: &[Listed], image: &Image| reached.iter().any(|listed| listed.image == image);
+    let mut next = 0;
+    while next < reached.len() && !wanted.iter().all(|image| is_reached(&reached, image)) {
+        for (row, image) in reached[next].image.references_followed() {
+            if !is_reached(&reached, image) && image.is_manifest_of_file() {
+                reached.push(Listed { image, parent: next as u32, row });
+            }
+        }
+        next += 1;
+    }
+    // Keep the wanted ones and their parents.
+    let mut is_kept = vec![false; reached.len()];
+    is_kept[0] = true;
+    for image in wanted {
+        let mut at = reached.iter().position(|listed| listed.image == *image)?;
+        while !std::mem::replace(&mut is_kept[at], true) && reached[at].parent != CORLIB {
+            at = reached[at].parent as usize;
+        }
+    }
+    let mut numbers = vec![0; reached.len()];
+    let mut kept: Vec<Listed> = Vec::new();
+    for (at, listed) in reached.iter().enumerate().filter(|(at, _)| is_kept[*at]) {
+        numbers[at] = kept.len() as u32;
+        let parent = if listed.parent == CORLIB { CORLIB } else { numbers[listed.parent as usize] };
+        kept.push(Listed { parent, ..*listed });
+    }
+    Some(kept)
+}
+
+impl Encoder {
+    fn image(&self, image: &'static Image) -> Option<u32> {
+        self.images.get(&std::ptr::from_ref(image).addr()).copied()
+    }
+
+    fn ty(&mut self, ty: Ty) -> Option<u32> {
+        let address = std::ptr::from_ref(ty).addr();
+        if let Some(&known) = self.types.numbers.get(&address) {
+            return Some(known);
+        }
+        let words = match &ty.kind {
+            TypeKind::Def(def) => vec![type_tag::DEF, self.image(def.image)?, def.rid],
+            TypeKind::Inst { definition } => {
+                let mut words = vec![type_tag::INST, self.ty(definition)?, ty.args.len() as u32];
+                for arg in ty.args {
+                    words.push(self.ty(arg)?);
+                }
+                words
+            }
+            TypeKind::SzArray(element) => vec![type_tag::SZ_ARRAY, self.ty(element)?],
+            TypeKind::Array { element, rank } => vec![type_tag::ARRAY, self.ty(element)?, *rank],
+            TypeKind::Ptr(element) => vec![type_tag::PTR, self.ty(element)?],
+            TypeKind::ByRef(element) => vec![type_tag::BY_REF, self.ty(element)?],
+            TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => return None,
+        };
+        Some(self.types.add(address, &words))
+    }
+
+    fn method(&mut self, method: &'static Method) -> Option<u32> {
+        let address = std::ptr::from_ref(method).addr();
+        if let Some(&known) = self.methods.numbers.get(&address) {
+            return Some(known);
+        }
+        let kind = match method.kind {
+            MethodKind::Def { rid, .. } => method_tag::DEF | rid << 8,
+            MethodKind::Array(_) => {
+                let index = method.owner.methods().ok()?.iter().position(|m| std::ptr::eq(*m, method))?;
+                method_tag::ARRAY | (index as u32) << 8
+            }
+            MethodKind::Dynamic(_) => return None,
+        };
+        let mut words = vec![self.ty(method.owner)?, kind, method.generic_args.len() as u32];
+        for arg in method.generic_args {
+            // The definition itself, over its own parameters: nothing of it can run.
+            words.push(self.ty(arg)?);
+        }
+        Some(self.methods.add(address, &words))
+    }
+
+    fn field(&mut self, field: &'static Field) -> Option<u32> {
+        let address = std::ptr::from_ref(field).addr();
+        if let Some(&known) = self.fields.numbers.get(&address) {
+            return Some(known);
+        }
+        let words = [self.ty(field.owner)?, field.rid];
+        Some(self.fields.add(address, &words))
+    }
+
+    /// Tag and two words.
+    fn target(&mut self, target: RelocTarget) -> Option<[u32; 3]> {
+        use target_tag as tag;
+        Some(match target {
+            RelocTarget::Symbol(symbol) => match symbol {
+                Symbol::TypeHandle(ty) => [tag::TYPE_HANDLE, self.ty(ty)?, 0],
+                Symbol::MethodHandle(method) => [tag::METHOD_HANDLE, self.method(method)?, 0],
+                Symbol::FieldHandle(field) => [tag::FIELD_HANDLE, self.field(field)?, 0],
+                Symbol::VTable(ty) => [tag::VTABLE, self.ty(ty)?, 0],
+                Symbol::MethodEntry(method) => [tag::METHOD_ENTRY, self.method(method)?, 0],
+                Symbol::UnboxEntry(method) => [tag::UNBOX_ENTRY, self.method(method)?, 0],
+                Symbol::StaticField(field) => [tag::STATIC_FIELD, self.field(field)?, 0],
+                Symbol::ClassInitFlag(ty) => [tag::CLASS_INIT_FLAG, self.ty(ty)?, 0],
+                Symbol::StringLiteral(image, token) => [tag::STRING_LITERAL, self.image(image)?, token],
+                Symbol::TypeObject(ty) => [tag::TYPE_OBJECT, self.ty(ty)?, 0],
+                Symbol::Helper(helper) => [tag::HELPER, helper as u32, 0],
+                Symbol::InternalCall(method) => [tag::INTERNAL_CALL, self.method(method)?, 0],
+                Symbol::NativeCell(method) => [tag::NATIVE_CELL, self.method(method)?, 0],
+                Symbol::MarshalInfo(method, index) => [tag::MARSHAL_INFO, self.method(method)?, index],
+                Symbol::VarArgCookie(image, token) => [tag::VAR_ARG_COOKIE, self.image(image)?, token],
+            },
+            RelocTarget::Stub(stub) => [tag::STUB, stub as u32, 0],
+            RelocTarget::HelperFunction(helper) => [tag::HELPER_FUNCTION, helper as u32, 0],
+            RelocTarget::LibCall(LibCall::Memcpy) => [tag::MEMCPY, 0, 0],
+            RelocTarget::CallbackDispatcher => [tag::CALLBACK_DISPATCHER, 0, 0],
+            RelocTarget::CallbackCookie => [tag::CALLBACK_COOKIE, 0, 0],
+        })
+    }
+
+    fn code(&mut self, code: &CompiledCode) -> Option<()> {
+        let counts = [
+            code.alignment_bytes as usize,
+            code.frame_size_bytes as usize,
+            code.relocs.len(),
+            code.call_sites.len(),
+            code.handlers.len(),
+            code.clauses.len(),
+            code.traps.len(),
+            code.il_map.len(),
+            code.inline_sites.len(),
+            code.filters.len(),
+            code.name.len(),
+            code.bytes.len(),
+        ];
+        for count in counts {
+            self.body.push(u32::try_from(count).ok()?);
+        }
+        for reloc in &code.relocs {
+            let kind = RELOC_KINDS.iter().position(|&k| k == reloc.kind)? as u32;
+            let [tag, first, second] = self.target(reloc.target)?;
+            let addend = i32::try_from(reloc.addend).ok()? as u32;
+            self.body.extend([reloc.offset, kind | tag << 8, first, second, addend]);
+        }
+        for site in &code.call_sites {
+            self.body.extend([site.return_offset, site.frame_offset_bytes, site.first_handler, site.handler_count]);
+        }
+        for handler in &code.handlers {
+            self.body.extend([handler.clause_index, handler.landing_offset]);
+        }
+        for clause in &code.clauses {
+            let words = match clause.kind {
+                ClauseKind::Catch(ty) => [clause_tag::CATCH, self.ty(ty)?],
+                ClauseKind::Filter(index) => [clause_tag::FILTER, index],
+                ClauseKind::Finally => [clause_tag::FINALLY, 0],
+                ClauseKind::Fault => [clause_tag::FAULT, 0],
+            };
+            self.body.extend(words);
+        }
+        for trap in &code.traps {
+            self.body.extend([trap.offset, u32::from(trap.code)]);
+        }
+        for entry in &code.il_map {
+            self.body.extend([entry.native_offset, entry.il_offset]);
+        }
+        for site in &code.inline_sites {
+            let method = self.method(site.method)?;
+            self.body.extend([method, site.call_position]);
+        }
+        for bytes in [code.name.as_bytes(), &code.bytes] {
+            for word in bytes.chunks(4) {
+                let mut padded = [0; 4];
+                padded[..word.len()].copy_from_slice(word);
+                self.body.push(u32::from_le_bytes(padded));
+            }
+        }
+        Some(())
+    }
+}
+
+/// Adds what a body names to the list of what it depends on.
+pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Touched>, images: &mut Vec<&'static Image>) {
+    for reloc in &code.relocs {
+        let RelocTarget::Symbol(symbol) = reloc.target else { continue };
+        match symbol {
+            Symbol::TypeHandle(ty) | Symbol::VTable(ty) | Symbol::ClassInitFlag(ty) | Symbol::TypeObject(ty) => {
+                touched.push(Touched::Type(ty));
+            }
+            Symbol::MethodHandle(method)
+            | Symbol::MethodEntry(method)
+            | Symbol::UnboxEntry(method)
+            | Symbol::InternalCall(method)
+            | Symbol::NativeCell(method)
+            | Symbol::MarshalInfo(method, _) => touched.push(Touched::Method(method)),
+            Symbol::FieldHandle(field) | Symbol::StaticField(field) => touched.push(Touched::Field(field)),
+            Symbol::StringLiteral(image, _) | Symbol::VarArgCookie(image, _) => images.push(image),
+            Symbol::Helper(_) => {}
+        }
+    }
+    for site in &code.inline_sites {
+        touched.push(Touched::Method(site.method));
+    }
+    for clause in &code.clauses {
+        if let ClauseKind::Catch(ty) = clause.kind {
+            touched.push(Touched::Type(ty));
+        }
+    }
+    for filter in &code.filters {
+        add_named(filter, touched, images);
+    }
+}

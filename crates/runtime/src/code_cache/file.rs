@@ -1,0 +1,225 @@
+//! A cache file: a header, a hash table of slots, and the encoded bodies.
+//!
+//! | bytes | header field (little-endian) |
+//! |---|---|
+//! | 0..8 | "SAKICODE" |
+//! | 8..12, 12..16 | format version, number of slots (a power of two) |
+//! | 16..24 | build key: Saki's build, processor features, code options |
+//! | 24..40 | module identity |
+//! | 40..48 | length of the file |
+//! | 48..56 | number of bodies |
+//! | 56..64 | checksum of the bytes before |
+//!
+//! A slot is 32 bytes: key (low, high), offset (u32) and length (u32) of the body, checksum of key and body. A slot whose
+//! low key half is 0 is free. Look-up starts at the slot that the high half names and goes on until a free one.
+//!
+//! Invariant: nothing is believed: the header is checked when the file is opened, a body when it is used. A file that does
+//! not pass is as good as none. Files are made whole and renamed into place, never changed.
+
+use super::checksum::hash;
+use super::key::Key;
+use std::io::Read;
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"SAKICODE";
+const VERSION: u32 = 1;
+const HEADER_BYTES: usize = 64;
+const SLOT_BYTES: usize = 32;
+/// Bodies begin on this boundary.
+const BODY_ALIGNMENT_BYTES: usize = 8;
+
+/// An opened file.
+pub(super) struct CodeFile {
+    bytes: &'static [u8],
+    slots: &'static [u8],
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn body_checksum(key: Key, body: &[u8]) -> u64 {
+    hash(key.low ^ key.high.rotate_left(32), body)
+}
+
+fn is_header(header: &[u8]) -> bool {
+    header.starts_with(MAGIC)
+        && u32_at(header, 8) == Some(VERSION)
+        && u64_at(header, 56) == header.get(..56).map(|checked| hash(0, checked))
+}
+
+/// The number of bodies that the header of the file at `path` states; None for other files.
+pub fn body_count(path: &Path) -> Option<u64> {
+    let mut header = [0; HEADER_BYTES];
+    std::fs::File::open(path).ok()?.read_exact(&mut header).ok()?;
+    if is_header(&header) { u64_at(&header, 48) } else { None }
+}
+
+impl CodeFile {
+    /// The file at `path`, if it is one of this build and module.
+    pub fn open(path: &Path, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
+        CodeFile::check(saki_os::file_map::map_for_ever(path).ok()?, build_key, module_id)
+    }
+
+    fn check(bytes: &'static [u8], build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
+        let header = bytes.get(..HEADER_BYTES)?;
+        let slot_count = u32_at(header, 12)? as usize;
+        let passes = is_header(header)
+            && u64_at(header, 16)? == build_key
+            && u64_at(header, 24)? == module_id[0]
+            && u64_at(header, 32)? == module_id[1]
+            && u64_at(header, 40)? == bytes.len() as u64
+            && slot_count.is_power_of_two();
+        if !passes {
+            return None;
+        }
+        let slots = bytes.get(HEADER_BYTES..)?.get(..slot_count.checked_mul(SLOT_BYTES)?)?;
+        Some(CodeFile { bytes, slots })
+    }
+
+    /// The body with this key, if it is there and undamaged.
+    pub fn find(&self, key: Key) -> Option<&'static [u8]> {
+        let count = self.slots.len() / SLOT_BYTES;
+        for step in 0..count {
+            let index = (key.high as usize).wrapping_add(step) & (count - 1);
+            let slot = &self.slots[index * SLOT_BYTES..][..SLOT_BYTES];
+            match u64_at(slot, 0)? {
+                0 => return None,
+                low if low == key.low && u64_at(slot, 8)? == key.high => return self.body(slot, key),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn body(&self, slot: &[u8], key: Key) -> Option<&'static [u8]> {
+        let (offset, len) = (u32_at(slot, 16)? as usize, u32_at(slot, 20)? as usize);
+        let body = self.bytes.get(offset..)?.get(..len)?;
+        (u64_at(slot, 24)? == body_checksum(key, body)).then_some(body)
+    }
+
+    /// All undamaged bodies.
+    pub fn bodies(&self) -> impl Iterator<Item = (Key, &[u8])> {
+        self.slots.chunks_exact(SLOT_BYTES).filter_map(|slot| {
+            let key = Key { low: u64_at(slot, 0)?, high: u64_at(slot, 8)? };
+            if key.low == 0 {
+                return None;
+            }
+            Some((key, self.body(slot, key)?))
+        })
+    }
+}
+
+/// The contents of a file with these bodies; None if they are too large for one.
+pub(super) fn build(build_key: u64, module_id: [u64; 2], bodies: &[(Key, &[u8])]) -> Option<Vec<u8>> {
+    // At most half full: a look-up that finds nothing ends soon.
+    let slot_count = (bodies.len() * 2).next_power_of_two();
+    let mut bytes = vec![0; HEADER_BYTES + slot_count * SLOT_BYTES];
+    for &(key, body) in bodies {
+        bytes.resize(bytes.len().next_multiple_of(BODY_ALIGNMENT_BYTES), 0);
+        let offset = u32::try_from(bytes.len()).ok()?;
+        bytes.extend(body);
+        let mut index = key.high as usize & (slot_count - 1);
+        let slot_at = loop {
+            let at = HEADER_BYTES + index * SLOT_BYTES;
+            if u64_at(&bytes, at)? == 0 {
+                break at;
+            }
+            index = (index + 1) & (slot_count - 1);
+        };
+        let slot = &mut bytes[slot_at..slot_at + SLOT_BYTES];
+        slot[..8].copy_from_slice(&key.low.to_le_bytes());
+        slot[8..16].copy_from_slice(&key.high.to_le_bytes());
+        slot[16..20].copy_from_slice(&offset.to_le_bytes());
+        slot[20..24].copy_from_slice(&u32::try_from(body.len()).ok()?.to_le_bytes());
+        slot[24..].copy_from_slice(&body_checksum(key, body).to_le_bytes());
+    }
+    let len = bytes.len() as u64;
+    let header = &mut bytes[..HEADER_BYTES];
+    header[..8].copy_from_slice(MAGIC);
+    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[12..16].copy_from_slice(&u32::try_from(slot_count).ok()?.to_le_bytes());
+    header[16..24].copy_from_slice(&build_key.to_le_bytes());
+    header[24..32].copy_from_slice(&module_id[0].to_le_bytes());
+    header[32..40].copy_from_slice(&module_id[1].to_le_bytes());
+    header[40..48].copy_from_slice(&len.to_le_bytes());
+    header[48..56].copy_from_slice(&(bodies.len() as u64).to_le_bytes());
+    let checksum = hash(0, &header[..56]);
+    header[56..].copy_from_slice(&checksum.to_le_bytes());
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: [u64; 2] = [7, 8];
+
+    fn sample() -> (Vec<u8>, Vec<(Key, Vec<u8>)>) {
+        let bodies: Vec<(Key, Vec<u8>)> =
+            (1..40u64).map(|n| (Key { low: n * 1_000, high: n % 5 }, vec![n as u8; n as usize * 3])).collect();
+        let borrowed: Vec<(Key, &[u8])> = bodies.iter().map(|(key, body)| (*key, body.as_slice())).collect();
+        (build(1, ID, &borrowed).unwrap(), bodies)
+    }
+
+    fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile> {
+        CodeFile::check(bytes.to_vec().leak(), build_key, id)
+    }
+
+    #[test]
+    fn every_body_is_found_and_no_other() {
+        let (bytes, bodies) = sample();
+        let file = check(&bytes, 1, ID).unwrap();
+        for (key, body) in &bodies {
+            assert_eq!(file.find(*key), Some(body.as_slice()));
+            assert_eq!(file.find(Key { low: key.low + 1, high: key.high }), None);
+        }
+        assert_eq!(file.bodies().count(), 39);
+    }
+
+    #[test]
+    fn an_empty_file_has_no_bodies() {
+        let bytes = build(1, ID, &[]).unwrap();
+        assert_eq!(check(&bytes, 1, ID).unwrap().find(Key { low: 1, high: 1 }), None);
+    }
+
+    #[test]
+    fn another_build_or_module_is_refused() {
+        let (bytes, _) = sample();
+        assert!(check(&bytes, 2, ID).is_none());
+        assert!(check(&bytes, 1, [7, 9]).is_none());
+    }
+
+    #[test]
+    fn files_of_other_lengths_are_refused() {
+        let (bytes, _) = sample();
+        for len in [0, 1, 63, 64, 65, bytes.len() / 2, bytes.len() - 1] {
+            assert!(check(&bytes[..len], 1, ID).is_none(), "cut to {len}");
+        }
+        let longer = [bytes.as_slice(), b"x"].concat();
+        assert!(check(&longer, 1, ID).is_none());
+    }
+
+    /// No damaged byte may give a body that was not written, and none may panic.
+    #[test]
+    fn damage_anywhere_loses_bodies_at_most() {
+        let (bytes, bodies) = sample();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            let Some(file) = check(&damaged, 1, ID) else { continue };
+            assert!(at >= HEADER_BYTES, "byte {at} of the header was believed");
+            for (key, body) in &bodies {
+                let found = file.find(*key);
+                assert!(found.is_none() || found == Some(body.as_slice()), "byte {at}");
+            }
+            for (key, body) in file.bodies() {
+                assert!(bodies.iter().any(|(k, b)| *k == key && b == body), "byte {at}");
+            }
+        }
+    }
+}

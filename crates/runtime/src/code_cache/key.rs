@@ -1,0 +1,148 @@
+//! What a cached body is found by: a 128-bit hash that names the method in a way that holds in every process.
+//!
+//! A type is named by its module's identity (MVID and file length), its TypeDef row and its arguments; a method by its
+//! type, row and arguments. Two keys that meet by chance (2⁻¹²⁸ a pair) would run wrong code; that is accepted. What has no
+//! such name (types and methods made at run time, types of function pointers, modules that came from memory) has no key.
+
+use super::checksum::{fold, hash};
+use super::module::{Module, machine, module_of};
+use saki_abi::HelperId;
+use saki_types::{Image, Method, MethodKind, Ty, TypeKind};
+
+/// See the module header.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub low: u64,
+    pub high: u64,
+}
+
+/// What a body is the code of.
+#[derive(Clone, Copy)]
+pub enum Identity<'a> {
+    Method(&'static Method),
+    /// Code around a method of a delegate: for native callers, and of native functions.
+    Callback(&'static Method),
+    NativeInvoke(&'static Method),
+    Helper(HelperId),
+    /// Rust calling managed code of a signature, given as its machine classes.
+    InvokeThunk(&'a [u8]),
+    /// C calling managed code, likewise.
+    CallbackEntry(&'a [u8]),
+}
+
+struct KeyHasher {
+    low: u64,
+    high: u64,
+}
+
+impl KeyHasher {
+    fn new(tag: u64) -> KeyHasher {
+        let mut hasher = KeyHasher { low: 0x2d35_8dcc_aa6c_78a5, high: 0x8bb8_4b93_962e_acc9 };
+        hasher.word(tag);
+        hasher
+    }
+
+    fn word(&mut self, word: u64) {
+        self.low = fold((self.low ^ word).wrapping_add(0x4b33_a62e_d433_d4a3), 0x4d5a_2da5_1de1_aa47);
+        self.high = fold((self.high.rotate_left(29) ^ word).wrapping_add(0x9fb2_1c65_1e98_df25), 0xa076_1d64_78bd_642f);
+    }
+
+    fn image(&mut self, image: &'static Image) -> Option<()> {
+        let [low, high] = module_of(image)?.id;
+        self.word(low);
+        self.word(high);
+        Some(())
+    }
+
+    fn ty(&mut self, ty: Ty) -> Option<()> {
+        match &ty.kind {
+            TypeKind::Def(def) => {
+                self.word(1 | u64::from(def.rid) << 8);
+                self.image(def.image)?;
+            }
+            TypeKind::Inst { definition } => {
+                self.word(2 | (ty.args.len() as u64) << 8);
+                self.ty(definition)?;
+                ty.args.iter().try_for_each(|arg| self.ty(arg))?;
+            }
+            TypeKind::SzArray(element) => {
+                self.word(3);
+                self.ty(element)?;
+            }
+            TypeKind::Array { element, rank } => {
+                self.word(4 | u64::from(*rank) << 8);
+                self.ty(element)?;
+            }
+            TypeKind::Ptr(element) => {
+                self.word(5);
+                self.ty(element)?;
+            }
+            TypeKind::ByRef(element) => {
+                self.word(6);
+                self.ty(element)?;
+            }
+            TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => return None,
+        }
+        Some(())
+    }
+
+    fn method(&mut self, method: &'static Method) -> Option<()> {
+        match method.kind {
+            MethodKind::Def { rid, .. } => self.word(1 | u64::from(rid) << 8),
+            // Distinct among the methods of one array type.
+            MethodKind::Array(_) => {
+                self.word(2);
+                self.word(hash(0, method.name.as_bytes()));
+                self.word(method.sig().ok()?.params.len() as u64);
+            }
+            MethodKind::Dynamic(_) => return None,
+        }
+        self.ty(method.owner)?;
+        self.word(method.generic_args.len() as u64);
+        method.generic_args.iter().try_for_each(|arg| self.ty(arg))
+    }
+
+    fn finish(self) -> Key {
+        // A low half of zero marks a free slot of a file.
+        Key { low: self.low.max(1), high: self.high }
+    }
+}
+
+impl Identity<'_> {
+    /// The key, and the module in whose file the body belongs; None if it cannot be named.
+    pub(super) fn key(self) -> Option<(Key, &'static Module)> {
+        let (tag, method) = match self {
+            Identity::Method(method) => (1, method),
+            Identity::Callback(method) => (2, method),
+            Identity::NativeInvoke(method) => (3, method),
+            Identity::Helper(helper) => return machine_key(4, helper.name().as_bytes()),
+            Identity::InvokeThunk(classes) => return machine_key(5, classes),
+            Identity::CallbackEntry(classes) => return machine_key(6, classes),
+        };
+        let mut hasher = KeyHasher::new(tag);
+        hasher.method(method)?;
+        Some((hasher.finish(), module_of(home(method))?))
+    }
+}
+
+fn machine_key(tag: u64, what: &[u8]) -> Option<(Key, &'static Module)> {
+    let mut hasher = KeyHasher::new(tag);
+    hasher.word(hash(0, what));
+    hasher.word(what.len() as u64);
+    Some((hasher.finish(), machine()?))
+}
+
+/// The image in whose file a method's body belongs: where its type is defined, unless an argument comes from elsewhere
+/// than there and corlib. So the files of libraries hold no code of one program's types.
+fn home(method: &'static Method) -> &'static Image {
+    let own = method.image();
+    std::iter::once(&method.owner).chain(method.generic_args).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)
+}
+
+fn foreign_image(ty: Ty, own: &'static Image) -> Option<&'static Image> {
+    let image = ty.image();
+    if image != own && !image.is_corlib {
+        return Some(image);
+    }
+    ty.args.iter().find_map(|arg| foreign_image(arg, own)).or_else(|| foreign_image(ty.element()?, own))
+}

@@ -1,0 +1,185 @@
+//! The persistent code cache: compiled bodies of earlier runs, in one file per module.
+//!
+//! | step | who | what |
+//! |---|---|---|
+//! | look-up | `Slot::find`, before a method is compiled | key → body of the module's file → names resolved → `CompiledCode` |
+//! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
+//! | writing | `write_back`, at exit or when much was kept | the file's bodies and the kept ones, into a new file, renamed |
+//!
+//! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
+//! the directory's name and each file's header); the module's identity (likewise); the identity of every module from which
+//! something was inlined or a fact baked in; and that the classes which it takes for initialised are. One that does not
+//! pass is compiled, and the new body takes its place: it assumes less, so that repeated runs settle.
+//!
+//! Left out: bodies with errors of loading in them, code made at run time, modules loaded from memory or as further modules
+//! of an assembly.
+
+pub mod checksum;
+mod decode;
+pub mod directory;
+mod encode;
+mod file;
+mod key;
+mod module;
+
+use decode::Refused;
+use file::CodeFile;
+pub use file::body_count;
+pub use key::Identity;
+use key::Key;
+use module::Module;
+use parking_lot::Mutex;
+use saki_code::CodeKind;
+use saki_jit::{CompiledCode, CompilerOptions};
+use saki_types::touched::{Touched, images_behind};
+use saki_types::{Image, Ty};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Of the cache's files.
+pub const FILE_EXTENSION: &str = "saki-code";
+/// Kept bodies are written before exit when there are this many bytes of them.
+const WRITE_EARLY_BYTES: usize = 16 << 20;
+
+struct Settings {
+    /// Of this build's files.
+    directory: PathBuf,
+    build_key: u64,
+}
+
+/// Unset: off.
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// What the cache did, for `saki --stats`. Relaxed counters.
+#[derive(Default)]
+pub struct CacheStatistics {
+    /// Bodies that needed no compiling.
+    pub found: AtomicU64,
+    /// Bodies that were there but did not hold: something that they name is another now.
+    pub stale: AtomicU64,
+    /// Bodies that were there but take a class for initialised that was not.
+    pub too_early: AtomicU64,
+    /// Bodies kept for later runs.
+    pub kept: AtomicU64,
+    pub find_nanoseconds: AtomicU64,
+}
+
+pub static STATISTICS: CacheStatistics = CacheStatistics {
+    found: AtomicU64::new(0),
+    stale: AtomicU64::new(0),
+    too_early: AtomicU64::new(0),
+    kept: AtomicU64::new(0),
+    find_nanoseconds: AtomicU64::new(0),
+};
+
+/// Turns the cache on, in the directory `cache`; before anything is compiled. Without a build id it stays off.
+pub fn init(cache: &Path, options: &CompilerOptions) {
+    let Some(build_id) = saki_os::build_id::build_id() else { return };
+    let mut key = checksum::hash(0, &build_id);
+    // Every option may change code; a debug text names them all.
+    key = checksum::hash(key, format!("{options:?}").as_bytes());
+    for feature in saki_jit::host_features() {
+        key = checksum::hash(key, feature.as_bytes());
+    }
+    let settings = Settings { directory: cache.join(format!("{key:016x}")), build_key: key };
+    if SETTINGS.set(settings).is_ok() {
+        extern "C" fn at_exit() {
+            write_back();
+        }
+        // SAFETY: `write_back` neither unwinds nor exits. It cannot fail: the C library keeps room for 32 handlers.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+/// Where this build's files are; None when the cache is off.
+fn directory() -> Option<&'static Path> {
+    SETTINGS.get().map(|settings| settings.directory.as_path())
+}
+
+fn build_key() -> u64 {
+    SETTINGS.get().map_or(0, |settings| settings.build_key)
+}
+
+/// The place of one body in the cache.
+#[derive(Clone, Copy)]
+pub struct Slot {
+    key: Key,
+    module: &'static Module,
+}
+
+/// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
+pub fn slot(identity: Identity) -> Option<Slot> {
+    SETTINGS.get()?;
+    let (key, module) = identity.key()?;
+    Some(Slot { key, module })
+}
+
+impl Slot {
+    /// The cached body, if there is one that holds now.
+    pub fn find(&self) -> Option<(CompiledCode, CodeKind)> {
+        let bytes = self.module.file()?.find(self.key)?;
+        // Relaxed: counters.
+        match decode::decode(self.module, bytes) {
+            Ok(found) => {
+                STATISTICS.found.fetch_add(1, Ordering::Relaxed);
+                Some(found)
+            }
+            Err(Refused::Stale) => {
+                STATISTICS.stale.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Err(Refused::TooEarly) => {
+                STATISTICS.too_early.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    /// Keeps a body for later runs. `touched`: what its compilation looked at; `initialised`: the types that it takes for
+    /// initialised.
+    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
+        let mut images: Vec<&'static Image> = Vec::new();
+        encode::add_named(code, &mut touched, &mut images);
+        touched.extend(initialised.iter().map(|ty| Touched::Type(ty)));
+        for image in images_behind(&touched) {
+            if !images.contains(&image) {
+                images.push(image);
+            }
+        }
+        let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
+        let len = bytes.len();
+        self.module.fresh.lock().insert(self.key, bytes);
+        // Relaxed: a counter; whoever crosses the limit writes.
+        STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
+        if KEPT_BYTES.fetch_add(len, Ordering::Relaxed) + len >= WRITE_EARLY_BYTES {
+            write_back();
+        }
+    }
+}
+
+/// Writes what was kept. Files are read again: another process may have replaced them since they were opened.
+pub fn write_back() {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let Some(settings) = SETTINGS.get() else { return };
+    let _one_at_a_time = WRITING.lock();
+    KEPT_BYTES.store(0, Ordering::Relaxed);
+    let mut has_written = false;
+    for module in module::all() {
+        let fresh = std::mem::take(&mut *module.fresh.lock());
+        if fresh.is_empty() {
+            continue;
+        }
+        let on_disk = CodeFile::open(&module.path, settings.build_key, module.id);
+        let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, body.as_slice())).collect();
+        if let Some(on_disk) = &on_disk {
+            bodies.extend(on_disk.bodies().filter(|(key, _)| !fresh.contains_key(key)));
+        }
+        let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };
+        has_written |= directory::replace(&module.path, &contents).is_ok();
+    }
+    if has_written && let Some(cache) = settings.directory.parent() {
+        directory::evict(cache);
+    }
+}

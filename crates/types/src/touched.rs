@@ -1,0 +1,108 @@
+//! Which types a computation looked at, and the images that its results rest on: what compiled code depends on.
+//!
+//! Invariant: between the start and the end of `record`, every type that `Image::resolve_*` gives out on this thread is
+//! noted, with the types in signatures of members given out. A fact of a type (layout, vtable slots) rests further on its
+//! parents and on the types of its instance fields; `images_behind` follows those. Left out: facts about which no token asks,
+//! which are about corlib's types and the compiled method's own.
+
+use crate::assembly::Image;
+use crate::field::Field;
+use crate::method::Method;
+use crate::ty::{Ty, TypeKind};
+use rustc_hash::FxHashSet;
+use std::cell::RefCell;
+
+/// What a token named.
+#[derive(Clone, Copy)]
+pub enum Touched {
+    Type(Ty),
+    Method(&'static Method),
+    Field(&'static Field),
+}
+
+thread_local! {
+    /// Scratch of the computation that `record` runs: the innermost one's notes.
+    static NOTES: RefCell<Option<Vec<Touched>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` and gives what it looked at, some of it several times.
+pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Touched>) {
+    let outer = NOTES.replace(Some(Vec::new()));
+    let result = work();
+    let notes = NOTES.replace(outer).unwrap_or_default();
+    (result, notes)
+}
+
+fn note(touched: Touched) {
+    NOTES.with_borrow_mut(|notes| {
+        if let Some(notes) = notes {
+            notes.push(touched);
+        }
+    });
+}
+
+pub(crate) fn note_type(ty: Ty) {
+    note(Touched::Type(ty));
+}
+
+pub(crate) fn note_method(method: &'static Method) {
+    note(Touched::Method(method));
+}
+
+pub(crate) fn note_field(field: &'static Field) {
+    note(Touched::Field(field));
+}
+
+fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
+    open.push(method.owner);
+    open.extend(method.generic_args);
+    if let Some(Ok(sig)) = method.sig.get_if_ready() {
+        open.push(sig.ret);
+        open.extend(&sig.params);
+    }
+}
+
+fn push_field(open: &mut Vec<Ty>, field: &'static Field) {
+    open.push(field.owner);
+    if let Some(Ok(ty)) = field.ty.get_if_ready() {
+        open.push(ty);
+    }
+}
+
+/// The images that facts of these types rest on, as far as the facts are known by now.
+pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
+    let mut seen = FxHashSet::default();
+    let mut images: Vec<&'static Image> = Vec::new();
+    let mut open = Vec::new();
+    for &touched in touched {
+        match touched {
+            Touched::Type(ty) => open.push(ty),
+            Touched::Method(method) => push_method(&mut open, method),
+            Touched::Field(field) => push_field(&mut open, field),
+        }
+    }
+    while let Some(ty) = open.pop() {
+        if !seen.insert(ty) {
+            continue;
+        }
+        let image = ty.image();
+        if !images.contains(&image) {
+            images.push(image);
+        }
+        open.extend(ty.args);
+        open.extend(ty.element());
+        if let TypeKind::FnPtr(sig) = &ty.kind {
+            open.push(sig.ret);
+            open.extend(&sig.params);
+        }
+        if let Some(Ok(Some(parent))) = ty.parent.get_if_ready() {
+            open.push(parent);
+        }
+        if let Some(Ok(_)) = ty.instance_layout.get_if_ready()
+            && let Ok(fields) = ty.fields()
+        {
+            fields.iter().filter(|field| !field.is_static()).for_each(|field| push_field(&mut open, field));
+        }
+    }
+    images
+}
