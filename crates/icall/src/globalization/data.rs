@@ -34,18 +34,15 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(parse)
 }
 
-/// (header line, body) of each record.
+/// (header line, body) of each record. One pass over the text: it is part of every start.
 fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let is_header = |line: &str| line.starts_with(['[', '{']);
-    let mut rest = TEXT;
-    while !rest.is_empty() && !is_header(rest) {
-        rest = rest.split_once('\n').map_or("", |(_, behind)| behind);
-    }
+    let is_header = |at: &usize| matches!(TEXT.as_bytes().get(*at), Some(b'[' | b'{'));
+    let line_starts = std::iter::once(0).chain(TEXT.match_indices('\n').map(|(at, _)| at + 1));
+    let mut headers = line_starts.filter(is_header).peekable();
     std::iter::from_fn(move || {
-        let (header, behind) = rest.split_once('\n')?;
-        let end = ["\n[", "\n{"].iter().filter_map(|mark| behind.find(mark)).min().map_or(behind.len(), |at| at + 1);
-        rest = &behind[end..];
-        Some((header, &behind[..end]))
+        let start = headers.next()?;
+        let end = headers.peek().copied().unwrap_or(TEXT.len());
+        TEXT[start..end].split_once('\n')
     })
 }
 
