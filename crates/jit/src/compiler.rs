@@ -1,10 +1,11 @@
 //! The compiler: options, target, contexts that are used again, and the way from a lowered function to tables.
 
+use crate::cfg;
 use crate::dump::Dump;
 use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
-use crate::options::CompilerOptions;
+use crate::options::{CompilerOptions, OptLevel};
 use crate::output::{CallSite, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
@@ -14,6 +15,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use saki_il::ir::Function;
+use saki_types::MethodKind;
 use std::sync::Mutex;
 
 /// Buffers that compilations use one after the other; one per thread at a time.
@@ -47,9 +49,13 @@ impl Default for CompileContext {
 }
 
 /// Compiles functions for the machine it runs on; may be shared by threads.
+///
+/// Small straight-line bodies of dynamic methods (lambdas compiled at run time) take a quick way: no mid-end, one-pass
+/// register allocation. They have next to nothing to optimise, and their number is what costs.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
+    quick_isa: OwnedTargetIsa,
     /// Contexts not in use.
     idle: Mutex<Vec<CompileContext>>,
 }
@@ -59,7 +65,8 @@ impl Compiler {
     /// `Codegen` when this machine is not supported.
     pub fn new(options: CompilerOptions) -> Result<Compiler, CompileError> {
         let isa = isa::build(&options)?;
-        Ok(Compiler { options, isa, idle: Mutex::new(Vec::new()) })
+        let quick_isa = isa::build(&CompilerOptions { opt_level: OptLevel::None, ..options.clone() })?;
+        Ok(Compiler { options, isa, quick_isa, idle: Mutex::new(Vec::new()) })
     }
 
     pub fn options(&self) -> &CompilerOptions {
@@ -112,7 +119,8 @@ impl Compiler {
         parent: Option<&ParentFrame>,
     ) -> Result<(CompiledCode, ParentFrame), CompileError> {
         self.lower(context, func, parent)?;
-        let mut code = self.finish(context, &func.name)?;
+        let isa = if is_quick(func) { &self.quick_isa } else { &self.isa };
+        let mut code = finish(isa, context, &func.name)?;
         code.clauses.clone_from(&func.clauses);
         code.inline_sites.clone_from(&func.inline_sites);
         let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };
@@ -132,11 +140,7 @@ impl Compiler {
 
     /// Generates code for the function in `context` and collects the tables.
     pub(crate) fn finish(&self, context: &mut CompileContext, name: &str) -> Result<CompiledCode, CompileError> {
-        if let Err(error) = context.codegen.compile(&*self.isa, &mut context.control) {
-            let error = cranelift_codegen::print_errors::pretty_error(error.func, error.inner);
-            return Err(CompileError::Codegen(format!("{name}: {error}")));
-        }
-        collect(context, name)
+        finish(&self.isa, context, name)
     }
 
     /// The Cranelift IR and the machine code of a function (and of its filters) as text.
@@ -162,7 +166,8 @@ impl Compiler {
         self.lower(context, func, parent)?;
         context.codegen.set_disasm(true);
         let clif = context.codegen.func.display().to_string();
-        let code = self.finish(context, &func.name)?;
+        let isa = if is_quick(func) { &self.quick_isa } else { &self.isa };
+        let code = finish(isa, context, &func.name)?;
         let machine_code = context.codegen.compiled_code().and_then(|c| c.vcode.clone()).unwrap_or_default();
         let symbols = context.symbols.describe();
         let symbol_names = context.symbols.names();
@@ -181,6 +186,28 @@ impl Compiler {
         };
         Ok((dump, parent_frame(context)))
     }
+}
+
+/// Instructions of the largest body that is compiled the quick way.
+const MAX_QUICK_INSTRUCTIONS: usize = 64;
+
+fn is_quick(func: &Function) -> bool {
+    func.method.is_some_and(|method| matches!(method.kind, MethodKind::Dynamic(_)))
+        && func.insts.len() <= MAX_QUICK_INSTRUCTIONS
+        && func.clauses.is_empty()
+        && func
+            .blocks
+            .iter()
+            .enumerate()
+            .all(|(index, block)| cfg::targets(&block.terminator).iter().all(|target| target.0 as usize > index))
+}
+
+fn finish(isa: &OwnedTargetIsa, context: &mut CompileContext, name: &str) -> Result<CompiledCode, CompileError> {
+    if let Err(error) = context.codegen.compile(&**isa, &mut context.control) {
+        let error = cranelift_codegen::print_errors::pretty_error(error.func, error.inner);
+        return Err(CompileError::Codegen(format!("{name}: {error}")));
+    }
+    collect(context, name)
 }
 
 fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, CompileError> {

@@ -94,6 +94,10 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
     for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
         let is_own = class == ty;
         for method in class.methods()? {
+            // The name first: what overrides a method has its name.
+            if !filter.accepts(method.name) {
+                continue;
+            }
             if let Some(slot) = method.vtable_slot()? {
                 if overridden.contains(&slot) {
                     continue;
@@ -105,7 +109,6 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
             if matches!(method.name, ".ctor" | ".cctor")
                 || !access_matches(method.flags & method_flags::ACCESS_MASK, is_own, flags)
                 || !kind_matches(method.is_static(), is_own, flags)
-                || !filter.accepts(method.name)
             {
                 continue;
             }

@@ -131,7 +131,7 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     let layout = ty.vtable_layout()?;
     let mut occupants: [Vec<usize>; IMT_SLOTS] = Default::default();
     for entry in &layout.interfaces {
-        for (&method, &slot) in entry.interface.methods()?.iter().zip(&entry.slots) {
+        for (method, &slot) in entry.interface.methods()?.zip(&entry.slots) {
             let known = layout.slots.get(slot as usize).filter(|_| !method.is_generic_definition());
             let target = match known {
                 Some(target) => slot_target(ty, target)?,

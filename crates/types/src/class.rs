@@ -8,6 +8,8 @@ use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
 use crate::resolve::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use saki_metadata::{ElementType, Rid, TableId, Token};
+use std::iter::Copied;
+use std::slice::Iter;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
@@ -15,6 +17,8 @@ use std::sync::atomic::AtomicU32;
 pub struct ClassInfo {
     first_method: Rid,
     methods: Box<[OnceLock<&'static Method>]>,
+    /// The same, once all have been made.
+    all_methods: OnceLock<Box<[&'static Method]>>,
     fields: Box<[&'static Field]>,
     first_field: Rid,
 }
@@ -187,6 +191,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
     }
     let Some(def) = ty.def() else {
         return Ok(Box::leak(Box::new(ClassInfo {
+            all_methods: OnceLock::new(),
             first_method: 1,
             methods: Box::new([]),
             fields: Box::new([]),
@@ -214,6 +219,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
         })));
     }
     Ok(Box::leak(Box::new(ClassInfo {
+        all_methods: OnceLock::new(),
         first_method: methods.start,
         methods: methods.map(|_| OnceLock::new()).collect(),
         fields: fields.into_boxed_slice(),
@@ -246,7 +252,7 @@ fn array_class(ty: Ty) -> ClassInfo {
             OnceLock::from(method)
         })
         .collect();
-    ClassInfo { first_method: 1, methods, fields: Box::new([]), first_field: 1 }
+    ClassInfo { first_method: 1, methods, all_methods: OnceLock::new(), fields: Box::new([]), first_field: 1 }
 }
 
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
@@ -341,9 +347,17 @@ impl Type {
     ///
     /// # Errors
     /// `BadImageFormat`.
-    pub fn methods(&'static self) -> LoadResult<Vec<&'static Method>> {
+    pub fn methods(&'static self) -> LoadResult<Copied<Iter<'static, &'static Method>>> {
+        Ok(self.method_slice()?.iter().copied())
+    }
+
+    pub(crate) fn method_slice(&'static self) -> LoadResult<&'static [&'static Method]> {
         let info = self.class_info()?;
-        (0..info.methods.len() as u32).map(|i| self.method_by_index(i)).collect()
+        if let Some(all) = info.all_methods.get() {
+            return Ok(all);
+        }
+        let all = (0..info.methods.len() as u32).map(|i| self.method_by_index(i)).collect::<LoadResult<_>>()?;
+        Ok(info.all_methods.get_or_init(|| all))
     }
 
     fn method_by_index(&'static self, index: u32) -> LoadResult<&'static Method> {

@@ -230,7 +230,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         inherited_slots = slots.len();
     }
     ty.require_enum_base()?;
-    let methods = ty.methods()?;
+    let methods = ty.method_slice()?;
     for &method in methods.iter().filter(|m| m.is_virtual() && !m.is_static()) {
         let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
         match overridden {
@@ -252,7 +252,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             slots[slot] = body;
         }
     }
-    map_interfaces(ty, &methods, &overrides, &mut slots, &mut interfaces)?;
+    map_interfaces(ty, methods, &overrides, &mut slots, &mut interfaces)?;
     check_complete(ty, def.flags, &slots)?;
     Ok(VTableLayout { slots, interfaces })
 }
@@ -335,7 +335,7 @@ fn map_interfaces(
     for &interface in ty.interfaces()? {
         let inherited = interfaces.iter().position(|e| e.interface == interface);
         let is_redeclared = redeclared.contains(&interface);
-        let interface_methods = interface.methods()?;
+        let interface_methods = interface.method_slice()?;
         let mut entry = match inherited {
             Some(at) => interfaces[at].clone(),
             None => InterfaceSlots { interface, slots: vec![NO_SLOT; interface_methods.len()] },

@@ -58,8 +58,6 @@ pub fn delegate_kind(delegate: Ty, method: &'static Method, has_target: bool) ->
 pub fn invoke_method(delegate: Ty) -> LoadResult<&'static Method> {
     delegate
         .methods()?
-        .iter()
-        .copied()
         .find(|m| m.name == "Invoke" && !m.is_static())
         .ok_or_else(|| LoadError::type_load("the delegate type has no Invoke method", delegate.full_name()))
 }
