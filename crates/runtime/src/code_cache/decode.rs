@@ -167,7 +167,7 @@ impl Names {
         let args = self.types_of(words)?;
         let method = match kind & 0xff {
             method_tag::DEF => owner.method_by_rid(kind >> 8).ok()?,
-            method_tag::ARRAY => owner.methods().ok()?.get((kind >> 8) as usize).copied()?,
+            method_tag::ARRAY => owner.methods().ok()?.nth((kind >> 8) as usize)?,
             _ => return None,
         };
         if args.is_empty() { Some(method) } else { universe().instantiate_method(method, &args).ok() }

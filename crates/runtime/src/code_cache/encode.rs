@@ -231,7 +231,7 @@ impl Encoder {
         let kind = match method.kind {
             MethodKind::Def { rid, .. } => method_tag::DEF | rid << 8,
             MethodKind::Array(_) => {
-                let index = method.owner.methods().ok()?.iter().position(|m| std::ptr::eq(*m, method))?;
+                let index = method.owner.methods().ok()?.position(|m| std::ptr::eq(m, method))?;
                 method_tag::ARRAY | (index as u32) << 8
             }
             MethodKind::Dynamic(_) => return None,
