@@ -157,28 +157,34 @@ pub fn finalizable_count() -> usize {
 }
 
 /// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Weak
-/// references stay as they are. Collects, to learn of objects that only their threads know. `filter` must not reach a
-/// safepoint. Returns how many.
-pub fn make_all_finalizable(thread: &ManagedThread, filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
-    mmtk::collect(thread, false);
-    let mut guard = FINALIZERS.lock();
-    let finalizers = &mut *guard;
-    let mut taken = Vec::new();
-    for list in [&mut finalizers.old, &mut finalizers.young] {
-        list.retain(|&object| {
-            // SAFETY: registered objects are alive until they leave the lists.
-            let is_weak = unsafe { vtable_of(object) }.flags.has(VTableFlags::WEAK_REFERENCE);
-            let accepted = !is_weak && filter(object);
-            if accepted && !take_suppressed(object) {
-                taken.push(object);
-            }
-            !accepted
-        });
-    }
-    for &object in &taken {
-        finalizers.push_ready(object);
-    }
-    taken.len()
+/// references stay as they are. Stops the world, to learn of objects that only their threads know, but collects nothing.
+/// `filter` must not reach a safepoint. Returns how many.
+pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
+    saki_thread::with_world_stopped(saki_thread::StopReason::Unloading, |_| {
+        let mut guard = FINALIZERS.lock();
+        let finalizers = &mut *guard;
+        let young = &mut finalizers.young;
+        mmtk::for_each_finalizable_buffer(&mut |buffer| young.append(buffer));
+        if MAY_HAVE_DUPLICATES.swap(false, Ordering::Relaxed) {
+            finalizers.remove_duplicates();
+        }
+        let mut taken = Vec::new();
+        for list in [&mut finalizers.old, &mut finalizers.young] {
+            list.retain(|&object| {
+                // SAFETY: registered objects are alive until they leave the lists.
+                let is_weak = unsafe { vtable_of(object) }.flags.has(VTableFlags::WEAK_REFERENCE);
+                let accepted = !is_weak && filter(object);
+                if accepted && !take_suppressed(object) {
+                    taken.push(object);
+                }
+                !accepted
+            });
+        }
+        for &object in &taken {
+            finalizers.push_ready(object);
+        }
+        taken.len()
+    })
 }
 
 impl Finalizers {

@@ -602,8 +602,8 @@ impl Stage<'_> {
             }
         });
         self.collect(false);
-        assert_eq!(saki_gc::make_all_finalizable(self.thread, &mut |object| value(object) != 2), 3);
-        assert_eq!(saki_gc::make_all_finalizable(self.thread, &mut |_| true), 1);
+        assert_eq!(saki_gc::make_all_finalizable(&mut |object| value(object) != 2), 3);
+        assert_eq!(saki_gc::make_all_finalizable(&mut |_| true), 1);
         let order: Vec<u64> = std::iter::from_fn(|| saki_gc::next_finalizable().map(value)).collect();
         assert_eq!(order, [0, 1, 3, 2]);
         set_root(12, NULL);

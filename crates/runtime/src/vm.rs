@@ -104,6 +104,8 @@ fn current_thread() -> *mut ThreadAbi {
 /// No memory, no class libraries, or class libraries of another version.
 pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
+    // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
+    saki_os::membarrier::initialise();
     saki_gc::init(options.heap).map_err(|e| text(&e))?;
     saki_code::init().map_err(|e| text(&e))?;
     let paths = SearchPaths {
@@ -332,7 +334,7 @@ pub fn run_exit_hooks(t: Thread) {
             unhandled::report(t, t.take_pending());
         }
     }
-    saki_gc::make_all_finalizable(t.managed(), &mut |_| true);
+    saki_gc::make_all_finalizable(&mut |_| true);
     finalizer::wait_for_pending(t);
 }
 
