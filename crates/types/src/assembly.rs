@@ -218,10 +218,7 @@ impl Image {
 
     /// The AssemblyRef rows that were followed so far, and where they led.
     pub fn references_followed(&'static self) -> impl Iterator<Item = (Rid, &'static Image)> {
-        self.assembly_refs.iter().zip(1..).filter_map(|(cell, rid)| match cell.get_if_ready() {
-            Some(Ok(found)) => Some((rid, found.image)),
-            _ => None,
-        })
+        self.assembly_refs.iter().zip(1..).filter_map(|(cell, rid)| Some((rid, cell.get_if_ready()?.image)))
     }
 
     /// The assembly of AssemblyRef row `rid`.
@@ -232,7 +229,7 @@ impl Image {
         let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.assembly_refs.get(i)) else {
             return Err(self.bad_token(Token::new(TableId::AssemblyRef, rid)));
         };
-        if let Some(Ok(found)) = cell.get_if_ready() {
+        if let Some(found) = cell.get_if_ready() {
             return Ok(found);
         }
         cell.get(&|| format!("assembly reference {rid}"), || {

@@ -360,6 +360,28 @@ impl Type {
         Ok(info.all_methods.get_or_init(|| all))
     }
 
+    /// Own virtual methods in metadata order, without creating the others.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub(crate) fn virtual_methods(&'static self) -> LoadResult<Vec<&'static Method>> {
+        let info = self.class_info()?;
+        let mut out = Vec::new();
+        for index in 0..info.methods.len() as u32 {
+            let is_virtual = match (info.methods[index as usize].get(), self.def()) {
+                (Some(method), _) => method.is_virtual(),
+                (None, Some(def)) => {
+                    def.image.meta.method_def(info.first_method + index)?.flags & method_flags::VIRTUAL != 0
+                }
+                (None, None) => false,
+            };
+            if is_virtual {
+                out.push(self.method_by_index(index)?);
+            }
+        }
+        Ok(out)
+    }
+
     fn method_by_index(&'static self, index: u32) -> LoadResult<&'static Method> {
         let info = self.class_info()?;
         match info.methods[index as usize].get() {

@@ -40,7 +40,8 @@ pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
 
 /// A fact computed on first use; failures are remembered too.
 pub struct Lazy<T> {
-    value: OnceLock<LoadResult<T>>,
+    /// The error boxed: there are thousands of cells, and hardly an error.
+    value: OnceLock<Result<T, Box<LoadError>>>,
     computing: Cell<bool>,
 }
 
@@ -60,28 +61,36 @@ impl<T: Clone> Lazy<T> {
     /// What `compute` returned the first time; `TypeLoad` when `compute` needs this very fact.
     pub fn get(&self, what: &dyn Fn() -> String, compute: impl FnOnce() -> LoadResult<T>) -> LoadResult<T> {
         if let Some(value) = self.value.get() {
-            return value.clone();
+            return known(value);
         }
         let _lock = loader_lock();
         if let Some(value) = self.value.get() {
-            return value.clone();
+            return known(value);
         }
         if self.computing.replace(true) {
             let subject = what();
             return Err(LoadError::type_load(format!("Recursive type definition detected {subject}"), subject));
         }
-        let computed = compute();
+        let computed = compute().map_err(Box::new);
         self.computing.set(false);
-        self.value.get_or_init(|| computed).clone()
+        known(self.value.get_or_init(|| computed))
     }
 
-    pub fn get_if_ready(&self) -> Option<&LoadResult<T>> {
-        self.value.get()
+    /// The value if it has been computed and is no failure.
+    pub fn get_if_ready(&self) -> Option<&T> {
+        self.value.get()?.as_ref().ok()
     }
 
     /// Whether the current holder of the loader lock is inside `compute`.
     pub fn is_computing(&self) -> bool {
         let _lock = loader_lock();
         self.computing.get()
+    }
+}
+
+fn known<T: Clone>(value: &Result<T, Box<LoadError>>) -> LoadResult<T> {
+    match value {
+        Ok(value) => Ok(value.clone()),
+        Err(error) => Err(LoadError::clone(error)),
     }
 }

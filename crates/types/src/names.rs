@@ -186,7 +186,7 @@ impl Method {
         let mut out = format!("{}:{}", self.owner.full_name(), self.name);
         push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
         out.push(' ');
-        if let Some(Ok(sig)) = self.sig.get_if_ready() {
+        if let Some(sig) = self.sig.get_if_ready() {
             push_list(&mut out, &sig.params, '(', ')', false);
         } else {
             out.push_str("()");

@@ -56,7 +56,7 @@ pub(crate) fn note_field(field: &'static Field) {
 fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
     open.push(method.owner);
     open.extend(method.generic_args);
-    if let Some(Ok(sig)) = method.sig.get_if_ready() {
+    if let Some(sig) = method.sig.get_if_ready() {
         open.push(sig.ret);
         open.extend(&sig.params);
     }
@@ -64,7 +64,7 @@ fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
 
 fn push_field(open: &mut Vec<Ty>, field: &'static Field) {
     open.push(field.owner);
-    if let Some(Ok(ty)) = field.ty.get_if_ready() {
+    if let Some(ty) = field.ty.get_if_ready() {
         open.push(ty);
     }
 }
@@ -95,10 +95,10 @@ pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
             open.push(sig.ret);
             open.extend(&sig.params);
         }
-        if let Some(Ok(Some(parent))) = ty.parent.get_if_ready() {
+        if let Some(Some(parent)) = ty.parent.get_if_ready() {
             open.push(parent);
         }
-        if let Some(Ok(_)) = ty.instance_layout.get_if_ready()
+        if ty.instance_layout.get_if_ready().is_some()
             && let Ok(fields) = ty.fields()
         {
             fields.iter().filter(|field| !field.is_static()).for_each(|field| push_field(&mut open, field));

@@ -230,8 +230,8 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         inherited_slots = slots.len();
     }
     ty.require_enum_base()?;
-    let methods = ty.method_slice()?;
-    for &method in methods.iter().filter(|m| m.is_virtual() && !m.is_static()) {
+    let methods = ty.virtual_methods()?;
+    for &method in methods.iter().filter(|m| !m.is_static()) {
         let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
         match overridden {
             // A method can take several slots when an ancestor re-introduced the name with newslot: the latest counts.
@@ -252,7 +252,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             slots[slot] = body;
         }
     }
-    map_interfaces(ty, methods, &overrides, &mut slots, &mut interfaces)?;
+    map_interfaces(ty, &methods, &overrides, &mut slots, &mut interfaces)?;
     check_complete(ty, def.flags, &slots)?;
     Ok(VTableLayout { slots, interfaces })
 }
