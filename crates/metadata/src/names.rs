@@ -90,6 +90,22 @@ impl Image {
         self.type_key(row.namespace, row.name, self.enclosing_class(rid).unwrap_or(0))
     }
 
+    /// The table of all types. Start-up waits for corlib's, so that the enclosing types are read once through instead of
+    /// being searched for.
+    fn type_def_table(&self) -> NameTable {
+        let row_count = self.row_count(TableId::TypeDef);
+        let mut enclosing: Vec<Rid> = vec![0; row_count as usize + 1];
+        for row in (1..=self.row_count(TableId::NestedClass)).filter_map(|rid| self.nested_class(rid).ok()) {
+            if let Some(first @ 0) = enclosing.get_mut(row.nested_class as usize) {
+                *first = row.enclosing_class;
+            }
+        }
+        NameTable::build(row_count, |rid| {
+            let row = self.type_def(rid).ok()?;
+            self.type_key(row.namespace, row.name, enclosing[rid as usize])
+        })
+    }
+
     fn exported_type_key(&self, rid: Rid) -> Option<TypeKey<'_>> {
         let row = self.exported_type(rid).ok()?;
         let outer = row.implementation;
@@ -101,10 +117,7 @@ impl Image {
     /// namespace.
     pub fn find_type_def(&self, namespace: &str, name: &str, enclosing: Option<Rid>) -> Option<Rid> {
         let key = TypeKey { namespace: namespace.as_bytes(), name: name.as_bytes(), enclosing: enclosing.unwrap_or(0) };
-        let table = self
-            .names
-            .type_defs
-            .get_or_init(|| NameTable::build(self.row_count(TableId::TypeDef), |rid| self.type_def_key(rid)));
+        let table = self.names.type_defs.get_or_init(|| self.type_def_table());
         table.find(key, |rid| self.type_def_key(rid))
     }
 

@@ -1,10 +1,9 @@
 //! The cultures and regions, from `data/cultures.txt` (written by `data/dump-cultures.cs`).
 //!
 //! A record is a header line, `[name<TAB>parent]` for a culture or `{name}` for a region, and `key<TAB>value…` lines. A
-//! culture inherits the keys it lacks from its parent. The file is split into records on first use; keys are looked up
-//! in a record's text, which has at most 50 lines.
+//! culture inherits the keys it lacks from its parent. The file is split into records on first use, which is part of many
+//! starts; everything else is looked up in the text, which has at most 50 lines a record.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 const TEXT: &str = include_str!("../../data/cultures.txt");
@@ -13,20 +12,19 @@ const TEXT: &str = include_str!("../../data/cultures.txt");
 pub struct Culture {
     /// As in `CultureInfo.Name`: "en-US".
     pub name: &'static str,
-    parent: Option<usize>,
+    parent: Option<&'static str>,
     body: &'static str,
 }
 
 /// One region.
 pub struct Region {
+    name: &'static str,
     body: &'static str,
 }
 
 struct Tables {
     cultures: Vec<Culture>,
-    by_lower_name: HashMap<String, usize>,
-    by_lcid: HashMap<i32, usize>,
-    regions: HashMap<&'static str, Region>,
+    regions: Vec<Region>,
 }
 
 fn tables() -> &'static Tables {
@@ -34,7 +32,7 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(parse)
 }
 
-/// (header line, body) of each record. One pass over the text: it is part of every start.
+/// (header line, body) of each record, in one pass over the text.
 fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_header = |at: &usize| matches!(TEXT.as_bytes().get(*at), Some(b'[' | b'{'));
     let line_starts = std::iter::once(0).chain(TEXT.match_indices('\n').map(|(at, _)| at + 1));
@@ -47,29 +45,17 @@ fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn parse() -> Tables {
-    let mut cultures: Vec<(Culture, Option<&str>)> = Vec::new();
-    let mut regions = HashMap::new();
+    let mut tables = Tables { cultures: Vec::new(), regions: Vec::new() };
     for (header, body) in records() {
         let name = &header[1..header.len() - 1];
         if header.starts_with('{') {
-            regions.insert(name, Region { body });
+            tables.regions.push(Region { name, body });
             continue;
         }
         let (name, parent) = name.split_once('\t').map_or((name, None), |(name, parent)| (name, Some(parent)));
-        cultures.push((Culture { name, parent: None, body }, parent));
+        tables.cultures.push(Culture { name, parent, body });
     }
-    let by_lower_name: HashMap<String, usize> =
-        cultures.iter().enumerate().map(|(index, (culture, _))| (culture.name.to_ascii_lowercase(), index)).collect();
-    let cultures: Vec<Culture> = cultures
-        .into_iter()
-        .map(|(culture, parent)| Culture {
-            parent: parent.and_then(|name| by_lower_name.get(&name.to_ascii_lowercase()).copied()),
-            ..culture
-        })
-        .collect();
-    let by_lcid =
-        cultures.iter().enumerate().map(|(index, culture)| (value(culture.body, "lcid").map_or(0, number), index));
-    Tables { by_lcid: by_lcid.collect(), cultures, by_lower_name, regions }
+    tables
 }
 
 /// The value of a key in a record's own lines.
@@ -86,18 +72,23 @@ pub fn cultures() -> &'static [Culture] {
     &tables().cultures
 }
 
-/// Index of the culture with this lower-case name.
+/// Index of the culture with this lower-case name. The invariant culture, which "" and "c" (a locale of the C library)
+/// ask for, is not in the data.
 pub fn culture_named(lower_name: &str) -> Option<usize> {
-    tables().by_lower_name.get(lower_name).copied()
+    if matches!(lower_name, "" | "c") {
+        return None;
+    }
+    cultures().iter().position(|culture| culture.name.eq_ignore_ascii_case(lower_name))
 }
 
 pub fn culture_with_lcid(lcid: i32) -> Option<usize> {
-    tables().by_lcid.get(&lcid).copied()
+    // Several cultures without one of their own share a number: the last is meant.
+    cultures().iter().rposition(|culture| value(culture.body, "lcid").map_or(0, number) == lcid)
 }
 
 /// The region with this upper-case name: "US".
 pub fn region_named(upper_name: &str) -> Option<&'static Region> {
-    tables().regions.get(upper_name)
+    tables().regions.iter().find(|region| region.name == upper_name)
 }
 
 impl Culture {
@@ -108,7 +99,8 @@ impl Culture {
             if let Some(found) = value(at.body, key) {
                 return Some(found);
             }
-            at = &cultures()[at.parent?];
+            let parent = at.parent?;
+            at = cultures().iter().find(|culture| culture.name == parent)?;
         }
     }
 
