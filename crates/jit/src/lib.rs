@@ -15,6 +15,7 @@ mod compiler;
 mod dump;
 mod error;
 mod isa;
+mod liveness;
 mod lower;
 mod options;
 mod output;

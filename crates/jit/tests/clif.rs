@@ -214,7 +214,7 @@ fn protected_call_and_access() {
         @0001     trap user7
               block4 cold:
         @0002     try_call fn2(), sig2, block8, [ tag0: block7(exn0, exn1) ]
-              block8:
+              block8 cold:
         @0002     trap user7
               block7(v6: i64, v7: i64) cold:
                   v8 -> v6

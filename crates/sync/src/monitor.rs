@@ -182,16 +182,19 @@ impl Monitor {
     }
 
     /// See the module header. Stable.
+    #[inline]
     pub fn is_retired(&self) -> bool {
         self.word.load(Ordering::Relaxed) & RETIRED != 0
     }
 
     /// The owner's managed id, 0 = free. A hint, unless it is the caller's own id.
+    #[inline]
     pub fn owner(&self) -> u32 {
         self.word.load(Ordering::Relaxed) & OWNER
     }
 
     /// Entries beyond the first, meaningful for the owner.
+    #[inline]
     pub fn recursion(&self) -> u32 {
         self.recursion.load(Ordering::Relaxed)
     }

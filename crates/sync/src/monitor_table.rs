@@ -42,6 +42,7 @@ impl Default for MonitorTable {
     }
 }
 
+#[inline]
 fn place(index: u32) -> (usize, usize) {
     let scaled = index / FIRST_BUCKET_LEN + 1;
     let bucket = scaled.ilog2();

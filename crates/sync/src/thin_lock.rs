@@ -70,16 +70,19 @@ pub enum Unlock {
 pub struct Snapshot(pub usize);
 
 impl Snapshot {
+    #[inline]
     pub fn inflated_index(self) -> Option<u32> {
         (self.0 & INFLATED_BIT != 0).then_some(self.field())
     }
 
     /// The thin owner, 0 when free or inflated.
+    #[inline]
     pub fn thin_owner(self) -> u32 {
         if self.0 & INFLATED_BIT == 0 { self.field() } else { 0 }
     }
 
     /// Entries beyond the first.
+    #[inline]
     pub fn recursion(self) -> u32 {
         (self.0 >> RECURSION_SHIFT) as u32 & MAX_RECURSION
     }
@@ -88,6 +91,7 @@ impl Snapshot {
         (self.0 & HASHED_BIT != 0).then_some((self.0 >> HASH_SHIFT) as u32)
     }
 
+    #[inline]
     fn field(self) -> u32 {
         (self.0 >> OWNER_SHIFT) as u32 & MAX_OWNER
     }
@@ -106,6 +110,7 @@ impl ThinLockWord {
 
     /// The sync field of an object header as a thin lock.
     #[cfg(not(loom))]
+    #[inline]
     pub fn of(sync: &AtomicUsize) -> &ThinLockWord {
         // SAFETY: `repr(transparent)` over exactly this type.
         unsafe { &*std::ptr::from_ref(sync).cast::<ThinLockWord>() }

@@ -149,7 +149,7 @@ impl Lowering<'_, '_> {
         Ok(self.address_callee(target, sig, code))
     }
 
-    fn helper_callee(&mut self, helper: HelperId) -> Callee {
+    pub(super) fn helper_callee(&mut self, helper: HelperId) -> Callee {
         let signature = signatures::helper(helper, CallConv::Tail, false);
         Callee::Function(self.function(RelocTarget::Symbol(Symbol::Helper(helper)), signature))
     }

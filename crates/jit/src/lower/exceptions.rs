@@ -11,6 +11,7 @@ use super::calls::Callee;
 use super::{Lowered, Lowering};
 use crate::error::CompileError;
 use crate::symbols::RelocTarget;
+use cranelift_codegen::entity::packed_option::PackedOption;
 use cranelift_codegen::ir::{
     AbiParam, Block as ClifBlock, BlockArg, ExceptionTableData, ExceptionTableItem, ExceptionTag, InstBuilder,
     Signature, SourceLoc, TrapCode, Value, types,
@@ -27,6 +28,21 @@ pub(super) struct PendingThrow {
     region: Option<RegionId>,
     helper: HelperId,
     il_offset: u32,
+}
+
+/// The landing pads of a clause: for calls whose locals are in variables, and for calls that left them in their homes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Landings {
+    from_variables: PackedOption<ClifBlock>,
+    from_homes: PackedOption<ClifBlock>,
+}
+
+/// A landing pad to be emitted.
+#[derive(Clone, Copy)]
+pub(super) struct PendingLanding {
+    clause: u32,
+    block: ClifBlock,
+    from_homes: bool,
 }
 
 /// Exception and unwind token that entered a finally or fault handler.
@@ -117,6 +133,23 @@ impl Lowering<'_, '_> {
 
     /// A call that may throw.
     pub(super) fn call(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
+        let kept = self.keep_locals(true);
+        let result = self.call_landing(callee, args, kept.is_some());
+        if let Some(kept) = kept {
+            self.restore_kept(&kept);
+        }
+        result
+    }
+
+    /// A call that throws always; ends the block.
+    fn call_noreturn(&mut self, callee: Callee, args: &[Value]) {
+        let kept = self.keep_locals(false);
+        self.call_landing(callee, args, kept.is_some());
+        self.unreachable();
+    }
+
+    /// `from_homes`: the locals that handlers need are in their homes.
+    fn call_landing(&mut self, callee: Callee, args: &[Value], from_homes: bool) -> Option<Value> {
         if !self.is_protected() {
             return self.call_unprotected(callee, args);
         }
@@ -127,7 +160,8 @@ impl Lowering<'_, '_> {
         };
         let results: Vec<_> =
             self.b.func.dfg.signatures[signature].returns.iter().map(|param| param.value_type).collect();
-        let next = self.new_block(false);
+        let is_cold = self.b.current_block().is_some_and(|block| self.b.func.layout.is_cold(block));
+        let next = self.new_block(is_cold);
         for &ty in &results {
             self.b.append_block_param(next, ty);
         }
@@ -135,7 +169,7 @@ impl Lowering<'_, '_> {
         let normal = self.b.func.dfg.block_call(next, &normal_args);
         let mut items = Vec::with_capacity(handlers.len());
         for &clause in handlers {
-            let landing = self.landing_pad(clause);
+            let landing = self.landing_pad(clause, from_homes);
             let landing = self.b.func.dfg.block_call(landing, &[BlockArg::TryCallExn(0), BlockArg::TryCallExn(1)]);
             items.push(ExceptionTableItem::Tag(ExceptionTag::with_number(clause).expect("clause index fits"), landing));
         }
@@ -159,8 +193,8 @@ impl Lowering<'_, '_> {
 
     /// Calls a helper that throws always; ends the block.
     pub(super) fn call_helper_noreturn(&mut self, helper: HelperId, args: &[Value]) {
-        self.call_helper(helper, args);
-        self.unreachable();
+        let callee = self.helper_callee(helper);
+        self.call_noreturn(callee, args);
     }
 
     fn stub_function(&mut self, stub: StubId, params: usize, convention: CallConv) -> Callee {
@@ -188,8 +222,7 @@ impl Lowering<'_, '_> {
         self.branch(pending, throw, next);
         self.continue_in(throw);
         let callee = self.stub_function(StubId::ThrowPending, 0, CallConv::Tail);
-        self.call(callee, &[]);
-        self.unreachable();
+        self.call_noreturn(callee, &[]);
         self.continue_in(next);
     }
 
@@ -211,31 +244,37 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Creates (or finds) the landing pad of a clause.
-    fn landing_pad(&mut self, clause: u32) -> ClifBlock {
-        if let Some(block) = self.landings[clause as usize].expand() {
+    /// Creates (or finds) a landing pad of a clause.
+    fn landing_pad(&mut self, clause: u32, from_homes: bool) -> ClifBlock {
+        let landings = self.landings[clause as usize];
+        let known = if from_homes { landings.from_homes } else { landings.from_variables };
+        if let Some(block) = known.expand() {
             return block;
         }
         let block = self.new_block(true);
         self.b.append_block_param(block, types::I64);
         self.b.append_block_param(block, types::I64);
-        self.landings[clause as usize] = block.into();
-        self.pending_landings.push(clause);
+        let landings = &mut self.landings[clause as usize];
+        let place = if from_homes { &mut landings.from_homes } else { &mut landings.from_variables };
+        *place = block.into();
+        self.pending_landings.push(PendingLanding { clause, block, from_homes });
         block
     }
 
     /// Landing pads set the exception local and go to the handler. No code of theirs can throw.
     pub(super) fn emit_pending_landings(&mut self) -> Lowered {
         let func = self.func;
-        for clause_index in std::mem::take(&mut self.pending_landings) {
+        for PendingLanding { clause: clause_index, block, from_homes } in std::mem::take(&mut self.pending_landings) {
             let clause = &func.clauses[clause_index as usize];
-            let Some(block) = self.landings[clause_index as usize].expand() else { continue };
             self.b.switch_to_block(block);
             self.b.set_srcloc(SourceLoc::default());
             let payload = [self.b.block_params(block)[0], self.b.block_params(block)[1]];
             if let Some(in_flight) = self.in_flight[clause_index as usize] {
                 self.b.def_var(in_flight[0], payload[0]);
                 self.b.def_var(in_flight[1], payload[1]);
+            }
+            if from_homes {
+                self.restore_for_handler(clause_index);
             }
             self.local_set(clause.exception_local, payload[0])?;
             self.jump_to(clause.handler)?;
@@ -268,8 +307,7 @@ impl Lowering<'_, '_> {
         };
         let args = in_flight.map(|variable| self.b.use_var(variable));
         let callee = self.stub_function(StubId::ResumeUnwind, 2, CallConv::Tail);
-        self.call(callee, &args);
-        self.unreachable();
+        self.call_noreturn(callee, &args);
         Ok(())
     }
 }

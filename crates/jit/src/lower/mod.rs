@@ -19,6 +19,7 @@ mod conv;
 mod exceptions;
 mod facts;
 mod handles;
+mod homes;
 mod locals;
 mod memory;
 mod monitors;
@@ -37,8 +38,9 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use exceptions::{InFlight, PendingThrow};
+use exceptions::{InFlight, Landings, PendingLanding, PendingThrow};
 use facts::BlockFacts;
+use homes::Homes;
 pub(crate) use locals::{INDIRECT_KEY, ParentFrame};
 use locals::{Place, StructTemps};
 use rustc_hash::FxHashMap;
@@ -95,10 +97,13 @@ pub(crate) struct Lowering<'a, 'b> {
     sig_refs: FxHashMap<clif::Signature, SigRef>,
     facts: Vec<BlockFacts>,
     current: BlockId,
+    /// Instructions of the current block after the one at hand.
+    rest: &'a [ValueId],
     region: Option<RegionId>,
     il_offset: u32,
-    landings: Vec<PackedOption<ClifBlock>>,
-    pending_landings: Vec<u32>,
+    landings: Vec<Landings>,
+    pending_landings: Vec<PendingLanding>,
+    homes: Homes,
     throw_blocks: FxHashMap<PendingThrow, ClifBlock>,
     pending_throws: Vec<(PendingThrow, ClifBlock)>,
     in_flight: Vec<Option<InFlight>>,
@@ -146,10 +151,12 @@ pub(crate) fn lower(
         sig_refs: FxHashMap::default(),
         facts: Vec::new(),
         current: BlockId(0),
+        rest: &[],
         region: None,
         il_offset: 0,
-        landings: vec![PackedOption::default(); func.clauses.len()],
+        landings: vec![Landings::default(); func.clauses.len()],
         pending_landings: Vec::new(),
+        homes: Homes::default(),
         throw_blocks: FxHashMap::default(),
         pending_throws: Vec::new(),
         in_flight: Vec::new(),
@@ -211,8 +218,10 @@ impl Lowering<'_, '_> {
         self.region = block.region;
         self.begin_facts(id);
         for (position, &inst) in block.insts.iter().enumerate() {
-            self.inst(inst, &block.insts[position + 1..])?;
+            self.rest = &block.insts[position + 1..];
+            self.inst(inst, self.rest)?;
         }
+        self.rest = &[];
         self.set_il_offset(block.terminator_il_offset);
         self.terminator(&block.terminator)
     }

@@ -1,0 +1,113 @@
+//! Homes: stack slots that keep locals over calls out of line.
+//!
+//! A call in a cold block (a failed check in a try region, the slow path of a lock or a cast) destroys registers, all of
+//! them where it may land in a handler. If locals stayed Cranelift variables over it, the register allocator, which
+//! splits a value's range at most twice, would keep them in memory everywhere, hot loops included. So the cold block
+//! stores the live locals to their homes before the call and reads them back after it, and exceptions from such calls land
+//! in a pad of their own that reads what the handler needs. Calls in hot blocks leave this to the register allocator.
+//!
+//! Invariant: whoever names the cold landing pad of a clause has stored the locals that are live at its handler.
+
+use super::locals::Place;
+use super::{Lowering, MemoryKind};
+use crate::liveness::{Liveness, LocalSet};
+use crate::signatures::machine_type;
+use crate::type_facts::ValueLayout;
+use cranelift_codegen::ir::{InstBuilder, StackSlot, types};
+use rustc_hash::FxHashMap;
+
+/// More live locals than this are left to the register allocator: there are not that many registers.
+const MAX_KEPT_LOCALS: usize = 24;
+
+/// State of the function's homes.
+#[derive(Default)]
+pub(super) struct Homes {
+    liveness: Option<Liveness>,
+    slots: FxHashMap<u32, StackSlot>,
+}
+
+/// Locals kept over one call.
+pub(super) struct Kept {
+    /// Live after the call.
+    after: Vec<u32>,
+}
+
+impl Lowering<'_, '_> {
+    fn liveness(&mut self) -> &Liveness {
+        let (func, flow) = (self.func, self.flow);
+        self.homes.liveness.get_or_insert_with(|| Liveness::compute(func, flow))
+    }
+
+    /// Stores live locals to their homes if a call here is worth it. `returns`: the call may come back.
+    pub(super) fn keep_locals(&mut self, returns: bool) -> Option<Kept> {
+        let block = self.b.current_block()?;
+        if !self.b.func.layout.is_cold(block) || (!returns && !self.is_protected()) {
+            return None;
+        }
+        let (func, flow, region, current, rest) = (self.func, self.flow, self.region, self.current, self.rest);
+        let liveness = self.liveness();
+        let pays = if returns { liveness.is_in_loop(current) } else { liveness.has_loops() };
+        if !pays {
+            return None;
+        }
+        let mut live = liveness.live_in_handlers(func, flow, region);
+        let mut after = LocalSet::default();
+        if returns {
+            after = liveness.live_before(func, flow, current, rest);
+            live.union(&after);
+        }
+        let live = self.variables(&live);
+        if live.len() > MAX_KEPT_LOCALS {
+            return None;
+        }
+        let flags = self.trusted(MemoryKind::Program);
+        for local in live {
+            let Place::Variable(variable) = self.places[local as usize] else { continue };
+            let value = self.b.use_var(variable);
+            let slot = self.home(local);
+            let address = self.b.ins().stack_addr(types::I64, slot, 0);
+            self.b.ins().store(flags, value, address, 0);
+        }
+        Some(Kept { after: self.variables(&after) })
+    }
+
+    /// After the call.
+    pub(super) fn restore_kept(&mut self, kept: &Kept) {
+        self.restore_locals(&kept.after);
+    }
+
+    /// In the cold landing pad of `clause`: what its handler reads.
+    pub(super) fn restore_for_handler(&mut self, clause: u32) {
+        let clause = &self.func.clauses[clause as usize];
+        let mut live = self.liveness().live_in(clause.handler).clone();
+        live.remove(clause.exception_local.0);
+        let live = self.variables(&live);
+        self.restore_locals(&live);
+    }
+
+    fn restore_locals(&mut self, locals: &[u32]) {
+        let flags = self.trusted(MemoryKind::Program);
+        for &local in locals {
+            let Place::Variable(variable) = self.places[local as usize] else { continue };
+            let Some(ty) = machine_type(self.func.locals[local as usize].ty) else { continue };
+            let slot = self.home(local);
+            let address = self.b.ins().stack_addr(types::I64, slot, 0);
+            let value = self.b.ins().load(ty, flags, address, 0);
+            self.b.def_var(variable, value);
+        }
+    }
+
+    /// Those that are Cranelift variables.
+    fn variables(&self, locals: &LocalSet) -> Vec<u32> {
+        locals.iter().filter(|&local| matches!(self.places[local as usize], Place::Variable(_))).collect()
+    }
+
+    fn home(&mut self, local: u32) -> StackSlot {
+        if let Some(&slot) = self.homes.slots.get(&local) {
+            return slot;
+        }
+        let slot = self.slot(ValueLayout { size_bytes: 8, align_bytes: 8 });
+        self.homes.slots.insert(local, slot);
+        slot
+    }
+}
