@@ -67,26 +67,27 @@ class DumpCultures
         var o = new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false)) { NewLine = "\n" };
         o.WriteLine("# Written by dump-cultures.cs; see there.");
         var cultures = CultureInfo.GetCultures(CultureTypes.AllCultures).Where(c => c.LCID != 127).ToList();
-        var byLcid = new Dictionary<int, Tuple<string, Dictionary<string, string>>>();
+        var records = new Dictionary<string, Dictionary<string, string>>();
         var regions = new SortedSet<string>(StringComparer.Ordinal);
         // In the library's own order, which GetCultures shows.
-        var order = new List<CultureInfo>();
         foreach (var listed in cultures)
         {
-            var c = new CultureInfo(listed.Name, false);
-            byLcid[c.LCID] = Tuple.Create(c.Name, Record(c));
-            order.Add(c);
+            var record = Record(new CultureInfo(listed.Name, false));
+            // Two cultures have a number in common twice (zh-Hans and zh-CHS); it leads to one of them.
+            if (new CultureInfo(listed.LCID).Name != listed.Name) record["shadowed"] = "1";
+            records[listed.Name] = record;
         }
-        foreach (var c in order)
+        foreach (var listed in cultures)
         {
-            var own = byLcid[c.LCID].Item2;
+            var own = records[listed.Name];
             int parentLcid = int.Parse(own["parent_lcid"]);
-            var parent = parentLcid != c.LCID && byLcid.ContainsKey(parentLcid) ? byLcid[parentLcid] : null;
-            o.WriteLine("[" + c.Name + (parent != null ? "\t" + parent.Item1 : "") + "]");
+            var parentName = cultures.Where(p => p.LCID == parentLcid && !records[p.Name].ContainsKey("shadowed")).Select(p => p.Name).FirstOrDefault();
+            if (parentName == listed.Name) parentName = null;
+            o.WriteLine("[" + listed.Name + (parentName != null ? "\t" + parentName : "") + "]");
             foreach (var kv in own)
             {
                 string inherited;
-                if (parent == null || !parent.Item2.TryGetValue(kv.Key, out inherited) || inherited != kv.Value)
+                if (parentName == null || !records[parentName].TryGetValue(kv.Key, out inherited) || inherited != kv.Value)
                     o.WriteLine(kv.Key + "\t" + kv.Value);
             }
             if (own.ContainsKey("territory")) regions.Add(own["territory"].ToUpperInvariant());

@@ -7,6 +7,7 @@ use saki_runtime::internal_calls::register;
 /// One table per file, in the order of the files.
 const TABLES: &[&[InternalCall]] = &[
     diagnostics::debugger::TABLE,
+    diagnostics::performance_counters::TABLE,
     diagnostics::stack_frame::TABLE,
     diagnostics::stack_trace::TABLE,
     diagnostics::stopwatch::TABLE,
@@ -29,6 +30,7 @@ const TABLES: &[&[InternalCall]] = &[
     net::socket_options::TABLE,
     net::socket_select::TABLE,
     net::socket_transfer::TABLE,
+    net::tls::TABLE,
     process::file_version::TABLE,
     process::information::TABLE,
     process::native_methods::TABLE,

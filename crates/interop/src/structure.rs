@@ -64,7 +64,7 @@ pub fn offset_of(t: Thread, ty: Ty, field: &str) -> Managed<usize> {
         Some(found) => Ok(found.offset_bytes as usize),
         None => {
             let message = format!(
-                "Field passed in is not a marshaled member of the type '{}'.\nParameter name: fieldName",
+                "Field passed in is not a marshaled member of the type {}\nParameter name: fieldName",
                 ty.full_name()
             );
             Err(exceptions::throw(t, "System", "ArgumentException", &message))

@@ -2,9 +2,9 @@
 
 use crate::runtime_type::this_type;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object;
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
-use saki_types::Ty;
+use saki_runtime::{object, strings};
+use saki_types::{Ty, universe};
 
 /// A zeroed object of a type that can have instances.
 ///
@@ -18,6 +18,10 @@ fn uninitialized(t: Thread, ty: Ty) -> Managed<ObjRef> {
     }
     if ty.is_sz_array() {
         return object::new_sz_array(t, ty, 0);
+    }
+    if ty == universe().string() {
+        // Its size depends on its length; a plain allocation would be too small to be a string.
+        return strings::new_string(t, "");
     }
     object::new_instance(t, ty)
 }

@@ -47,6 +47,7 @@ pub mod state {
 }
 
 /// `ApartmentState`.
+const APARTMENT_STA: u8 = 0;
 const APARTMENT_MTA: u8 = 1;
 const APARTMENT_UNKNOWN: u8 = 2;
 /// `ThreadPriority.Normal`.
@@ -293,6 +294,12 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
             Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."))
         }
     }
+}
+
+/// Settles the apartment of the main thread as its entry point asks.
+pub fn set_main_apartment(t: Thread, is_single_threaded: bool) {
+    let internal = INTERNAL_THREAD.get_ref(t.managed().roots[root::THREAD_OBJECT].get());
+    APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });
 }
 
 /// Makes `thread` the current thread's object.

@@ -298,6 +298,9 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
 
     let token = assembly.image.meta.entry_point_token();
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;
+    let is_sta =
+        saki_types::class::has_attribute(assembly.image, token, "System", "STAThreadAttribute").to_managed(t)?;
+    crate::threads::set_main_apartment(t, is_sta);
     let sig = main.sig().to_managed(t)?;
     MAIN_RETURNS_VALUE.store(sig.ret != universe().void(), Ordering::Relaxed);
     let mut word = [Slot(0)];

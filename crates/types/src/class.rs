@@ -152,7 +152,11 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
     })
 }
 
-pub(crate) fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+/// Whether a member has an attribute of this name.
+///
+/// # Errors
+/// `BadImage`.
+pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
     for row in image.meta.custom_attributes(parent) {
         if attribute_class(image, row?.constructor)? == Some((namespace, name)) {
             return Ok(true);

@@ -6,9 +6,11 @@
 //! second) are reported, not compared.
 //! Invariant: a program counts as the same only if both ran its whole script to exit code 0; what is missing, or fails
 //! under Mono too, is skipped with its reason.
+//! `namespaces` compares programs of `tests/realworld/namespaces` check by check in the same run.
 //! Left out: standard error, whose wording is the runtime's own.
 
 mod list;
+mod namespaces;
 mod pe;
 mod report;
 
@@ -26,6 +28,9 @@ use report::{Row, Verdict};
 /// For a script that names no limit of its own.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 180;
 
+/// The environment of all programs, beside what scripts are told.
+const ENVIRONMENT: [(&str, &str); 4] = [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")];
+
 /// Lines of a difference that are shown.
 const MAX_DIFF_LINES: usize = 20;
 
@@ -34,13 +39,13 @@ pub struct Options {
     /// Runtime command (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
-    /// Only programs with this name; may be given several times.
+    /// Only programs and namespaces with this name; may be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Print the Debian packages that the programs need, and run nothing.
     #[arg(long)]
     packages: bool,
-    /// Write docs/compatibility.md from this run.
+    /// Write docs/compatibility.md from this run, which then is of everything.
     #[arg(long)]
     markdown: bool,
 }
@@ -51,10 +56,18 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     let path = folder.join("programs.list");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = list::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    if let Some(unknown) = options.only.iter().find(|name| entries.iter().all(|e| e.name != **name)) {
+    let sources = folder.join("namespaces");
+    let mut namespaces = namespaces::names(&sources)?;
+    let is_known = |name: &String| entries.iter().any(|e| e.name == *name) || namespaces.contains(name);
+    if let Some(unknown) = options.only.iter().find(|name| !is_known(name)) {
         return Err(format!("no program is called {unknown}"));
     }
-    entries.retain(|e| options.only.is_empty() || options.only.contains(&e.name));
+    if options.markdown && !options.only.is_empty() {
+        return Err("--markdown is for a run of everything, without --only".to_owned());
+    }
+    let is_wanted = |name: &String| options.only.is_empty() || options.only.contains(name);
+    entries.retain(|e| is_wanted(&e.name));
+    namespaces.retain(is_wanted);
     if options.packages {
         let mut packages: Vec<String> = entries.into_iter().flat_map(|e| e.packages).collect();
         packages.sort();
@@ -73,18 +86,31 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", row.line());
         rows.push(row);
     }
+    let namespaces: Vec<_> = namespaces
+        .iter()
+        .map(|name| {
+            let output = suite.output.join("namespaces").join(name);
+            let namespace = namespaces::check(&sources, &output, &suite.saki, name);
+            println!("{}", namespace.line());
+            namespace
+        })
+        .collect();
+    let differing = namespaces.iter().filter(|n| !n.differs.is_empty()).count();
     let count = |wanted: fn(&Verdict) -> bool| rows.iter().filter(|r| wanted(&r.verdict)).count();
     let failed = count(|v| matches!(v, Verdict::Differs(_)));
     if options.markdown {
-        report::write(root, &rows)?;
+        report::write(root, &rows, &namespaces)?;
     }
     println!("{}", report::table(&rows));
+    let (checks, same) = namespaces.iter().fold((0, 0), |(c, s), n| (c + n.checks, s + n.same()));
+    println!("{} namespaces: {same} of {checks} checks as under Mono", namespaces.len());
     println!(
-        "realworld: {} passed, {failed} failed, {} pending",
-        count(|v| matches!(v, Verdict::Same)),
+        "realworld: {} passed, {} failed, {} pending",
+        count(|v| matches!(v, Verdict::Same)) + namespaces.len() - differing,
+        failed + differing,
         count(|v| matches!(v, Verdict::Waits(_) | Verdict::Skipped(_)))
     );
-    Ok(failed == 0)
+    Ok(failed + differing == 0)
 }
 
 struct Suite {
@@ -170,13 +196,11 @@ impl Suite {
             ("SETUP", setup.display().to_string()),
             ("DATA", self.data.display().to_string()),
             ("FIGURES", figures.display().to_string()),
-            ("LANG", "C.UTF-8".to_owned()),
-            ("LC_ALL", "C.UTF-8".to_owned()),
-            ("TZ", "UTC".to_owned()),
-            ("TERM", "dumb".to_owned()),
         ]
+        .into_iter()
+        .chain(ENVIRONMENT.map(|(k, v)| (k, v.to_owned())))
         .map(|(k, v)| (k.to_owned(), v))
-        .to_vec();
+        .collect();
         let argv = ["bash", "-euo", "pipefail", "-c", script].map(str::to_owned);
         let finished = process::run(&Job {
             argv: &argv,

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::list::Entry;
+use super::namespaces::Namespace;
 use crate::process::Finished;
 
 pub enum Verdict {
@@ -106,7 +107,7 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 /// Writes docs/compatibility.md. Errors: the file cannot be written.
-pub fn write(root: &Path, rows: &[Row]) -> Result<(), String> {
+pub fn write(root: &Path, rows: &[Row], namespaces: &[Namespace]) -> Result<(), String> {
     let mut out = String::from(
         "# Compatibility\n\nWritten by `cargo xtask realworld --markdown`; do not edit.\n\n## Programs\n\n\
          Unchanged programs, run by Saki and by Mono 6.8: *works* means equal standard output, exit code and files \
@@ -123,6 +124,15 @@ pub fn write(root: &Path, rows: &[Row]) -> Result<(), String> {
             row.word(),
             row.remark().replace('|', "\\|")
         );
+    }
+    out.push_str(
+        "\n## Namespaces\n\nPrograms of `tests/realworld/namespaces`, each with many checks (a group of calls and what they print, \
+         exceptions included), run by both. *Works*: every check prints the same; *partly*: some differ.\n\n\
+         | namespace | result | checks | the same | remark |\n|---|---|---|---|---|\n",
+    );
+    for n in namespaces {
+        let remark = n.remark().replace('|', "\\|");
+        let _ = writeln!(out, "| {} | {} | {} | {} | {remark} |", n.name, n.word(), n.checks, n.same());
     }
     let path = root.join("docs/compatibility.md");
     fs::write(&path, out).map_err(|e| format!("{}: {e}", path.display()))

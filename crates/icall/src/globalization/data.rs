@@ -82,8 +82,10 @@ pub fn culture_named(lower_name: &str) -> Option<usize> {
 }
 
 pub fn culture_with_lcid(lcid: i32) -> Option<usize> {
-    // Several cultures without one of their own share a number: the last is meant.
-    cultures().iter().rposition(|culture| value(culture.body, "lcid").map_or(0, number) == lcid)
+    // Where cultures share a number (zh-Hans and zh-CHS), it leads to the one that is not marked.
+    cultures().iter().position(|culture| {
+        value(culture.body, "lcid").map_or(0, number) == lcid && value(culture.body, "shadowed").is_none()
+    })
 }
 
 /// The region with this upper-case name: "US".

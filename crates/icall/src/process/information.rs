@@ -8,7 +8,7 @@ use saki_types::universe;
 
 /// `MonoProcessError`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     NotFound = 1,
     Other = 2,
 }
@@ -42,11 +42,16 @@ fn stat(pid: i32, index: usize) -> Result<i64, ReadError> {
     fields.split_whitespace().nth(index + 1).and_then(|field| field.parse().ok()).ok_or(ReadError::Other)
 }
 
-/// In 100 ns.
-fn stat_time(pid: i32, index: usize) -> Result<i64, ReadError> {
+/// From the unit of /proc's processor times.
+pub(crate) fn ticks_to_100_ns(ticks: i64) -> i64 {
     // SAFETY: asks for a constant.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
-    Ok(stat(pid, index)? * (10_000_000 / ticks_per_second))
+    ticks * (10_000_000 / ticks_per_second)
+}
+
+/// In 100 ns.
+fn stat_time(pid: i32, index: usize) -> Result<i64, ReadError> {
+    Ok(ticks_to_100_ns(stat(pid, index)?))
 }
 
 /// The processor times of a process in the user's code and in the system, in 100 ns.
@@ -68,7 +73,7 @@ fn read_uptime() -> Option<i64> {
 }
 
 /// `MonoProcessData`.
-fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
+pub(crate) fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
     let peak = |peak, now| match status(pid, peak, 1024) {
         Ok(0) | Err(ReadError::Other) => status(pid, now, 1024),
         result => result,
