@@ -55,6 +55,13 @@ fn print(start_up: Duration) {
         get(&SHAREABLE_CODE_BYTES),
         get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
     );
+    let dynamic = &saki_runtime::dynamic_methods::STATISTICS;
+    eprintln!(
+        "dynamic methods     {:>10} made, {} freed, {} kept for ever",
+        get(&dynamic.made),
+        get(&dynamic.freed),
+        get(&dynamic.kept)
+    );
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);

@@ -13,11 +13,13 @@
 //! | the stub's own lazy tail | not compiled | initial |
 //! | code address | calls go there | `set_target`, Release; pairs with the data dependency of the jump (and the i-cache step of `place`) |
 //!
-//! Invariant: stubs and records are never freed or reused.
+//! The entry of a dynamic method that is gone is used again for another one (`free`); its argument is null meanwhile. Other
+//! stubs and records are never freed.
 
 use crate::error::CodeError;
 use crate::region::{CHUNK_BYTES, Region, STUB_CHUNK, mapped_region, region};
 use crate::x86_64 as arch;
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -45,12 +47,28 @@ impl MethodEntry {
     /// # Errors
     /// `CodeError` when the region is full.
     pub fn new(argument: *const ()) -> Result<MethodEntry, CodeError> {
+        if let Some(entry) = FREED.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            entry.reset_to_lazy();
+            // Relaxed: the caller publishes the entry.
+            entry.0.argument.store(argument.cast_mut(), Ordering::Relaxed);
+            return Ok(entry);
+        }
         let hop = arch::compile_hop()?;
         let (stub, record) = place_stub(|stub, record| arch::encode_entry(stub, record, hop))?;
         // Relaxed: the caller publishes the entry.
         record.argument.store(argument.cast_mut(), Ordering::Relaxed);
         record.target.store(stub + arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
         Ok(MethodEntry(record))
+    }
+
+    /// Lets the entry be used for another method. Its stub must not be called meanwhile.
+    ///
+    /// # Safety
+    /// Nothing leads to the stub and no stack holds its address: its method is gone. It has no unboxing stub.
+    pub unsafe fn free(self) {
+        // Relaxed: nobody looks at it; the lock orders it before the next use.
+        self.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
+        FREED.lock().unwrap_or_else(|e| e.into_inner()).entries.push_back(self);
     }
 
     /// The entry whose stub is at `stub`; `None` if no stub is there.
@@ -120,6 +138,22 @@ impl std::fmt::Debug for MethodEntry {
         write!(f, "MethodEntry({:#x} → {:#x})", self.stub_address(), self.0.target.load(Ordering::Relaxed))
     }
 }
+
+/// Entries of methods that are gone, oldest first.
+struct FreedEntries {
+    entries: VecDeque<MethodEntry>,
+}
+
+/// So many wait before the oldest is used: an address does not soon mean another method.
+const QUARANTINED_ENTRIES: usize = 1024;
+
+impl FreedEntries {
+    fn take(&mut self) -> Option<MethodEntry> {
+        if self.entries.len() > QUARANTINED_ENTRIES { self.entries.pop_front() } else { None }
+    }
+}
+
+static FREED: Mutex<FreedEntries> = Mutex::new(FreedEntries { entries: VecDeque::new() });
 
 /// Code chunk number of each data chunk's stubs.
 static DATA_TO_STUB_CHUNK: [AtomicUsize; crate::region::DATA_BYTES / CHUNK_BYTES] =

@@ -7,17 +7,20 @@
 //! Chunk cursors wait in a fixed set of slots; a placing thread takes one with a swap (starting at a slot of its own),
 //! so threads do not meet on a lock. | slot | null = empty or in use | non-null = a cursor nobody uses |.
 //!
-//! Left out: reuse of retired code's memory; patching of call sites (calls go through entry stubs or are final).
+//! Removal, of what dynamic methods were compiled to: | published | `retire`: start bit cleared | grace period of `walks` |
+//! `free`: the room waits for a body of its size, oldest first | placed again |.
+//!
+//! Left out: patching of call sites (calls go through entry stubs or are final); giving room back to the system.
 
 use crate::entry;
 use crate::error::CodeError;
 use crate::info::CodeInfo;
 use crate::map;
-use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, region};
+use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::x86_64 as arch;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{LazyLock, RwLock};
+use std::sync::{LazyLock, Mutex, RwLock};
 
 /// A place in a body that depends on an address.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +57,25 @@ struct Cursor {
     end: usize,
 }
 
+/// Offsets of freed bodies of one size, oldest first. Any thread frees and uses them.
+struct FreedBodies {
+    offsets: Mutex<VecDeque<u32>>,
+    /// Their number: a hint, so that sizes of which there are none cost no lock.
+    count: AtomicUsize,
+}
+
+/// By size in units of `ROOM_BYTES`.
+static FREED: [FreedBodies; MAX_FREED_ROOMS] =
+    [const { FreedBodies { offsets: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) } }; MAX_FREED_ROOMS];
+
+/// Bodies start at multiples of this at least, which is what the code generator asks for; their rooms are multiples of it.
+const ROOM_BYTES: usize = 32;
+/// Freed bodies of this size and more are not used again; a lambda has a few hundred bytes.
+const MAX_FREED_ROOMS: usize = 128;
+const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
+/// So many freed bodies of a size wait before the oldest is used: an address does not soon mean something else.
+const QUARANTINED_BODIES: usize = 32;
+
 const CURSOR_SLOTS: usize = 64;
 static CURSORS: [AtomicPtr<Cursor>; CURSOR_SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CURSOR_SLOTS];
 static NEXT_HOME_SLOT: AtomicUsize = AtomicUsize::new(0);
@@ -72,7 +94,7 @@ thread_local! {
 pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> Result<&'static CodeInfo, CodeError> {
     debug_assert_eq!(info.check(), Ok(()), "tables of {}", info.name);
     let region = region()?;
-    let align = (align as usize).max(GRANULE_BYTES);
+    let align = (align as usize).max(ROOM_BYTES);
     assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !bytes.is_empty());
     let offset = allocate(region, bytes.len(), align)?;
     let start = region.base + offset;
@@ -83,7 +105,7 @@ pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> 
     info.start = start;
     info.len_bytes = u32::try_from(bytes.len())
         .map_err(|_| CodeError::BadRelocation { offset: 0, reason: "body of 4 GiB or more" })?;
-    let info: &'static CodeInfo = Box::leak(Box::new(info));
+    let info: &'static CodeInfo = Box::leak(Box::new(info)); // until `free`
     let header = (&raw const *info as usize).to_le_bytes();
     // SAFETY: `allocate` gave us [offset − 8, offset + len), which no start bit or entry reaches yet.
     unsafe { region.write(offset - header.len(), &header) };
@@ -94,7 +116,7 @@ pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> 
     Ok(info)
 }
 
-/// Takes a body out of the code map. Its memory is not reused and its `CodeInfo` stays readable.
+/// Takes a body out of the code map. Its memory stays as it is, and its `CodeInfo` readable, until `free`.
 ///
 /// # Safety
 /// No entry leads to the code, and no stack holds an address in it.
@@ -104,6 +126,29 @@ pub unsafe fn retire(info: &CodeInfo) {
     {
         map::unpublish(region, offset);
     }
+}
+
+/// Lets a retired body's room be used again and frees its `CodeInfo`.
+///
+/// # Safety
+/// The body was retired, a stamp of `walks()` taken after that has passed, and nobody uses `info` any more.
+pub unsafe fn free(info: &'static CodeInfo) {
+    let room = room_of(info.len_bytes as usize);
+    if let Some(offset) = mapped_region().and_then(|region| region.offset_of(info.start))
+        && let Some(freed) = FREED.get(room)
+        && let Ok(offset) = u32::try_from(offset)
+    {
+        freed.offsets.lock().unwrap_or_else(|e| e.into_inner()).push_back(offset);
+        // Relaxed: a hint.
+        freed.count.fetch_add(1, Ordering::Relaxed);
+    }
+    // SAFETY: leaked by `place`; by the contract nobody else has it.
+    drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
+}
+
+/// Units that a body takes up with its header, whose word lies before the first one.
+fn room_of(len_bytes: usize) -> usize {
+    (len_bytes + size_of::<usize>()).div_ceil(ROOM_BYTES)
 }
 
 /// Address inside the region that jumps to `target` and changes no register. One per target.
@@ -126,6 +171,9 @@ pub fn veneer(target: usize) -> Result<usize, CodeError> {
 
 /// Offset of room for a header word and `len` bytes; only the caller may write there.
 fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeError> {
+    if let Some(offset) = take_freed(len, align) {
+        return Ok(offset);
+    }
     let mut cursor = take_cursor();
     let offset = match fit(&cursor, len, align) {
         Some(offset) => offset,
@@ -152,6 +200,19 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
     cursor.next = offset + len;
     give_cursor(cursor);
     Ok(offset)
+}
+
+/// Room that a body of this size had.
+fn take_freed(len: usize, align: usize) -> Option<usize> {
+    let freed = FREED.get(room_of(len))?;
+    // Relaxed: a hint.
+    if align != ROOM_BYTES || freed.count.load(Ordering::Relaxed) <= QUARANTINED_BODIES {
+        return None;
+    }
+    let mut offsets = freed.offsets.lock().unwrap_or_else(|e| e.into_inner());
+    let offset = if offsets.len() > QUARANTINED_BODIES { offsets.pop_front() } else { None };
+    freed.count.store(offsets.len(), Ordering::Relaxed);
+    offset.map(|offset| offset as usize)
 }
 
 fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {

@@ -74,11 +74,11 @@ mod x86_64;
 
 pub use entry::MethodEntry;
 pub use error::CodeError;
-pub use heap::{Reloc, RelocKind, RelocTarget, place, retire, veneer};
+pub use heap::{Reloc, RelocKind, RelocTarget, free, place, retire, veneer};
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 pub use imt::imt_cache_insert;
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
-pub use map::{contains, lookup};
+pub use map::{contains, lookup, walks};
 pub use region::{init, region_range};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{

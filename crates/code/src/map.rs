@@ -7,15 +7,25 @@
 //!
 //! Look-up: bounds check; scan the chunk's start words backwards from the address (≤ 64); in a chunk that continues a
 //! large body, scan the chunk where that body starts. A body never shares its first granule, and each body's header
-//! (the word before it) points to its `CodeInfo`, which is never freed.
+//! (the word before it) points to its `CodeInfo`, which outlives the bit by a grace period (`walks`).
 
 use crate::info::CodeInfo;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, STUB_CHUNK, mapped_region};
+use saki_sync::WalkEpochs;
 use std::sync::atomic::Ordering;
 
 const GRANULES_PER_CHUNK: usize = CHUNK_BYTES / GRANULE_BYTES;
 
-/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe.
+static WALKS: WalkEpochs = WalkEpochs::new();
+
+/// The walks whose addresses may be stale: those of signal handlers. Other look-ups pass addresses of code that runs, on
+/// the thread's own stack or with the world stopped, and need no walk.
+pub fn walks() -> &'static WalkEpochs {
+    &WALKS
+}
+
+/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe. For addresses that
+/// may be stale: inside a walk, and nothing of the result is used after it.
 pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
     let region = mapped_region()?;
     let offset = region.offset_of(pc)?;
@@ -37,7 +47,7 @@ pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
     // SAFETY: the start bit is set, so `place` wrote a header before it (Release, read with Acquire); it is in the
     // mapped region because bodies leave room for their header after the chunk's start.
     let info = unsafe { *header };
-    // SAFETY: `place` stored a leaked `CodeInfo` there.
+    // SAFETY: `place` stored a leaked `CodeInfo` there; it is freed only when no walk that found the bit set goes on.
     let info: &'static CodeInfo = unsafe { &*info };
     info.covers(pc).then_some(info)
 }

@@ -34,9 +34,9 @@ pub enum WeakFate {
 
 /// A table of weak handles. The table knows how its slots are encoded; the collector knows who lives.
 pub trait WeakTable: Sync {
-    /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome. Called with the world
-    /// stopped, on a collector thread; must not block.
-    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
+    /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome; unless the collection
+    /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector thread; must not block.
+    fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
 }
 
 static TABLES: Mutex<Vec<&'static dyn WeakTable>> = Mutex::new(Vec::new());
@@ -57,7 +57,7 @@ static STEP: Mutex<Step> = Mutex::new(Step::Strong);
 
 fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
     for table in TABLES.lock().iter() {
-        table.update_weak(kind, &mut |object| match tracer.reached(object) {
+        table.update_weak(kind, tracer.is_full(), &mut |object| match tracer.reached(object) {
             Some(object) => WeakFate::Alive(object),
             None => WeakFate::Dead,
         });

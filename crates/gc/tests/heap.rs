@@ -78,7 +78,7 @@ static LARGE: AtomicUsize = AtomicUsize::new(0);
 static WAKE_UPS: AtomicUsize = AtomicUsize::new(0);
 
 impl WeakTable for Weak {
-    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+    fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         for (handle_kind, target) in HANDLES.lock().iter_mut() {
             if *handle_kind == kind && *target != 0 {
                 *target = match fate_of(ObjRef(*target as *mut _)) {

@@ -2,7 +2,8 @@
 
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_runtime::{Cell, Managed, ObjRef};
+use saki_runtime::{Cell, Managed, ObjRef, dynamic_methods};
+use saki_types::dynamic_records::Finder;
 
 /// What a cached object stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,6 +34,15 @@ pub fn get_or_make(
     reflected: usize,
     make: impl FnOnce() -> Managed<ObjRef>,
 ) -> Managed<ObjRef> {
+    let dynamic = Finder::lock().find(handle);
+    if let Some(method) = dynamic {
+        if kind != Kind::Method {
+            // The handle may come to mean another method.
+            return make();
+        }
+        // A RuntimeMethodInfo has its method by address only.
+        dynamic_methods::keep(method);
+    }
     let key = (kind, handle, reflected);
     if let Some(cell) = CELLS.read().as_ref().and_then(|cells| cells.get(&key)) {
         return Ok(cell.get());

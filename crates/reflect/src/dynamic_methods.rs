@@ -1,7 +1,7 @@
 //! System.Reflection.Emit.DynamicMethod: from the builder's objects to a `saki_types` dynamic method.
 //!
 //! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings among them live in the cells of literals.
-//! Left out: collecting methods that nothing uses any more, builders of types and members as references, and bodies set by
+//! Left out: builders of types and members as references, and bodies set by
 //! DynamicILInfo's local signature or exception blob (the class library lacks those too).
 
 use crate::handles::{DYNAMIC_METHOD_HANDLE, MODULE_BUILDER_HANDLE, address, field_of, image, method_of};
@@ -9,11 +9,13 @@ use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
 use saki_metadata::{EhClause, EhKind};
+use saki_runtime::dynamic_methods;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
+use saki_types::dynamic_records;
 use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -94,9 +96,16 @@ fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
     let cell = unsafe { AtomicUsize::from_ptr(DYNAMIC_METHOD_HANDLE.address(object)) };
     // Methods that call each other, made by two threads: the first wins. Release: publishes the method; Acquire: sees it.
     match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Ok(made),
-        // SAFETY: stored above by another thread.
-        Err(earlier) => Ok(unsafe { crate::handles::method(earlier) }.unwrap_or(made)),
+        Ok(_) => {
+            dynamic_methods::register(made, object);
+            Ok(made)
+        }
+        Err(earlier) => {
+            // SAFETY: made above and given to nobody.
+            unsafe { dynamic_records::free(made) };
+            // SAFETY: stored above by another thread, whose object is alive.
+            Ok(unsafe { &*(earlier as *const Method) })
+        }
     }
 }
 
@@ -129,7 +138,7 @@ fn call_signature(t: Thread, helper: ObjRef) -> Managed<MethodSig> {
 }
 
 /// What an element of `refs` stands for.
-fn reference(t: Thread, object: ObjRef) -> Managed<DynamicRef> {
+fn reference(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
     if object.is_null() {
         return not_supported(t, "A dynamic method names null.");
     }
@@ -139,7 +148,8 @@ fn reference(t: Thread, object: ObjRef) -> Managed<DynamicRef> {
     } else if known::DYNAMIC_METHOD.is(ty) {
         method_for(t, object).map(DynamicRef::Method)
     } else if known::SIGNATURE_HELPER.is(ty) {
-        Ok(DynamicRef::Signature(Box::leak(Box::new(call_signature(t, object)?))))
+        signatures.push(call_signature(t, object)?);
+        Ok(DynamicRef::Signature(signatures.len() - 1))
     } else if let Some(method) = method_of(object) {
         Ok(DynamicRef::Method(method))
     } else if let Some(field) = field_of(object) {
@@ -151,13 +161,13 @@ fn reference(t: Thread, object: ObjRef) -> Managed<DynamicRef> {
     }
 }
 
-fn references(t: Thread, object: ObjRef) -> Managed<Vec<DynamicRef>> {
+fn references(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
     static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
     let array = REFS.get_ref(object);
     // Every second element is the runtime's own.
     let count = COUNT.get::<i32>(object).max(0) as usize;
-    (0..count).step_by(2).map(|index| reference(t, get_element_ref(array, index))).collect()
+    (0..count).step_by(2).map(|index| reference(t, get_element_ref(array, index), signatures)).collect()
 }
 
 fn locals(t: Thread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
@@ -267,7 +277,8 @@ unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
         }
         let method = method_for(t, object)?;
         let generator = GENERATOR.get_ref(object);
-        let mut refs = references(t, object)?;
+        let mut signatures = Vec::new();
+        let mut refs = references(t, object, &mut signatures)?;
         for (index, named) in refs.iter().enumerate() {
             if let DynamicRef::Text = named {
                 let text = get_element_ref(REFS.get_ref(object), 2 * index);
@@ -287,6 +298,7 @@ unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
             locals,
             eh_clauses,
             refs,
+            signatures,
         });
         Ok(())
     });

@@ -8,7 +8,8 @@ use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, entries, strings};
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, dynamic_methods, entries, strings};
+use saki_types::dynamic_records::Finder;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
 
 /// The open method: of an instantiation of the type or the method, the definition's.
@@ -33,9 +34,18 @@ fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'sta
     }
 }
 
+/// A RuntimeMethodHandle does not keep its DynamicMethod alive.
+fn refuse_stale(t: Thread, method: usize) -> Managed<()> {
+    if Finder::lock().is_stale(method) {
+        return Err(exceptions::throw(t, "System", "ArgumentException", "The dynamic method of the handle is gone."));
+    }
+    Ok(())
+}
+
 /// `GetMethodFromHandleInternalType_native(method, type, genericCheck)`; null when the type does not have the method.
 unsafe extern "C" fn from_handle(t: Thread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
     t.run(|| {
+        refuse_stale(t, method)?;
         // SAFETY: the values of a RuntimeMethodHandle and a RuntimeTypeHandle.
         let (method, ty) = unsafe { (handles::method(method), handles::ty(ty)) };
         let Some(method) = method else { return Ok(ObjRef::NULL) };
@@ -253,9 +263,15 @@ unsafe extern "C" fn get_pinvoke(t: Thread, this: ObjRef, flags: *mut i32, entry
 
 unsafe extern "C" fn get_function_pointer(t: Thread, method: usize) -> usize {
     t.run(|| {
+        refuse_stale(t, method)?;
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {
-            Some(method) => entries::entry_address(method).to_managed(t),
+            Some(method) => {
+                if method.is_dynamic() {
+                    dynamic_methods::keep(method);
+                }
+                entries::entry_address(method).to_managed(t)
+            }
             None => Err(exceptions::throw_argument_null(t, "handle")),
         }
     })

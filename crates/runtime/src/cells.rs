@@ -1,6 +1,7 @@
 //! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
 //!
-//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. A cell is never freed.
+//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only literals of dynamic
+//! methods are ever freed.
 
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -18,6 +19,8 @@ struct Chunk {
 unsafe impl Send for Chunk {}
 
 static CHUNKS: Mutex<Vec<Chunk>> = Mutex::new(Vec::new());
+/// Cells to use again.
+static FREED: Mutex<Vec<Cell>> = Mutex::new(Vec::new());
 
 /// Address of a root cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,10 @@ unsafe impl Sync for Cell {}
 impl Cell {
     /// A new cell holding `object`.
     pub fn new(object: ObjRef) -> Cell {
+        if let Some(cell) = FREED.lock().pop() {
+            cell.set(object);
+            return cell;
+        }
         let mut chunks = CHUNKS.lock();
         if chunks.last().is_none_or(|c| c.used == c.cells.len()) {
             let cells = (0..CELLS_PER_CHUNK).map(|_| UnsafeCell::new(ObjRef::NULL)).collect();
@@ -44,8 +51,17 @@ impl Cell {
         Cell(cell)
     }
 
+    /// Lets the cell be used again.
+    ///
+    /// # Safety
+    /// Nobody has the cell or its address any more.
+    pub unsafe fn free(self) {
+        self.set(ObjRef::NULL);
+        FREED.lock().push(self);
+    }
+
     pub fn get(self) -> ObjRef {
-        // SAFETY: cells are never freed.
+        // SAFETY: the memory of cells is never given back.
         unsafe { self.0.read_volatile() }
     }
 

@@ -135,7 +135,14 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     // Release: publishes the placed code. The first to publish wins.
     let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => code,
-        Err(earlier) => earlier,
+        Err(earlier) => {
+            if method.is_dynamic()
+                && let Some(body) = saki_code::lookup(code)
+            {
+                crate::dynamic_methods::discard(body);
+            }
+            earlier
+        }
     };
     entry_of(method).to_managed(t)?.set_target(code);
     Ok(code)
@@ -223,6 +230,14 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
     Ok(function)
 }
 
+/// Forgets the errors of a dynamic method that is gone.
+pub(crate) fn forget_deferred_errors(method: &'static Method) {
+    let key = method as *const Method as usize;
+    if DEFERRED.read().as_ref().is_some_and(|table| table.contains_key(&key)) {
+        DEFERRED.write().get_or_insert_default().remove(&key);
+    }
+}
+
 /// The load error number `index` that the importer met in `method`.
 pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
     let table = DEFERRED.read();
@@ -287,7 +302,10 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86PcRel4 => {
                 saki_code::RelocTarget::Address(call_address(callee).to_managed(t)?)
             }
-            named => saki_code::RelocTarget::Address(resolve(t, named, compiled)?),
+            named => {
+                keep_named(named, method);
+                saki_code::RelocTarget::Address(resolve(t, named, compiled)?)
+            }
         };
         let kind = match reloc.kind {
             RelocKind::Abs8 => saki_code::RelocKind::Abs8,
@@ -340,6 +358,16 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
         .collect();
     info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
     saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error).to_managed(t)
+}
+
+/// Code that takes a dynamic method's address may hand it on to who knows what.
+fn keep_named(target: RelocTarget, by: *const ()) {
+    if let RelocTarget::Symbol(Symbol::MethodEntry(named) | Symbol::MethodHandle(named)) = target
+        && named.is_dynamic()
+        && !std::ptr::eq(named, by.cast())
+    {
+        crate::dynamic_methods::keep(named);
+    }
 }
 
 /// The address of what a relocation names.

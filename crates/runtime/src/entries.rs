@@ -14,14 +14,11 @@ pub fn code_error(error: CodeError) -> LoadError {
 /// # Errors
 /// `NotSupported` when the code region is full.
 pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
-    // Acquire: pairs with the Release below.
-    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
-    if let Some(entry) = (known != 0).then(|| MethodEntry::of_stub(known)).flatten() {
+    if let Some(entry) = existing_entry(method) {
         return Ok(entry);
     }
     let _lock = saki_types::lazy::loader_lock();
-    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
-    if let Some(entry) = (known != 0).then(|| MethodEntry::of_stub(known)).flatten() {
+    if let Some(entry) = existing_entry(method) {
         return Ok(entry);
     }
     let entry = MethodEntry::new(method as *const Method as *const ()).map_err(code_error)?;
@@ -30,7 +27,14 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
     Ok(entry)
 }
 
-/// Address to call the method by, for ever.
+/// The method's entry, if it was ever asked for.
+pub(crate) fn existing_entry(method: &'static Method) -> Option<MethodEntry> {
+    // Acquire: pairs with the Release in `entry_of`.
+    let known = method.runtime.entry.load(Ordering::Acquire) as usize;
+    (known != 0).then(|| MethodEntry::of_stub(known)).flatten()
+}
+
+/// Address to call the method by, while it lives.
 ///
 /// # Errors
 /// As `entry_of`.

@@ -1,4 +1,5 @@
-//! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready.
+//! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready, and
+//! frees dynamic methods.
 
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
@@ -22,8 +23,8 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
 static CHANGED: Condvar = Condvar::new();
 
-/// Called by the collector when objects are ready; must not block.
-fn wake() {
+/// Called by the collector when objects or dynamic methods are ready; must not block.
+pub(crate) fn wake() {
     STATE.lock().wanted = true;
     CHANGED.notify_all();
 }
@@ -50,6 +51,7 @@ pub fn start() -> std::io::Result<()> {
                 state.wanted = false;
                 state.busy = true;
             });
+            crate::dynamic_methods::reclaim_all();
             drain(t);
         }
     })?;

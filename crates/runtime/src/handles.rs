@@ -72,7 +72,7 @@ impl RootProvider for Roots {
 struct Weak;
 
 impl WeakTable for Weak {
-    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+    fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         let kinds: &[HandleKind] = match kind {
             WeakKind::Short => &[HandleKind::Weak],
             // Targets of normal handles are alive; they may have moved.
@@ -97,7 +97,7 @@ impl WeakTable for Weak {
 struct Monitors;
 
 impl WeakTable for Monitors {
-    fn update_weak(&self, kind: WeakKind, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+    fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         if kind == WeakKind::Long {
             crate::monitors::update_weak(fate_of);
         }
@@ -156,4 +156,5 @@ pub fn register_with_collector() {
     saki_gc::set_weak_reference_release(release_weak_reference);
     saki_gc::register_weak_table(&Weak);
     saki_gc::register_weak_table(&Monitors);
+    crate::dynamic_methods::register_with_collector();
 }

@@ -12,6 +12,7 @@ pub mod code_cache;
 pub mod compile;
 pub mod compile_only;
 pub mod delegates;
+pub mod dynamic_methods;
 pub mod entries;
 pub mod exceptions;
 pub mod fields;

@@ -91,6 +91,9 @@ fn words(trace: ObjRef) -> *mut i64 {
 }
 
 fn try_append(t: Thread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
+    if frame.method.is_dynamic() {
+        crate::dynamic_methods::hold_by_exception(t, exception, frame.method);
+    }
     let mut trace = STACK_TRACE.get_ref(exception);
     // SAFETY: word 0 of a trace array is its number of frames.
     let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };

@@ -147,3 +147,12 @@ pub fn set_literal(image: &'static Image, token: u32, string: ObjRef) {
     let key = (image as *const Image as usize, token);
     LITERALS.lock().get_or_insert_default().insert(key, Cell::new(string));
 }
+
+/// Drops a literal of a dynamic method whose code is gone.
+pub fn forget_literal(image: &'static Image, token: u32) {
+    let key = (image as *const Image as usize, token);
+    if let Some(cell) = LITERALS.lock().as_mut().and_then(|table| table.remove(&key)) {
+        // SAFETY: `set_literal` made it, and only the method's code loaded from it.
+        unsafe { cell.free() };
+    }
+}

@@ -15,6 +15,7 @@ pub mod parker;
 pub mod raw_lock;
 pub mod thin_lock;
 pub mod wait_word;
+pub mod walk_epochs;
 
 pub use handle_table::{Handle, HandleKind, HandleSlot, HandleTable, SlotCache};
 pub use monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, NotOwner, WaitOutcome};
@@ -23,3 +24,4 @@ pub use parker::{ManagedParker, ParkHooks, Parker};
 pub use raw_lock::RawLock;
 pub use thin_lock::{ThinLockWord, TryLock, Unlock};
 pub use wait_word::WaitWord;
+pub use walk_epochs::{Stamp, Walk, WalkEpochs};

@@ -91,8 +91,8 @@ impl Image {
     }
 
     /// The image of one dynamic method.
-    pub(crate) fn of_dynamic_method(module: &'static Image, code: DynamicCode) -> &'static Image {
-        Box::leak(Box::new(Image {
+    pub(crate) fn of_dynamic_method(module: &'static Image, code: DynamicCode) -> Image {
+        Image {
             meta: module.meta,
             is_corlib: module.is_corlib,
             assembly: OnceLock::from(module.assembly()),
@@ -102,7 +102,7 @@ impl Image {
             member_refs: cells(0),
             dynamic: Some(code),
             named_types: Vec::new(),
-        }))
+        }
     }
 
     /// A further module, or type, of an assembly made at run time.

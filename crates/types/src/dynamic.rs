@@ -2,8 +2,10 @@
 //!
 //! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
 //! its CIL is imported as any other. It shares the raw metadata of its module, an image in memory without members.
-//! Invariant: a dynamic method and what it names live for ever; collecting them is left out. Of types made at run time there are delegates
-//! only.
+//! Of types made at run time there are delegates only.
+//!
+//! A dynamic method is the one `Method` that can go: `&'static` means "until `DynamicMethods::free`", whose caller answers for it
+//! (`runtime::dynamic_methods` says when). Method, image and body lie in a record of `dynamic_records`.
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::AssemblyName;
@@ -25,8 +27,8 @@ pub enum DynamicRef {
     Type(Ty),
     Method(&'static Method),
     Field(&'static Field),
-    /// Of a `calli`.
-    Signature(&'static MethodSig),
+    /// Of a `calli`: index in `DynamicBody::signatures`.
+    Signature(usize),
 }
 
 /// The code of a dynamic method.
@@ -38,11 +40,12 @@ pub struct DynamicBody {
     pub eh_clauses: Vec<EhClause>,
     /// By token; see `DynamicCode::token`.
     pub refs: Vec<DynamicRef>,
+    pub signatures: Vec<MethodSig>,
 }
 
 /// What the image of a dynamic method has instead of metadata.
 pub struct DynamicCode {
-    sig: &'static MethodSig,
+    sig: MethodSig,
     /// Where access to fields is judged from; None = all are open to it.
     scope: Option<Ty>,
     /// Absent while methods that call each other are made.
@@ -81,9 +84,10 @@ impl DynamicCode {
         }
     }
 
-    pub(crate) fn call_sig(&self, token: Token) -> LoadResult<&'static MethodSig> {
+    pub(crate) fn call_sig(&'static self, token: Token) -> LoadResult<&'static MethodSig> {
+        let signatures = self.body.get().map_or(&[][..], |body| &body.signatures);
         match self.reference(token)? {
-            DynamicRef::Signature(sig) => Ok(sig),
+            DynamicRef::Signature(index) => signatures.get(index).ok_or_else(|| wrong_token(token)),
             _ => Err(wrong_token(token)),
         }
     }
@@ -92,8 +96,13 @@ impl DynamicCode {
         self.body.get().map_or_else(Vec::new, |body| body.locals.clone())
     }
 
-    pub(crate) fn sig(&self) -> &'static MethodSig {
-        self.sig
+    pub(crate) fn sig(&'static self) -> &'static MethodSig {
+        &self.sig
+    }
+
+    /// What the body names; nothing before it has one.
+    pub(crate) fn refs(&self) -> &[DynamicRef] {
+        self.body.get().map_or(&[], |body| &body.refs)
     }
 
     /// The body in the form of a metadata body, without a token for its locals: `Image::resolve_locals` has them.
@@ -127,15 +136,14 @@ pub struct DynamicMethodSpec {
 
 /// Makes a dynamic method, static, without code: `define` gives it that.
 pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
-    let code = DynamicCode {
-        sig: Box::leak(Box::new(spec.sig)),
-        scope: spec.owner.filter(|_| !spec.skips_visibility),
-        body: OnceLock::new(),
-    };
-    Box::leak(Box::new(Method {
-        owner: spec.owner.unwrap_or(crate::universe().object()),
-        kind: MethodKind::Dynamic(Image::of_dynamic_method(spec.module, code)),
-        name: Box::leak(spec.name.into_boxed_str()),
+    let scope = spec.owner.filter(|_| !spec.skips_visibility);
+    let owner = spec.owner.unwrap_or(crate::universe().object());
+    let code = DynamicCode { sig: spec.sig, scope, body: OnceLock::new() };
+    let image = Image::of_dynamic_method(spec.module, code);
+    crate::dynamic_records::store(image, spec.name.into_boxed_str(), |image, name| Method {
+        owner,
+        kind: MethodKind::Dynamic(image),
+        name,
         flags: method_flags::PUBLIC | method_flags::STATIC,
         impl_flags: impl_flags::NO_INLINING,
         generic_args: &[],
@@ -143,7 +151,7 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
         sig: Lazy::default(),
-    }))
+    })
 }
 
 impl Method {
@@ -156,6 +164,11 @@ impl Method {
             MethodKind::Dynamic(image) => image.dynamic.as_ref(),
             _ => None,
         }
+    }
+
+    /// What the code of a dynamic method names.
+    pub fn dynamic_refs(&self) -> &'static [DynamicRef] {
+        self.dynamic_code().map_or(&[], DynamicCode::refs)
     }
 
     /// Gives a dynamic method its code; the first time counts.

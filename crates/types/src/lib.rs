@@ -16,6 +16,7 @@ pub mod binder;
 pub mod cast;
 pub mod class;
 pub mod dynamic;
+pub mod dynamic_records;
 pub mod error;
 pub mod field;
 pub mod interfaces;

@@ -22,12 +22,21 @@ pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSi
     sig
 }
 
+/// Methods that go on using what lives as long as their object, but not the object. `DynamicMethod.Invoke` hands its handle
+/// to a RuntimeMethodInfo, which has no reference back.
+fn keeps_this(method: &Method) -> bool {
+    !method.is_static() && method.owner.is_corlib("System.Reflection.Emit", "DynamicMethod")
+}
+
 impl Importer<'_> {
     pub(super) fn import_method(&mut self) -> LoadResult<()> {
         let entry = self.b.block(None);
         self.b.current = Some(entry);
         self.make_parameters()?;
         self.make_locals()?;
+        if keeps_this(self.method) {
+            self.keep_this();
+        }
         if needs_check_at_entry(self.method) {
             let owner = self.method.owner;
             self.class_init(owner)?;
@@ -99,6 +108,15 @@ impl Importer<'_> {
             self.s.locals.push(Var { binding: Binding::Local(local), ty: sig.ty, is_this: false, is_exact: false });
         }
         Ok(())
+    }
+
+    /// Puts `this` in the frame, where collections see it until the method returns.
+    fn keep_this(&mut self) {
+        let Binding::Local(this) = self.s.args[0].binding else { unreachable!("parameters are locals") };
+        let kept = self.b.temp(IrType::Ref);
+        self.b.f.locals[kept.0 as usize].address_exposed = true;
+        let object = self.b.get(this);
+        self.b.set(kept, object);
     }
 
     /// Takes the lock of a synchronized method and makes the region that releases it. ECMA-335 §II.23.1.11.

@@ -1,0 +1,84 @@
+//! Code that goes: its room is used again, and walkers never see what was freed.
+
+use saki_code::{CodeInfo, CodeKind, free, lookup, place, retire, walks};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+fn place_body(size: usize, name: &str) -> &'static CodeInfo {
+    place(&vec![0xcc; size], 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name)).expect("room")
+}
+
+fn remove(info: &'static CodeInfo) {
+    // SAFETY: the code never runs; who looks it up does so in walks.
+    unsafe { retire(info) };
+    let stamp = walks().stamp();
+    while !walks().has_passed(stamp) {
+        walks().try_advance();
+        std::hint::spin_loop();
+    }
+    // SAFETY: retired, and the stamp has passed.
+    unsafe { free(info) };
+}
+
+#[test]
+fn rooms_are_used_again() {
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..2000 {
+        let info = place_body(3333, "again");
+        seen.insert(info.start);
+        remove(info);
+    }
+    assert!(seen.len() < 200, "{} rooms for one body at a time", seen.len());
+    assert!(seen.len() > 16, "a room is not used again at once");
+}
+
+#[test]
+fn walkers_see_whole_bodies_or_none() {
+    const SLOTS: usize = 64;
+    let stop = AtomicBool::new(false);
+    let starts: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
+    let found = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let removers: Vec<_> = (0..2_usize)
+            .map(|thread| {
+                let (starts, found) = (&starts, &found);
+                scope.spawn(move || {
+                    let mut own = std::collections::VecDeque::new();
+                    // On a busy machine the walkers may get little time.
+                    for round in 0.. {
+                        if round > 20_000_usize && found.load(Ordering::Relaxed) > 1000 {
+                            break;
+                        }
+                        let size = 40 + (round * 2_654_435_761 + thread * 977) % 300;
+                        let info = place_body(size, &size.to_string());
+                        starts[(round * 2 + thread) % SLOTS].store(info.start, Ordering::Release);
+                        own.push_back(info);
+                        if own.len() > 20 {
+                            remove(own.pop_front().expect("pushed"));
+                        }
+                    }
+                    own.into_iter().for_each(remove);
+                })
+            })
+            .collect();
+        for walker in 0..2_usize {
+            let (stop, starts, found) = (&stop, &starts, &found);
+            scope.spawn(move || {
+                let mut step = walker;
+                while !stop.load(Ordering::Relaxed) {
+                    step = step.wrapping_add(7);
+                    // Possibly stale: the body may be gone, or another one be there.
+                    let pc = starts[step % SLOTS].load(Ordering::Relaxed) + step % 40;
+                    let walk = walks().enter();
+                    if let Some(info) = lookup(pc) {
+                        assert!(info.covers(pc));
+                        assert_eq!(info.name.parse(), Ok(info.len_bytes), "a description of something else");
+                        found.fetch_add(1, Ordering::Relaxed);
+                    }
+                    drop(walk);
+                }
+            });
+        }
+        removers.into_iter().for_each(|remover| remover.join().expect("no panic"));
+        stop.store(true, Ordering::Relaxed);
+    });
+}

@@ -1,0 +1,174 @@
+//! Where dynamic methods lie: records in chunks of their own, so that any word can be told to point into one or not.
+//!
+//! | state of a record | owner | next |
+//! |---|---|---|
+//! | free (in `Arena::free`, or never used) | the arena | `store` → live |
+//! | live | everybody who has the method | `free` → free, by whoever knows that nobody has it |
+//!
+//! `LIVE` of a record is written with the arena locked; `Finder` holds the lock. Chunks are never given back.
+
+use crate::assembly::Image;
+use crate::method::Method;
+use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashSet;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+/// Chunks are aligned to their size.
+const CHUNK_BYTES: usize = 64 << 10;
+const RECORDS_PER_CHUNK: usize = CHUNK_BYTES / size_of::<Record>();
+
+/// What the owner of dynamic methods (`runtime`) notes of one.
+#[derive(Default)]
+pub struct DynamicNotes {
+    /// Address of the DynamicMethod object, hidden from the roots; 0 before there is one and when it is gone.
+    pub object: AtomicUsize,
+    /// Seen on a stack by the collection that runs.
+    pub is_on_stack: AtomicBool,
+    /// Something has it that is not followed: never goes.
+    pub is_kept: AtomicBool,
+}
+
+struct Contents {
+    method: Method,
+    image: Image,
+    name: Box<str>,
+    notes: DynamicNotes,
+}
+
+struct Record {
+    contents: MaybeUninit<Contents>,
+    is_live: bool,
+}
+
+struct Arena {
+    chunks: FxHashSet<usize>,
+    /// From the lowest chunk to the end of the highest.
+    bounds: Range<usize>,
+    free: Vec<*mut Record>,
+}
+
+// SAFETY: the pointers stand for records that nobody else uses.
+unsafe impl Send for Arena {}
+
+static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
+
+impl Arena {
+    fn new() -> Arena {
+        Arena { chunks: FxHashSet::default(), bounds: 0..0, free: Vec::new() }
+    }
+
+    fn take(&mut self) -> *mut Record {
+        if self.free.is_empty() {
+            let layout = Layout::from_size_align(CHUNK_BYTES, CHUNK_BYTES).expect("a power of two");
+            // SAFETY: the size is not zero.
+            let chunk = unsafe { alloc_zeroed(layout) };
+            if chunk.is_null() {
+                handle_alloc_error(layout);
+            }
+            let address = chunk as usize;
+            self.chunks.insert(address);
+            let start = if self.bounds.is_empty() { address } else { self.bounds.start.min(address) };
+            self.bounds = start..self.bounds.end.max(address + CHUNK_BYTES);
+            let first = chunk.cast::<Record>();
+            self.free.extend((0..RECORDS_PER_CHUNK).rev().map(|index| first.wrapping_add(index)));
+        }
+        self.free.pop().expect("filled above")
+    }
+}
+
+/// Puts a method and its image in a record; `make` builds the method.
+pub(crate) fn store(
+    image: Image,
+    name: Box<str>,
+    make: impl FnOnce(&'static Image, &'static str) -> Method,
+) -> &'static Method {
+    let record = ARENA.lock().get_or_insert_with(Arena::new).take();
+    // SAFETY: a record that `take` gave to us alone, in memory that stays.
+    let contents = unsafe { (&raw mut (*record).contents).cast::<Contents>() };
+    // SAFETY: as above; each field is written before references to it are made.
+    let method = unsafe {
+        (&raw mut (*contents).name).write(name);
+        (&raw mut (*contents).image).write(image);
+        (&raw mut (*contents).notes).write(DynamicNotes::default());
+        let method = make(&(*contents).image, &(*contents).name);
+        (&raw mut (*contents).method).write(method);
+        &(*contents).method
+    };
+    let _locked = ARENA.lock();
+    // SAFETY: ours until the method is given out; a `Finder` reads it with the lock.
+    unsafe { (*record).is_live = true };
+    method
+}
+
+const METHOD_OFFSET: usize = std::mem::offset_of!(Contents, method) + std::mem::offset_of!(Record, contents);
+
+fn record_of(method: &'static Method) -> *mut Record {
+    debug_assert!(method.is_dynamic());
+    std::ptr::from_ref(method).cast_mut().cast::<u8>().wrapping_sub(METHOD_OFFSET).cast()
+}
+
+/// The notes of a dynamic method.
+///
+/// # Panics
+/// In debug builds, for any other method.
+pub fn notes(method: &'static Method) -> &'static DynamicNotes {
+    // SAFETY: dynamic methods are made by `store` only, and live while somebody has them.
+    unsafe { &(*(&raw const (*record_of(method)).contents).cast::<Contents>()).notes }
+}
+
+/// The records, held still for many look-ups.
+pub struct Finder(MutexGuard<'static, Option<Arena>>);
+
+impl Finder {
+    /// Never held across a safepoint.
+    pub fn lock() -> Finder {
+        Finder(ARENA.lock())
+    }
+
+    /// Whether `address` was a dynamic method's once, but no method lives there now.
+    pub fn is_stale(&self, address: usize) -> bool {
+        let chunk = address & !(CHUNK_BYTES - 1);
+        self.0.as_ref().is_some_and(|arena| arena.chunks.contains(&chunk)) && self.find(address).is_none()
+    }
+
+    /// The dynamic method that lives where `address` points to or into.
+    pub fn find(&self, address: usize) -> Option<&'static Method> {
+        let arena = self.0.as_ref()?;
+        let chunk = address & !(CHUNK_BYTES - 1);
+        if !arena.bounds.contains(&address) || !arena.chunks.contains(&chunk) {
+            return None;
+        }
+        let index = (address - chunk) / size_of::<Record>();
+        if index >= RECORDS_PER_CHUNK {
+            return None;
+        }
+        let record = (chunk as *const Record).wrapping_add(index);
+        // SAFETY: a record of a chunk, zeroed or written; `is_live` changes with the lock only.
+        if !unsafe { (*record).is_live } {
+            return None;
+        }
+        // SAFETY: live, so its contents were written.
+        Some(unsafe { &(*(&raw const (*record).contents).cast::<Contents>()).method })
+    }
+}
+
+/// Frees a dynamic method, its image and body.
+///
+/// # Safety
+/// Nobody has the method or anything of it any more, and its code is gone.
+pub unsafe fn free(method: &'static Method) {
+    let record = record_of(method);
+    {
+        let _locked = ARENA.lock();
+        // SAFETY: the record is the caller's alone; a `Finder` reads the flag with the lock.
+        unsafe { (*record).is_live = false };
+    }
+    // SAFETY: live until now, hence written; dropped once.
+    unsafe { (*record).contents.assume_init_drop() };
+    if let Some(arena) = ARENA.lock().as_mut() {
+        arena.free.push(record);
+    }
+}
