@@ -7,6 +7,7 @@
 mod bench;
 mod conformance;
 mod filetests;
+mod models;
 mod process;
 mod programs;
 mod realworld;
@@ -39,6 +40,8 @@ enum Command {
     Realworld(realworld::Options),
     /// Run Mono's own test suites through the harness named by SAKI_CONFORMANCE.
     Conformance(conformance::Options),
+    /// Show that the loom models fail when what they model is weakened.
+    Models(models::Options),
     /// Measure Saki against Mono and CoreCLR.
     Bench(bench::Options),
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Filetests(options) => filetests::run(&root, &options),
         Command::Realworld(options) => realworld::run(&root, &options),
         Command::Conformance(options) => conformance::run(&root, &options),
+        Command::Models(options) => models::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),
     };
     match outcome {

@@ -17,7 +17,8 @@
 //! stubs and records are never freed.
 
 use crate::error::CodeError;
-use crate::region::{CHUNK_BYTES, Region, STUB_CHUNK, mapped_region, region};
+use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
+use crate::start_map::STUB_CHUNK;
 use crate::x86_64 as arch;
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -17,6 +17,7 @@ use crate::error::CodeError;
 use crate::info::CodeInfo;
 use crate::map;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
+use crate::start_map;
 use crate::x86_64 as arch;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -182,8 +183,7 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
             let chunk_count = (align + len).div_ceil(CHUNK_BYTES);
             let first = region.take_chunks(chunk_count)?;
             for back in 1..chunk_count {
-                // Release: pairs with the Acquire load in `map::lookup`.
-                region.chunk_kinds[first / CHUNK_BYTES + back].store(back as u32, Ordering::Release);
+                start_map::continue_body(region.chunk_kinds, first / CHUNK_BYTES + back, back as u32);
             }
             let offset = first + align;
             let end = first + chunk_count * CHUNK_BYTES;

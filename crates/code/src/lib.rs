@@ -2,7 +2,8 @@
 //!
 //! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
 //! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
-//! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`).
+//! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg loom`
+//! only the start map is built, for its models.
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
@@ -61,26 +62,43 @@
 //!
 //! **IL map**: sorted (native offset → IL offset); a return address is looked up at `offset − 1`.
 
+#[cfg(not(loom))]
 mod entry;
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
 mod heap;
+#[cfg(not(loom))]
 mod hooks;
+#[cfg(not(loom))]
 mod imt;
+#[cfg(not(loom))]
 mod info;
+#[cfg(not(loom))]
 mod map;
+#[cfg(not(loom))]
 mod region;
-#[cfg(target_arch = "x86_64")]
+mod start_map;
+#[cfg(all(target_arch = "x86_64", not(loom)))]
 mod x86_64;
 
+#[cfg(not(loom))]
 pub use entry::MethodEntry;
+#[cfg(not(loom))]
 pub use error::CodeError;
+#[cfg(not(loom))]
 pub use heap::{Reloc, RelocKind, RelocTarget, free, place, retire, veneer};
+#[cfg(not(loom))]
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
+#[cfg(not(loom))]
 pub use imt::imt_cache_insert;
+#[cfg(not(loom))]
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
+#[cfg(not(loom))]
 pub use map::{contains, lookup, walks};
+#[cfg(not(loom))]
 pub use region::{init, region_range};
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(loom)))]
 pub use x86_64::{
     ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, Landing, enter, enter_return_address, enter_unwound_address,
     fault_throw_address, stub_address,

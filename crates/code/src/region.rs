@@ -31,7 +31,7 @@ pub(crate) struct Region {
     pub writable_base: usize,
     /// One bit per granule: a body starts here. Set by release `fetch_or` after its header is written.
     pub starts: &'static [AtomicU64],
-    /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `STUB_CHUNK | i` = stubs, whose records
+    /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `start_map::STUB_CHUNK | i` = stubs, whose records
     /// are in data chunk i.
     pub chunk_kinds: &'static [AtomicU32],
     next_chunk: AtomicUsize,
@@ -39,9 +39,7 @@ pub(crate) struct Region {
     /// Keeps the views mapped.
     _views: DualMapping,
 }
-
-/// Tag in `chunk_kinds`.
-pub(crate) const STUB_CHUNK: u32 = 1 << 31;
+const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CHUNK_BYTES);
 
 static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
 

@@ -8,6 +8,8 @@ pub mod backoff;
 pub mod facade;
 pub mod handle_table;
 pub mod lock_rank;
+#[cfg(loom)]
+pub mod model;
 pub mod monitor;
 pub mod monitor_table;
 pub mod object_lock;

@@ -152,48 +152,4 @@ impl<'a> ObjectLock<'a> {
 }
 
 #[cfg(all(test, loom))]
-mod model {
-    use super::*;
-    use crate::facade::atomic::{AtomicUsize, Ordering};
-    use crate::facade::{Arc, thread};
-    use crate::monitor::{BlockEnd, MonitorNode};
-
-    struct ModelThread(u32, &'static MonitorNode);
-
-    impl Blocker for ModelThread {
-        fn managed_id(&self) -> u32 {
-            self.0
-        }
-        fn node(&self) -> &'static MonitorNode {
-            self.1
-        }
-        fn block(&self, timeout: Option<Duration>, _interruptible: bool) -> BlockEnd {
-            if self.1.parker.park(timeout) { BlockEnd::Woken } else { BlockEnd::TimedOut }
-        }
-    }
-
-    #[test]
-    fn model_a_retired_monitor_gives_way_to_the_thin_lock() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
-            let shared = Arc::new((ThinLockWord::new(), MonitorTable::new(), AtomicUsize::new(0)));
-            let run = |id: u32, (word, table, inside): &(ThinLockWord, MonitorTable, AtomicUsize)| {
-                let me = ModelThread(id, Box::leak(Box::default()));
-                let lock = ObjectLock { word, object: 8, table };
-                assert_eq!(lock.enter(&me, None), EnterEnd::Entered);
-                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
-                inside.fetch_sub(1, Ordering::Relaxed);
-                lock.exit(id).unwrap();
-            };
-            let lock = ObjectLock { word: &shared.0, object: 8, table: &shared.1 };
-            lock.inflate(lock.word.snapshot());
-            let other = shared.clone();
-            let thread = thread::spawn(move || run(2, &other));
-            run(1, &shared);
-            run(1, &shared);
-            thread.join().unwrap();
-            assert_eq!(shared.2.load(Ordering::Relaxed), 0);
-        });
-    }
-}
+mod model;

@@ -169,23 +169,4 @@ mod tests {
 }
 
 #[cfg(all(test, loom))]
-mod tests {
-    use super::*;
-    use crate::facade::{Arc, atomic::AtomicU32, thread};
-
-    #[test]
-    fn model_no_unpark_is_lost() {
-        loom::model(|| {
-            let parker = Arc::new(Parker::new());
-            let flag = Arc::new(AtomicU32::new(0));
-            let (other, other_flag) = (parker.clone(), flag.clone());
-            let unparker = thread::spawn(move || {
-                other_flag.store(1, Ordering::Relaxed);
-                other.unpark();
-            });
-            assert!(parker.park(None));
-            assert_eq!(flag.load(Ordering::Relaxed), 1, "park acquires what unpark released");
-            unparker.join().unwrap();
-        });
-    }
-}
+mod model;

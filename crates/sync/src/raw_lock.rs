@@ -115,3 +115,6 @@ mod tests {
         assert!(LOCK.try_lock());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

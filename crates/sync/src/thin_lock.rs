@@ -254,41 +254,4 @@ mod tests {
 }
 
 #[cfg(all(test, loom))]
-mod tests {
-    use super::*;
-    use crate::facade::{Arc, thread};
-
-    #[test]
-    fn model_exclusion_with_hashing_and_inflation() {
-        loom::model(|| {
-            let word = Arc::new(ThinLockWord::new());
-            let inside = Arc::new(AtomicUsize::new(0));
-            let threads: Vec<_> = (1..=2)
-                .map(|id| {
-                    let (word, inside) = (word.clone(), inside.clone());
-                    thread::spawn(move || match word.try_lock(id) {
-                        TryLock::Acquired => {
-                            assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
-                            inside.fetch_sub(1, Ordering::Relaxed);
-                            match word.unlock(id) {
-                                Unlock::Released => {}
-                                Unlock::Inflated(index) => assert_eq!(index, 9),
-                                other => panic!("{other:?}"),
-                            }
-                        }
-                        TryLock::Contended(seen) => {
-                            word.inflate(seen, 9);
-                        }
-                        TryLock::Inflated(index) => assert_eq!(index, 9),
-                        other => panic!("{other:?}"),
-                    })
-                })
-                .collect();
-            let hash = word.install_hash(42);
-            for thread in threads {
-                thread.join().unwrap();
-            }
-            assert_eq!((hash, word.hash()), (42, Some(42)), "the hash survives every transition");
-        });
-    }
-}
+mod model;

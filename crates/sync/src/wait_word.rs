@@ -52,11 +52,11 @@ impl WaitWord {
         saki_os::futex::wake(&self.value, count);
     }
 
-    /// Sleeps while the word equals `expected`. Models have no time: a timed wait yields and times out.
+    /// Sleeps while the word equals `expected`. Models have no time: a timed wait times out at once, which covers every
+    /// later moment, as another thread may run before it.
     #[cfg(loom)]
     pub fn wait(&self, expected: u32, timeout: Option<Duration>) -> bool {
         if timeout.is_some() {
-            loom::thread::yield_now();
             return self.value.load(Ordering::Relaxed) != expected;
         }
         let guard = self.sleepers.0.lock().unwrap();

@@ -1,0 +1,234 @@
+//! Models of the monitor. Losing one race is enough to be handed the lock here, and one quiet exit to retire.
+//!
+//! | model | weakened by hand, and then seen to fail |
+//! |---|---|
+//! | entrants | the CAS of `try_acquire` Relaxed; the CAS of `exit` Relaxed; `acquire_or_flag` without WAITERS; the store of `release` Relaxed |
+//! | hand-over | the store of the phase in `release` Relaxed (for an heir nothing else is acquired); `acquire_or_flag` keeps WAKING |
+//! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release` |
+//! | timeout against pulse | `wait_for_pulse` takes a PULSED node for timed out; a timed-out node stays in its queue |
+//! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
+//! | interrupt against pulse | as timeout against pulse |
+
+use super::*;
+use crate::facade::{Arc, atomic::AtomicUsize, thread};
+use crate::model::{ModelThread, Section, TIMED, explore};
+
+/// The last is for the model.
+type Shared = (Monitor, Section, AtomicUsize);
+
+fn shared() -> Arc<Shared> {
+    Arc::default()
+}
+
+fn run(me: &ModelThread, (monitor, section, _): &Shared) {
+    assert_eq!(monitor.enter(me, None), Ok(EnterEnd::Entered));
+    section.touch();
+    monitor.exit(me.managed_id()).unwrap();
+}
+
+/// Nobody is in it or queued, and no flag has stayed behind.
+fn assert_unused(monitor: &Monitor) {
+    assert!(monitor.is_idle());
+    assert_eq!(monitor.word.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn model_no_wake_is_lost_between_entrants() {
+    explore(None, || {
+        let shared = shared();
+        let other = shared.clone();
+        let thread = thread::spawn(move || run(&ModelThread::new(2), &other));
+        run(&ModelThread::new(1), &shared);
+        thread.join().unwrap();
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_no_wake_is_lost_among_three_entrants() {
+    // Two preemptions put two threads into the entry queue behind an owner; from there on the order is the queue's.
+    explore(Some(2), || {
+        let shared = shared();
+        let threads = [2, 3].map(|id| {
+            let shared = shared.clone();
+            thread::spawn(move || run(&ModelThread::new(id), &shared))
+        });
+        run(&ModelThread::new(1), &shared);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_a_thread_that_loses_the_race_is_handed_the_lock() {
+    // One preemption to get a waiter, one for the race that it loses, one for the hand-over.
+    explore(Some(3), || {
+        let shared = shared();
+        let other = shared.clone();
+        let thread = thread::spawn(move || run(&ModelThread::new(2), &other));
+        // The second and third entry compete with the thread that the exit before has woken.
+        let me = ModelThread::new(1);
+        for _ in 0..3 {
+            run(&me, &shared);
+        }
+        thread.join().unwrap();
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_a_pulse_reaches_the_waiter() {
+    explore(None, || {
+        let shared = shared();
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let (monitor, section, ready) = &*other;
+            let me = ModelThread::new(2);
+            monitor.enter(&me, None).unwrap();
+            while ready.load(Ordering::Relaxed) == 0 {
+                assert_eq!(monitor.wait(&me, None), Ok(WaitOutcome::Pulsed));
+            }
+            section.touch();
+            monitor.exit(2).unwrap();
+        });
+        let (monitor, section, ready) = &*shared;
+        let me = ModelThread::new(1);
+        monitor.enter(&me, None).unwrap();
+        section.touch();
+        ready.store(1, Ordering::Relaxed);
+        monitor.pulse(1).unwrap();
+        monitor.exit(1).unwrap();
+        thread.join().unwrap();
+        assert_unused(monitor);
+    });
+}
+
+/// A waiter enters, waits with or without a timeout, and touches the section. An interrupt may end the entry already.
+fn spawn_waiter(
+    me: &Arc<ModelThread>,
+    shared: &Arc<Shared>,
+    timeout: Option<Duration>,
+) -> thread::JoinHandle<WaitOutcome> {
+    let (me, shared) = (me.clone(), shared.clone());
+    thread::spawn(move || {
+        let (monitor, section, _) = &*shared;
+        if monitor.enter(&*me, None) != Ok(EnterEnd::Entered) {
+            return WaitOutcome::Interrupted;
+        }
+        let end = monitor.wait(&*me, timeout).unwrap();
+        section.touch();
+        monitor.exit(me.managed_id()).unwrap();
+        end
+    })
+}
+
+/// Pulses once; how many of the waiters it has reached. A pulsed node stays so until the pulser leaves.
+fn pulse_once(me: &ModelThread, (monitor, section, _): &Shared, waiters: &[&Arc<ModelThread>]) -> usize {
+    monitor.enter(me, None).unwrap();
+    section.touch();
+    monitor.pulse(me.managed_id()).unwrap();
+    let pulsed = waiters.iter().filter(|w| w.node().phase.load(Ordering::Relaxed) == PULSED).count();
+    monitor.exit(me.managed_id()).unwrap();
+    pulsed
+}
+
+#[test]
+fn model_a_timeout_and_a_pulse_agree() {
+    // The waiter's timeout can come at any moment (a timed wait may end at once), so three preemptions place enter, timeout
+    // and the way back into the monitor anywhere against enter, pulse and exit.
+    explore(Some(3), || {
+        let shared = shared();
+        let me = Arc::new(ModelThread::new(2));
+        let waiter = spawn_waiter(&me, &shared, TIMED);
+        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&me]);
+        let end = waiter.join().unwrap();
+        assert_eq!(end, if pulsed == 1 { WaitOutcome::Pulsed } else { WaitOutcome::TimedOut });
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_an_entrant_that_times_out_leaves_nothing_behind() {
+    explore(Some(3), || {
+        let shared = shared();
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let me = ModelThread::new(2);
+            match other.0.enter(&me, TIMED).unwrap() {
+                EnterEnd::Entered => {
+                    other.1.touch();
+                    other.0.exit(2).unwrap();
+                }
+                end => assert_eq!(end, EnterEnd::TimedOut),
+            }
+        });
+        let me = ModelThread::new(1);
+        run(&me, &shared);
+        run(&me, &shared);
+        thread.join().unwrap();
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_an_interrupted_entrant_passes_its_wake_on() {
+    // Thread 3 waits behind the entrant that is interrupted: it must get the lock whatever becomes of the one before it.
+    explore(Some(2), || {
+        let shared = shared();
+        let victim = Arc::new(ModelThread::new(2));
+        let (other, its) = (shared.clone(), victim.clone());
+        let entrant = thread::spawn(move || match other.0.enter(&*its, None).unwrap() {
+            EnterEnd::Entered => {
+                other.1.touch();
+                other.0.exit(2).unwrap();
+            }
+            end => assert_eq!(end, EnterEnd::Interrupted),
+        });
+        let other = shared.clone();
+        let bystander = thread::spawn(move || run(&ModelThread::new(3), &other));
+        let me = ModelThread::new(1);
+        assert_eq!(shared.0.enter(&me, None), Ok(EnterEnd::Entered));
+        shared.1.touch();
+        victim.interrupt();
+        shared.0.exit(1).unwrap();
+        entrant.join().unwrap();
+        bystander.join().unwrap();
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_an_interrupt_and_a_pulse_agree() {
+    explore(Some(3), || {
+        let shared = shared();
+        let victim = Arc::new(ModelThread::new(2));
+        let waiter = spawn_waiter(&victim, &shared, None);
+        let interrupter = thread::spawn({
+            let victim = victim.clone();
+            move || victim.interrupt()
+        });
+        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&victim]);
+        let end = waiter.join().unwrap();
+        interrupter.join().unwrap();
+        assert_eq!(end, if pulsed == 1 { WaitOutcome::Pulsed } else { WaitOutcome::Interrupted });
+        assert_unused(&shared.0);
+    });
+}
+
+#[test]
+fn model_a_pulse_is_not_lost_on_a_waiter_that_times_out() {
+    // Two waiters, the first with a timeout. A pulse that finds somebody waiting ends exactly one wait.
+    explore(Some(2), || {
+        let shared = shared();
+        let (hasty, patient) = (Arc::new(ModelThread::new(2)), Arc::new(ModelThread::new(3)));
+        let threads = [spawn_waiter(&hasty, &shared, TIMED), spawn_waiter(&patient, &shared, None)];
+        let pulsed = pulse_once(&ModelThread::new(1), &shared, &[&hasty, &patient]);
+        // Ends the patient wait in case the pulse came too early or was another's.
+        patient.interrupt();
+        let ends = threads.map(|t| t.join().unwrap());
+        assert_eq!(ends.iter().filter(|end| **end == WaitOutcome::Pulsed).count(), pulsed);
+        assert_unused(&shared.0);
+    });
+}

@@ -1,0 +1,55 @@
+//! Models of an object's lock as a whole: thin lock, inflation, retirement.
+//!
+//! | model | weakened by hand, and then seen to fail |
+//! |---|---|
+//! | inflation under a thin owner | `inflate`'s CAS Relaxed; `prepare` after it; the monitor's `exit` Relaxed |
+//! | a retired monitor gives way | `deflate`'s CAS Relaxed; `retire` without a look at `in_flight` and the queues |
+
+use super::*;
+use crate::facade::{Arc, thread};
+use crate::model::{ModelThread, Section, explore};
+
+type Shared = (ThinLockWord, MonitorTable, Section);
+
+fn lock_of((word, table, _): &Shared) -> ObjectLock<'_> {
+    ObjectLock { word, object: 8, table }
+}
+
+fn run(id: u32, times: usize, shared: &Shared) {
+    let me = ModelThread::new(id);
+    for _ in 0..times {
+        assert_eq!(lock_of(shared).enter(&me, None), EnterEnd::Entered);
+        shared.2.touch();
+        lock_of(shared).exit(id).unwrap();
+    }
+}
+
+fn shared() -> Arc<Shared> {
+    Arc::new((ThinLockWord::new(), MonitorTable::new(), Section::default()))
+}
+
+#[test]
+fn model_inflation_under_a_thin_owner_keeps_exclusion() {
+    explore(Some(3), || {
+        let shared = shared();
+        let other = shared.clone();
+        let thread = thread::spawn(move || run(2, 2, &other));
+        run(1, 2, &shared);
+        thread.join().unwrap();
+        assert_eq!(lock_of(&shared).owner(), 0);
+    });
+}
+
+#[test]
+fn model_a_retired_monitor_gives_way_to_the_thin_lock() {
+    explore(Some(3), || {
+        let shared = shared();
+        let lock = lock_of(&shared);
+        lock.inflate(lock.word.snapshot());
+        let other = shared.clone();
+        let thread = thread::spawn(move || run(2, 1, &other));
+        run(1, 2, &shared);
+        thread.join().unwrap();
+        assert_eq!(lock_of(&shared).owner(), 0);
+    });
+}

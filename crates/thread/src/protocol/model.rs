@@ -1,0 +1,154 @@
+//! Models of the stop protocol. A thread's stack is a section that the thread writes while RUNNING and the stopper while
+//! the thread is stopped: loom reports any overlap, and a stopper or thread that sleeps for ever.
+//!
+//! | model | weakened by hand, and then seen to fail |
+//! |---|---|
+//! | leaving a safe region | the light or the heavy fence left out; `leave_safe` without a second look at the poll word |
+//! | a polling thread stops | the store of STOPPED in `wait_out_stop` Relaxed; `resume` clears STOP Relaxed |
+//! | entering a safe region | the store of SAFE Relaxed; `enter_safe` without the arrival |
+//! | one stop after another | `resume` without raising the epoch; the epoch read after the poll word |
+//! | two threads | `wait_until_stopped` reads the arrivals after the states |
+//! | leaving only when no stop is wanted | `try_leave_safe` stays RUNNING when it fails |
+
+use super::*;
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicU32 as LoomU32;
+use loom::thread;
+use saki_sync::model::{Section, explore};
+
+struct ModelThread {
+    state: AtomicU32,
+    poll: LoomU32,
+    stack: Section,
+}
+
+impl ModelThread {
+    fn new(state: u32) -> ModelThread {
+        ModelThread { state: AtomicU32::new(state), poll: LoomU32::new(0), stack: Section::default() }
+    }
+
+    fn poll(&self, words: &StopWords) {
+        if self.poll.load(Ordering::Relaxed) & STOP != 0 {
+            words.wait_out_stop(&self.state, &self.poll, STOPPED);
+        }
+    }
+}
+
+struct World<const N: usize> {
+    words: StopWords,
+    threads: [ModelThread; N],
+}
+
+impl<const N: usize> World<N> {
+    fn new(state: u32) -> Arc<World<N>> {
+        Arc::new(World { words: StopWords::new(), threads: std::array::from_fn(|_| ModelThread::new(state)) })
+    }
+
+    fn stop_and_resume(&self) {
+        self.words.request(self.threads.iter().map(|t| &t.poll));
+        // As `stop_the_world`: a thread that was found stopped is not looked at again.
+        let mut left = N;
+        self.words.wait_until_stopped(0, || {
+            while left > 0 && self.threads[left - 1].state.load(Ordering::Acquire) != RUNNING {
+                left -= 1;
+            }
+            left > 0
+        });
+        for thread in &self.threads {
+            thread.stack.touch();
+        }
+        self.words.resume(self.threads.iter().map(|t| &t.poll));
+    }
+
+    /// Runs `run` as thread 0 against `stops` stops, and ends it in a safe region as a detaching thread does.
+    fn against_stops(world: Arc<Self>, stops: usize, run: impl FnOnce(&ModelThread, &StopWords) + Send + 'static) {
+        let other = world.clone();
+        let mutator = thread::spawn(move || {
+            let me = &other.threads[0];
+            run(me, &other.words);
+            me.stack.touch();
+            other.words.enter_safe(&me.state, &me.poll);
+        });
+        for _ in 0..stops {
+            world.stop_and_resume();
+        }
+        mutator.join().unwrap();
+    }
+}
+
+#[test]
+fn model_leaving_a_safe_region_excludes_the_stopper() {
+    explore(None, || {
+        World::<1>::against_stops(World::new(SAFE), 1, |me, words| words.leave_safe(&me.state, &me.poll));
+    });
+}
+
+#[test]
+fn model_a_polling_thread_stops() {
+    explore(None, || {
+        World::<1>::against_stops(World::new(RUNNING), 1, |me, words| {
+            me.stack.touch();
+            me.poll(words);
+        });
+    });
+}
+
+#[test]
+fn model_entering_a_safe_region_lets_the_stopper_go_on() {
+    // Each side does its part once: enter, leave, enter against request, stop, resume. Three preemptions place the request
+    // and the resume anywhere in the region, and one more switch between.
+    explore(Some(3), || {
+        World::<1>::against_stops(World::new(RUNNING), 1, |me, words| {
+            me.stack.touch();
+            words.enter_safe(&me.state, &me.poll);
+            words.leave_safe(&me.state, &me.poll);
+        });
+    });
+}
+
+#[test]
+fn model_one_stop_after_another() {
+    // The second request may come before the thread has noticed that the first stop is over: that takes one preemption of
+    // the thread between its wake and its look, and one of the stopper.
+    explore(Some(3), || {
+        World::<1>::against_stops(World::new(RUNNING), 2, |me, words| {
+            me.poll(words);
+            me.stack.touch();
+            me.poll(words);
+        });
+    });
+}
+
+#[test]
+fn model_two_threads_stop() {
+    explore(Some(2), || {
+        let world = World::<2>::new(RUNNING);
+        let mutators = [0, 1].map(|i| {
+            let world = world.clone();
+            thread::spawn(move || {
+                let me = &world.threads[i];
+                me.stack.touch();
+                me.poll(&world.words);
+                me.stack.touch();
+                world.words.enter_safe(&me.state, &me.poll);
+            })
+        });
+        world.stop_and_resume();
+        for mutator in mutators {
+            mutator.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn model_leaving_only_when_no_stop_is_wanted() {
+    // What a thread does that must not wait with a lock in its hands. As for `enter_safe`, three preemptions place the
+    // request and the resume anywhere.
+    explore(Some(3), || {
+        World::<1>::against_stops(World::new(SAFE), 1, |me, words| {
+            if !words.try_leave_safe(&me.state, &me.poll) {
+                words.leave_safe(&me.state, &me.poll);
+            }
+        });
+    });
+}
