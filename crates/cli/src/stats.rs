@@ -66,16 +66,29 @@ fn print(start_up: Duration) {
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);
     eprintln!("marked in place     {:>10} objects", heap.objects_marked_in_place);
-    for share in [0.5, 0.95, 1.0] {
-        eprintln!(
-            "pause p{:<3}          {:>10.3} ms",
-            (share * 100.0) as u32,
-            heap.pause_quantile(share).as_secs_f64() * 1000.0
-        );
-    }
+    let pauses = heap.pause_histogram.iter().enumerate().map(|(bucket, count)| (2 << bucket, *count));
+    let pause_at = |share| heap.pause_quantile(share).as_secs_f64() * 1e6;
+    print_durations("pause", [pause_at(0.5), pause_at(0.99), heap.pause_max.as_secs_f64() * 1e6], pauses);
     let latency = saki_thread::stop_latency_histogram();
-    eprintln!("stop latency p50    {:>10} ns", latency.quantile_ns(0.5));
-    eprintln!("stop latency p99    {:>10} ns", latency.quantile_ns(0.99));
+    // The recorded buckets begin at 1 ns; below 1 µs nothing is told apart.
+    let below_1_us: u64 = latency.counts[..10].iter().sum();
+    let above = latency.counts[10..].iter().enumerate().map(|(bucket, count)| (2 << bucket, *count));
+    let stop_at = |share| latency.quantile_ns(share) as f64 / 1e3;
+    print_durations(
+        "stop latency",
+        [stop_at(0.5), stop_at(0.99), latency.max_ns as f64 / 1e3],
+        std::iter::once((1, below_1_us)).chain(above),
+    );
+}
+
+/// Quantiles in µs, and how many durations lay below each bound in µs and not below the one before.
+fn print_durations(what: &str, quantiles_us: [f64; 3], buckets: impl Iterator<Item = (u64, u64)>) {
+    for (name, value) in ["p50", "p99", "max"].iter().zip(quantiles_us) {
+        eprintln!("{:<20}{value:>10.1} µs", format!("{what} {name}"));
+    }
+    let counted: Vec<String> =
+        buckets.filter(|(_, count)| *count > 0).map(|(bound_us, count)| format!("<{bound_us}:{count}")).collect();
+    eprintln!("{:<20}{}", format!("{what} in µs"), counted.join(" "));
 }
 
 fn print_missing() {

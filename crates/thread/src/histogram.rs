@@ -10,6 +10,7 @@ pub const BUCKET_COUNT: usize = 40;
 /// Counters that many threads may add to.
 pub struct Histogram {
     counts: [AtomicU64; BUCKET_COUNT],
+    max_ns: AtomicU64,
 }
 
 impl Default for Histogram {
@@ -20,17 +21,21 @@ impl Default for Histogram {
 
 impl Histogram {
     pub const fn new() -> Histogram {
-        Histogram { counts: [const { AtomicU64::new(0) }; BUCKET_COUNT] }
+        Histogram { counts: [const { AtomicU64::new(0) }; BUCKET_COUNT], max_ns: AtomicU64::new(0) }
     }
 
     pub fn record_ns(&self, duration_ns: u64) {
         let bucket = (duration_ns.max(1).ilog2() as usize).min(BUCKET_COUNT - 1);
-        // Relaxed: a statistic.
+        // Relaxed: statistics.
         self.counts[bucket].fetch_add(1, Ordering::Relaxed);
+        self.max_ns.fetch_max(duration_ns, Ordering::Relaxed);
     }
 
     pub fn snapshot(&self) -> HistogramSnapshot {
-        HistogramSnapshot { counts: std::array::from_fn(|b| self.counts[b].load(Ordering::Relaxed)) }
+        HistogramSnapshot {
+            counts: std::array::from_fn(|b| self.counts[b].load(Ordering::Relaxed)),
+            max_ns: self.max_ns.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -38,6 +43,8 @@ impl Histogram {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramSnapshot {
     pub counts: [u64; BUCKET_COUNT],
+    /// The longest, 0 when nothing was recorded.
+    pub max_ns: u64,
 }
 
 impl HistogramSnapshot {
@@ -45,14 +52,15 @@ impl HistogramSnapshot {
         self.counts.iter().sum()
     }
 
-    /// Upper bound in ns of the bucket that holds the `quantile` (0–1); 0 when nothing was recorded.
+    /// The most that the `quantile` (0–1) of the durations took: the upper bound of its bucket, or the longest; 0 when nothing
+    /// was recorded.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let wanted = (self.total() as f64 * quantile).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
             seen += count;
             if *count > 0 && seen >= wanted {
-                return 2 << bucket;
+                return (2 << bucket).min(self.max_ns);
             }
         }
         0
@@ -71,6 +79,6 @@ mod tests {
         }
         let snapshot = histogram.snapshot();
         assert_eq!((snapshot.total(), snapshot.quantile_ns(0.5)), (7, 8));
-        assert_eq!(snapshot.counts[BUCKET_COUNT - 1], 1);
+        assert_eq!((snapshot.counts[BUCKET_COUNT - 1], snapshot.max_ns), (1, u64::MAX));
     }
 }

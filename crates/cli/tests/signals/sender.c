@@ -1,6 +1,10 @@
-// Preloaded into the virtual machine: sends SIGUSR1 to every thread of the process, 5,000 times a second and more. Each
-// handler sends its own thread SIGUSR2, whose handler nests. SIGUSR1 runs on the alternate stack and restarts system
-// calls, SIGUSR2 does neither, so both stacks and EINTR are met. At exit it writes the number of deliveries to stderr.
+// Preloaded into the virtual machine: SIGUSR1 to every thread of the process, 10,000 times a second each, from a timer of the
+// thread's own (so that a running thread is hit wherever it is) and now and then by tgkill. Each handler sends its own
+// thread SIGUSR2, whose handler nests. SIGUSR1 runs on the alternate stack and restarts system calls, SIGUSR2 does neither, so
+// both stacks and EINTR are met. At exit the counts go to stderr.
+//
+// A thread that waits for a processor gets no signal, and then one. So the rate of a thread is given by its own processor
+// time, beside the rate by the clock.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -9,14 +13,39 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 256, PERIOD_NS = 100000, TICKS_PER_LIST = 100 };
+enum { MAX_THREADS = 256, TIMER_NS = 100000, SCAN_NS = 1000000, SCANS_PER_KILL = 2 };
 
-static atomic_ulong rounds, outer, nested;
-static struct timespec started;
+// Not in every C library's headers.
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+// A thread that was seen. Slots are used once while the process lasts, as a late signal may still name one.
+struct target {
+	int id;
+	int has_ended;
+	timer_t timer;
+	double first_s, last_s, cpu_s;
+	atomic_ulong count;
+};
+
+// Threads seen later get no timer.
+enum { MAX_TARGETS = 1 << 16 };
+static struct target targets[MAX_TARGETS];
+static int target_count;
+
+static atomic_ulong by_timer, by_kill, nested;
+
+static double now_s(clockid_t clock)
+{
+	struct timespec now;
+	return clock_gettime(clock, &now) ? -1 : (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 static void touch_stack(void)
 {
@@ -37,9 +66,14 @@ static void on_nested(int number)
 static void on_outer(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	(void)number, (void)info, (void)context;
+	(void)number, (void)context;
 	touch_stack();
-	atomic_fetch_add(&outer, 1);
+	if (info->si_code == SI_TIMER) {
+		atomic_fetch_add(&((struct target *)info->si_value.sival_ptr)->count, 1);
+		atomic_fetch_add(&by_timer, 1);
+	} else {
+		atomic_fetch_add(&by_kill, 1);
+	}
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR2);
 	errno = saved;
 }
@@ -57,22 +91,73 @@ static int list_threads(int *ids)
 	return count;
 }
 
+static void arm(int id)
+{
+	struct target *target = &targets[target_count];
+	struct sigevent event;
+	struct itimerspec period = { { 0, TIMER_NS }, { 0, TIMER_NS } };
+	if (target_count == MAX_TARGETS)
+		return;
+	memset(&event, 0, sizeof event);
+	event.sigev_notify = SIGEV_THREAD_ID;
+	event.sigev_signo = SIGUSR1;
+	event.sigev_value.sival_ptr = target;
+	event.sigev_notify_thread_id = id;
+	if (timer_create(CLOCK_MONOTONIC, &event, &target->timer))
+		return; // The thread has just ended.
+	target->id = id;
+	target->first_s = target->last_s = now_s(CLOCK_MONOTONIC);
+	target_count++;
+	timer_settime(target->timer, 0, &period, NULL);
+}
+
+// Notes the processor time of the threads that live, takes the timers of the others away, arms the new ones.
+static void follow(const int *ids, int count, int self)
+{
+	double now = now_s(CLOCK_MONOTONIC);
+	for (int t = 0; t < target_count; t++) {
+		struct target *target = &targets[t];
+		int lives = 0;
+		if (target->has_ended)
+			continue;
+		for (int i = 0; i < count; i++)
+			lives |= ids[i] == target->id;
+		if (lives) {
+			// The clock of a thread's processor time, by its id.
+			double cpu_s = now_s((clockid_t)((~(unsigned)target->id << 3) | 6));
+			if (cpu_s >= 0) {
+				target->cpu_s = cpu_s;
+				target->last_s = now;
+			}
+		} else {
+			timer_delete(target->timer);
+			target->has_ended = 1;
+		}
+	}
+	for (int i = 0; i < count; i++) {
+		int known = ids[i] == self;
+		for (int t = 0; t < target_count; t++)
+			known |= targets[t].id == ids[i] && !targets[t].has_ended;
+		if (!known)
+			arm(ids[i]);
+	}
+}
+
 static void *send_all(void *unused)
 {
-	int ids[MAX_THREADS], count = 0, self = (int)syscall(SYS_gettid), pid = getpid();
+	int ids[MAX_THREADS], self = (int)syscall(SYS_gettid), pid = getpid();
 	struct timespec start_up = { 0, 2000000 };
 	(void)unused;
 	// Until main runs, the process has the small alternate stack that its language runtime gave it.
 	nanosleep(&start_up, NULL);
-	for (unsigned tick = 0;; tick++) {
-		struct timespec period = { 0, PERIOD_NS };
-		nanosleep(&period, NULL);
-		if (tick % TICKS_PER_LIST == 0)
-			count = list_threads(ids);
-		for (int i = 0; i < count; i++)
+	for (unsigned scan = 0;; scan++) {
+		struct timespec period = { 0, SCAN_NS };
+		int count = list_threads(ids);
+		follow(ids, count, self);
+		for (int i = 0; scan % SCANS_PER_KILL == 0 && i < count; i++)
 			if (ids[i] != self)
 				syscall(SYS_tgkill, pid, ids[i], SIGUSR1);
-		atomic_fetch_add(&rounds, 1);
+		nanosleep(&period, NULL);
 	}
 	return NULL;
 }
@@ -88,18 +173,38 @@ __attribute__((constructor)) static void start(void)
 	action.sa_handler = on_nested;
 	action.sa_flags = SA_NODEFER;
 	sigaction(SIGUSR2, &action, NULL);
-	clock_gettime(CLOCK_MONOTONIC, &started);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_create(&thread, NULL, send_all, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+// The busy threads (a tenth of a second of processor time and more), and the slowest rate among them. Deaf ones block the
+// signal, as collector threads do.
 __attribute__((destructor)) static void stop(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	double seconds = (double)(now.tv_sec - started.tv_sec) + (double)(now.tv_nsec - started.tv_nsec) / 1e9;
-	fprintf(stderr, "signals: %lu rounds, %lu outer, %lu nested in %.1f s\n", atomic_load(&rounds),
-		atomic_load(&outer), atomic_load(&nested), seconds);
+	double slowest = 1e9, slowest_by_clock = 1e9;
+	int busy = 0, deaf = 0;
+	for (int t = 0; t < target_count; t++) {
+		struct target *target = &targets[t];
+		double count = (double)atomic_load(&target->count), lived_s = target->last_s - target->first_s;
+		if (target->cpu_s < 0.1 || lived_s < 0.1)
+			continue;
+		if (count == 0) {
+			deaf++;
+			continue;
+		}
+		busy++;
+		if (count / target->cpu_s < slowest)
+			slowest = count / target->cpu_s;
+		if (count / lived_s < slowest_by_clock)
+			slowest_by_clock = count / lived_s;
+		fprintf(stderr, "signals: thread %d: %.0f in %.2f s of processor time, %.2f s by the clock\n", target->id,
+			count, target->cpu_s, lived_s);
+	}
+	fprintf(stderr,
+		"signals: %lu timed, %lu sent, %lu nested, %d threads, %d busy, %d deaf, %.0f slowest, "
+		"%.0f slowest_by_clock\n",
+		atomic_load(&by_timer), atomic_load(&by_kill), atomic_load(&nested), target_count, busy, deaf, slowest,
+		slowest_by_clock);
 }
