@@ -2,7 +2,7 @@
 //!
 //! Invariant: a model shows the orderings only if it looks at plain data: a read-modify-write sees the latest value whatever
 //! its ordering. So every model touches a [`Section`], on which loom reports two accesses that no happens-before orders.
-//! Each model's header lists weakenings under which it was seen to fail; `cargo xtask models` tries them anew. Left out: time.
+//! Each model's header lists weakenings under which it fails, which `cargo xtask models` tries. Left out: time.
 //! A wait with a timeout may end at once in a model, which covers every moment at which it could.
 
 use crate::facade::atomic::{AtomicU32, Ordering};
@@ -54,6 +54,20 @@ impl Section {
     pub fn get(&self) -> u32 {
         // SAFETY: checked by loom.
         self.0.with(|p| unsafe { *p })
+    }
+}
+
+/// Lets loom try the threads' steps in either order: a call before and after a step.
+///
+/// loom turns two accesses round only if the later one depends on the last access to the location, so a thread that looks at
+/// a word before it changes it hides another thread's look at it. Here every access depends on every other, and none
+/// synchronises.
+#[derive(Default)]
+pub struct Turns(crate::facade::atomic::AtomicUsize);
+
+impl Turns {
+    pub fn pass(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Models of publication. A body's header and tables are a section that the placing thread writes and a look-up reads.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
 //! | a sampler | `publish`'s `fetch_or` Relaxed; the load in `last_start_in_chunk` Relaxed |
-//! | two bodies of one word | `publish` as load and store (a body is lost) |
-//! | a caller finds what it calls | `publish` after the entry cell is set |
-//! | a body over two chunks | `continue_body` after the entry cell is set |
+//! | a caller finds what it calls | `publish` as load and store (a body is lost) |
+//! | a body over two chunks | `continue_body` left out |
 //! | retirement | `unpublish` as load and store (a neighbour is lost) |
 
 use super::*;

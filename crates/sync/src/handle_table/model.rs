@@ -1,20 +1,20 @@
 //! Models of the handle table; its buckets start with two slots, a stripe and a cache have one.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | growth | `grow` installs a bucket by a store instead of a CAS; its CAS Relaxed; `slot` loads the bucket Relaxed |
-//! | an object is published with its handle | the store in `claim` Relaxed; the load in `live` Relaxed |
-//! | a new target is published | the CAS in `set_target` Relaxed on success |
+//! | growth | `grow` installs a bucket by a store instead of a CAS; its CAS Relaxed; `try_reserve` as load and store |
+//! | an object is published with its handle | the store in `claim` Relaxed |
+//! | a new target is published | the CAS in `set_target` Relaxed on success; the load in `live` Relaxed |
 //! | two frees | `release` as load and store |
 //! | a stale handle | the generation not raised in `release` |
-//! | expired slots | `free_where` without the CAS; `expire` drops the generation |
+//! | expired slots | `free_where` without the CAS |
 //!
 //! No weakening of the Acquire in `try_reserve` and of the Release that frees a slot can fail: a slot's word is all that
 //! its next user reads, and that is one location. They stay for the caches, whose owners may change.
 
 use super::*;
 use crate::facade::{Arc, thread};
-use crate::model::{Section, explore};
+use crate::model::{Section, Turns, explore};
 use loom::sync::atomic::AtomicU32 as LoomU32;
 
 const OBJECT: usize = 0x100;
@@ -47,6 +47,9 @@ fn model_growth_loses_no_store_and_no_slot_is_shared() {
 fn model_an_object_is_published_with_its_handle() {
     explore(None, || {
         let shared = Arc::new((HandleTable::new(), LoomU32::new(0), Section::default()));
+        // The bucket is there: installing it would publish the object, too.
+        let cache = SlotCache::new();
+        shared.0.allocate(HandleKind::Normal, OTHER, 0, &cache).unwrap();
         let other = shared.clone();
         let thread = thread::spawn(move || {
             let (table, bits, object) = &*other;
@@ -68,15 +71,19 @@ fn model_an_object_is_published_with_its_handle() {
 #[test]
 fn model_a_new_target_is_published() {
     explore(None, || {
-        let shared = Arc::new((HandleTable::new(), Section::default()));
+        let shared = Arc::new((HandleTable::new(), Turns::default(), Section::default()));
         let handle = shared.0.allocate(HandleKind::Normal, OBJECT, 0, &SlotCache::new()).unwrap();
         let other = shared.clone();
         let thread = thread::spawn(move || {
-            other.1.touch();
-            other.0.set_target(handle, OTHER, 0).unwrap();
+            let (table, turns, object) = &*other;
+            object.touch();
+            table.set_target(handle, OTHER, 0).unwrap();
+            turns.pass();
         });
-        if shared.0.target(handle) == Ok(OTHER) {
-            assert_eq!(shared.1.get(), 1);
+        let (table, turns, object) = &*shared;
+        turns.pass();
+        if table.target(handle) == Ok(OTHER) {
+            assert_eq!(object.get(), 1);
         }
         thread.join().unwrap();
     });

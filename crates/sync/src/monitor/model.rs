@@ -1,13 +1,15 @@
 //! Models of the monitor. Losing one race is enough to be handed the lock here, and one quiet exit to retire.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | entrants | the CAS of `try_acquire` Relaxed; the CAS of `exit` Relaxed; `acquire_or_flag` without WAITERS; the store of `release` Relaxed |
-//! | hand-over | the store of the phase in `release` Relaxed (for an heir nothing else is acquired); `acquire_or_flag` keeps WAKING |
+//! | entrants | the CAS of `try_acquire` Relaxed; the CAS of `exit` Relaxed; `acquire_or_flag` without WAITERS or keeping WAKING |
+//! | hand-over | `release` tells the heir before the word names it |
 //! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release` |
 //! | timeout against pulse | `wait_for_pulse` takes a PULSED node for timed out; a timed-out node stays in its queue |
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
+//!
+//! No weakening of the phase's Release can fail: an heir locks `queues` before it returns, which acquires as well.
 
 use super::*;
 use crate::facade::{Arc, atomic::AtomicUsize, thread};
@@ -66,13 +68,16 @@ fn model_a_thread_that_loses_the_race_is_handed_the_lock() {
     // One preemption to get a waiter, one for the race that it loses, one for the hand-over.
     explore(Some(3), || {
         let shared = shared();
-        let other = shared.clone();
-        let thread = thread::spawn(move || run(&ModelThread::new(2), &other));
+        let heir = Arc::new(ModelThread::new(2));
+        let (other, its) = (shared.clone(), heir.clone());
+        let thread = thread::spawn(move || run(&its, &other));
         // The second and third entry compete with the thread that the exit before has woken.
         let me = ModelThread::new(1);
-        for _ in 0..3 {
-            run(&me, &shared);
-        }
+        run(&me, &shared);
+        run(&me, &shared);
+        // A stale token, as interrupts leave them: the heir may look before it is woken.
+        heir.node().parker.unpark();
+        run(&me, &shared);
         thread.join().unwrap();
         assert_unused(&shared.0);
     });

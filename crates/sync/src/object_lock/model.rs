@@ -1,8 +1,8 @@
 //! Models of an object's lock as a whole: thin lock, inflation, retirement.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | inflation under a thin owner | `inflate`'s CAS Relaxed; `prepare` after it; the monitor's `exit` Relaxed |
+//! | inflation under a thin owner | `inflate`'s CAS Relaxed; `prepare` after it |
 //! | a retired monitor gives way | `deflate`'s CAS Relaxed; `retire` without a look at `in_flight` and the queues |
 
 use super::*;

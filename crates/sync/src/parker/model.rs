@@ -1,9 +1,9 @@
 //! Models of the parker.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | no unpark is lost | `unpark`'s swap Relaxed; `park`'s CAS from NOTIFIED and its swap Relaxed; `park` sleeps without PARKED |
-//! | a timeout leaves or takes the token | the swap after the timeout replaced by `false` without a look |
+//! | no unpark is lost | `unpark`'s swap Relaxed; `park`'s CAS from NOTIFIED Relaxed; `unpark` never wakes |
+//! | a timeout leaves or takes the token | a token found after the timeout is not reported |
 
 use super::*;
 use crate::facade::{Arc, thread};

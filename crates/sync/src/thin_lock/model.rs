@@ -1,8 +1,8 @@
 //! Models of the sync word.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | exclusion | `try_lock`'s CAS Relaxed together with the load before it; `unlock`'s CAS Relaxed |
+//! | exclusion | `try_lock`'s CAS Relaxed together with the load before it; `unlock`'s CAS Relaxed; the CAS as load and store |
 //! | hashing | the CAS of `install_hash` as load and store; `inflate` drops the hash |
 //!
 //! Inflation and deflation with real monitors: `object_lock::model`.

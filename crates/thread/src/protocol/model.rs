@@ -1,9 +1,9 @@
 //! Models of the stop protocol. A thread's stack is a section that the thread writes while RUNNING and the stopper while
 //! the thread is stopped: loom reports any overlap, and a stopper or thread that sleeps for ever.
 //!
-//! | model | weakened by hand, and then seen to fail |
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | leaving a safe region | the light or the heavy fence left out; `leave_safe` without a second look at the poll word |
+//! | leaving a safe region | the light or the heavy fence left out |
 //! | a polling thread stops | the store of STOPPED in `wait_out_stop` Relaxed; `resume` clears STOP Relaxed |
 //! | entering a safe region | the store of SAFE Relaxed; `enter_safe` without the arrival |
 //! | one stop after another | `resume` without raising the epoch; the epoch read after the poll word |
@@ -14,6 +14,7 @@ use super::*;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32 as LoomU32;
 use loom::thread;
+use saki_sync::Parker;
 use saki_sync::model::{Section, explore};
 
 struct ModelThread {
@@ -142,13 +143,22 @@ fn model_two_threads_stop() {
 
 #[test]
 fn model_leaving_only_when_no_stop_is_wanted() {
-    // What a thread does that must not wait with a lock in its hands. As for `enter_safe`, three preemptions place the
-    // request and the resume anywhere.
+    // A thread that may not leave stays stopped for as long as it likes: here until the stopper has done its work. As for
+    // `enter_safe`, three preemptions place the request and the resume anywhere.
     explore(Some(3), || {
-        World::<1>::against_stops(World::new(SAFE), 1, |me, words| {
-            if !words.try_leave_safe(&me.state, &me.poll) {
-                words.leave_safe(&me.state, &me.poll);
+        let world = World::<1>::new(SAFE);
+        let done = Arc::new(Parker::new());
+        let (other, stopped) = (world.clone(), done.clone());
+        let mutator = thread::spawn(move || {
+            let me = &other.threads[0];
+            while !other.words.try_leave_safe(&me.state, &me.poll) {
+                stopped.park(None);
             }
+            me.stack.touch();
+            other.words.enter_safe(&me.state, &me.poll);
         });
+        world.stop_and_resume();
+        done.unpark();
+        mutator.join().unwrap();
     });
 }
