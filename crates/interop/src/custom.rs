@@ -68,11 +68,8 @@ fn find_type(image: &'static Image, text: &str) -> LoadResult<Ty> {
     for image in images {
         let Some(mut ty) = image.find_type(namespace, name)? else { continue };
         for inner in parts.clone() {
-            let nested = ty.def().and_then(|def| {
-                let rid = def.image.meta.find_type_def("", inner, Some(def.rid))?;
-                Some(def.image.type_def(rid))
-            });
-            ty = nested.ok_or_else(|| LoadError::type_load("no such nested type", text))??;
+            let nested = ty.find_nested("", inner)?;
+            ty = nested.ok_or_else(|| LoadError::type_load("no such nested type", text))?;
         }
         return Ok(ty);
     }

@@ -14,7 +14,6 @@ mod element_type;
 mod error;
 mod image;
 mod lookup;
-mod minimal;
 mod names;
 pub mod native_type;
 pub mod opcodes;
@@ -29,6 +28,7 @@ mod symbols;
 mod tables;
 mod token;
 pub mod walk;
+pub mod writer;
 
 pub use body::{EhClause, EhKind, MethodBody, parse_method_body};
 pub use constant::ConstantValue;
@@ -41,7 +41,6 @@ pub use element_type::ElementType;
 pub use error::{BadImage, OpenError};
 pub use image::Image;
 pub use lookup::{MatchedRids, MatchedRows};
-pub use minimal::{MinimalMethod, MinimalType, minimal_image, put_compressed};
 pub use native_type::{NativeTypeRaw, parse_native_type};
 pub use rows::{
     AssemblyRefRow, AssemblyRow, ClassLayoutRow, ConstantRow, CustomAttributeRow, DeclSecurityRow, EventRow,
@@ -55,6 +54,6 @@ pub use signature::{
     CallConv, MethodSigRaw, PropertySigRaw, StandAloneSigRaw, TypeSig, is_field_sig, parse_field_sig, parse_local_sig,
     parse_method_sig, parse_method_spec, parse_property_sig, parse_stand_alone_sig, parse_type_spec,
 };
-pub use strong_name::public_key_token;
+pub use strong_name::{public_key_token, sha1};
 pub use symbols::{SourcePosition, SymbolFile};
 pub use token::{BlobIdx, CodedKind, GuidIdx, Rid, StringIdx, TABLE_COUNT, TableId, Token};

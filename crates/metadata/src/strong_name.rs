@@ -14,7 +14,8 @@ pub fn public_key_token(public_key: &[u8]) -> Option<[u8; 8]> {
 }
 
 /// SHA-1 as in FIPS 180-4 §6.1.
-fn sha1(message: &[u8]) -> [u8; 20] {
+/// The SHA-1 digest of a message.
+pub fn sha1(message: &[u8]) -> [u8; 20] {
     let mut padded = message.to_vec();
     padded.push(0x80);
     padded.resize(padded.len().next_multiple_of(64), 0);

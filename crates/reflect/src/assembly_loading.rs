@@ -18,6 +18,7 @@ static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "Runti
 /// Lets the binder raise AppDomain.AssemblyResolve and AssemblyLoad. Called once, after the VM has started.
 pub fn install_hooks() {
     universe().binder().set_hooks(resolve_hook, load_hook);
+    crate::emit::create::install_hooks();
 }
 
 fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
@@ -60,7 +61,7 @@ fn load_hook(assembly: &'static Assembly) {
 }
 
 /// Calls an instance method of the AppDomain that raises an event.
-fn call_domain(t: Thread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
+pub(crate) fn call_domain(t: Thread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
     let domain = vm::domain_object();
     let class = object::type_of(domain);
     let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {

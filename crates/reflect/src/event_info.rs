@@ -6,6 +6,7 @@ use crate::known;
 use crate::members::{Event, events_of};
 use crate::native_memory::store_out;
 use crate::objects::{event_object, method_object};
+use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings};
@@ -59,7 +60,10 @@ unsafe extern "C" fn get_event_info(t: Thread, event: ObjRef, info: *mut u8) {
 }
 
 unsafe extern "C" fn get_metadata_token(t: Thread, event: ObjRef) -> i32 {
-    t.run(|| Ok(require_event(t, event)?.0.token().0 as i32))
+    t.run(|| {
+        let event = require_event(t, event)?.0;
+        Ok(event.image.shown_token(TableId::Event, event.rid).0 as i32)
+    })
 }
 
 /// `EventInfo.internal_from_handle_type(event, type)`; null when the type does not have the event.

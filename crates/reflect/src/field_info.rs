@@ -52,7 +52,10 @@ unsafe extern "C" fn get_parent_type(t: Thread, this: ObjRef, declaring: u8) -> 
 }
 
 unsafe extern "C" fn get_metadata_token(t: Thread, field: ObjRef) -> i32 {
-    t.run(|| Ok(Token::new(TableId::Field, require_field(t, field)?.rid).0 as i32))
+    t.run(|| {
+        let field = require_field(t, field)?;
+        Ok(field.image.shown_token(TableId::Field, field.rid).0 as i32)
+    })
 }
 
 unsafe extern "C" fn get_marshal_info(t: Thread, this: ObjRef) -> ObjRef {

@@ -8,10 +8,11 @@
 //! | members | `method_info`, `method_body`, `field_info`, `property_info`, `event_info`, `modifiers`, `marshal_as`, `constants` |
 //! | calls and values | `invocation`, `field_access`, `activation` |
 //! | attributes | `custom_attributes`, `attribute_values`, `attribute_data` |
+//! | builders | `emit` |
 //! | assemblies | `assembly`, `assembly_loading`, `assembly_name`, `resources`, `module`, `tokens`, `app_domain` |
 //!
 //! Invariant: one reflection object per handle and reflected type, because managed code compares them by reference.
-//! Left out: types made by Reflection.Emit, delegates, enums, marshalling.
+//! Left out: delegates, enums, marshalling.
 
 pub mod activation;
 pub mod app_domain;
@@ -24,8 +25,7 @@ pub mod cache;
 pub mod callers;
 pub mod constants;
 pub mod custom_attributes;
-pub mod dynamic_methods;
-pub mod dynamic_modules;
+pub mod emit;
 pub mod event_info;
 pub mod field_access;
 pub mod field_info;

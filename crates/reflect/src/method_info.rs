@@ -152,7 +152,10 @@ pub fn token_of(method: &'static Method) -> Token {
 }
 
 unsafe extern "C" fn get_metadata_token(t: Thread, method: ObjRef) -> i32 {
-    t.run(|| Ok(token_of(require_method(t, method)?).0 as i32))
+    t.run(|| {
+        let method = require_method(t, method)?;
+        Ok(method.image().shown_token(TableId::MethodDef, method.rid().unwrap_or(0)).0 as i32)
+    })
 }
 
 /// What `method` overrides: in the nearest base class, or the first definition.

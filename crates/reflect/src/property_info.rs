@@ -6,6 +6,7 @@ use crate::handles::{self, property_of};
 use crate::members::{Property, properties_of};
 use crate::native_memory::store_out;
 use crate::objects::{method_object, property_object};
+use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
@@ -89,7 +90,10 @@ unsafe extern "C" fn get_default_value(t: Thread, property: ObjRef) -> ObjRef {
 }
 
 unsafe extern "C" fn get_metadata_token(t: Thread, property: ObjRef) -> i32 {
-    t.run(|| Ok(require_property(t, property)?.0.token().0 as i32))
+    t.run(|| {
+        let property = require_property(t, property)?.0;
+        Ok(property.image.shown_token(TableId::Property, property.rid).0 as i32)
+    })
 }
 
 /// `internal_from_handle_type(property, type)`; null when the type does not have the property.

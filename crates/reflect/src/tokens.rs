@@ -1,5 +1,6 @@
 //! System.Reflection.RuntimeModule: resolving metadata tokens.
 
+use crate::emit::tokens::{EmittedModule, Named, finished_field, finished_method, finished_type};
 use crate::handles::{self, address};
 use crate::module::require_image;
 use crate::objects::{field_object, method_object};
@@ -71,6 +72,13 @@ fn is_field_ref(image: &'static Image, token: Token) -> bool {
             .is_ok_and(saki_metadata::is_field_sig)
 }
 
+fn names_field(image: &'static Image, token: Token) -> bool {
+    match under_construction(image, token) {
+        Some(named) => finished_field(named).is_some(),
+        None => token.table() == TableId::Field || is_field_ref(image, token),
+    }
+}
+
 /// Outcome of a resolution: found, or the error code.
 type Resolved<T> = Result<T, i32>;
 
@@ -84,7 +92,15 @@ fn report<T>(error: *mut i32, result: Resolved<T>) -> Option<T> {
     result.ok()
 }
 
+/// What a token of a module under construction names.
+fn under_construction(image: &'static Image, token: Token) -> Option<Named> {
+    EmittedModule::of_image(image)?.named(token)
+}
+
 fn resolve_type(t: Thread, image: &'static Image, token: Token, context: &GenericContext) -> Managed<Resolved<Ty>> {
+    if let Some(named) = under_construction(image, token) {
+        return Ok(finished_type(named).ok_or(resolve_error::OTHER));
+    }
     match check(image, token, &[TableId::TypeDef, TableId::TypeRef, TableId::TypeSpec]) {
         Ok(()) => image.resolve_type(token, context).to_managed(t).map(Ok),
         Err(code) => Ok(Err(code)),
@@ -97,6 +113,9 @@ fn resolve_method(
     token: Token,
     context: &GenericContext,
 ) -> Managed<Resolved<&'static Method>> {
+    if let Some(named) = under_construction(image, token) {
+        return Ok(finished_method(named).ok_or(resolve_error::OTHER));
+    }
     match check(image, token, &[TableId::MethodDef, TableId::MethodSpec, TableId::MemberRef]) {
         Ok(()) if is_field_ref(image, token) => Ok(Err(resolve_error::BAD_TABLE)),
         Ok(()) => image.resolve_method(token, context).to_managed(t).map(Ok),
@@ -110,6 +129,9 @@ fn resolve_field(
     token: Token,
     context: &GenericContext,
 ) -> Managed<Resolved<&'static Field>> {
+    if let Some(named) = under_construction(image, token) {
+        return Ok(finished_field(named).ok_or(resolve_error::OTHER));
+    }
     match check(image, token, &[TableId::Field, TableId::MemberRef]) {
         Ok(()) if token.table() == TableId::MemberRef && !is_field_ref(image, token) => {
             Ok(Err(resolve_error::BAD_TABLE))
@@ -185,7 +207,7 @@ unsafe extern "C" fn resolve_member_token(
                     None => Ok(ObjRef::NULL),
                 }
             }
-            TableId::Field | TableId::MemberRef if token.table() == TableId::Field || is_field_ref(image, token) => {
+            TableId::Field | TableId::MemberRef if names_field(image, token) => {
                 match report(error, resolve_field(t, image, token, &context)?) {
                     Some(field) => field_object(t, field, field.owner),
                     None => Ok(ObjRef::NULL),
@@ -204,7 +226,9 @@ unsafe extern "C" fn resolve_string_token(t: Thread, image: usize, token: i32, e
     t.run(|| {
         let image = require_image(t, image)?;
         let token = Token(token as u32);
+        let emitted = EmittedModule::of_image(image).and_then(|module| module.literal(token));
         let found = match token.table() {
+            TableId::UserString if emitted.is_some() => Ok(emitted.unwrap_or_default()),
             TableId::UserString => image.meta.user_string(token).map_err(|_| resolve_error::OUT_OF_RANGE),
             _ => Err(resolve_error::BAD_TABLE),
         };

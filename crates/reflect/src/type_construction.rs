@@ -1,5 +1,6 @@
 //! System.RuntimeType: types made of other types, and members of an instantiation by their definition.
 
+use crate::emit::finished_builder_method;
 use crate::generic_constraints::arguments_fit;
 use crate::handles::require_method;
 use crate::objects::{method_object, types_of_array};
@@ -8,7 +9,7 @@ use crate::type_lookup::throw_type_load;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
-use saki_types::{ElementType, Ty, universe};
+use saki_types::{ElementType, Method, Ty, universe};
 
 /// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
 fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
@@ -72,11 +73,20 @@ unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments:
     })
 }
 
+/// The method of a method object, or of a builder whose type is finished.
+fn finished_or_loaded(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+    let builder = (!object.is_null()).then(|| finished_builder_method(object)).flatten();
+    match builder {
+        Some(method) => Ok(method),
+        None => require_method(t, object),
+    }
+}
+
 /// The method of this instantiation that has the definition of `generic`; also for constructors.
 unsafe extern "C" fn get_corresponding_method(t: Thread, this: ObjRef, generic: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
-        let method = require_method(t, generic)?;
+        let method = finished_or_loaded(t, generic)?;
         let Some(rid) = method.rid() else { return Ok(ObjRef::NULL) };
         if ty.generic_definition() != method.owner.generic_definition() || ty.image() != method.image() {
             return Ok(ObjRef::NULL);

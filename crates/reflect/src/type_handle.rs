@@ -107,7 +107,7 @@ unsafe extern "C" fn get_metadata_token(t: Thread, ty: ObjRef) -> i32 {
 fn token_of(ty: Ty) -> u32 {
     match ty.kind {
         TypeKind::ByRef(element) => token_of(element),
-        _ => ty.def().map_or(0, |def| Token::new(TableId::TypeDef, def.rid).0),
+        _ => ty.def().map_or(0, |def| def.image.shown_token(TableId::TypeDef, def.rid).0),
     }
 }
 

@@ -80,20 +80,15 @@ fn find_definition(image: &'static Image, name: &TypeName, ignore_case: bool) ->
 }
 
 fn find_nested(outer: Ty, name: &str, ignore_case: bool) -> LoadResult<Option<Ty>> {
-    let Some(def) = outer.def() else { return Ok(None) };
     let (namespace, simple) = name.rsplit_once('.').unwrap_or(("", name));
     for (namespace, simple) in [("", name), (namespace, simple)] {
-        if let Some(rid) = def.image.meta.find_type_def(namespace, simple, Some(def.rid)) {
-            return def.image.type_def(rid).map(Some);
+        if let Some(found) = outer.find_nested(namespace, simple)? {
+            return Ok(Some(found));
         }
     }
     if ignore_case {
-        for rid in def.image.meta.nested_classes(def.rid) {
-            let row = def.image.meta.type_def(rid)?;
-            if same_ignoring_case(def.image.meta.string(row.name)?, simple) {
-                return def.image.type_def(rid).map(Some);
-            }
-        }
+        let is_wanted = |ty: &Ty| ty.def().is_some_and(|def| same_ignoring_case(def.name, simple));
+        return Ok(outer.nested_types()?.into_iter().find(is_wanted));
     }
     Ok(None)
 }

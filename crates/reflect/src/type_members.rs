@@ -287,10 +287,8 @@ unsafe extern "C" fn get_events(t: Thread, this: ObjRef, name: *const c_char, li
 /// Nested type definitions, also of an instantiation.
 fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
     const NESTED_PUBLIC: u32 = 2;
-    let Some(def) = ty.def() else { return Ok(Vec::new()) };
     let mut out = Vec::new();
-    for rid in def.image.meta.nested_classes(def.rid) {
-        let nested = def.image.type_def(rid)?;
+    for nested in ty.nested_types()? {
         let is_public = nested.flags() & 7 == NESTED_PUBLIC;
         let wanted = if is_public { binding::PUBLIC } else { binding::NON_PUBLIC };
         // Types whose base class is missing are left out.

@@ -164,7 +164,7 @@ pub fn throw_load_error(t: Thread, error: &LoadError) -> Thrown {
 /// What constructors throw.
 pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
     let (namespace, name) = match error.kind {
-        LoadErrorKind::TypeLoad => ("System", "TypeLoadException"),
+        LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ("System", "TypeLoadException"),
         LoadErrorKind::MissingMethod => ("System", "MissingMethodException"),
         LoadErrorKind::MissingField => ("System", "MissingFieldException"),
         LoadErrorKind::MissingMember => ("System", "MissingMemberException"),
@@ -185,7 +185,7 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
     let subject = strings::new_string(t, &error.subject)?;
     match error.kind {
         LoadErrorKind::FileNotFound => FILE_NAME.set_ref(t, exception, subject),
-        LoadErrorKind::TypeLoad => TYPE_NAME.set_ref(t, exception, subject),
+        LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => TYPE_NAME.set_ref(t, exception, subject),
         _ => {}
     }
     Ok(exception)

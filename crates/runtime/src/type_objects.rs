@@ -57,6 +57,11 @@ pub fn type_of_object(object: ObjRef) -> Option<Ty> {
     (handle != 0).then(|| unsafe { &*(handle as *const Type) })
 }
 
+/// Makes a System.Type object of a builder's class stand for the type that it became.
+pub fn bind_type(builder: ObjRef, ty: Ty) {
+    IMPL.set(builder, ty as *const Type as usize);
+}
+
 /// As `type_of_object`, throwing for null and for types that are not the runtime's.
 ///
 /// # Errors

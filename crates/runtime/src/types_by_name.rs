@@ -23,9 +23,7 @@ pub fn load_type(assembly: &str, namespace: &str, name: &str) -> LoadResult<Ty> 
         || LoadError::type_load(format!("{assembly} has no type {namespace}.{name}"), format!("{namespace}.{name}"));
     let mut ty = image.find_type(namespace, outer)?.ok_or_else(missing)?;
     for inner in parts {
-        let def = ty.def().ok_or_else(missing)?;
-        let rid = def.image.meta.find_type_def("", inner, Some(def.rid)).ok_or_else(missing)?;
-        ty = def.image.type_def(rid)?;
+        ty = ty.find_nested("", inner)?.ok_or_else(missing)?;
     }
     Ok(ty)
 }

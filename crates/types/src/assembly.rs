@@ -2,9 +2,11 @@
 
 use crate::binder::AssemblyName;
 use crate::dynamic::DynamicCode;
+use crate::emitted::EmittedImage;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::lazy::Lazy;
 use crate::ty::Ty;
+use rustc_hash::FxHashMap;
 use saki_metadata::{OpenError, Rid, TableId, Token};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
@@ -23,8 +25,8 @@ pub struct Image {
     pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
     /// The image of a dynamic method: what its tokens name instead of metadata.
     pub(crate) dynamic: Option<DynamicCode>,
-    /// The image of a type made at run time: what TypeSpec rows mean. Empty in images of files.
-    pub(crate) named_types: Vec<Ty>,
+    /// The image of a type made at run time: what its rows stand for.
+    pub(crate) emitted: Option<EmittedImage>,
 }
 
 impl PartialEq for Image {
@@ -54,6 +56,8 @@ pub struct Assembly {
     pub reflection_handle: std::sync::atomic::AtomicU32,
     pub module_reflection_handle: std::sync::atomic::AtomicU32,
     pub module_images: RwLock<Vec<&'static Image>>,
+    /// Types made at run time, not nested, by full name.
+    emitted: RwLock<FxHashMap<String, Ty>>,
     /// Those that see its internals; read by `access`.
     pub(crate) friends: Lazy<&'static [crate::binder::AssemblyName]>,
 }
@@ -70,10 +74,10 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 
 impl Image {
     fn leak(meta: saki_metadata::Image, is_corlib: bool) -> &'static Image {
-        Image::leak_with(meta, is_corlib, Vec::new())
+        Image::leak_with(meta, is_corlib, None)
     }
 
-    fn leak_with(meta: saki_metadata::Image, is_corlib: bool, named_types: Vec<Ty>) -> &'static Image {
+    fn leak_with(meta: saki_metadata::Image, is_corlib: bool, emitted: Option<EmittedImage>) -> &'static Image {
         let meta: &'static saki_metadata::Image = Box::leak(Box::new(meta));
         let rows = |table| meta.row_count(table);
         let image = Image {
@@ -85,7 +89,7 @@ impl Image {
             member_refs: cells(rows(TableId::MemberRef)),
             meta,
             dynamic: None,
-            named_types,
+            emitted,
         };
         Box::leak(Box::new(image))
     }
@@ -101,21 +105,33 @@ impl Image {
             assembly_refs: cells(0),
             member_refs: cells(0),
             dynamic: Some(code),
-            named_types: Vec::new(),
+            emitted: None,
         }
     }
 
-    /// A further module, or type, of an assembly made at run time.
+    /// A further module of an assembly made at run time.
     pub(crate) fn in_dynamic_assembly(
         assembly: &'static Assembly,
         name: &str,
         bytes: Vec<u8>,
-        named_types: Vec<Ty>,
     ) -> LoadResult<&'static Image> {
         let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
-        let image = Image::leak_with(meta.map_err(|e| open_error(&e, Path::new(name)))?, false, named_types);
+        let image = Image::leak(meta.map_err(|e| open_error(&e, Path::new(name)))?, false);
         let _ = image.assembly.set(assembly);
         assembly.module_images.write().expect("not poisoned").push(image);
+        Ok(image)
+    }
+
+    /// The image of one type made at run time.
+    pub(crate) fn of_emitted_type(
+        module: &'static Image,
+        bytes: Vec<u8>,
+        emitted: EmittedImage,
+    ) -> LoadResult<&'static Image> {
+        let path = module.meta.path();
+        let meta = saki_metadata::Image::from_bytes(path.display().to_string(), bytes);
+        let image = Image::leak_with(meta.map_err(|e| open_error(&e, path))?, false, Some(emitted));
+        let _ = image.assembly.set(module.assembly());
         Ok(image)
     }
 
@@ -133,6 +149,10 @@ impl Image {
         };
         if let Some(ty) = cell.get() {
             return Ok(ty);
+        }
+        if let Some(outer) = self.emitted_stub(rid) {
+            let ty = outer.require()?;
+            return Ok(cell.get_or_init(|| ty));
         }
         let _lock = crate::lazy::loader_lock();
         if let Some(ty) = cell.get() {
@@ -172,6 +192,9 @@ impl Image {
             }
         }
         // Types made at run time are in no file.
+        if let Some(found) = self.assembly().emitted.read().expect("not poisoned").get(&qualified(namespace, name)) {
+            return Ok(Some(found));
+        }
         let modules = self.assembly().module_images.read().expect("not poisoned").clone();
         for module in modules {
             if let Some(found) = module.find_type_here(namespace, name)? {
@@ -212,7 +235,7 @@ impl Image {
     /// Whether this is the manifest module of an assembly that was loaded from a file.
     pub fn is_manifest_of_file(&'static self) -> bool {
         self.dynamic.is_none()
-            && self.named_types.is_empty()
+            && self.emitted.is_none()
             && self.assembly.get().is_some_and(|a| std::ptr::eq(a.image, self) && !a.path.as_os_str().is_empty())
     }
 
@@ -246,19 +269,15 @@ impl Image {
         let Some(cell) = (rid as usize).checked_sub(1).and_then(|i| self.type_refs.get(i)) else {
             return Err(self.bad_token(Token::new(TableId::TypeRef, rid)));
         };
+        if let Some(reference) = self.emitted_reference(rid) {
+            return reference.require();
+        }
         cell.get(&|| format!("type reference {rid}"), || {
             let row = self.meta.type_ref(rid)?;
             let (namespace, name) = (self.meta.string(row.namespace)?, self.meta.string(row.name)?);
             let scope = row.resolution_scope;
             let found = match scope.table() {
-                TableId::TypeRef => {
-                    let enclosing = self.type_ref(scope.rid())?;
-                    let def = enclosing.def().ok_or_else(|| self.bad_token(scope))?;
-                    match def.image.meta.find_type_def(namespace, name, Some(def.rid)) {
-                        Some(rid) => Some(def.image.type_def(rid)?),
-                        None => None,
-                    }
-                }
+                TableId::TypeRef => self.type_ref(scope.rid())?.find_nested(namespace, name)?,
                 TableId::AssemblyRef => self.assembly_ref(scope.rid())?.image.find_type(namespace, name)?,
                 TableId::ModuleRef => {
                     let row = self.meta.module_ref(scope.rid())?;
@@ -374,10 +393,15 @@ impl Assembly {
             reflection_handle: Default::default(),
             module_reflection_handle: Default::default(),
             module_images: RwLock::default(),
+            emitted: RwLock::default(),
             friends: Lazy::default(),
         }));
         let _ = image.assembly.set(assembly);
         Ok(assembly)
+    }
+
+    pub(crate) fn add_emitted(&self, namespace: &str, name: &str, ty: Ty) {
+        self.emitted.write().expect("not poisoned").insert(qualified(namespace, name), ty);
     }
 
     /// "Name, Version=…, Culture=…, PublicKeyToken=…".

@@ -2,7 +2,7 @@
 //!
 //! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
 //! its CIL is imported as any other. It shares the raw metadata of its module, an image in memory without members.
-//! Of types made at run time there are delegates only.
+//! Types made at run time are in `emitted`.
 //!
 //! A dynamic method is the one `Method` that can go: `&'static` means "until `DynamicMethods::free`", whose caller answers for it
 //! (`runtime::dynamic_methods` says when). Method, image and body lie in a record of `dynamic_records`.
@@ -15,7 +15,8 @@ use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::resolve::LocalSig;
 use crate::ty::Ty;
-use saki_metadata::{EhClause, MethodBody, MinimalMethod, MinimalType, Token, minimal_image, put_compressed};
+use saki_metadata::writer::{ImageSpec, ImageWriter};
+use saki_metadata::{EhClause, MethodBody, TableId, Token};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
@@ -187,12 +188,29 @@ impl Method {
     }
 }
 
+/// The image of a module without types, and of an assembly if there is an identity.
+fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
+    const SHA1: u32 = 0x8004;
+    let mut image = ImageWriter::default();
+    let module_name = image.heaps.string(name).0;
+    let mvid = image.heaps.guid([0; 16]).0;
+    image.tables.add(TableId::Module, &[0, module_name, mvid, 0, 0]);
+    let global = image.heaps.string("<Module>").0;
+    image.tables.add(TableId::TypeDef, &[0, global, 0, 0, 1, 1]);
+    if let Some(identity) = identity {
+        let (name, culture) = (image.heaps.string(&identity.name).0, image.heaps.string(&identity.culture).0);
+        let [major, minor, build, revision] = identity.version.map(u32::from);
+        image.tables.add(TableId::Assembly, &[SHA1, major, minor, build, revision, 0, 0, name, culture]);
+    }
+    image.finish(&ImageSpec::default())
+}
+
 /// An assembly with one module and no types.
 ///
 /// # Errors
 /// `BadImageFormat`: the names are too long.
 pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly> {
-    let bytes = minimal_image(&identity.name, identity.version, &identity.culture, &identity.name, None);
+    let bytes = module_image(&identity.name, Some(identity));
     let assembly = Assembly::from_dynamic(identity, bytes)?;
     crate::universe().binder().add_dynamic(assembly);
     Ok(assembly)
@@ -203,52 +221,5 @@ pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly>
 /// # Errors
 /// As `create_assembly`.
 pub fn create_module(assembly: &'static Assembly, name: &str) -> LoadResult<&'static Image> {
-    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, name, None);
-    Image::in_dynamic_assembly(assembly, name, bytes, Vec::new())
-}
-
-/// A method of a delegate type made at run time.
-pub struct DelegateMember {
-    pub name: String,
-    pub flags: u16,
-    pub impl_flags: u16,
-    pub ret: Ty,
-    pub params: Vec<Ty>,
-}
-
-/// A delegate type in an assembly made at run time, with an image of its own: the rows of TypeSpec in signatures count the
-/// types that it names.
-///
-/// # Errors
-/// `BadImageFormat`: the names are too long.
-pub fn create_delegate_type(
-    module: &'static Image,
-    namespace: &str,
-    name: &str,
-    flags: u32,
-    members: &[DelegateMember],
-) -> LoadResult<Ty> {
-    const HAS_THIS: u8 = 0x20;
-    const ELEMENT_CLASS: u8 = 0x12;
-    const TYPE_SPEC_TAG: u32 = 2;
-    let mut named = vec![crate::universe().corlib_type("System", "MulticastDelegate")?];
-    let mut put_type = |out: &mut Vec<u8>, ty: Ty| {
-        named.push(ty);
-        out.push(ELEMENT_CLASS);
-        put_compressed(out, (named.len() as u32) << 2 | TYPE_SPEC_TAG);
-    };
-    let mut methods = Vec::new();
-    for member in members {
-        let mut signature = vec![HAS_THIS];
-        put_compressed(&mut signature, member.params.len() as u32);
-        put_type(&mut signature, member.ret);
-        member.params.iter().for_each(|&param| put_type(&mut signature, param));
-        let (flags, impl_flags) = (member.flags, member.impl_flags);
-        methods.push(MinimalMethod { name: member.name.clone(), flags, impl_flags, signature });
-    }
-    let ty = MinimalType { name: name.to_string(), namespace: namespace.to_string(), flags, methods };
-    let assembly = module.assembly();
-    let module_name = module.meta.path().display().to_string();
-    let bytes = minimal_image(assembly.name, assembly.version, assembly.culture, &module_name, Some(&ty));
-    Image::in_dynamic_assembly(assembly, &module_name, bytes, named)?.type_def(2)
+    Image::in_dynamic_assembly(assembly, name, module_image(name, None))
 }

@@ -6,6 +6,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadErrorKind {
     TypeLoad,
+    /// A type that a TypeBuilder has not finished yet; asking again later may succeed, so that `Lazy` does not keep it.
+    UnfinishedType,
     MissingMethod,
     MissingField,
     MissingMember,

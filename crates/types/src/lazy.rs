@@ -4,7 +4,7 @@
 //! threads compute the same fact in opposite orders; here one reentrant lock orders all computing, and a fact that needs
 //! itself is an error.
 
-use crate::error::{LoadError, LoadResult};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -38,7 +38,7 @@ pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
     }
 }
 
-/// A fact computed on first use; failures are remembered too.
+/// A fact computed on first use; failures are remembered too, but for types that are not finished yet.
 pub struct Lazy<T> {
     /// The error boxed: there are thousands of cells, and hardly an error.
     value: OnceLock<Result<T, Box<LoadError>>>,
@@ -73,6 +73,11 @@ impl<T: Clone> Lazy<T> {
         }
         let computed = compute().map_err(Box::new);
         self.computing.set(false);
+        if let Err(error) = &computed
+            && error.kind == LoadErrorKind::UnfinishedType
+        {
+            return known(&computed);
+        }
         known(self.value.get_or_init(|| computed))
     }
 

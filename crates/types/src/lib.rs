@@ -17,6 +17,7 @@ pub mod cast;
 pub mod class;
 pub mod dynamic;
 pub mod dynamic_records;
+pub mod emitted;
 pub mod error;
 pub mod field;
 pub mod interfaces;

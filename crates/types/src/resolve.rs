@@ -53,10 +53,6 @@ impl Image {
         match token.table() {
             TableId::TypeDef => self.type_def(token.rid()),
             TableId::TypeRef => self.type_ref(token.rid()),
-            TableId::TypeSpec if !self.named_types.is_empty() => {
-                let found = (token.rid() as usize).checked_sub(1).and_then(|index| self.named_types.get(index));
-                found.copied().ok_or_else(|| self.bad_token(token))
-            }
             TableId::TypeSpec => {
                 let row = self.meta.type_spec(token.rid())?;
                 let sig = saki_metadata::parse_type_spec(self.meta.blob(row.signature)?)?;

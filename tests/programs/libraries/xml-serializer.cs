@@ -1,6 +1,5 @@
 // XmlSerializer: attributes, lists, nullable values there and back.
 // mcs: -r:System.Xml.dll
-// pending: TypeBuilder.CreateType (the serializer emits its readers and writers)
 using System;
 using System.Collections.Generic;
 using System.IO;

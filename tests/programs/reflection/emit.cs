@@ -1,5 +1,4 @@
 // Reflection.Emit: a dynamic assembly with a type.
-// pending: TypeBuilder.CreateType
 using System;
 using System.Reflection;
 using System.Reflection.Emit;

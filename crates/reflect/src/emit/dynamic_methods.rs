@@ -4,13 +4,14 @@
 //! Left out: builders of types and members as references, and bodies set by
 //! DynamicILInfo's local signature or exception blob (the class library lacks those too).
 
+use super::blocks::clauses;
+use super::builders::EMIT;
 use crate::handles::{DYNAMIC_METHOD_HANDLE, MODULE_BUILDER_HANDLE, address, field_of, image, method_of};
 use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
-use saki_metadata::{EhClause, EhKind};
 use saki_runtime::dynamic_methods;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::exceptions;
 use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
@@ -18,8 +19,6 @@ use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRe
 use saki_types::dynamic_records;
 use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-const EMIT: &str = "System.Reflection.Emit";
 
 /// Throws for what cannot be part of a dynamic method.
 fn not_supported<T>(t: Thread, message: &str) -> Managed<T> {
@@ -185,84 +184,6 @@ fn locals(t: Thread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
     Ok(out)
 }
 
-/// Reads a field of a struct in an array.
-///
-/// # Safety
-/// `at` is the address of such a struct, and the field a `T`.
-unsafe fn read<T: Copy>(at: *const u8, field: &ManagedField) -> T {
-    // SAFETY: the caller's promise; the field lies inside the struct.
-    unsafe { at.add(field.offset_bytes()).cast::<T>().read_unaligned() }
-}
-
-/// The exception clauses, inner ones first; the types they catch go to the end of `refs`.
-fn clauses(t: Thread, generator: ObjRef, refs: &mut Vec<DynamicRef>) -> Managed<Vec<EhClause>> {
-    static INFOS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "ex_handlers");
-    static HANDLERS: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "handlers");
-    static TRY_START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "start");
-    static TRY_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "len");
-    static CAUGHT: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "extype");
-    static KIND: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "type");
-    static START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "start");
-    static LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "len");
-    static FILTER: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "filter_offset");
-    let infos = INFOS.get_ref(generator);
-    let mut out = Vec::new();
-    if infos.is_null() {
-        return Ok(out);
-    }
-    let size_of = |name: &str| -> Managed<usize> {
-        let ty = universe().corlib_type(EMIT, name).to_managed(t)?;
-        Ok(ty.value_size_bytes().to_managed(t)? as usize)
-    };
-    let (info_bytes, block_bytes) = (size_of("ILExceptionInfo")?, size_of("ILExceptionBlock")?);
-    for index in (0..array_length(infos)).rev() {
-        let info = element_address(infos, index, info_bytes);
-        // SAFETY: an ILExceptionInfo, whose fields have these types.
-        let (handlers, try_offset, try_len) =
-            unsafe { (read::<ObjRef>(info, &HANDLERS), read::<i32>(info, &TRY_START), read::<i32>(info, &TRY_LENGTH)) };
-        if handlers.is_null() {
-            continue;
-        }
-        // A finally block protects the handlers before it too.
-        let mut protected_end = try_offset + try_len;
-        for block_index in 0..array_length(handlers) {
-            let block = element_address(handlers, block_index, block_bytes);
-            // SAFETY: an ILExceptionBlock, whose fields have these types.
-            let (caught, kind, start, len, filter) = unsafe {
-                (
-                    read::<ObjRef>(block, &CAUGHT),
-                    read::<i32>(block, &KIND),
-                    read::<i32>(block, &START),
-                    read::<i32>(block, &LENGTH),
-                    read::<i32>(block, &FILTER),
-                )
-            };
-            let (kind, operand) = match kind {
-                0 => {
-                    let ty = if caught.is_null() { universe().object() } else { require_type(t, caught)? };
-                    refs.push(DynamicRef::Type(ty));
-                    (EhKind::Catch, DynamicCode::token(refs.len() - 1).0)
-                }
-                1 => (EhKind::Filter, filter as u32),
-                2 => (EhKind::Finally, 0),
-                4 => (EhKind::Fault, 0),
-                _ => return not_supported(t, "An exception filter without handler."),
-            };
-            let try_end = if kind == EhKind::Finally { protected_end } else { try_offset + try_len };
-            out.push(EhClause {
-                kind,
-                try_offset: try_offset as u32,
-                try_len: (try_end - try_offset) as u32,
-                handler_offset: start as u32,
-                handler_len: len as u32,
-                class_token_or_filter_offset: operand,
-            });
-            protected_end = start + len;
-        }
-    }
-    Ok(out)
-}
-
 /// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
 unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
     static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
@@ -285,7 +206,11 @@ unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
                 strings::set_literal(method.image(), DynamicCode::token(index).0, text);
             }
         }
-        let eh_clauses = clauses(t, generator, &mut refs)?;
+        let eh_clauses = clauses(t, generator, &mut |caught| {
+            let ty = if caught.is_null() { universe().object() } else { require_type(t, caught)? };
+            refs.push(DynamicRef::Type(ty));
+            Ok(DynamicCode::token(refs.len() - 1).0)
+        })?;
         let locals = locals(t, generator)?;
         let code = CODE.get_ref(generator);
         let length = (CODE_LENGTH.get::<i32>(generator).max(0) as usize).min(array_length(code));

@@ -1,0 +1,27 @@
+//! Writing CLI images: heaps and tables that grow, and the PE file around them. ECMA-335 §II.24, §II.25.
+//!
+//! Invariant: what `ImageWriter::finish` gives is read back by `Image` row for row; only tables that must be sorted are
+//! reordered, and what refers to their rows follows. Left out: native resources and PE32+.
+
+mod bodies;
+mod heaps;
+mod pe;
+mod tables;
+
+pub use bodies::BodySpec;
+pub use heaps::{Heaps, put_compressed, put_compressed_signed};
+pub use pe::{ImageSpec, ImageWriter};
+pub use tables::TableWriter;
+
+pub(crate) fn put16(out: &mut Vec<u8>, value: u16) {
+    out.extend(value.to_le_bytes());
+}
+
+pub(crate) fn put32(out: &mut Vec<u8>, value: u32) {
+    out.extend(value.to_le_bytes());
+}
+
+/// Fills with zeros up to a multiple of `alignment`.
+pub(crate) fn pad(bytes: &mut Vec<u8>, alignment: usize) {
+    bytes.resize(bytes.len().next_multiple_of(alignment), 0);
+}

@@ -1,0 +1,234 @@
+//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob. ECMA-335 §II.23.3.
+//!
+//! Names of types are asked of the objects themselves, which is managed code: everything that is kept over such a call is on
+//! the stack or no reference.
+
+use super::builders::{self as b, elements, emitted_type, length, method_fields, type_builder};
+use super::values::fixed_bytes;
+use crate::handles::method_of;
+use saki_metadata::ElementType;
+use saki_metadata::writer::put_compressed;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::{self, element_address, get_element_ref, type_of, unboxed};
+use saki_runtime::type_objects::{type_object, type_of_object};
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, invoke, strings};
+use saki_types::{Ty, universe};
+
+const PROLOG: [u8; 2] = [1, 0];
+const NULL_STRING: u8 = 0xff;
+const NULL_ARRAY: u32 = 0xffff_ffff;
+
+fn invalid<T>(t: Thread, message: &str) -> Managed<T> {
+    Err(exceptions::throw(t, "System", "ArgumentException", message))
+}
+
+/// Calls a virtual getter of a class in mscorlib.
+fn get(t: Thread, namespace: &str, class: &str, getter: &str, receiver: ObjRef) -> Managed<ObjRef> {
+    let class = universe().corlib_type(namespace, class).to_managed(t)?;
+    match class.find_method(getter, 0).to_managed(t)? {
+        Some(method) => Ok(invoke::invoke_virtual(t, method, receiver, &[])?.as_ref()),
+        None => Err(exceptions::throw_default(t, "MissingMethodException")),
+    }
+}
+
+fn put_text(out: &mut Vec<u8>, text: ObjRef) {
+    if text.is_null() {
+        out.push(NULL_STRING);
+        return;
+    }
+    let text = strings::to_rust(text);
+    put_compressed(out, text.len() as u32);
+    out.extend(text.as_bytes());
+}
+
+/// The name of a type, with its assembly unless that is mscorlib.
+fn put_type_name(t: Thread, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
+    let is_corlib = type_of_object(object).is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
+    let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
+    let name = get(t, "System", "Type", getter, object)?;
+    put_text(out, name);
+    Ok(())
+}
+
+/// A declared type: of the runtime, or an enum that is still being built, which counts as its integer type.
+#[derive(Clone, Copy)]
+enum Declared {
+    Loaded(Ty),
+    /// Integer type of the enum.
+    UnfinishedEnum(Ty),
+}
+
+fn declared(t: Thread, object: ObjRef) -> Managed<Declared> {
+    if let Some(builder) = type_builder(object) {
+        if let Some(ty) = emitted_type(t, builder)?.created() {
+            return Ok(Declared::Loaded(ty));
+        }
+        let base = b::fields_of(builder).map(|field| b::FIELD_TYPE.get_ref(field)).find_map(type_of_object);
+        return match base {
+            Some(base) if b::is_value_type(builder) => Ok(Declared::UnfinishedEnum(base)),
+            _ => invalid(t, "An attribute argument of a type that is not finished."),
+        };
+    }
+    match type_of_object(object) {
+        Some(ty) => Ok(Declared::Loaded(ty)),
+        None => invalid(t, "An attribute argument of a type that is not the runtime's."),
+    }
+}
+
+/// The types of the parameters of a constructor; the k-th one.
+fn parameter(t: Thread, constructor: ObjRef, index: usize) -> Managed<Declared> {
+    if let Some(fields) = method_fields(constructor) {
+        return declared(t, get_element_ref(fields.parameters.get_ref(constructor), index));
+    }
+    let Some(method) = method_of(constructor) else {
+        return invalid(t, "The constructor of an attribute is no constructor of the runtime.");
+    };
+    match method.sig().to_managed(t)?.params.get(index) {
+        Some(ty) => Ok(Declared::Loaded(ty)),
+        None => invalid(t, "Parameter count does not match passed in argument value count."),
+    }
+}
+
+/// The kind of a value whose type is not declared by a constructor.
+fn put_kind(t: Thread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
+    if ty == universe().object() {
+        out.push(ElementType::CaBoxed as u8);
+    } else if ty == universe().type_() || ty == universe().runtime_type() {
+        out.push(ElementType::CaType as u8);
+    } else if ty.is_enum() {
+        out.push(ElementType::CaEnum as u8);
+        let object = type_object(t, ty)?;
+        put_type_name(t, out, object)?;
+    } else if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
+        out.push(ElementType::SzArray as u8);
+        put_kind(t, out, element)?;
+    } else if ty == universe().string() || fixed_bytes(ty.element_type).is_some() {
+        out.push(ty.element_type as u8);
+    } else {
+        return invalid(t, &format!("Attributes cannot have values of type {}.", ty.full_name()));
+    }
+    Ok(())
+}
+
+/// The bytes of a boxed number, as many as the declared type has.
+fn put_number(t: Thread, out: &mut Vec<u8>, declared: Ty, value: ObjRef) -> Managed<()> {
+    let sizes = (!value.is_null())
+        .then(|| {
+            fixed_bytes(declared.underlying().element_type).zip(fixed_bytes(type_of(value).underlying().element_type))
+        })
+        .flatten();
+    let Some((size, actual)) = sizes else {
+        return invalid(t, &format!("Attributes cannot have this value of type {}.", declared.full_name()));
+    };
+    let start = out.len();
+    // SAFETY: a boxed primitive of `actual` bytes; nothing here is a safepoint.
+    out.extend(unsafe { std::slice::from_raw_parts(unboxed(value), size.min(actual)) });
+    out.resize(start + size, 0);
+    Ok(())
+}
+
+fn put_value(t: Thread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Managed<()> {
+    if ty == universe().string() {
+        put_text(out, value);
+        return Ok(());
+    }
+    if ty == universe().type_() {
+        if value.is_null() {
+            out.push(NULL_STRING);
+            return Ok(());
+        }
+        return put_type_name(t, out, value);
+    }
+    if ty == universe().object() {
+        if value.is_null() {
+            out.extend([ElementType::String as u8, NULL_STRING]);
+            return Ok(());
+        }
+        let actual = type_of(value);
+        let is_type = type_builder(value).is_some() || actual == universe().runtime_type();
+        let actual = if is_type { universe().type_() } else { actual };
+        put_kind(t, out, actual)?;
+        return put_value(t, out, actual, value);
+    }
+    if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
+        return put_array(t, out, element, value);
+    }
+    put_number(t, out, ty, value)
+}
+
+/// `element`: the declared element type; the array may have another.
+fn put_array(t: Thread, out: &mut Vec<u8>, element: Ty, array: ObjRef) -> Managed<()> {
+    if array.is_null() {
+        out.extend(NULL_ARRAY.to_le_bytes());
+        return Ok(());
+    }
+    let count = length(array);
+    out.extend((count as u32).to_le_bytes());
+    let Some(actual) = type_of(array).element() else { return invalid(t, "An attribute argument is no array.") };
+    for index in 0..count {
+        let item = if actual.is_value_type() {
+            let size = actual.value_size_bytes().to_managed(t)? as usize;
+            object::box_value(t, actual, element_address(array, index, size))?
+        } else {
+            get_element_ref(array, index)
+        };
+        put_value(t, out, element, item)?;
+    }
+    Ok(())
+}
+
+/// A named argument: kind, type, name, value.
+fn put_named(t: Thread, out: &mut Vec<u8>, is_field: bool, member: ObjRef, value: ObjRef) -> Managed<()> {
+    out.push(if is_field { ElementType::CaField as u8 } else { ElementType::CaProperty as u8 });
+    let (class, getter) = if is_field { ("FieldInfo", "get_FieldType") } else { ("PropertyInfo", "get_PropertyType") };
+    let type_of_member = get(t, "System.Reflection", class, getter, member)?;
+    let ty = match declared(t, type_of_member)? {
+        Declared::Loaded(ty) => {
+            put_kind(t, out, ty)?;
+            ty
+        }
+        Declared::UnfinishedEnum(base) => {
+            out.push(ElementType::CaEnum as u8);
+            put_type_name(t, out, type_of_member)?;
+            base
+        }
+    };
+    let name = get(t, "System.Reflection", "MemberInfo", "get_Name", member)?;
+    put_text(out, name);
+    put_value(t, out, ty, value)
+}
+
+/// `GetBlob(assembly, constructor, arguments, properties, values, fields, values)`
+unsafe extern "C" fn get_blob(
+    t: Thread,
+    _assembly: ObjRef,
+    constructor: ObjRef,
+    arguments: ObjRef,
+    properties: ObjRef,
+    property_values: ObjRef,
+    fields: ObjRef,
+    field_values: ObjRef,
+) -> ObjRef {
+    t.run(|| {
+        if constructor.is_null() {
+            return Err(exceptions::throw_argument_null(t, "con"));
+        }
+        let mut out = PROLOG.to_vec();
+        for index in 0..length(arguments) {
+            let ty = match parameter(t, constructor, index)? {
+                Declared::Loaded(ty) | Declared::UnfinishedEnum(ty) => ty,
+            };
+            put_value(t, &mut out, ty, get_element_ref(arguments, index))?;
+        }
+        out.extend(((length(properties) + length(fields)) as u16).to_le_bytes());
+        for (index, property) in elements(properties).enumerate() {
+            put_named(t, &mut out, false, property, get_element_ref(property_values, index))?;
+        }
+        for (index, field) in elements(fields).enumerate() {
+            put_named(t, &mut out, true, field, get_element_ref(field_values, index))?;
+        }
+        object::new_byte_array(t, &out)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", get_blob as *const ())];

@@ -1,0 +1,337 @@
+//! The fields of the builder classes that the runtime reads, and small readers over them.
+
+use crate::handles::MODULE_BUILDER_HANDLE;
+use crate::known::KnownType;
+use saki_runtime::exceptions;
+use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
+use saki_runtime::type_objects::type_of_object;
+use saki_runtime::{Cell, Managed, ManagedField, ObjRef, Thread, strings};
+use saki_types::emitted::EmittedType;
+use saki_types::method::method_flags;
+use saki_types::universe;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub const EMIT: &str = "System.Reflection.Emit";
+
+macro_rules! fields {
+    ($($name:ident = $class:literal $field:literal;)*) => {
+        $(pub static $name: ManagedField = ManagedField::corlib(EMIT, $class, $field);)*
+    };
+}
+
+macro_rules! classes {
+    ($($name:ident = $class:literal;)*) => {
+        $(pub static $name: KnownType = KnownType::corlib(EMIT, $class);)*
+    };
+}
+
+classes! {
+    TYPE_BUILDER = "TypeBuilder";
+    ENUM_BUILDER = "EnumBuilder";
+    GENERIC_PARAMETER = "GenericTypeParameterBuilder";
+    INSTANTIATION = "TypeBuilderInstantiation";
+    ARRAY_TYPE = "ArrayType";
+    BYREF_TYPE = "ByRefType";
+    POINTER_TYPE = "PointerType";
+    METHOD_BUILDER = "MethodBuilder";
+    CONSTRUCTOR_BUILDER = "ConstructorBuilder";
+    FIELD_BUILDER = "FieldBuilder";
+    METHOD_ON_INSTANTIATION = "MethodOnTypeBuilderInst";
+    CONSTRUCTOR_ON_INSTANTIATION = "ConstructorOnTypeBuilderInst";
+    FIELD_ON_INSTANTIATION = "FieldOnTypeBuilderInst";
+    ARRAY_METHOD = "MonoArrayMethod";
+}
+
+fields! {
+    MODULE_ASSEMBLY = "ModuleBuilder" "assemblyb";
+    MODULE_NAME = "ModuleBuilder" "name";
+    MODULE_FILE = "ModuleBuilder" "fqname";
+    MODULE_NATIVE = "ModuleBuilder" "dynamic_image";
+
+    TYPE_NAME = "TypeBuilder" "tname";
+    TYPE_NAMESPACE = "TypeBuilder" "nspace";
+    TYPE_PARENT = "TypeBuilder" "parent";
+    TYPE_ENCLOSING = "TypeBuilder" "nesting_type";
+    TYPE_INTERFACES = "TypeBuilder" "interfaces";
+    TYPE_METHOD_COUNT = "TypeBuilder" "num_methods";
+    TYPE_METHODS = "TypeBuilder" "methods";
+    TYPE_CONSTRUCTORS = "TypeBuilder" "ctors";
+    TYPE_PROPERTIES = "TypeBuilder" "properties";
+    TYPE_FIELD_COUNT = "TypeBuilder" "num_fields";
+    TYPE_FIELDS = "TypeBuilder" "fields";
+    TYPE_EVENTS = "TypeBuilder" "events";
+    TYPE_ATTRIBUTES = "TypeBuilder" "cattrs";
+    TYPE_FLAGS = "TypeBuilder" "attrs";
+    TYPE_ROW = "TypeBuilder" "table_idx";
+    TYPE_MODULE = "TypeBuilder" "pmodule";
+    TYPE_SIZE = "TypeBuilder" "class_size";
+    TYPE_PACKING = "TypeBuilder" "packing_size";
+    // The runtime's own: address of the `EmittedType`.
+    TYPE_NATIVE = "TypeBuilder" "generic_container";
+    TYPE_PARAMETERS = "TypeBuilder" "generic_params";
+
+    ENUM_TYPE = "EnumBuilder" "_tb";
+
+    PARAMETER_METHOD = "GenericTypeParameterBuilder" "mbuilder";
+    PARAMETER_NAME = "GenericTypeParameterBuilder" "name";
+    PARAMETER_INDEX = "GenericTypeParameterBuilder" "index";
+    PARAMETER_BASE = "GenericTypeParameterBuilder" "base_type";
+    PARAMETER_INTERFACES = "GenericTypeParameterBuilder" "iface_constraints";
+    PARAMETER_ATTRIBUTES = "GenericTypeParameterBuilder" "cattrs";
+    PARAMETER_FLAGS = "GenericTypeParameterBuilder" "attrs";
+
+    INSTANTIATION_DEFINITION = "TypeBuilderInstantiation" "generic_type";
+    INSTANTIATION_ARGUMENTS = "TypeBuilderInstantiation" "type_arguments";
+    SYMBOL_ELEMENT = "SymbolType" "m_baseType";
+    ARRAY_RANK = "ArrayType" "rank";
+
+    METHOD_NAME = "MethodBuilder" "name";
+    METHOD_RETURN = "MethodBuilder" "rtype";
+    METHOD_CODE = "MethodBuilder" "code";
+    METHOD_OVERRIDES = "MethodBuilder" "override_methods";
+    METHOD_LIBRARY = "MethodBuilder" "pi_dll";
+    METHOD_IMPORT = "MethodBuilder" "pi_entry";
+    METHOD_CHARSET = "MethodBuilder" "charset";
+    METHOD_IMPORT_FLAGS = "MethodBuilder" "extra_flags";
+    METHOD_CONVENTION = "MethodBuilder" "native_cc";
+    METHOD_PARAMETERS = "MethodBuilder" "generic_params";
+    METHOD_RETURN_REQUIRED = "MethodBuilder" "returnModReq";
+    METHOD_RETURN_OPTIONAL = "MethodBuilder" "returnModOpt";
+
+    FIELD_FLAGS = "FieldBuilder" "attrs";
+    FIELD_TYPE = "FieldBuilder" "type";
+    FIELD_NAME = "FieldBuilder" "name";
+    FIELD_DEFAULT = "FieldBuilder" "def_value";
+    FIELD_OFFSET = "FieldBuilder" "offset";
+    FIELD_OWNER = "FieldBuilder" "typeb";
+    FIELD_DATA = "FieldBuilder" "rva_data";
+    FIELD_ATTRIBUTES = "FieldBuilder" "cattrs";
+    FIELD_MARSHAL = "FieldBuilder" "marshal_info";
+    FIELD_NATIVE = "FieldBuilder" "handle";
+    FIELD_REQUIRED = "FieldBuilder" "modReq";
+    FIELD_OPTIONAL = "FieldBuilder" "modOpt";
+
+    PROPERTY_FLAGS = "PropertyBuilder" "attrs";
+    PROPERTY_NAME = "PropertyBuilder" "name";
+    PROPERTY_TYPE = "PropertyBuilder" "type";
+    PROPERTY_PARAMETERS = "PropertyBuilder" "parameters";
+    PROPERTY_ATTRIBUTES = "PropertyBuilder" "cattrs";
+    PROPERTY_DEFAULT = "PropertyBuilder" "def_value";
+    PROPERTY_SETTER = "PropertyBuilder" "set_method";
+    PROPERTY_GETTER = "PropertyBuilder" "get_method";
+    PROPERTY_ROW = "PropertyBuilder" "table_idx";
+    PROPERTY_RETURN_REQUIRED = "PropertyBuilder" "returnModReq";
+    PROPERTY_RETURN_OPTIONAL = "PropertyBuilder" "returnModOpt";
+    PROPERTY_REQUIRED = "PropertyBuilder" "paramModReq";
+    PROPERTY_OPTIONAL = "PropertyBuilder" "paramModOpt";
+    PROPERTY_CONVENTION = "PropertyBuilder" "callingConvention";
+
+    EVENT_NAME = "EventBuilder" "name";
+    EVENT_TYPE = "EventBuilder" "type";
+    EVENT_ATTRIBUTES = "EventBuilder" "cattrs";
+    EVENT_ADD = "EventBuilder" "add_method";
+    EVENT_REMOVE = "EventBuilder" "remove_method";
+    EVENT_RAISE = "EventBuilder" "raise_method";
+    EVENT_OTHERS = "EventBuilder" "other_methods";
+    EVENT_FLAGS = "EventBuilder" "attrs";
+    EVENT_ROW = "EventBuilder" "table_idx";
+
+    ARGUMENT_NAME = "ParameterBuilder" "name";
+    ARGUMENT_ATTRIBUTES = "ParameterBuilder" "cattrs";
+    ARGUMENT_MARSHAL = "ParameterBuilder" "marshal_info";
+    ARGUMENT_FLAGS = "ParameterBuilder" "attrs";
+    ARGUMENT_POSITION = "ParameterBuilder" "position";
+    ARGUMENT_DEFAULT = "ParameterBuilder" "def_value";
+
+    ATTRIBUTE_CONSTRUCTOR = "CustomAttributeBuilder" "ctor";
+    ATTRIBUTE_DATA = "CustomAttributeBuilder" "data";
+
+    METHOD_INSTANCE_TYPE = "MethodOnTypeBuilderInst" "instantiation";
+    METHOD_INSTANCE_BASE = "MethodOnTypeBuilderInst" "base_method";
+    METHOD_INSTANCE_ARGUMENTS = "MethodOnTypeBuilderInst" "method_arguments";
+    CONSTRUCTOR_INSTANCE_TYPE = "ConstructorOnTypeBuilderInst" "instantiation";
+    CONSTRUCTOR_INSTANCE_BASE = "ConstructorOnTypeBuilderInst" "cb";
+    FIELD_INSTANCE_TYPE = "FieldOnTypeBuilderInst" "instantiation";
+    FIELD_INSTANCE_BASE = "FieldOnTypeBuilderInst" "fb";
+
+    ARRAY_METHOD_PARENT = "MonoArrayMethod" "parent";
+    ARRAY_METHOD_RETURN = "MonoArrayMethod" "ret";
+    ARRAY_METHOD_PARAMETERS = "MonoArrayMethod" "parameters";
+    ARRAY_METHOD_NAME = "MonoArrayMethod" "name";
+    ARRAY_METHOD_CONVENTION = "MonoArrayMethod" "call_conv";
+
+    HELPER_ARGUMENTS = "SignatureHelper" "arguments";
+    HELPER_RETURN = "SignatureHelper" "returnType";
+    HELPER_CONVENTIONS = "SignatureHelper" "callConv";
+    HELPER_UNMANAGED = "SignatureHelper" "unmanagedCallConv";
+
+    GENERATOR_CODE = "ILGenerator" "code";
+    GENERATOR_LENGTH = "ILGenerator" "code_len";
+    GENERATOR_STACK = "ILGenerator" "max_stack";
+    GENERATOR_LOCALS = "ILGenerator" "locals";
+}
+
+pub static LOCAL_TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
+pub static LOCAL_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
+
+/// What MethodBuilder and ConstructorBuilder have in common.
+pub struct MethodFields {
+    pub handle: ManagedField,
+    pub parameters: ManagedField,
+    pub flags: ManagedField,
+    pub impl_flags: ManagedField,
+    pub row: ManagedField,
+    pub generator: ManagedField,
+    pub owner: ManagedField,
+    pub arguments: ManagedField,
+    pub attributes: ManagedField,
+    pub conventions: ManagedField,
+    pub init_locals: ManagedField,
+    pub required: ManagedField,
+    pub optional: ManagedField,
+}
+
+impl MethodFields {
+    const fn of(class: &'static str) -> Self {
+        MethodFields {
+            handle: ManagedField::corlib(EMIT, class, "mhandle"),
+            parameters: ManagedField::corlib(EMIT, class, "parameters"),
+            flags: ManagedField::corlib(EMIT, class, "attrs"),
+            impl_flags: ManagedField::corlib(EMIT, class, "iattrs"),
+            row: ManagedField::corlib(EMIT, class, "table_idx"),
+            generator: ManagedField::corlib(EMIT, class, "ilgen"),
+            owner: ManagedField::corlib(EMIT, class, "type"),
+            arguments: ManagedField::corlib(EMIT, class, "pinfo"),
+            attributes: ManagedField::corlib(EMIT, class, "cattrs"),
+            conventions: ManagedField::corlib(EMIT, class, "call_conv"),
+            init_locals: ManagedField::corlib(EMIT, class, "init_locals"),
+            required: ManagedField::corlib(EMIT, class, "paramModReq"),
+            optional: ManagedField::corlib(EMIT, class, "paramModOpt"),
+        }
+    }
+}
+
+static METHOD: MethodFields = MethodFields::of("MethodBuilder");
+static CONSTRUCTOR: MethodFields = MethodFields::of("ConstructorBuilder");
+
+/// The fields of a MethodBuilder or ConstructorBuilder; None for objects of other classes.
+pub fn method_fields(object: ObjRef) -> Option<&'static MethodFields> {
+    let class = type_of(object);
+    if METHOD_BUILDER.is(class) { Some(&METHOD) } else { CONSTRUCTOR_BUILDER.is(class).then_some(&CONSTRUCTOR) }
+}
+
+pub fn is_method_builder(object: ObjRef) -> bool {
+    METHOD_BUILDER.is(type_of(object))
+}
+
+/// The name of a MethodBuilder or ConstructorBuilder.
+pub fn method_name(object: ObjRef, fields: &MethodFields) -> String {
+    if is_method_builder(object) {
+        return text(METHOD_NAME.get_ref(object));
+    }
+    let is_static = fields.flags.get::<i32>(object) as u16 & method_flags::STATIC != 0;
+    if is_static { ".cctor" } else { ".ctor" }.to_string()
+}
+
+/// The text of a string; empty for null.
+pub fn text(object: ObjRef) -> String {
+    if object.is_null() { String::new() } else { strings::to_rust(object) }
+}
+
+/// The length of an array; 0 for null.
+pub fn length(array: ObjRef) -> usize {
+    if array.is_null() { 0 } else { array_length(array) }
+}
+
+/// The elements of an array of references that are not null; none for null.
+pub fn elements(array: ObjRef) -> impl Iterator<Item = ObjRef> {
+    (0..length(array)).map(move |index| get_element_ref(array, index)).filter(|item| !item.is_null())
+}
+
+/// The bytes of a byte[]; none for null.
+pub fn bytes(array: ObjRef) -> Vec<u8> {
+    if array.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: a byte[] of this length; nothing here is a safepoint.
+    unsafe { std::slice::from_raw_parts(element_address(array, 0, 1), array_length(array)) }.to_vec()
+}
+
+/// The methods of a TypeBuilder in the order of their rows: constructors first.
+pub fn methods_of(builder: ObjRef) -> impl Iterator<Item = ObjRef> {
+    let count = TYPE_METHOD_COUNT.get::<i32>(builder).max(0) as usize;
+    elements(TYPE_CONSTRUCTORS.get_ref(builder)).chain(elements(TYPE_METHODS.get_ref(builder)).take(count))
+}
+
+/// The fields of a TypeBuilder in the order of their rows.
+pub fn fields_of(builder: ObjRef) -> impl Iterator<Item = ObjRef> {
+    let count = TYPE_FIELD_COUNT.get::<i32>(builder).max(0) as usize;
+    elements(TYPE_FIELDS.get_ref(builder)).take(count)
+}
+
+/// The TypeBuilder itself, or that of an EnumBuilder.
+pub fn type_builder(object: ObjRef) -> Option<ObjRef> {
+    let class = type_of(object);
+    if ENUM_BUILDER.is(class) {
+        return Some(ENUM_TYPE.get_ref(object));
+    }
+    TYPE_BUILDER.is(class).then_some(object)
+}
+
+/// Whether a TypeBuilder makes a value type: by its parent, as ECMA-335 §II.10.1.3 says.
+pub fn is_value_type(builder: ObjRef) -> bool {
+    let parent = TYPE_PARENT.get_ref(builder);
+    if parent.is_null() || type_builder(parent).is_some() {
+        return false;
+    }
+    type_of_object(parent).is_some_and(|parent| parent == universe().value_type() || parent == universe().enum_type())
+}
+
+/// The native side of a TypeBuilder, made on first use.
+///
+/// # Errors
+/// NotSupportedException when its module is no builder's.
+pub fn emitted_type(t: Thread, builder: ObjRef) -> Managed<&'static EmittedType> {
+    // SAFETY: an aligned word inside a live object that only this function writes.
+    let cell = unsafe { AtomicUsize::from_ptr(TYPE_NATIVE.address(builder)) };
+    // Acquire: pairs with the Release below.
+    let known = cell.load(Ordering::Acquire);
+    if known != 0 {
+        // SAFETY: the address of a leaked `EmittedType`, stored below.
+        return Ok(unsafe { &*(known as *const EmittedType) });
+    }
+    let module = TYPE_MODULE.get_ref(builder);
+    // SAFETY: 0 or the address of an `Image`.
+    let Some(image) = (unsafe { crate::handles::image(MODULE_BUILDER_HANDLE.get(module)) }) else {
+        return Err(exceptions::throw(t, "System", "NotSupportedException", "The module of the type is no builder's."));
+    };
+    let outer = TYPE_ENCLOSING.get_ref(builder);
+    let enclosing = match (!outer.is_null()).then(|| type_builder(outer)).flatten() {
+        Some(outer) => Some(emitted_type(t, outer)?),
+        None => None,
+    };
+    let (namespace, name) = (text(TYPE_NAMESPACE.get_ref(builder)), text(TYPE_NAME.get_ref(builder)));
+    let made = EmittedType::new(image, namespace, name, enclosing, TYPE_ROW.get::<i32>(builder) as u32);
+    let root = Cell::new(builder);
+    made.builder_cell.store(root.address(), Ordering::Relaxed);
+    // Release: publishes what was made; two threads may make it at once, the first wins.
+    match cell.compare_exchange(0, made as *const EmittedType as usize, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(made),
+        Err(earlier) => {
+            root.set(ObjRef::NULL);
+            // SAFETY: as above.
+            Ok(unsafe { &*(earlier as *const EmittedType) })
+        }
+    }
+}
+
+/// The TypeBuilder of a type.
+pub fn builder_of(emitted: &EmittedType) -> ObjRef {
+    // Relaxed: stored before the type was published.
+    let address = emitted.builder_cell.load(Ordering::Relaxed);
+    if address == 0 {
+        return ObjRef::NULL;
+    }
+    // SAFETY: the address of a cell that lives for ever.
+    unsafe { Cell::from_address(address) }.get()
+}

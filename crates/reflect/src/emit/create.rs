@@ -1,0 +1,135 @@
+//! `TypeBuilder.CreateType`: from builder objects to a type of the runtime.
+
+use super::builders::{self as b, emitted_type, method_fields};
+use super::encoder::{Encoder, Scope};
+use super::tokens::{EmittedModule, require_module};
+use crate::assembly_loading::call_domain;
+use crate::cache::{self, Kind};
+use crate::handles::address;
+use saki_metadata::writer::ImageSpec;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::invoke::Slot;
+use saki_runtime::type_objects::{bind_type, type_object};
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, vm};
+use saki_types::emitted::{EmittedType, ShownTokens, set_finish_hook};
+use saki_types::{LoadErrorKind, Ty};
+
+/// Row of the type that every module which can run gets for the wrappers of its methods; Saki has no use for it.
+const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
+
+/// Lets the program finish a type that code or a signature needs.
+pub fn install_hooks() {
+    set_finish_hook(|emitted| {
+        let t = Thread::current();
+        let builder = b::builder_of(emitted);
+        if builder.is_null() || vm::domain_object().is_null() || !t.pending().is_null() {
+            return;
+        }
+        // What a handler throws counts as "not finished".
+        if call_domain(t, "DoTypeBuilderResolve", &[Slot::from_ref(builder)]).is_err() {
+            t.take_pending();
+        }
+    });
+}
+
+/// Rows of the type alone, with the types around it as stubs.
+fn encode(
+    t: Thread,
+    builder: ObjRef,
+    emitted: &'static EmittedType,
+    module: &'static EmittedModule,
+) -> Managed<(Encoder, ShownTokens)> {
+    let mut encoder = Encoder::new(t, module, Scope::Type { own: emitted, references: Vec::new() });
+    let mut shown = ShownTokens::default();
+    for method in b::methods_of(builder) {
+        let Some(fields) = method_fields(method) else { continue };
+        let row = fields.row.get::<i32>(method) as u32;
+        shown.methods.push(Token::new(TableId::MethodDef, row));
+        encoder.method_rows.insert(row, shown.methods.len() as u32);
+    }
+    shown.fields.extend(b::fields_of(builder).map(|_| module.fresh(TableId::Field)));
+    let rows = |table, list, field: &'static saki_runtime::ManagedField| {
+        b::elements(list).map(move |item| Token::new(table, field.get::<i32>(item) as u32))
+    };
+    shown.properties.extend(rows(TableId::Property, b::TYPE_PROPERTIES.get_ref(builder), &b::PROPERTY_ROW));
+    shown.events.extend(rows(TableId::Event, b::TYPE_EVENTS.get_ref(builder), &b::EVENT_ROW));
+
+    let name = emitted.module.meta.path().display().to_string();
+    let module_name = encoder.string(&name);
+    let mvid = encoder.image.heaps.guid([0; 16]).0;
+    encoder.image.tables.add(TableId::Module, &[0, module_name, mvid, 0, 0]);
+    if emitted.own_row() != 1 {
+        let global = encoder.string("<Module>");
+        encoder.image.tables.add(TableId::TypeDef, &[0, global, 0, 0, 1, 1]);
+    }
+    let mut around = Vec::new();
+    let mut at = emitted.enclosing;
+    while let Some(outer) = at {
+        around.push(outer);
+        at = outer.enclosing;
+    }
+    for outer in around.into_iter().rev() {
+        let row = encoder.add_type_row(outer, 0, Token::NIL);
+        if outer.enclosing.is_some() {
+            encoder.image.tables.add(TableId::NestedClass, &[row, row - 1]);
+        }
+    }
+    encoder.add_type(builder, emitted)?;
+    Ok((encoder, shown))
+}
+
+fn create(t: Thread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Ty> {
+    let module_object = b::TYPE_MODULE.get_ref(builder);
+    let module = require_module(t, module_object)?;
+    let (encoder, shown) = encode(t, builder, emitted, module)?;
+    let Scope::Type { references, .. } = encoder.scope else { unreachable!("made above") };
+    let fields: Vec<Token> = shown.fields.clone();
+    let ty = emitted.create(encoder.image.finish(&ImageSpec::default()), references, shown).to_managed(t)?;
+    cache::get_or_make(Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
+    bind_type(builder, ty);
+    for (index, method) in b::methods_of(builder).enumerate() {
+        if let Some(fields) = method_fields(method) {
+            fields.handle.set(method, address(ty.method_by_rid(index as u32 + 1).to_managed(t)?));
+        }
+    }
+    for (index, field) in b::fields_of(builder).enumerate() {
+        let made = ty.field_by_rid(index as u32 + 1).to_managed(t)?;
+        b::FIELD_NATIVE.set(field, address(made));
+        if let Some(&token) = fields.get(index) {
+            module.name(token, super::tokens::Named::Field(made));
+        }
+    }
+    // What is wrong with the type as a whole is reported now; what waits for other types, when it is used.
+    for check in [ty.parent().map(drop), ty.vtable_layout().map(drop)] {
+        match check {
+            Err(error) if error.kind != LoadErrorKind::UnfinishedType => return Err(error).to_managed(t),
+            _ => {}
+        }
+    }
+    Ok(ty)
+}
+
+/// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that
+/// nobody sees.
+unsafe extern "C" fn create_runtime_class(t: Thread, builder: ObjRef) -> ObjRef {
+    t.run(|| {
+        if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
+            return Ok(ObjRef::NULL);
+        }
+        let emitted = emitted_type(t, builder)?;
+        let ty = match emitted.created() {
+            Some(ty) => ty,
+            None => create(t, builder, emitted)?,
+        };
+        type_object(t, ty)
+    })
+}
+
+/// `EnumBuilder.setup_enum_type(Type)`: whether a type is an enum is read from its parent.
+unsafe extern "C" fn setup_enum_type(_t: Thread, _this: ObjRef, _builder: ObjRef) {}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.Emit.TypeBuilder::create_runtime_class", create_runtime_class as *const ()),
+    ("System.Reflection.Emit.EnumBuilder::setup_enum_type", setup_enum_type as *const ()),
+];

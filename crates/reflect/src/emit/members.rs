@@ -1,0 +1,390 @@
+//! Tokens of methods and fields, and signatures of builders' members.
+
+use super::builders::{self as b, MethodFields, elements, emitted_type, length, method_fields, text, type_builder};
+use super::encoder::{Encoder, reference_to};
+use crate::handles::{field_of, method_of};
+use saki_metadata::writer::put_compressed;
+use saki_metadata::{ElementType, MethodSigRaw, TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::{get_element_ref, type_of};
+use saki_runtime::type_objects::type_of_object;
+use saki_runtime::{Managed, ObjRef};
+use saki_types::emitted::TypeReference;
+use saki_types::method::method_flags;
+use saki_types::{Field, LoadError, Method, Ty};
+
+/// Kinds and flags in the first byte of a signature. ECMA-335 §II.23.2.
+pub mod first_byte {
+    pub const VARARG: u8 = 5;
+    pub const FIELD: u8 = 6;
+    pub const PROPERTY: u8 = 8;
+    pub const METHOD_SPEC: u8 = 10;
+    pub const GENERIC: u8 = 0x10;
+    pub const HAS_THIS: u8 = 0x20;
+    pub const EXPLICIT_THIS: u8 = 0x40;
+}
+
+/// System.Reflection.CallingConventions.
+pub mod conventions {
+    pub const VARARG: i32 = 2;
+    pub const HAS_THIS: i32 = 0x20;
+    pub const EXPLICIT_THIS: i32 = 0x40;
+}
+
+/// Element `index` of an array of arrays; null where there is none.
+pub fn nested_list(array: ObjRef, index: usize) -> ObjRef {
+    if index < length(array) { get_element_ref(array, index) } else { ObjRef::NULL }
+}
+
+/// The undecoded signature of a method's definition; None for methods of arrays.
+fn raw_signature(method: &'static Method) -> Result<Option<MethodSigRaw>, LoadError> {
+    let Some(rid) = method.rid() else { return Ok(None) };
+    let meta = &method.image().meta;
+    let row = meta.method_def(rid)?;
+    Ok(Some(saki_metadata::parse_method_sig(meta.blob(row.signature)?)?))
+}
+
+impl Encoder {
+    fn member_ref(&mut self, class: Token, name: &str, signature: &[u8]) -> Token {
+        let (name, signature) = (self.image.heaps.string(name), self.image.heaps.blob(signature));
+        let tables = &mut self.image.tables;
+        let make = || tables.add(TableId::MemberRef, &[class.0, name.0, signature.0]);
+        Token::new(TableId::MemberRef, *self.member_refs.entry((class, name, signature)).or_insert_with(make))
+    }
+
+    /// The signature of a MethodBuilder or ConstructorBuilder. `extra`: types of the variable arguments of a call site.
+    pub fn builder_signature(
+        &mut self,
+        object: ObjRef,
+        fields: &MethodFields,
+        extra: Option<ObjRef>,
+    ) -> Managed<Vec<u8>> {
+        let is_method = b::is_method_builder(object);
+        let conventions = fields.conventions.get::<i32>(object);
+        let is_static = fields.flags.get::<i32>(object) as u16 & method_flags::STATIC != 0;
+        let generic = if is_method { length(b::METHOD_PARAMETERS.get_ref(object)) } else { 0 };
+        let mut first = if is_static { 0 } else { first_byte::HAS_THIS };
+        if conventions & conventions::VARARG != 0 {
+            first |= first_byte::VARARG;
+        }
+        if conventions & conventions::EXPLICIT_THIS != 0 {
+            first |= first_byte::EXPLICIT_THIS;
+        }
+        let mut out = vec![first];
+        if generic != 0 {
+            out[0] |= first_byte::GENERIC;
+            put_compressed(&mut out, generic as u32);
+        }
+        let parameters = fields.parameters.get_ref(object);
+        put_compressed(&mut out, (length(parameters) + extra.map_or(0, length)) as u32);
+        let ret = if is_method { b::METHOD_RETURN.get_ref(object) } else { ObjRef::NULL };
+        if ret.is_null() {
+            out.push(ElementType::Void as u8);
+        } else {
+            let required = b::METHOD_RETURN_REQUIRED.get_ref(object);
+            let optional = b::METHOD_RETURN_OPTIONAL.get_ref(object);
+            self.put_modified(&mut out, ret, required, optional)?;
+        }
+        let (required, optional) = (fields.required.get_ref(object), fields.optional.get_ref(object));
+        for index in 0..length(parameters) {
+            let parameter = get_element_ref(parameters, index);
+            self.put_modified(&mut out, parameter, nested_list(required, index), nested_list(optional, index))?;
+        }
+        self.put_variable(&mut out, extra)?;
+        Ok(out)
+    }
+
+    /// The sentinel and what follows it at a vararg call site.
+    fn put_variable(&mut self, out: &mut Vec<u8>, extra: Option<ObjRef>) -> Managed<()> {
+        if let Some(extra) = extra.filter(|&list| length(list) != 0) {
+            out.push(ElementType::Sentinel as u8);
+            for index in 0..length(extra) {
+                self.put_type(out, get_element_ref(extra, index))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name and signature of the definition of a method object: a builder or a method of the runtime.
+    fn definition_of(&mut self, object: ObjRef) -> Managed<(String, Vec<u8>)> {
+        if let Some(fields) = method_fields(object) {
+            return Ok((b::method_name(object, fields), self.builder_signature(object, fields, None)?));
+        }
+        match method_of(object) {
+            Some(method) => Ok((method.name.to_string(), self.method_signature(method, None)?)),
+            None => {
+                let class = type_of(object).full_name();
+                self.not_supported(&format!("A method of class {class} cannot be named by code."))
+            }
+        }
+    }
+
+    fn method_signature(&mut self, method: &'static Method, extra: Option<ObjRef>) -> Managed<Vec<u8>> {
+        let mut out = Vec::new();
+        match raw_signature(method).to_managed(self.t)? {
+            Some(raw) if extra.is_none() => self.put_raw_method(&mut out, method.image(), &raw)?,
+            Some(raw) => {
+                out.push(first_byte::VARARG | if raw.has_this { first_byte::HAS_THIS } else { 0 });
+                put_compressed(&mut out, (raw.params.len() + extra.map_or(0, length)) as u32);
+                self.put_raw_type(&mut out, method.image(), &raw.ret)?;
+                for param in &raw.params {
+                    self.put_raw_type(&mut out, method.image(), param)?;
+                }
+                self.put_variable(&mut out, extra)?;
+            }
+            None => {
+                let sig = method.sig().to_managed(self.t)?;
+                self.put_method_sig(&mut out, sig)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// What the members of a type are named by: its definition, or a TypeSpec.
+    fn class_token(&mut self, owner: Ty) -> Managed<Token> {
+        if !owner.is_array() && owner.args.is_empty() {
+            return self.definition_token(reference_to(owner));
+        }
+        let mut signature = Vec::new();
+        self.put_ty(&mut signature, owner)?;
+        Ok(self.type_spec(&signature))
+    }
+
+    /// MethodDef, MemberRef or MethodSpec of a method object.
+    ///
+    /// # Errors
+    /// NotSupportedException for objects of other classes.
+    pub fn method_token(&mut self, object: ObjRef) -> Managed<Token> {
+        if object.is_null() {
+            return self.not_supported("A token for no method.");
+        }
+        let class = type_of(object);
+        if let Some(fields) = method_fields(object) {
+            return self.builder_token(object, fields, None);
+        }
+        if b::METHOD_ON_INSTANTIATION.is(class) {
+            let owner = b::METHOD_INSTANCE_TYPE.get_ref(object);
+            let generic = self.method_on(owner, b::METHOD_INSTANCE_BASE.get_ref(object))?;
+            let arguments = b::METHOD_INSTANCE_ARGUMENTS.get_ref(object);
+            if arguments.is_null() {
+                return Ok(generic);
+            }
+            let mut signature = vec![first_byte::METHOD_SPEC];
+            put_compressed(&mut signature, length(arguments) as u32);
+            for index in 0..length(arguments) {
+                self.put_type(&mut signature, get_element_ref(arguments, index))?;
+            }
+            return Ok(self.method_spec(generic, &signature));
+        }
+        if b::CONSTRUCTOR_ON_INSTANTIATION.is(class) {
+            let owner = b::CONSTRUCTOR_INSTANCE_TYPE.get_ref(object);
+            return self.method_on(owner, b::CONSTRUCTOR_INSTANCE_BASE.get_ref(object));
+        }
+        if b::ARRAY_METHOD.is(class) {
+            return self.array_method_token(object);
+        }
+        match method_of(object) {
+            Some(method) => self.loaded_method_token(method),
+            None => self.not_supported(&format!("Code cannot name a method of class {}.", class.full_name())),
+        }
+    }
+
+    /// A method of a builder, at a vararg call site with the types of its variable arguments.
+    fn builder_token(&mut self, object: ObjRef, fields: &MethodFields, extra: Option<ObjRef>) -> Managed<Token> {
+        let builder = fields.owner.get_ref(object);
+        let emitted = emitted_type(self.t, builder)?;
+        let is_generic = !b::TYPE_PARAMETERS.get_ref(builder).is_null();
+        let own = self.own_row(emitted).filter(|_| !is_generic).and_then(|_| {
+            let row = self.method_rows.get(&(fields.row.get::<i32>(object) as u32))?;
+            Some(Token::new(TableId::MethodDef, *row))
+        });
+        let class = match own {
+            Some(own) if extra.is_none() => return Ok(own),
+            Some(own) => own,
+            None => self.type_token(builder, true)?,
+        };
+        let signature = self.builder_signature(object, fields, extra)?;
+        Ok(self.member_ref(class, &b::method_name(object, fields), &signature))
+    }
+
+    /// The method of `owner` that `base` defines.
+    fn method_on(&mut self, owner: ObjRef, base: ObjRef) -> Managed<Token> {
+        let is_instantiation = b::INSTANTIATION.is(type_of(owner))
+            || type_builder(owner).is_none() && type_of_object(owner).is_some_and(|ty| !ty.args.is_empty());
+        if !is_instantiation {
+            return self.method_token(base);
+        }
+        let class = self.type_token(owner, true)?;
+        let (name, signature) = self.definition_of(base)?;
+        Ok(self.member_ref(class, &name, &signature))
+    }
+
+    fn array_method_token(&mut self, object: ObjRef) -> Managed<Token> {
+        let mut signature = Vec::new();
+        self.put_type(&mut signature, b::ARRAY_METHOD_PARENT.get_ref(object))?;
+        let class = self.type_spec(&signature);
+        let has_this = b::ARRAY_METHOD_CONVENTION.get::<i32>(object) & conventions::HAS_THIS != 0;
+        let mut signature = vec![if has_this { first_byte::HAS_THIS } else { 0 }];
+        let parameters = b::ARRAY_METHOD_PARAMETERS.get_ref(object);
+        put_compressed(&mut signature, length(parameters) as u32);
+        let ret = b::ARRAY_METHOD_RETURN.get_ref(object);
+        if ret.is_null() {
+            signature.push(ElementType::Void as u8);
+        } else {
+            self.put_type(&mut signature, ret)?;
+        }
+        for parameter in elements(parameters) {
+            self.put_type(&mut signature, parameter)?;
+        }
+        Ok(self.member_ref(class, &text(b::ARRAY_METHOD_NAME.get_ref(object)), &signature))
+    }
+
+    fn method_spec(&mut self, generic: Token, signature: &[u8]) -> Token {
+        let blob = self.image.heaps.blob(signature);
+        let tables = &mut self.image.tables;
+        let make = || tables.add(TableId::MethodSpec, &[generic.0, blob.0]);
+        Token::new(TableId::MethodSpec, *self.method_specs.entry((generic, blob)).or_insert_with(make))
+    }
+
+    /// The token of a method of the runtime.
+    pub fn loaded_method_token(&mut self, method: &'static Method) -> Managed<Token> {
+        let definition = method.definition.unwrap_or(method);
+        let own = definition.owner.args.is_empty().then(|| definition.image().emitted_type()).flatten();
+        let own = own.and_then(|emitted| self.own_rows(emitted)).zip(definition.rid());
+        let generic = match own {
+            Some((rows, rid)) => Token::new(TableId::MethodDef, rows.first_method + rid - 1),
+            None => {
+                let class = self.class_token(definition.owner)?;
+                let signature = self.method_signature(definition, None)?;
+                self.member_ref(class, definition.name, &signature)
+            }
+        };
+        if method.definition.is_none() {
+            return Ok(generic);
+        }
+        let mut signature = vec![first_byte::METHOD_SPEC];
+        put_compressed(&mut signature, method.generic_args.len() as u32);
+        for arg in method.generic_args {
+            self.put_ty(&mut signature, arg)?;
+        }
+        Ok(self.method_spec(generic, &signature))
+    }
+
+    /// A vararg call site.
+    pub fn vararg_token(&mut self, object: ObjRef, extra: ObjRef) -> Managed<Token> {
+        if let Some(fields) = method_fields(object) {
+            return self.builder_token(object, fields, Some(extra));
+        }
+        let Some(method) = method_of(object) else {
+            return self.not_supported("A variable argument list needs a method of the runtime or a builder.");
+        };
+        let class = self.class_token(method.owner)?;
+        let signature = self.method_signature(method, Some(extra))?;
+        Ok(self.member_ref(class, method.name, &signature))
+    }
+
+    /// Field or MemberRef of a field object.
+    ///
+    /// # Errors
+    /// NotSupportedException for objects of other classes.
+    pub fn field_token(&mut self, object: ObjRef) -> Managed<Token> {
+        if object.is_null() {
+            return self.not_supported("A token for no field.");
+        }
+        let class = type_of(object);
+        if b::FIELD_BUILDER.is(class) {
+            return self.field_builder_token(object);
+        }
+        if b::FIELD_ON_INSTANTIATION.is(class) {
+            let owner = self.type_token(b::FIELD_INSTANCE_TYPE.get_ref(object), true)?;
+            let base = b::FIELD_INSTANCE_BASE.get_ref(object);
+            let (name, signature) = if b::FIELD_BUILDER.is(type_of(base)) {
+                (text(b::FIELD_NAME.get_ref(base)), self.field_signature(base)?)
+            } else {
+                match field_of(base) {
+                    Some(field) => (field.name.to_string(), self.loaded_field_signature(field)?),
+                    None => return self.not_supported("Code cannot name this field."),
+                }
+            };
+            return Ok(self.member_ref(owner, &name, &signature));
+        }
+        match field_of(object) {
+            Some(field) => self.loaded_field_token(field),
+            None => self.not_supported(&format!("Code cannot name a field of class {}.", class.full_name())),
+        }
+    }
+
+    fn field_builder_token(&mut self, object: ObjRef) -> Managed<Token> {
+        let builder = b::FIELD_OWNER.get_ref(object);
+        let emitted = emitted_type(self.t, builder)?;
+        if b::TYPE_PARAMETERS.get_ref(builder).is_null()
+            && let Some(rows) = self.own_rows(emitted)
+            && let Some(index) = b::fields_of(builder).position(|field| field == object)
+        {
+            return Ok(Token::new(TableId::Field, rows.first_field + index as u32));
+        }
+        let class = self.type_token(builder, true)?;
+        let signature = self.field_signature(object)?;
+        Ok(self.member_ref(class, &text(b::FIELD_NAME.get_ref(object)), &signature))
+    }
+
+    /// The signature of a FieldBuilder.
+    pub fn field_signature(&mut self, object: ObjRef) -> Managed<Vec<u8>> {
+        let mut out = vec![first_byte::FIELD];
+        let (required, optional) = (b::FIELD_REQUIRED.get_ref(object), b::FIELD_OPTIONAL.get_ref(object));
+        self.put_modified(&mut out, b::FIELD_TYPE.get_ref(object), required, optional)?;
+        Ok(out)
+    }
+
+    fn loaded_field_signature(&mut self, field: &'static Field) -> Managed<Vec<u8>> {
+        let meta = &field.image.meta;
+        let raw = meta.field(field.rid).and_then(|row| saki_metadata::parse_field_sig(meta.blob(row.signature)?));
+        let raw = raw.map_err(LoadError::from).to_managed(self.t)?;
+        let mut out = vec![first_byte::FIELD];
+        self.put_raw_type(&mut out, field.image, &raw)?;
+        Ok(out)
+    }
+
+    /// The token of a field of the runtime.
+    pub fn loaded_field_token(&mut self, field: &'static Field) -> Managed<Token> {
+        if field.owner.args.is_empty()
+            && let TypeReference::Emitted(emitted) = reference_to(field.owner)
+            && let Some(rows) = self.own_rows(emitted)
+        {
+            return Ok(Token::new(TableId::Field, rows.first_field + field.rid - 1));
+        }
+        let class = self.class_token(field.owner)?;
+        let signature = self.loaded_field_signature(field)?;
+        Ok(self.member_ref(class, field.name, &signature))
+    }
+
+    /// The signature of a SignatureHelper for `calli`.
+    pub fn call_signature(&mut self, helper: ObjRef) -> Managed<Vec<u8>> {
+        let flags = b::HELPER_CONVENTIONS.get::<i32>(helper);
+        // System.Runtime.InteropServices.CallingConvention counts from 1, Winapi; that is C here.
+        let mut first = match b::HELPER_UNMANAGED.get::<i32>(helper) {
+            0 if flags & conventions::VARARG != 0 => first_byte::VARARG,
+            0 => 0,
+            convention => (convention - 1).clamp(1, 4) as u8,
+        };
+        if flags & conventions::HAS_THIS != 0 {
+            first |= first_byte::HAS_THIS;
+        }
+        if flags & conventions::EXPLICIT_THIS != 0 {
+            first |= first_byte::EXPLICIT_THIS;
+        }
+        let mut out = vec![first];
+        let arguments = b::HELPER_ARGUMENTS.get_ref(helper);
+        put_compressed(&mut out, length(arguments) as u32);
+        let ret = b::HELPER_RETURN.get_ref(helper);
+        if ret.is_null() {
+            out.push(ElementType::Void as u8);
+        } else {
+            self.put_type(&mut out, ret)?;
+        }
+        for argument in elements(arguments) {
+            self.put_type(&mut out, argument)?;
+        }
+        Ok(out)
+    }
+}

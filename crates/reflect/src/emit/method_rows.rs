@@ -1,0 +1,212 @@
+//! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Custom attributes and generic parameters of any owner.
+
+use super::blocks::{clauses, read, struct_bytes};
+use super::builders::{self as b, EMIT, MethodFields, bytes, elements, length, text};
+use super::encoder::Encoder;
+use super::values::{constant, marshal_descriptor};
+use saki_metadata::opcodes::{Operand, decode};
+use saki_metadata::writer::BodySpec;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions;
+use saki_runtime::object::{element_address, get_element_ref};
+use saki_runtime::{Managed, ManagedField, ObjRef};
+use saki_types::method::{impl_flags, method_flags};
+
+/// Stack depth of a body whose builder does not know it. ECMA-335 §II.25.4.2.
+const DEFAULT_MAX_STACK: u16 = 8;
+
+impl Encoder {
+    /// Attributes of a row, from a CustomAttributeBuilder[] or null.
+    pub fn add_attributes(&mut self, parent: Token, list: ObjRef) -> Managed<()> {
+        for attribute in elements(list) {
+            let constructor = self.method_token(b::ATTRIBUTE_CONSTRUCTOR.get_ref(attribute))?;
+            let value = self.blob(&bytes(b::ATTRIBUTE_DATA.get_ref(attribute)));
+            self.image.tables.add(TableId::CustomAttribute, &[parent.0, constructor.0, value]);
+        }
+        Ok(())
+    }
+
+    /// Declarative security, from a RefEmitPermissionSet[] or null.
+    pub fn add_permissions(&mut self, parent: Token, list: ObjRef) -> Managed<()> {
+        static ACTION: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "action");
+        static SET: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "pset");
+        if length(list) == 0 {
+            return Ok(());
+        }
+        let size = struct_bytes(self.t, "RefEmitPermissionSet")?;
+        for index in 0..length(list) {
+            let set = element_address(list, index, size);
+            // SAFETY: a RefEmitPermissionSet, whose fields have these types.
+            let (action, permissions) = unsafe { (read::<i32>(set, &ACTION), read::<ObjRef>(set, &SET)) };
+            let utf16: Vec<u8> = text(permissions).encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let blob = self.blob(&utf16);
+            self.image.tables.add(TableId::DeclSecurity, &[action as u32, parent.0, blob]);
+        }
+        Ok(())
+    }
+
+    /// A constant, if `value` can be one.
+    pub fn add_constant(&mut self, parent: Token, value: ObjRef) -> Managed<()> {
+        let Some((element, content)) = constant(value) else {
+            return self.not_supported("The default value is of a type that constants do not have.");
+        };
+        let blob = self.image.heaps.blob(&content).0;
+        self.image.tables.add(TableId::Constant, &[element as u32, parent.0, blob]);
+        Ok(())
+    }
+
+    /// Generic parameters, from a GenericTypeParameterBuilder[] or null.
+    pub fn add_generic_parameters(&mut self, owner: Token, list: ObjRef) -> Managed<()> {
+        for parameter in elements(list) {
+            let name = self.string(&text(b::PARAMETER_NAME.get_ref(parameter)));
+            let index = b::PARAMETER_INDEX.get::<i32>(parameter) as u32;
+            let flags = b::PARAMETER_FLAGS.get::<i32>(parameter) as u32;
+            let row = self.image.tables.add(TableId::GenericParam, &[index, flags, owner.0, name]);
+            self.add_attributes(Token::new(TableId::GenericParam, row), b::PARAMETER_ATTRIBUTES.get_ref(parameter))?;
+            let base = b::PARAMETER_BASE.get_ref(parameter);
+            if !base.is_null() {
+                let constraint = self.type_token(base, true)?;
+                self.image.tables.add(TableId::GenericParamConstraint, &[row, constraint.0]);
+            }
+            for interface in elements(b::PARAMETER_INTERFACES.get_ref(parameter)) {
+                let constraint = self.type_token(interface, true)?;
+                self.image.tables.add(TableId::GenericParamConstraint, &[row, constraint.0]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a MethodBuilder or ConstructorBuilder; its MethodDef row.
+    pub fn add_method(&mut self, object: ObjRef, fields: &MethodFields) -> Managed<u32> {
+        let is_method = b::is_method_builder(object);
+        let library = if is_method { b::METHOD_LIBRARY.get_ref(object) } else { ObjRef::NULL };
+        let mut flags = fields.flags.get::<i32>(object) as u16;
+        if !library.is_null() {
+            flags |= method_flags::PINVOKE;
+        }
+        let impl_flags = fields.impl_flags.get::<i32>(object) as u16;
+        let rva = self.add_body(object, fields, flags, impl_flags)?;
+        let name = self.string(&b::method_name(object, fields));
+        let signature = self.builder_signature(object, fields, None)?;
+        let signature = self.blob(&signature);
+        let first_param = self.image.tables.count(TableId::Param) + 1;
+        let cells = [rva, u32::from(impl_flags), u32::from(flags), name, signature, first_param];
+        let row = self.image.tables.add(TableId::MethodDef, &cells);
+        let token = Token::new(TableId::MethodDef, row);
+        for argument in elements(fields.arguments.get_ref(object)) {
+            self.add_argument(argument)?;
+        }
+        self.add_attributes(token, fields.attributes.get_ref(object))?;
+        if is_method {
+            self.add_generic_parameters(token, b::METHOD_PARAMETERS.get_ref(object))?;
+        }
+        if !library.is_null() {
+            self.add_import(object, token, &text(library));
+        }
+        Ok(row)
+    }
+
+    /// A ParameterBuilder.
+    fn add_argument(&mut self, argument: ObjRef) -> Managed<()> {
+        const HAS_DEFAULT: u32 = 0x1000;
+        let flags = b::ARGUMENT_FLAGS.get::<i32>(argument) as u32;
+        let position = b::ARGUMENT_POSITION.get::<i32>(argument) as u32;
+        let name = self.string(&text(b::ARGUMENT_NAME.get_ref(argument)));
+        let row = self.image.tables.add(TableId::Param, &[flags, position, name]);
+        let token = Token::new(TableId::Param, row);
+        if flags & HAS_DEFAULT != 0 {
+            self.add_constant(token, b::ARGUMENT_DEFAULT.get_ref(argument))?;
+        }
+        let marshal = b::ARGUMENT_MARSHAL.get_ref(argument);
+        if !marshal.is_null() {
+            self.add_marshal(token, marshal);
+        }
+        self.add_attributes(token, b::ARGUMENT_ATTRIBUTES.get_ref(argument))
+    }
+
+    /// An UnmanagedMarshal.
+    pub fn add_marshal(&mut self, parent: Token, marshal: ObjRef) {
+        let blob = self.blob(&marshal_descriptor(marshal));
+        self.image.tables.add(TableId::FieldMarshal, &[parent.0, blob]);
+    }
+
+    /// The P/Invoke target of a MethodBuilder.
+    fn add_import(&mut self, method: ObjRef, token: Token, library: &str) {
+        let entry = text(b::METHOD_IMPORT.get_ref(method));
+        let entry = if entry.is_empty() { text(b::METHOD_NAME.get_ref(method)) } else { entry };
+        // CharSet counts None as 1; the bits of §II.23.1.8 are twice what is above it. CallingConvention: bits 8 to 10.
+        let charset = (b::METHOD_CHARSET.get::<i32>(method) as u32).saturating_sub(1) * 2;
+        let convention = (b::METHOD_CONVENTION.get::<i32>(method) as u32) << 8;
+        let flags = charset | convention | b::METHOD_IMPORT_FLAGS.get::<u32>(method);
+        let (entry, scope) = (self.string(&entry), self.module_ref(library));
+        self.image.tables.add(TableId::ImplMap, &[flags, token.0, entry, scope]);
+    }
+
+    /// The address of a body; 0 for methods without one.
+    fn add_body(&mut self, object: ObjRef, fields: &MethodFields, flags: u16, impl_flags: u16) -> Managed<u32> {
+        if flags & (method_flags::ABSTRACT | method_flags::PINVOKE) != 0
+            || impl_flags & (impl_flags::CODE_TYPE_MASK | impl_flags::INTERNAL_CALL) != 0
+        {
+            return Ok(0);
+        }
+        let generator = fields.generator.get_ref(object);
+        let mut body = BodySpec { init_locals: fields.init_locals.get::<u8>(object) != 0, ..BodySpec::default() };
+        if generator.is_null() {
+            let code = if b::is_method_builder(object) { b::METHOD_CODE.get_ref(object) } else { ObjRef::NULL };
+            if code.is_null() {
+                return Ok(0);
+            }
+            body.code = bytes(code);
+            body.max_stack = DEFAULT_MAX_STACK;
+        } else {
+            body.code = bytes(b::GENERATOR_CODE.get_ref(generator));
+            body.code.truncate(b::GENERATOR_LENGTH.get::<i32>(generator).max(0) as usize);
+            body.max_stack = b::GENERATOR_STACK.get::<i32>(generator).clamp(0, i32::from(u16::MAX)) as u16;
+            body.locals = self.locals(generator)?;
+            let t = self.t;
+            body.clauses = clauses(t, generator, &mut |caught| {
+                if caught.is_null() {
+                    return self.ty_token(saki_types::universe().object(), false).map(|token| token.0);
+                }
+                self.type_token(caught, true).map(|token| token.0)
+            })?;
+        }
+        self.translate_code(&mut body.code)?;
+        Ok(self.image.body(&body))
+    }
+
+    /// Replaces the module's tokens by those of this image.
+    fn translate_code(&mut self, code: &mut [u8]) -> Managed<()> {
+        let mut found = Vec::new();
+        for instruction in decode(code) {
+            match instruction {
+                Ok(instruction) => {
+                    if let Operand::Token(token) = instruction.operand {
+                        found.push((instruction.next_offset as usize - 4, token));
+                    }
+                }
+                // What cannot be decoded is reported when the method is compiled, as for files.
+                Err(_) => break,
+            }
+        }
+        for (at, token) in found {
+            let token = self.translate(token)?;
+            match code.get_mut(at..at + 4) {
+                Some(operand) => operand.copy_from_slice(&token.0.to_le_bytes()),
+                None => return Err(exceptions::throw_default(self.t, "InvalidProgramException")),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a MethodBuilder overrides explicitly.
+    pub fn add_overrides(&mut self, class: u32, method: ObjRef, row: u32) -> Managed<()> {
+        let list = b::METHOD_OVERRIDES.get_ref(method);
+        for index in 0..length(list) {
+            let declaration = self.method_token(get_element_ref(list, index))?;
+            let body = Token::new(TableId::MethodDef, row);
+            self.image.tables.add(TableId::MethodImpl, &[class, body.0, declaration.0]);
+        }
+        Ok(())
+    }
+}

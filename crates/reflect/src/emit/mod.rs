@@ -1,0 +1,29 @@
+//! System.Reflection.Emit: from builder objects to methods, types and files.
+//!
+//! | area | modules |
+//! |---|---|
+//! | dynamic methods | `dynamic_methods` |
+//! | fields of the builders | `builders`, `blocks` |
+//! | assemblies, modules, tokens | `modules`, `tokens` |
+//! | writing metadata | `encoder`, `members`, `type_rows`, `method_rows`, `values` |
+//! | attributes | `attributes` |
+//! | finishing types, saving modules | `create`, `save` |
+//!
+//! Invariant: builders are read by code that allocates no managed object, so that nothing moves meanwhile; what is kept
+//! longer are handles and root cells.
+
+pub mod attributes;
+mod blocks;
+mod builders;
+pub mod create;
+pub mod dynamic_methods;
+mod encoder;
+mod members;
+mod method_rows;
+pub mod modules;
+pub mod save;
+pub mod tokens;
+mod type_rows;
+mod values;
+
+pub use tokens::finished_builder_method;

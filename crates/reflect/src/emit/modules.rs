@@ -1,0 +1,67 @@
+//! System.Reflection.Emit.AssemblyBuilder and ModuleBuilder: the native identity of assemblies made at run time.
+//!
+//! Such an assembly is an empty image in memory (`saki_types::dynamic`); its types have images of their own.
+
+use super::builders::{self as b, EMIT, text};
+use super::tokens::EmittedModule;
+use crate::cache::{self, Kind};
+use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::{array_length, element_address};
+use saki_runtime::{InternalCall, ManagedField, ObjRef, Thread};
+use saki_types::binder::AssemblyName;
+use saki_types::dynamic::{create_assembly, create_module};
+
+/// `AssemblyBuilder.basic_init(AssemblyBuilder)`
+unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
+    static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
+    static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
+    static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
+    /// Hexadecimal digits in ASCII.
+    static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");
+    t.run(|| {
+        let mut identity = AssemblyName {
+            name: text(NAME.get_ref(builder)),
+            culture: text(CULTURE.get_ref(builder)),
+            ..AssemblyName::default()
+        };
+        for (slot, part) in identity.version.iter_mut().zip(text(VERSION.get_ref(builder)).split('.')) {
+            *slot = part.parse().unwrap_or(0);
+        }
+        let token = KEY_TOKEN.get_ref(builder);
+        if !token.is_null() {
+            // SAFETY: a byte[] of this length.
+            let digits = unsafe { std::slice::from_raw_parts(element_address(token, 0, 1), array_length(token)) };
+            let digit = |d: u8| (d as char).to_digit(16).unwrap_or(0) as u8;
+            identity.public_key_token = digits.chunks_exact(2).map(|d| digit(d[0]) << 4 | digit(d[1])).collect();
+        }
+        let assembly = create_assembly(&identity).to_managed(t)?;
+        ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
+        cache::get_or_make(Kind::Assembly, address(assembly), 0, || Ok(builder))?;
+        Ok(())
+    });
+}
+
+/// `ModuleBuilder.basic_init(ModuleBuilder)`
+unsafe extern "C" fn init_module(t: Thread, builder: ObjRef) {
+    t.run(|| {
+        let Some(assembly) = assembly_of(b::MODULE_ASSEMBLY.get_ref(builder)) else {
+            return Err(exceptions::throw_argument_null(t, "assembly"));
+        };
+        let image = create_module(assembly, &text(b::MODULE_NAME.get_ref(builder))).to_managed(t)?;
+        MODULE_BUILDER_HANDLE.set(builder, address(image));
+        let file_name = text(b::MODULE_FILE.get_ref(builder));
+        b::MODULE_NATIVE.set(builder, EmittedModule::new(image, file_name) as *const EmittedModule as usize);
+        cache::get_or_make(Kind::Module, address(image), 0, || Ok(builder))?;
+        Ok(())
+    });
+}
+
+/// `ModuleBuilder.set_wrappers_type(ModuleBuilder, Type)`: dynamic methods need no type here.
+unsafe extern "C" fn set_wrappers_type(_t: Thread, _builder: ObjRef, _ty: ObjRef) {}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.Emit.AssemblyBuilder::basic_init", init_assembly as *const ()),
+    ("System.Reflection.Emit.ModuleBuilder::basic_init", init_module as *const ()),
+    ("System.Reflection.Emit.ModuleBuilder::set_wrappers_type", set_wrappers_type as *const ()),
+];

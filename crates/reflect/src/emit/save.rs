@@ -1,0 +1,277 @@
+//! `ModuleBuilder.build_metadata` and `WriteToFile`: all types of a module as one file.
+//!
+//! The rows are those of the builders' order: types by the row that their builder shows, constructors before methods.
+//! Left out: native resources, and modules that were added from files.
+
+use super::blocks::{read, struct_bytes};
+use super::builders::{self as b, EMIT, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
+use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
+use super::tokens::{EmittedModule, require_module};
+use saki_metadata::writer::ImageSpec;
+use saki_metadata::{TableId, Token, sha1};
+use saki_runtime::object::element_address;
+use saki_runtime::type_objects::type_of_object;
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread};
+use saki_types::emitted::EmittedType;
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+
+static TYPES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "types");
+static TYPE_COUNT: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "num_types");
+static GLOBAL_TYPE: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "global_type");
+static MODULE_ATTRIBUTES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "cattrs");
+static GUID: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "guid");
+static IS_MAIN: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "is_main");
+static MODULE_RESOURCES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "resources");
+static SUBTYPES: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "subtypes");
+
+/// PEFileKinds.
+mod file_kind {
+    pub const LIBRARY: i32 = 1;
+    pub const WINDOWS: i32 = 3;
+}
+
+/// The types of a module in the order of the rows that their builders show, the global one first.
+fn types_of(t: Thread, module: ObjRef) -> Managed<Vec<&'static EmittedType>> {
+    fn add(t: Thread, builder: ObjRef, out: &mut Vec<&'static EmittedType>) -> Managed<()> {
+        out.push(emitted_type(t, builder)?);
+        elements(SUBTYPES.get_ref(builder)).try_for_each(|nested| add(t, nested, out))
+    }
+    let mut out = Vec::new();
+    let global = GLOBAL_TYPE.get_ref(module);
+    if !global.is_null() {
+        add(t, global, &mut out)?;
+    }
+    let count = TYPE_COUNT.get::<i32>(module).max(0) as usize;
+    for builder in elements(TYPES.get_ref(module)).take(count) {
+        add(t, builder, &mut out)?;
+    }
+    out.sort_by_key(|emitted| emitted.row);
+    Ok(out)
+}
+
+/// Gives types and members their rows.
+fn assign_rows(types: &[&'static EmittedType], encoder: &mut Encoder) {
+    let mut rows = ModuleRows::default();
+    let (mut method, mut field) = (1, 1);
+    for (index, emitted) in types.iter().enumerate() {
+        let builder = b::builder_of(emitted);
+        let at = TypeRows { row: index as u32 + 1, first_method: method, first_field: field };
+        rows.types.insert(*emitted as *const EmittedType as usize, at);
+        for object in b::methods_of(builder) {
+            if let Some(fields) = method_fields(object) {
+                encoder.method_rows.insert(fields.row.get::<i32>(object) as u32, method);
+                method += 1;
+            }
+        }
+        field += b::fields_of(builder).count() as u32;
+    }
+    encoder.scope = Scope::Module(rows);
+}
+
+/// Resources in the file, each a length and its bytes.
+#[derive(Default)]
+struct Resources {
+    content: Vec<u8>,
+}
+
+impl Resources {
+    /// Rows for a MonoResource[] or null.
+    fn add(&mut self, encoder: &mut Encoder, list: ObjRef) -> Managed<()> {
+        static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "data");
+        static NAME: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "name");
+        static FILE: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "filename");
+        static FLAGS: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "attrs");
+        const ALIGNMENT: usize = 8;
+        const NO_METADATA: u32 = 1;
+        if length(list) == 0 {
+            return Ok(());
+        }
+        let size = struct_bytes(encoder.t, "MonoResource")?;
+        for index in 0..length(list) {
+            let resource = element_address(list, index, size);
+            // SAFETY: a MonoResource, whose fields have these types.
+            let (data, name, file, flags) = unsafe {
+                (
+                    read::<ObjRef>(resource, &DATA),
+                    read::<ObjRef>(resource, &NAME),
+                    read::<ObjRef>(resource, &FILE),
+                    read::<i32>(resource, &FLAGS),
+                )
+            };
+            let name = encoder.string(&text(name));
+            let (offset, implementation) = if data.is_null() && !file.is_null() {
+                let path = text(file);
+                let hash = std::fs::read(&path).map(|content| sha1(&content).to_vec()).unwrap_or_default();
+                let hash = encoder.blob(&hash);
+                let file_name = path.rsplit('/').next().unwrap_or_default().to_string();
+                let file_name = encoder.string(&file_name);
+                let row = encoder.image.tables.add(TableId::File, &[NO_METADATA, file_name, hash]);
+                (0, Token::new(TableId::File, row))
+            } else {
+                let data = bytes(data);
+                self.content.resize(self.content.len().next_multiple_of(ALIGNMENT), 0);
+                let offset = self.content.len() as u32;
+                self.content.extend((data.len() as u32).to_le_bytes());
+                self.content.extend(data);
+                (offset, Token::NIL)
+            };
+            let cells = [offset, flags as u32, name, implementation.0];
+            encoder.image.tables.add(TableId::ManifestResource, &cells);
+        }
+        Ok(())
+    }
+}
+
+/// The manifest: assembly, its other modules, forwarded types.
+fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Managed<()> {
+    static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
+    static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
+    static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
+    static KEY: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "public_key");
+    static HASH: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "algid");
+    static FLAGS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "flags");
+    static ATTRIBUTES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "cattrs");
+    static MODULES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "modules");
+    static FORWARDERS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "type_forwarders");
+    static MINIMUM: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_minimum");
+    static OPTIONAL: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_optional");
+    static REFUSED: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_refused");
+    const SHA1: u32 = 0x8004;
+    const FORWARDER: u32 = 0x0020_0000;
+    let mut version = [0u32; 4];
+    for (slot, part) in version.iter_mut().zip(text(VERSION.get_ref(assembly)).split('.')) {
+        *slot = part.parse().unwrap_or(0);
+    }
+    let [major, minor, build, revision] = version;
+    let hash = match HASH.get::<u32>(assembly) {
+        0 => SHA1,
+        given => given,
+    };
+    let key = encoder.blob(&bytes(KEY.get_ref(assembly)));
+    let name = encoder.string(&text(NAME.get_ref(assembly)));
+    let culture = encoder.string(&text(CULTURE.get_ref(assembly)));
+    let cells = [hash, major, minor, build, revision, FLAGS.get::<u32>(assembly), key, name, culture];
+    let token = Token::new(TableId::Assembly, encoder.image.tables.add(TableId::Assembly, &cells));
+    encoder.add_attributes(token, ATTRIBUTES.get_ref(assembly))?;
+    for list in [&MINIMUM, &OPTIONAL, &REFUSED] {
+        encoder.add_permissions(token, list.get_ref(assembly))?;
+    }
+    for module in elements(MODULES.get_ref(assembly)).filter(|&module| module != main) {
+        add_module(encoder, module)?;
+    }
+    for forwarded in elements(FORWARDERS.get_ref(assembly)) {
+        let Some(ty) = type_of_object(forwarded) else { continue };
+        let Some(def) = ty.def() else { continue };
+        let (name, namespace) = (encoder.string(def.name), encoder.string(def.namespace));
+        let target = encoder.assembly_ref(def.image.assembly());
+        encoder.image.tables.add(TableId::ExportedType, &[FORWARDER, 0, name, namespace, target.0]);
+    }
+    Ok(())
+}
+
+/// Another module of the assembly, saved before: its file and its public types.
+fn add_module(encoder: &mut Encoder, module: ObjRef) -> Managed<()> {
+    const PUBLIC: u32 = 1;
+    const VISIBILITY: u32 = 7;
+    let native = require_module(encoder.t, module)?;
+    let Some(hash) = native.saved().map(|content| sha1(&content)) else { return Ok(()) };
+    let name = encoder.string(native.file_name());
+    let hash = encoder.blob(&hash);
+    let file = Token::new(TableId::File, encoder.image.tables.add(TableId::File, &[0, name, hash]));
+    for (index, emitted) in types_of(encoder.t, module)?.into_iter().enumerate() {
+        let flags = b::TYPE_FLAGS.get::<u32>(b::builder_of(emitted));
+        if emitted.enclosing.is_none() && flags & VISIBILITY == PUBLIC {
+            let row = Token::new(TableId::TypeDef, index as u32 + 1);
+            let (name, namespace) = (encoder.string(&emitted.name), encoder.string(&emitted.namespace));
+            encoder.image.tables.add(TableId::ExportedType, &[flags, row.0, name, namespace, file.0]);
+        }
+    }
+    Ok(())
+}
+
+fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<Vec<u8>> {
+    static ENTRY_POINT: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "entry_point");
+    static KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pekind");
+    static CODE_KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "peKind");
+    static KEY: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "public_key");
+    static RESOURCES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "resources");
+    /// A public key blob is this much longer than the signatures made with it.
+    const KEY_HEADER_BYTES: usize = 32;
+    const MIN_SIGNATURE_BYTES: usize = 128;
+    const CODE_KIND_MASK: i32 = 3;
+    let assembly = b::MODULE_ASSEMBLY.get_ref(object);
+    let types = types_of(t, object)?;
+    let mut encoder = Encoder::new(t, module, Scope::Module(ModuleRows::default()));
+    assign_rows(&types, &mut encoder);
+    let name = encoder.string(&text(b::MODULE_NAME.get_ref(object)));
+    let guid = bytes(GUID.get_ref(object)).try_into().unwrap_or([0; 16]);
+    let mvid = encoder.image.heaps.guid(guid).0;
+    let row = encoder.image.tables.add(TableId::Module, &[0, name, mvid, 0, 0]);
+    for emitted in &types {
+        encoder.add_type(b::builder_of(emitted), emitted)?;
+    }
+    encoder.add_attributes(Token::new(TableId::Module, row), MODULE_ATTRIBUTES.get_ref(object))?;
+    let is_main = IS_MAIN.get::<u8>(object) != 0;
+    let mut resources = Resources::default();
+    resources.add(&mut encoder, MODULE_RESOURCES.get_ref(object))?;
+    let mut spec = ImageSpec { cli_flags: 1, ..ImageSpec::default() };
+    if is_main {
+        resources.add(&mut encoder, RESOURCES.get_ref(assembly))?;
+        add_manifest(&mut encoder, assembly, object)?;
+        let kind = KIND.get::<i32>(assembly);
+        spec.is_library = kind == file_kind::LIBRARY;
+        spec.subsystem = if kind == file_kind::WINDOWS { 2 } else { 3 };
+        let entry_point = ENTRY_POINT.get_ref(assembly);
+        if !entry_point.is_null() {
+            spec.entry_point = encoder.method_token(entry_point)?;
+        }
+        match CODE_KIND.get::<i32>(assembly) & CODE_KIND_MASK {
+            0 => {}
+            kind => spec.cli_flags = kind as u32,
+        }
+        if let key @ 1.. = length(KEY.get_ref(assembly)) {
+            spec.signature_bytes = key.saturating_sub(KEY_HEADER_BYTES).max(MIN_SIGNATURE_BYTES) as u32;
+        }
+    }
+    spec.resources = resources.content;
+    // Debug symbols and `GetToken` name the rows of the file from now on.
+    for emitted in &types {
+        for method in b::methods_of(b::builder_of(emitted)) {
+            if let Some(fields) = method_fields(method)
+                && let Some(&row) = encoder.method_rows.get(&(fields.row.get::<i32>(method) as u32))
+            {
+                debug_assert!(row != 0 || is_method_builder(method), "rows begin at 1");
+                fields.row.set(method, row as i32);
+            }
+        }
+    }
+    Ok(encoder.image.finish(&spec))
+}
+
+/// `ModuleBuilder.build_metadata(ModuleBuilder)`
+unsafe extern "C" fn build_metadata(t: Thread, object: ObjRef) {
+    t.run(|| {
+        let module = require_module(t, object)?;
+        let content = build(t, object, module)?;
+        module.set_saved(content);
+        Ok(())
+    });
+}
+
+/// `ModuleBuilder.WriteToFile(IntPtr)`
+unsafe extern "C" fn write_to_file(t: Thread, object: ObjRef, handle: isize) {
+    t.run(|| {
+        let content = require_module(t, object)?.saved().unwrap_or_default();
+        // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
+        let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(handle as i32) });
+        file.write_all(&content)
+            .map_err(|error| saki_runtime::exceptions::throw(t, "System.IO", "IOException", &error.to_string()))
+    });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.Emit.ModuleBuilder::build_metadata", build_metadata as *const ()),
+    ("System.Reflection.Emit.ModuleBuilder::WriteToFile", write_to_file as *const ()),
+];

@@ -1,0 +1,198 @@
+//! Rows of types: TypeDef and everything that belongs to it.
+
+use super::builders::{self as b, EMIT, bytes, elements, is_method_builder, length, method_fields, text};
+use super::encoder::Encoder;
+use super::members::{first_byte, nested_list};
+use saki_metadata::writer::put_compressed;
+use saki_metadata::{TableId, Token};
+use saki_runtime::object::get_element_ref;
+use saki_runtime::{Managed, ManagedField, ObjRef};
+use saki_types::emitted::EmittedType;
+use saki_types::field::field_flags;
+use saki_types::method::method_flags;
+
+/// Kinds of accessors. ECMA-335 §II.23.1.12.
+mod semantics {
+    pub const SETTER: u32 = 1;
+    pub const GETTER: u32 = 2;
+    pub const OTHER: u32 = 4;
+    pub const ADD: u32 = 8;
+    pub const REMOVE: u32 = 0x10;
+    pub const FIRE: u32 = 0x20;
+}
+
+impl Encoder {
+    /// Adds a type. `method_rows` must know the rows that its methods get.
+    pub fn add_type(&mut self, builder: ObjRef, emitted: &'static EmittedType) -> Managed<()> {
+        static PERMISSIONS: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "permissions");
+        let parent = b::TYPE_PARENT.get_ref(builder);
+        let extends = if parent.is_null() { Token::NIL } else { self.type_token(parent, true)? };
+        let row = self.add_type_row(emitted, b::TYPE_FLAGS.get::<u32>(builder), extends);
+        let token = Token::new(TableId::TypeDef, row);
+        if let Some(outer) = emitted.enclosing.and_then(|outer| self.enclosing_row(emitted, outer)) {
+            self.image.tables.add(TableId::NestedClass, &[row, outer]);
+        }
+        for interface in elements(b::TYPE_INTERFACES.get_ref(builder)) {
+            let interface = self.type_token(interface, true)?;
+            self.image.tables.add(TableId::InterfaceImpl, &[row, interface.0]);
+        }
+        let (size, packing) = (b::TYPE_SIZE.get::<i32>(builder), b::TYPE_PACKING.get::<i32>(builder));
+        if size > 0 || packing > 0 {
+            self.image.tables.add(TableId::ClassLayout, &[packing.max(0) as u32, size.max(0) as u32, row]);
+        }
+        self.add_generic_parameters(token, b::TYPE_PARAMETERS.get_ref(builder))?;
+        for field in b::fields_of(builder) {
+            self.add_field(field)?;
+        }
+        for method in b::methods_of(builder) {
+            let Some(fields) = method_fields(method) else { continue };
+            let method_row = self.add_method(method, fields)?;
+            if is_method_builder(method) {
+                self.add_overrides(row, method, method_row)?;
+            }
+        }
+        self.add_properties(builder, row)?;
+        self.add_events(builder, row)?;
+        self.add_attributes(token, b::TYPE_ATTRIBUTES.get_ref(builder))?;
+        self.add_permissions(token, PERMISSIONS.get_ref(builder))
+    }
+
+    /// A TypeDef row whose members come next.
+    pub fn add_type_row(&mut self, emitted: &EmittedType, flags: u32, extends: Token) -> u32 {
+        let (name, namespace) = (self.string(&emitted.name), self.string(&emitted.namespace));
+        let tables = &mut self.image.tables;
+        let (field, method) = (tables.count(TableId::Field) + 1, tables.count(TableId::MethodDef) + 1);
+        tables.add(TableId::TypeDef, &[flags, name, namespace, extends.0, field, method])
+    }
+
+    /// The row of the type around `emitted`: its own, or the stub in the image of a single type.
+    fn enclosing_row(&self, emitted: &EmittedType, outer: &'static EmittedType) -> Option<u32> {
+        self.own_row(outer).or_else(|| Some(emitted.own_row() - 1))
+    }
+
+    fn add_field(&mut self, field: ObjRef) -> Managed<()> {
+        let data = b::FIELD_DATA.get_ref(field);
+        let default = b::FIELD_DEFAULT.get_ref(field);
+        const HAS_DEFAULT: u16 = 0x8000;
+        let mut flags = b::FIELD_FLAGS.get::<i32>(field) as u16;
+        if !data.is_null() {
+            flags |= field_flags::HAS_RVA;
+        }
+        if !default.is_null() {
+            flags |= HAS_DEFAULT;
+        }
+        let name = self.string(&text(b::FIELD_NAME.get_ref(field)));
+        let signature = self.field_signature(field)?;
+        let signature = self.blob(&signature);
+        let row = self.image.tables.add(TableId::Field, &[u32::from(flags), name, signature]);
+        let token = Token::new(TableId::Field, row);
+        if !default.is_null() || flags & field_flags::LITERAL != 0 {
+            self.add_constant(token, default)?;
+        }
+        let offset = b::FIELD_OFFSET.get::<i32>(field);
+        if offset >= 0 {
+            self.image.tables.add(TableId::FieldLayout, &[offset as u32, row]);
+        }
+        if !data.is_null() {
+            let rva = self.image.field_data(&bytes(data));
+            self.image.tables.add(TableId::FieldRva, &[rva, row]);
+        }
+        let marshal = b::FIELD_MARSHAL.get_ref(field);
+        if !marshal.is_null() {
+            self.add_marshal(token, marshal);
+        }
+        self.add_attributes(token, b::FIELD_ATTRIBUTES.get_ref(field))
+    }
+
+    /// The MethodDef row of a MethodBuilder of this image.
+    fn accessor_row(&self, method: ObjRef) -> Option<u32> {
+        let fields = (!method.is_null()).then(|| method_fields(method)).flatten()?;
+        self.method_rows.get(&(fields.row.get::<i32>(method) as u32)).copied()
+    }
+
+    fn add_accessor(&mut self, kind: u32, method: ObjRef, association: Token) {
+        if let Some(row) = self.accessor_row(method) {
+            self.image.tables.add(TableId::MethodSemantics, &[kind, row, association.0]);
+        }
+    }
+
+    fn add_properties(&mut self, builder: ObjRef, class: u32) -> Managed<()> {
+        const HAS_DEFAULT: u32 = 0x1000;
+        let list = b::TYPE_PROPERTIES.get_ref(builder);
+        if length(list) == 0 {
+            return Ok(());
+        }
+        let first = self.image.tables.count(TableId::Property) + 1;
+        self.image.tables.add(TableId::PropertyMap, &[class, first]);
+        for property in elements(list) {
+            let default = b::PROPERTY_DEFAULT.get_ref(property);
+            let mut flags = b::PROPERTY_FLAGS.get::<i32>(property) as u32;
+            if !default.is_null() {
+                flags |= HAS_DEFAULT;
+            }
+            let name = self.string(&text(b::PROPERTY_NAME.get_ref(property)));
+            let signature = self.property_signature(property)?;
+            let signature = self.blob(&signature);
+            let row = self.image.tables.add(TableId::Property, &[flags, name, signature]);
+            let token = Token::new(TableId::Property, row);
+            self.add_accessor(semantics::GETTER, b::PROPERTY_GETTER.get_ref(property), token);
+            self.add_accessor(semantics::SETTER, b::PROPERTY_SETTER.get_ref(property), token);
+            if !default.is_null() {
+                self.add_constant(token, default)?;
+            }
+            self.add_attributes(token, b::PROPERTY_ATTRIBUTES.get_ref(property))?;
+        }
+        Ok(())
+    }
+
+    /// A property belongs to instances if its accessors do.
+    fn property_signature(&mut self, property: ObjRef) -> Managed<Vec<u8>> {
+        let accessors = [b::PROPERTY_GETTER.get_ref(property), b::PROPERTY_SETTER.get_ref(property)];
+        let has_this = match accessors.into_iter().find(|accessor| !accessor.is_null()) {
+            Some(accessor) => method_fields(accessor)
+                .is_some_and(|fields| fields.flags.get::<i32>(accessor) as u16 & method_flags::STATIC == 0),
+            None => b::PROPERTY_CONVENTION.get::<i32>(property) & super::members::conventions::HAS_THIS != 0,
+        };
+        let mut out = vec![first_byte::PROPERTY | if has_this { first_byte::HAS_THIS } else { 0 }];
+        let parameters = b::PROPERTY_PARAMETERS.get_ref(property);
+        put_compressed(&mut out, length(parameters) as u32);
+        let ty = b::PROPERTY_TYPE.get_ref(property);
+        if ty.is_null() {
+            self.put_ty(&mut out, saki_types::universe().void())?;
+        } else {
+            let required = b::PROPERTY_RETURN_REQUIRED.get_ref(property);
+            let optional = b::PROPERTY_RETURN_OPTIONAL.get_ref(property);
+            self.put_modified(&mut out, ty, required, optional)?;
+        }
+        let (required, optional) = (b::PROPERTY_REQUIRED.get_ref(property), b::PROPERTY_OPTIONAL.get_ref(property));
+        for index in 0..length(parameters) {
+            let parameter = get_element_ref(parameters, index);
+            self.put_modified(&mut out, parameter, nested_list(required, index), nested_list(optional, index))?;
+        }
+        Ok(out)
+    }
+
+    fn add_events(&mut self, builder: ObjRef, class: u32) -> Managed<()> {
+        let list = b::TYPE_EVENTS.get_ref(builder);
+        if length(list) == 0 {
+            return Ok(());
+        }
+        let first = self.image.tables.count(TableId::Event) + 1;
+        self.image.tables.add(TableId::EventMap, &[class, first]);
+        for event in elements(list) {
+            let flags = b::EVENT_FLAGS.get::<i32>(event) as u32;
+            let name = self.string(&text(b::EVENT_NAME.get_ref(event)));
+            let ty = self.type_token(b::EVENT_TYPE.get_ref(event), true)?;
+            let row = self.image.tables.add(TableId::Event, &[flags, name, ty.0]);
+            let token = Token::new(TableId::Event, row);
+            self.add_accessor(semantics::ADD, b::EVENT_ADD.get_ref(event), token);
+            self.add_accessor(semantics::REMOVE, b::EVENT_REMOVE.get_ref(event), token);
+            self.add_accessor(semantics::FIRE, b::EVENT_RAISE.get_ref(event), token);
+            for other in elements(b::EVENT_OTHERS.get_ref(event)) {
+                self.add_accessor(semantics::OTHER, other, token);
+            }
+            self.add_attributes(token, b::EVENT_ATTRIBUTES.get_ref(event))?;
+        }
+        Ok(())
+    }
+}

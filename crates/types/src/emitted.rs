@@ -1,0 +1,222 @@
+//! Types made by `System.Reflection.Emit.TypeBuilder`: what the loader needs besides an image in memory.
+//!
+//! Every such type has an `Image` of its own with ordinary tables, so that loader, importer and reflection read it as they
+//! read files. Its TypeDef rows are the global type, the types around it (rows without members, which stand for the real
+//! ones) and the type itself. Rows of TypeRef have names, too, but what they mean is a list: names need not be unique among
+//! assemblies made at run time, and a type may be named before it is finished. Left out: collecting such types.
+
+use crate::assembly::Image;
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::ty::{Ty, Type};
+use saki_metadata::{Rid, TableId, Token};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{OnceLock, RwLock};
+
+/// A type that a TypeBuilder makes, before and after it is finished; leaked.
+pub struct EmittedType {
+    /// The module the builder belongs to; the type's own image is another.
+    pub module: &'static Image,
+    pub namespace: String,
+    pub name: String,
+    pub enclosing: Option<&'static EmittedType>,
+    /// Row in the TypeDef table that the builder shows.
+    pub row: Rid,
+    /// Address of the root cell that holds the builder; the runtime's.
+    pub builder_cell: AtomicUsize,
+    created: OnceLock<Ty>,
+    nested: RwLock<Vec<Ty>>,
+}
+
+/// What a TypeRef row of an emitted image means.
+#[derive(Clone, Copy)]
+pub enum TypeReference {
+    Loaded(Ty),
+    Emitted(&'static EmittedType),
+}
+
+/// The tokens that builders show for the members of an emitted type, by their rows in its image.
+#[derive(Default)]
+pub struct ShownTokens {
+    pub methods: Vec<Token>,
+    pub fields: Vec<Token>,
+    pub properties: Vec<Token>,
+    pub events: Vec<Token>,
+}
+
+/// What the image of an emitted type has besides metadata.
+pub struct EmittedImage {
+    pub of: &'static EmittedType,
+    /// By TypeRef row.
+    pub references: Vec<TypeReference>,
+    pub shown: ShownTokens,
+}
+
+/// Asks the program to finish a type: `AppDomain.TypeResolve`. Set by the reflection crate.
+static FINISH: OnceLock<fn(&'static EmittedType)> = OnceLock::new();
+
+pub fn set_finish_hook(hook: fn(&'static EmittedType)) {
+    let _ = FINISH.set(hook);
+}
+
+impl EmittedType {
+    pub fn new(
+        module: &'static Image,
+        namespace: String,
+        name: String,
+        enclosing: Option<&'static EmittedType>,
+        row: Rid,
+    ) -> &'static EmittedType {
+        Box::leak(Box::new(EmittedType {
+            module,
+            namespace,
+            name,
+            enclosing,
+            row,
+            builder_cell: AtomicUsize::new(0),
+            created: OnceLock::new(),
+            nested: RwLock::default(),
+        }))
+    }
+
+    /// The finished type.
+    pub fn created(&self) -> Option<Ty> {
+        self.created.get().copied()
+    }
+
+    /// The finished type; the program gets a chance to finish it now.
+    ///
+    /// # Errors
+    /// `UnfinishedType`.
+    pub fn require(&'static self) -> LoadResult<Ty> {
+        if let Some(ty) = self.created() {
+            return Ok(ty);
+        }
+        if let Some(finish) = FINISH.get() {
+            finish(self);
+        }
+        self.created().ok_or_else(|| {
+            let name = self.full_name();
+            let message = format!("Could not load type '{name}': it has not been created yet");
+            LoadError::new(LoadErrorKind::UnfinishedType, message, name)
+        })
+    }
+
+    fn full_name(&self) -> String {
+        match self.enclosing {
+            Some(outer) => format!("{}+{}", outer.full_name(), self.name),
+            None => crate::assembly::qualified(&self.namespace, &self.name),
+        }
+    }
+
+    /// Number of types around this one.
+    fn depth(&self) -> u32 {
+        self.enclosing.map_or(0, |outer| 1 + outer.depth())
+    }
+
+    /// The TypeDef row of the type in its own image: after the global type and the types around it.
+    pub fn own_row(&self) -> Rid {
+        if self.row == 1 { 1 } else { 2 + self.depth() }
+    }
+
+    /// The type around this one whose stub is TypeDef row `rid` of this type's image.
+    fn stub(&'static self, rid: Rid) -> Option<&'static EmittedType> {
+        let mut at = self.enclosing;
+        while let Some(outer) = at {
+            if outer.own_row() == rid {
+                return Some(outer);
+            }
+            at = outer.enclosing;
+        }
+        None
+    }
+
+    /// Loads the image of the type and publishes it.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, which would be a fault of whoever wrote `bytes`; `TypeLoad`.
+    pub fn create(&'static self, bytes: Vec<u8>, references: Vec<TypeReference>, shown: ShownTokens) -> LoadResult<Ty> {
+        let _lock = crate::lazy::loader_lock();
+        let image = Image::of_emitted_type(self.module, bytes, EmittedImage { of: self, references, shown })?;
+        let ty = image.type_def(self.own_row())?;
+        if self.created.set(ty).is_ok() {
+            match self.enclosing {
+                Some(outer) => outer.nested.write().expect("not poisoned").push(ty),
+                None => self.module.assembly().add_emitted(&self.namespace, &self.name, ty),
+            }
+        }
+        Ok(self.created().unwrap_or(ty))
+    }
+}
+
+impl TypeReference {
+    /// # Errors
+    /// `UnfinishedType`.
+    pub fn require(self) -> LoadResult<Ty> {
+        match self {
+            TypeReference::Loaded(ty) => Ok(ty),
+            TypeReference::Emitted(emitted) => emitted.require(),
+        }
+    }
+}
+
+impl Image {
+    /// Of the image of an emitted type: the type.
+    pub fn emitted_type(&self) -> Option<&'static EmittedType> {
+        self.emitted.as_ref().map(|emitted| emitted.of)
+    }
+
+    /// What TypeRef row `rid` means, where that is not a matter of names.
+    pub(crate) fn emitted_reference(&self, rid: Rid) -> Option<TypeReference> {
+        self.emitted.as_ref()?.references.get((rid as usize).checked_sub(1)?).copied()
+    }
+
+    /// The type for which TypeDef row `rid` stands, if it is one around an emitted type.
+    pub(crate) fn emitted_stub(&self, rid: Rid) -> Option<&'static EmittedType> {
+        self.emitted_type()?.stub(rid)
+    }
+
+    /// The token that reflection shows for a row: the row itself, but for emitted types.
+    pub fn shown_token(&self, table: TableId, rid: Rid) -> Token {
+        let row = Token::new(table, rid);
+        let Some(emitted) = &self.emitted else { return row };
+        let list = match table {
+            TableId::TypeDef => return Token::new(table, emitted.of.row),
+            TableId::MethodDef => &emitted.shown.methods,
+            TableId::Field => &emitted.shown.fields,
+            TableId::Property => &emitted.shown.properties,
+            TableId::Event => &emitted.shown.events,
+            _ => return row,
+        };
+        (rid as usize).checked_sub(1).and_then(|index| list.get(index)).copied().unwrap_or(row)
+    }
+}
+
+impl Type {
+    /// The types nested directly in this definition, or in that of this instantiation.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn nested_types(&'static self) -> LoadResult<Vec<Ty>> {
+        let Some(def) = self.def() else { return Ok(Vec::new()) };
+        if let Some(emitted) = def.image.emitted_type() {
+            return Ok(emitted.nested.read().expect("not poisoned").clone());
+        }
+        def.image.meta.nested_classes(def.rid).map(|rid| def.image.type_def(rid)).collect()
+    }
+
+    /// The type of this name nested directly in this definition.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn find_nested(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {
+        let Some(def) = self.def() else { return Ok(None) };
+        if def.image.emitted_type().is_some() {
+            let is_wanted = |ty: &Ty| ty.def().is_some_and(|def| def.name == name && def.namespace == namespace);
+            return Ok(self.nested_types()?.into_iter().find(is_wanted));
+        }
+        match def.image.meta.find_type_def(namespace, name, Some(def.rid)) {
+            Some(rid) => def.image.type_def(rid).map(Some),
+            None => Ok(None),
+        }
+    }
+}
