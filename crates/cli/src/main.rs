@@ -86,6 +86,11 @@ fn run(options: &Options) -> i32 {
         Ok(t) => t,
         Err(error) => return fail(&error.to_string()),
     };
+    if let Some(times_a_second) = options.check_walks
+        && let Err(error) = saki_runtime::walk_check::start(times_a_second)
+    {
+        return fail(&format!("--check-walks: {error}"));
+    }
     saki_interop::install();
     saki_icall::register_all();
     let assembly = match vm::load_program(path) {
@@ -95,7 +100,7 @@ fn run(options: &Options) -> i32 {
     if !options.compile_only.is_empty() {
         return compile_only(assembly, options);
     }
-    stats::at_exit(started.elapsed(), options.stats, options.missing);
+    stats::at_exit(started.elapsed(), options);
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
     vm::shut_down(t);
     vm::exit_code()

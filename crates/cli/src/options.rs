@@ -63,6 +63,10 @@ pub struct Options {
     #[arg(long)]
     pub missing: bool,
 
+    /// Test aid: interrupt every thread HZ times a second, walk its stack in the signal handler and check what is found
+    #[arg(long, value_name = "HZ", hide_short_help = true)]
+    pub check_walks: Option<u32>,
+
     /// Run the code generator's verifier
     #[arg(long, hide_short_help = true)]
     pub verify: bool,

@@ -1,28 +1,58 @@
 //! `--stats` and `--missing`: what a run cost and what it lacked, on stderr.
 
+use crate::options::Options;
 use saki_runtime::compile::STATISTICS;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What to print at exit: (time from the command's start to `Main`, statistics, missing features).
-static WANTED: OnceLock<(Duration, bool, bool)> = OnceLock::new();
+/// What to print at exit.
+struct Wanted {
+    /// From the command's start to `Main`.
+    start_up: Duration,
+    statistics: bool,
+    missing: bool,
+    walks: bool,
+}
+
+static WANTED: OnceLock<Wanted> = OnceLock::new();
 
 /// Prints at the process's end, however the program ends it.
-pub fn at_exit(start_up: Duration, statistics: bool, missing: bool) {
+pub fn at_exit(start_up: Duration, options: &Options) {
     extern "C" fn report() {
-        let Some(&(start_up, statistics, missing)) = WANTED.get() else { return };
-        if statistics {
-            print(start_up);
+        let Some(wanted) = WANTED.get() else { return };
+        if wanted.statistics {
+            print(wanted.start_up);
         }
-        if missing {
+        if wanted.missing {
             print_missing();
         }
+        if wanted.walks {
+            print_walks();
+        }
     }
-    if (statistics || missing) && WANTED.set((start_up, statistics, missing)).is_ok() {
+    let (statistics, missing) = (options.stats, options.missing);
+    let walks = options.check_walks.is_some();
+    let wanted = Wanted { start_up, statistics, missing, walks };
+    if (statistics || missing || walks) && WANTED.set(wanted).is_ok() {
         // SAFETY: `report` neither unwinds nor exits. It cannot fail: the C library keeps room for 32 handlers.
         unsafe { libc::atexit(report) };
     }
+}
+
+fn print_walks() {
+    let checked = &saki_runtime::walk_check::STATISTICS;
+    // Relaxed: counters.
+    let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    eprintln!(
+        "walks: {} signals, {} frames, {} dynamic, {} stale, {} hits, {} wrong",
+        get(&checked.signals),
+        get(&checked.frames),
+        get(&checked.dynamic_frames),
+        get(&checked.stale_lookups),
+        get(&checked.stale_hits),
+        get(&checked.wrong)
+    );
 }
 
 fn print(start_up: Duration) {

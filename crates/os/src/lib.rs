@@ -17,7 +17,9 @@ pub mod memory;
 pub mod random;
 pub mod signal;
 pub mod thread;
+pub mod thread_timer;
 
 pub use dual_mapping::DualMapping;
 pub use fault_context::FaultContext;
 pub use memory::{Protection, Reservation, page_size_bytes};
+pub use thread_timer::ThreadTimer;

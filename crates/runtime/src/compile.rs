@@ -14,7 +14,7 @@ use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{Managed, Thread};
 use crate::type_objects;
 use crate::vtables::vtable_of;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_abi::HelperId;
 use saki_code::{CodeInfo, CodeKind};
@@ -25,7 +25,7 @@ use saki_types::touched::{self, Touched};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
@@ -407,16 +407,21 @@ fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
     })
 }
 
-static HELPER_THUNKS: Mutex<Option<FxHashMap<HelperId, usize>>> = Mutex::new(None);
+/// By number; 0 = not compiled.
+static HELPER_THUNKS: [AtomicUsize; HelperId::ALL.len()] = [const { AtomicUsize::new(0) }; HelperId::ALL.len()];
 
 /// Address of a helper's thunk, compiled on first use.
 fn helper_thunk(id: HelperId) -> LoadResult<usize> {
-    if let Some(&address) = HELPER_THUNKS.lock().as_ref().and_then(|table| table.get(&id)) {
-        return Ok(address);
+    let place = &HELPER_THUNKS[id as usize];
+    // Acquire: the code is visible before its address.
+    match place.load(Ordering::Acquire) {
+        0 => {}
+        address => return Ok(address),
     }
     let compiled = thunk_code(Some(Identity::Helper(id)), CodeKind::HelperThunk, |c| c.compile_helper_thunk(id))?;
     let address = place_thunk(&compiled, CodeKind::HelperThunk)?;
-    HELPER_THUNKS.lock().get_or_insert_default().insert(id, address);
+    // Release: publishes the code. Of two threads that compile one either will do.
+    place.store(address, Ordering::Release);
     Ok(address)
 }
 

@@ -17,14 +17,20 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
     if let Some(entry) = existing_entry(method) {
         return Ok(entry);
     }
-    let _lock = saki_types::lazy::loader_lock();
-    if let Some(entry) = existing_entry(method) {
-        return Ok(entry);
-    }
     let entry = MethodEntry::new(method as *const Method as *const ()).map_err(code_error)?;
-    // Release: the stub was written before.
-    method.runtime.entry.store(entry.stub_address() as *mut u8, Ordering::Release);
-    Ok(entry)
+    let stub = entry.stub_address() as *mut u8;
+    // Release: the stub was written before. Acquire: as in `existing_entry`. Of two threads that make one the first wins.
+    match method.runtime.entry.compare_exchange(std::ptr::null_mut(), stub, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(entry),
+        Err(earlier) => {
+            // SAFETY: made above and given to nobody.
+            unsafe { entry.free() };
+            match MethodEntry::of_stub(earlier as usize) {
+                Some(entry) => Ok(entry),
+                None => saki_base::bug!("{} has an entry that is none", method.full_name()),
+            }
+        }
+    }
 }
 
 /// The method's entry, if it was ever asked for.

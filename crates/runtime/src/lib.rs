@@ -42,6 +42,7 @@ pub mod types_by_name;
 pub mod unhandled;
 pub mod vm;
 pub mod vtables;
+pub mod walk_check;
 
 pub use cells::Cell;
 pub use exceptions::{Thrown, ToManaged};

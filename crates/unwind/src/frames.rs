@@ -121,12 +121,14 @@ impl Frames {
 
     /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
     fn continue_behind(&mut self, exit_frame: usize) {
-        match (self.read(exit_frame), self.read(exit_frame.wrapping_add(8))) {
-            (Some(fp), Some(pc)) if exit_frame != 0 => {
-                self.low = exit_frame + 8;
-                (self.pc, self.fp) = (pc, fp);
-            }
-            _ => self.pc = 0,
+        self.pc = 0;
+        // A thread that has not called the runtime from managed code yet has none, and `low` is no stack address then.
+        if exit_frame == 0 {
+            return;
+        }
+        if let (Some(fp), Some(pc)) = (self.read(exit_frame), self.read(exit_frame.wrapping_add(8))) {
+            self.low = exit_frame + 8;
+            (self.pc, self.fp) = (pc, fp);
         }
     }
 

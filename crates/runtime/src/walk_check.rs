@@ -1,0 +1,158 @@
+//! `--check-walks HZ`: proves stack walks from signal handlers while code comes and goes.
+//!
+//! A timer interrupts every thread HZ times a second, wherever it is; the handler walks the thread's managed frames and
+//! checks that what the code map says of each program counter is true: the description covers it, it names a method whose
+//! code it is, by that method's name. A thread of its own looks up program counters that handlers have left, most of which
+//! are stale by then, and checks the same. Everything happens in walks (`saki_code::walks`), as a profiler would do it.
+//!
+//! Invariant: the handler is async-signal-safe. Left out: keeping samples; that is the profiler's.
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_code::{CodeInfo, CodeKind, lookup, walks};
+use saki_os::signal::{self, Disposition, SignalMask};
+use saki_os::{FaultContext, ThreadTimer};
+use saki_thread::{ManagedThread, ThreadHooks};
+use saki_types::Method;
+use saki_unwind::Frames;
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// What was checked since the start.
+#[derive(Default)]
+pub struct WalkCheckStatistics {
+    pub signals: AtomicU64,
+    pub frames: AtomicU64,
+    pub dynamic_frames: AtomicU64,
+    /// Look-ups of left program counters, and those of them that found code.
+    pub stale_lookups: AtomicU64,
+    pub stale_hits: AtomicU64,
+    pub wrong: AtomicU64,
+}
+
+pub static STATISTICS: WalkCheckStatistics = WalkCheckStatistics {
+    signals: AtomicU64::new(0),
+    frames: AtomicU64::new(0),
+    dynamic_frames: AtomicU64::new(0),
+    stale_lookups: AtomicU64::new(0),
+    stale_hits: AtomicU64::new(0),
+    wrong: AtomicU64::new(0),
+};
+
+static INTERVAL: OnceLock<Duration> = OnceLock::new();
+/// By managed id.
+static TIMERS: Mutex<Option<FxHashMap<u32, ThreadTimer>>> = Mutex::new(None);
+
+const LEFT: usize = 1024;
+/// Program counters that handlers saw, for the looking-up thread.
+static LEFT_COUNTERS: [AtomicUsize; LEFT] = [const { AtomicUsize::new(0) }; LEFT];
+static NEXT_LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// Deeper frames are not looked at.
+const MAX_FRAMES: usize = 256;
+
+/// Begins; `times_a_second` is at least 1. Before managed code runs.
+///
+/// # Errors
+/// The system's, for the handler and the thread.
+pub fn start(times_a_second: u32) -> io::Result<()> {
+    let interval = Duration::from_secs(1) / times_a_second.max(1);
+    let _ = INTERVAL.set(interval);
+    signal::install(check_signal(), handle)?;
+    saki_thread::add_hooks(&ThreadHooks { attached, detaching });
+    // Like the collector's threads it takes no signals.
+    let mask = SignalMask::block_all();
+    let spawned = std::thread::Builder::new().name("check-walks".into()).spawn(move || {
+        loop {
+            std::thread::sleep(interval);
+            look_up_left_counters();
+        }
+    });
+    mask.set();
+    spawned.map(|_| ())
+}
+
+fn check_signal() -> i32 {
+    libc::SIGRTMIN() + 7
+}
+
+fn attached(thread: &'static ManagedThread) {
+    let Some(&interval) = INTERVAL.get() else { return };
+    match ThreadTimer::new(thread.native_id(), check_signal(), interval) {
+        Ok(timer) => {
+            TIMERS.lock().get_or_insert_default().insert(thread.managed_id(), timer);
+        }
+        Err(error) => eprintln!("saki: no timer for thread {}: {error}", thread.managed_id()),
+    }
+}
+
+fn detaching(thread: &'static ManagedThread) {
+    let timer = TIMERS.lock().as_mut().and_then(|timers| timers.remove(&thread.managed_id()));
+    drop(timer);
+}
+
+fn handle(context: &mut FaultContext) -> Disposition {
+    // A signal of a timer that is gone may come when the thread has detached.
+    let Some(thread) = saki_thread::current() else { return Disposition::Handled };
+    STATISTICS.signals.fetch_add(1, Ordering::Relaxed);
+    let _walk = walks().enter();
+    // SAFETY: the interrupted thread's own state; its stack does not change while its handler runs.
+    let frames = unsafe { Frames::of_context(thread.abi(), context.pc(), context.sp(), context.fp()) };
+    for frame in frames.take(MAX_FRAMES) {
+        let Some(info) = frame.code() else { continue };
+        STATISTICS.frames.fetch_add(1, Ordering::Relaxed);
+        match check(info, frame.pc - 1) {
+            Some(Checked { is_dynamic }) => {
+                STATISTICS.dynamic_frames.fetch_add(u64::from(is_dynamic), Ordering::Relaxed);
+                if is_dynamic {
+                    let place = NEXT_LEFT.fetch_add(1, Ordering::Relaxed) % LEFT;
+                    LEFT_COUNTERS[place].store(frame.pc - 1, Ordering::Relaxed);
+                }
+            }
+            None => {
+                STATISTICS.wrong.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+    Disposition::Handled
+}
+
+fn look_up_left_counters() {
+    for place in &LEFT_COUNTERS {
+        let pc = place.load(Ordering::Relaxed);
+        if pc == 0 {
+            continue;
+        }
+        STATISTICS.stale_lookups.fetch_add(1, Ordering::Relaxed);
+        let _walk = walks().enter();
+        let Some(info) = lookup(pc) else { continue };
+        STATISTICS.stale_hits.fetch_add(1, Ordering::Relaxed);
+        if check(info, pc).is_none() {
+            STATISTICS.wrong.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+struct Checked {
+    is_dynamic: bool,
+}
+
+/// None when the description of the code at `pc` is not true. In a walk.
+fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
+    if !info.covers(pc) {
+        return None;
+    }
+    if info.kind != CodeKind::Method || info.method.is_null() {
+        return Some(Checked { is_dynamic: false });
+    }
+    // SAFETY: code of methods is placed with the method's address; code that a walk finds outlives it, and methods
+    // outlive their code.
+    let method = unsafe { &*info.method.cast::<Method>() };
+    // Acquire: the address is stored after the body was published, so it may still be 0. A body that another thread's
+    // compilation made superfluous is never called.
+    let code = method.runtime.code.load(Ordering::Acquire);
+    let is_true = (code == 0 || code == info.start) && info.name.contains(method.name);
+    is_true.then_some(Checked { is_dynamic: method.is_dynamic() })
+}
