@@ -89,6 +89,16 @@ impl Setup {
         }
     }
 
+    /// Compiles `name`.cs to a library or, with `-target:exe`, to the program.
+    fn compile_part(&self, name: &str, text: &str, options: &[&str]) {
+        let source = self.folder.join(name).with_extension("cs");
+        std::fs::write(&source, text).expect("a source file");
+        let mut mcs = Command::new("mcs");
+        mcs.args(["-nologo", "-target:library"]).args(options).arg(&source).current_dir(&self.folder);
+        let done = mcs.output().expect("mcs runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat()));
+    }
+
     fn start(&self, options: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
         command.arg("--stats").args(options).arg(&self.program).current_dir(&self.folder);
@@ -257,20 +267,9 @@ fn a_changed_library_makes_its_users_stale() {
         class Program { static void Main() { var p = Library.Make(); var d = new Derived();
             System.Console.WriteLine(Library.Number + \" \" + p.A + p.B + d.Own + d.Two()); } }";
     let Some(setup) = Setup::new("library") else { return };
-    let library = |text: &str| {
-        let source = setup.folder.join("library.cs");
-        std::fs::write(&source, text).expect("a source file");
-        let out = format!("-out:{}", setup.folder.join("library.dll").display());
-        let done = Command::new("mcs").args(["-nologo", "-t:library", &out]).arg(&source).status().expect("mcs runs");
-        assert!(done.success());
-    };
+    let library = |text: &str| setup.compile_part("library", text, &[]);
     library(LIBRARY);
-    let source = setup.folder.join("user.cs");
-    std::fs::write(&source, USER).expect("a source file");
-    let (reference, out) = (setup.folder.join("library.dll"), setup.program.display().to_string());
-    let mut mcs = Command::new("mcs");
-    mcs.args(["-nologo", &format!("-out:{out}"), &format!("-r:{}", reference.display())]).arg(&source);
-    assert!(mcs.status().expect("mcs runs").success());
+    setup.compile_part("user", USER, &["-target:exe", "-out:program.exe", "-r:library.dll"]);
     for _ in 0..2 {
         assert_eq!(setup.run(&[]).output, "1 349two\n");
     }
@@ -285,6 +284,31 @@ fn a_changed_library_makes_its_users_stale() {
     assert_eq!(run.output, "2 349two\n");
     assert!(run.compiled > 0 && run.found > 50, "{} compiled, {} found", run.compiled, run.found);
     assert_eq!(setup.run(&[]).compiled, 0);
+}
+
+/// `Shelf<Item>`: neither library refers to the other, and a third one is loaded by name.
+#[test]
+fn instantiations_over_libraries_that_do_not_know_each_other_are_kept() {
+    let Some(setup) = Setup::new("strangers") else { return };
+    setup.compile_part("item", "public class Item { public int Number; }", &[]);
+    setup.compile_part(
+        "shelf",
+        "public class Shelf<T> { T[] all = new T[4]; int count; public void Add(T item) { all[count++] = item; }
+            public int Count { get { return count; } } public T this[int i] { get { return all[i]; } } }
+            public delegate int Weigh<T>(T item);
+            public static class Scales { public static int Sum<T>(Shelf<T> shelf, Weigh<T> weigh) { int sum = 0;
+                for (int i = 0; i < shelf.Count; i++) sum += weigh(shelf[i]); return sum; } }",
+        &[],
+    );
+    const PLUGIN: &str = "public class Plugin { public override string ToString() { var shelf = new Shelf<Item>();
+        for (int i = 0; i < 4; i++) shelf.Add(new Item { Number = i }); return \"\" + Scales.Sum(shelf, item => item.Number); } }";
+    setup.compile_part("plugin", PLUGIN, &["-r:item.dll", "-r:shelf.dll"]);
+    const MAIN: &str = "class Program { static void Main() { System.Console.WriteLine(
+        System.Activator.CreateInstance(System.Reflection.Assembly.Load(\"plugin\").GetType(\"Plugin\"))); } }";
+    setup.compile_part("main", MAIN, &["-target:exe", "-out:program.exe"]);
+    assert_eq!(setup.run(&[]).output, "6\n");
+    let second = setup.run(&[]);
+    assert_eq!((second.output.as_str(), second.compiled), ("6\n", 0));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! Invariant: whatever the words are, the result is a body whose names resolved, or `None`; then the method is compiled. That
 //! the words are those that `encode` wrote is the checksum's business.
 
-use super::encode::{CODE_KINDS, CORLIB, RELOC_KINDS, clause_tag, method_tag, target_tag, type_tag};
-use super::module::{Module, module_of};
+use super::encode::{CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, clause_tag, method_tag, target_tag, type_tag};
+use super::module::{Module, loaded, module_of};
 use crate::class_init;
 use saki_abi::{HelperId, StubId};
 use saki_code::CodeKind;
@@ -105,11 +105,12 @@ fn names(home: &Module, words: &mut Words, counts: [usize; 4]) -> Option<Names> 
     names.images.extend(home.image);
     for _ in 0..modules {
         let [parent, row, a, b, c, d] = words.take()?;
+        let id = [u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32];
         let image = match parent {
             CORLIB => universe().corlib(),
+            LOADED => loaded(id)?,
             parent => names.images.get(parent as usize)?.assembly_ref(row).ok()?.image,
         };
-        let id = [u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32];
         if module_of(image)?.id != id {
             return None;
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! counts: kind, modules, types, methods, fields, conditions
-//! modules: parent module (or CORLIB), its AssemblyRef row, identity (4 words)     module 0 is the file's own
+//! modules: parent module (or CORLIB, LOADED), its AssemblyRef row, identity (4 words)     module 0 is the file's own
 //! types: tag, then what it is made of; arguments are numbers of earlier types
 //! methods: owner type, kind and row, number of type arguments, their types
 //! fields: owner type, row
@@ -22,6 +22,9 @@ use saki_types::{Field, Image, Method, MethodKind, Ty, TypeKind};
 
 /// Parent of corlib among the modules.
 pub(super) const CORLIB: u32 = u32::MAX;
+/// Parent of modules to which no reference leads from the file's own: they are known by their identity alone, and must have
+/// been loaded.
+pub(super) const LOADED: u32 = u32::MAX - 1;
 
 /// Type tags.
 pub(super) mod type_tag {
@@ -113,8 +116,8 @@ struct Encoder {
     body: Vec<u32>,
 }
 
-/// Encodes a body for the file of `home`. `images`: what it depends on. `conditions`: the types that it takes for
-/// initialised. None when it cannot be named.
+/// Encodes a body for the file of `home`. `images`: what it depends on, first those that are loaded whenever the body is
+/// looked for. `conditions`: the types that it takes for initialised. None when it cannot be named.
 pub(super) fn encode(
     home: &Module,
     code: &CompiledCode,
@@ -168,8 +171,16 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
     }
     let is_reached = |reached: &[Listed], image: &Image| reached.iter().any(|listed| listed.image == image);
     let mut next = 0;
-    while next < reached.len() && !wanted.iter().all(|image| is_reached(&reached, image)) {
-        for (row, image) in reached[next].image.references_followed() {
+    while let Some(&missing) = wanted.iter().find(|image| !is_reached(&reached, image)) {
+        let Some(from) = reached.get(next).map(|listed| listed.image) else {
+            // An instantiation over types of modules that do not know each other, or of one that was loaded by name.
+            if !missing.is_manifest_of_file() {
+                return None;
+            }
+            reached.push(Listed { image: missing, parent: LOADED, row: 0 });
+            continue;
+        };
+        for (row, image) in from.references_followed() {
             if !is_reached(&reached, image) && image.is_manifest_of_file() {
                 reached.push(Listed { image, parent: next as u32, row });
             }
@@ -181,7 +192,7 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
     is_kept[0] = true;
     for image in wanted {
         let mut at = reached.iter().position(|listed| listed.image == *image)?;
-        while !std::mem::replace(&mut is_kept[at], true) && reached[at].parent != CORLIB {
+        while !std::mem::replace(&mut is_kept[at], true) && !matches!(reached[at].parent, CORLIB | LOADED) {
             at = reached[at].parent as usize;
         }
     }
@@ -189,7 +200,10 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
     let mut kept: Vec<Listed> = Vec::new();
     for (at, listed) in reached.iter().enumerate().filter(|(at, _)| is_kept[*at]) {
         numbers[at] = kept.len() as u32;
-        let parent = if listed.parent == CORLIB { CORLIB } else { numbers[listed.parent as usize] };
+        let parent = match listed.parent {
+            root @ (CORLIB | LOADED) => root,
+            parent => numbers[parent as usize],
+        };
         kept.push(Listed { parent, ..*listed });
     }
     Some(kept)

@@ -109,6 +109,14 @@ impl KeyHasher {
 }
 
 impl Identity<'_> {
+    /// What the code belongs to, if that is a method.
+    pub(super) fn method(self) -> Option<&'static Method> {
+        match self {
+            Identity::Method(method) | Identity::Callback(method) | Identity::NativeInvoke(method) => Some(method),
+            Identity::Helper(_) | Identity::InvokeThunk(_) | Identity::CallbackEntry(_) => None,
+        }
+    }
+
     /// The key, and the module in whose file the body belongs; None if it cannot be named.
     pub(super) fn key(self) -> Option<(Key, &'static Module)> {
         let (tag, method) = match self {
@@ -137,6 +145,21 @@ fn machine_key(tag: u64, what: &[u8]) -> Option<(Key, &'static Module)> {
 fn home(method: &'static Method) -> &'static Image {
     let own = method.image();
     std::iter::once(&method.owner).chain(method.generic_args).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)
+}
+
+/// The images of the method's type and of all generic arguments.
+pub(super) fn images_of_name(method: &'static Method) -> Vec<&'static Image> {
+    let mut images: Vec<&'static Image> = Vec::new();
+    let mut open: Vec<Ty> = method.generic_args.to_vec();
+    open.push(method.owner);
+    while let Some(ty) = open.pop() {
+        if !images.contains(&ty.image()) {
+            images.push(ty.image());
+        }
+        open.extend(ty.args);
+        open.extend(ty.element());
+    }
+    images
 }
 
 fn foreign_image(ty: Ty, own: &'static Image) -> Option<&'static Image> {

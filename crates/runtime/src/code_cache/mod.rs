@@ -32,7 +32,7 @@ use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_types::touched::{Touched, images_behind};
-use saki_types::{Image, Ty};
+use saki_types::{Image, Method, Ty};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -107,13 +107,15 @@ fn build_key() -> u64 {
 pub struct Slot {
     key: Key,
     module: &'static Module,
+    /// None: code that belongs to no method.
+    method: Option<&'static Method>,
 }
 
 /// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
 pub fn slot(identity: Identity) -> Option<Slot> {
     SETTINGS.get()?;
     let (key, module) = identity.key()?;
-    Some(Slot { key, module })
+    Some(Slot { key, module, method: identity.method() })
 }
 
 impl Slot {
@@ -140,7 +142,8 @@ impl Slot {
     /// Keeps a body for later runs. `touched`: what its compilation looked at; `initialised`: the types that it takes for
     /// initialised.
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
-        let mut images: Vec<&'static Image> = Vec::new();
+        // Whoever looks for the body has the modules of the method's name loaded.
+        let mut images: Vec<&'static Image> = self.method.map_or_else(Vec::new, key::images_of_name);
         encode::add_named(code, &mut touched, &mut images);
         touched.extend(initialised.iter().map(|ty| Touched::Type(ty)));
         for image in images_behind(&touched) {

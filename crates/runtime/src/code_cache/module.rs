@@ -70,6 +70,14 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
     *table.get_or_insert_default().entry(address).or_insert(made)
 }
 
+/// The image with this identity, if exactly one has been loaded.
+pub(super) fn loaded(id: [u64; 2]) -> Option<&'static Image> {
+    let assemblies = saki_types::universe().binder().loaded();
+    let has_id = |image: &&'static Image| module_of(image).is_some_and(|module| module.id == id);
+    let mut found = assemblies.iter().map(|assembly| assembly.image).filter(has_id);
+    found.next().filter(|_| found.next().is_none())
+}
+
 /// Of an assembly's name in the name of its cache file.
 const MAX_NAME_CHARS: usize = 80;
 
