@@ -4,7 +4,7 @@
 //! Two threads may compile one method at the same time; the first to publish wins and the other's body stays unused.
 
 use crate::class_init;
-use crate::code_cache::{self, Identity};
+use crate::code_cache::{self, Identity, Lookup};
 use crate::entries::{call_address, code_error, entry_address, entry_of, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
@@ -87,6 +87,8 @@ pub(crate) fn compiler() -> &'static Compiler {
 struct Env {
     /// Types whose constructors had run.
     initialised: RefCell<Vec<Ty>>,
+    /// The only ones that may be taken for initialised, of those with a constructor; None: all that are.
+    allowed: Option<Vec<Ty>>,
 }
 
 impl ImportEnv for Env {
@@ -94,6 +96,9 @@ impl ImportEnv for Env {
         let is_initialised = class_init::is_initialised(ty);
         // A type without a constructor is so in every run.
         if is_initialised && !matches!(ty.class_constructor(), Ok(None)) {
+            if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&ty)) {
+                return false;
+            }
             let mut known = self.initialised.borrow_mut();
             if !known.contains(&ty) {
                 known.push(ty);
@@ -129,8 +134,9 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     }
     class_init::ensure_module(t, method.image())?;
     let code = match place_cached(t, Identity::Method(method), method)? {
-        Some(code) => code,
-        None => compile_and_place(t, method)?,
+        Cached::Placed(code) => code,
+        Cached::TooEarly(allowed) => compile_and_place(t, method, Some(allowed))?,
+        Cached::Absent => compile_and_place(t, method, None)?,
     };
     // Release: publishes the placed code. The first to publish wins.
     let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
@@ -148,18 +154,33 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     Ok(code)
 }
 
+/// What became of a look into the code cache.
+enum Cached {
+    /// The body's address.
+    Placed(usize),
+    /// As `Lookup::TooEarly`.
+    TooEarly(Vec<Ty>),
+    Absent,
+}
+
 /// Places the body that an earlier run compiled, if there is one that still holds.
-fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Option<usize>> {
+fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Cached> {
     let started = Instant::now();
-    let Some((compiled, kind)) = code_cache::slot(identity).and_then(|slot| slot.find()) else { return Ok(None) };
+    let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
+    let (compiled, kind) = match slot.find() {
+        Lookup::Found(compiled, kind) => (compiled, kind),
+        Lookup::TooEarly(initialised) => return Ok(Cached::TooEarly(initialised)),
+        Lookup::Absent => return Ok(Cached::Absent),
+    };
     let info = place_compiled(t, &compiled, kind, std::ptr::from_ref(method).cast())?;
     // Relaxed: a counter.
     code_cache::STATISTICS.find_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-    Ok(Some(info.start))
+    Ok(Cached::Placed(info.start))
 }
 
-fn compile_and_place(t: Thread, method: &'static Method) -> Managed<usize> {
-    let env = Env::default();
+/// `allowed`: see `Env`.
+fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>>) -> Managed<usize> {
+    let env = Env { allowed, ..Env::default() };
     let slot = code_cache::slot(Identity::Method(method));
     let (function, mut touched) = touched::record(|| import(method, &env));
     let function = function.to_managed(t)?;
@@ -443,7 +464,7 @@ fn thunk_code(
     compile: impl FnOnce(&Compiler) -> Result<CompiledCode, saki_jit::CompileError>,
 ) -> LoadResult<CompiledCode> {
     let slot = identity.and_then(code_cache::slot);
-    if let Some((compiled, _)) = slot.and_then(|slot| slot.find()) {
+    if let Some(Lookup::Found(compiled, _)) = slot.map(|slot| slot.find()) {
         return Ok(compiled);
     }
     let compiled =
@@ -492,7 +513,7 @@ fn place_thunk_with(
 /// # Errors
 /// InvalidProgramException with the compiler's message; what its symbols throw when they are resolved.
 pub fn place_wrapper(t: Thread, identity: Identity, method: &'static Method, function: &Function) -> Managed<usize> {
-    if let Some(code) = place_cached(t, identity, method)? {
+    if let Cached::Placed(code) = place_cached(t, identity, method)? {
         return Ok(code);
     }
     let kind = kind_of(method, function);

@@ -29,7 +29,7 @@ use log as _;
 
 use crate::options::{HeapOptions, MIN_NURSERY_BYTES};
 use crate::policy::HeapPolicy;
-use mmtk::util::options::PlanSelector;
+use mmtk::util::options::{GCTriggerSelector, NurserySize, PlanSelector};
 use mmtk::util::{Address, ObjectReference, OpaquePointer, VMThread};
 use mmtk::vm::slot::{SimpleSlot, UnimplementedMemorySlice};
 use mmtk::vm::{ObjectModel, VMBinding};
@@ -144,20 +144,22 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     }
     let mut builder = MMTKBuilder::new_no_env_vars();
     let moves_everything = options.stress.is_some();
+    let set = &mut builder.options;
+    // As values: MMTk parses texts with regular expressions, which cost more than the rest of a start's options.
     let settings = [
-        ("plan", "StickyImmix".to_owned()),
-        ("gc_trigger", "Delegated".to_owned()),
-        ("nursery", format!("Fixed:{nursery_bytes}")),
-        ("threads", options.gc_threads.to_string()),
-        ("concurrent_threads", options.gc_threads.to_string()),
-        ("no_finalizer", "true".to_owned()),
-        ("no_reference_types", "true".to_owned()),
-        ("immix_always_defrag", moves_everything.to_string()),
-        ("immix_defrag_every_block", moves_everything.to_string()),
+        ("plan", set.plan.set(PlanSelector::StickyImmix)),
+        ("gc_trigger", set.gc_trigger.set(GCTriggerSelector::Delegated)),
+        ("nursery", set.nursery.set(NurserySize::Fixed(nursery_bytes))),
+        ("threads", set.threads.set(options.gc_threads)),
+        ("concurrent_threads", set.concurrent_threads.set(options.gc_threads)),
+        ("no_finalizer", set.no_finalizer.set(true)),
+        ("no_reference_types", set.no_reference_types.set(true)),
+        ("immix_always_defrag", set.immix_always_defrag.set(moves_everything)),
+        ("immix_defrag_every_block", set.immix_defrag_every_block.set(moves_everything)),
     ];
-    for (name, value) in &settings {
-        if !builder.set_option(name, value) {
-            return Err(format!("heap: MMTk rejects {name}={value}"));
+    for (name, is_accepted) in settings {
+        if !is_accepted {
+            return Err(format!("heap: MMTk rejects {name} of {options:?}"));
         }
     }
     debug_assert_eq!(*builder.options.plan, PlanSelector::StickyImmix);

@@ -63,8 +63,8 @@ struct Names {
 pub(super) enum Refused {
     /// Something that it names is not there, or is another one than it was compiled for.
     Stale,
-    /// A class that it takes for initialised is not.
-    TooEarly,
+    /// Not all of these classes, which it takes for initialised, are.
+    TooEarly(Vec<Ty>),
 }
 
 /// The body in `bytes`, from the file of `home`.
@@ -73,11 +73,10 @@ pub(super) fn decode(home: &Module, bytes: &'static [u8]) -> Result<(CompiledCod
     let header = words.take::<6>().ok_or(Refused::Stale)?;
     let [kind, modules, types, methods, fields, conditions] = header.map(|word| word as usize);
     let names = names(home, &mut words, [modules, types, methods, fields]).ok_or(Refused::Stale)?;
-    for _ in 0..conditions {
-        let ty = words.next().and_then(|number| names.types.get(number as usize)).ok_or(Refused::Stale)?;
-        if !class_init::is_initialised(ty) {
-            return Err(Refused::TooEarly);
-        }
+    let condition = |_| words.next().and_then(|number| names.types.get(number as usize)).copied();
+    let initialised: Vec<Ty> = (0..conditions).map(condition).collect::<Option<_>>().ok_or(Refused::Stale)?;
+    if !initialised.iter().all(|ty| class_init::is_initialised(ty)) {
+        return Err(Refused::TooEarly(initialised));
     }
     let code = body_with_filters(&names, &mut words).ok_or(Refused::Stale)?;
     Ok((code, *CODE_KINDS.get(kind).ok_or(Refused::Stale)?))

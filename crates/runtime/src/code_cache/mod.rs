@@ -9,7 +9,7 @@
 //! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
 //! the directory's name and each file's header); the module's identity (likewise); the identity of every module from which
 //! something was inlined or a fact baked in; and that the classes which it takes for initialised are. One that does not
-//! pass is compiled, and the new body takes its place: it assumes less, so that repeated runs settle.
+//! pass is compiled, and the new body takes its place; of classes it assumes less, so that repeated runs settle.
 //!
 //! Left out: bodies with errors of loading in them, code made at run time, modules loaded from memory or as further modules
 //! of an assembly.
@@ -102,6 +102,16 @@ fn build_key() -> u64 {
     SETTINGS.get().map_or(0, |settings| settings.build_key)
 }
 
+/// What the cache has for a body.
+#[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is returned")]
+pub enum Lookup {
+    Found(CompiledCode, CodeKind),
+    /// A body that does not hold yet, because it takes these classes for initialised. The one that replaces it may take no
+    /// others for that: so the conditions become fewer from run to run, whatever the order in which classes are initialised.
+    TooEarly(Vec<Ty>),
+    Absent,
+}
+
 /// The place of one body in the cache.
 #[derive(Clone, Copy)]
 pub struct Slot {
@@ -119,22 +129,22 @@ pub fn slot(identity: Identity) -> Option<Slot> {
 }
 
 impl Slot {
-    /// The cached body, if there is one that holds now.
-    pub fn find(&self) -> Option<(CompiledCode, CodeKind)> {
-        let bytes = self.module.file()?.find(self.key)?;
+    /// Looks for the cached body.
+    pub fn find(&self) -> Lookup {
+        let Some(bytes) = self.module.file().and_then(|file| file.find(self.key)) else { return Lookup::Absent };
         // Relaxed: counters.
         match decode::decode(self.module, bytes) {
-            Ok(found) => {
+            Ok((code, kind)) => {
                 STATISTICS.found.fetch_add(1, Ordering::Relaxed);
-                Some(found)
+                Lookup::Found(code, kind)
             }
             Err(Refused::Stale) => {
                 STATISTICS.stale.fetch_add(1, Ordering::Relaxed);
-                None
+                Lookup::Absent
             }
-            Err(Refused::TooEarly) => {
+            Err(Refused::TooEarly(initialised)) => {
                 STATISTICS.too_early.fetch_add(1, Ordering::Relaxed);
-                None
+                Lookup::TooEarly(initialised)
             }
         }
     }
