@@ -38,6 +38,7 @@ pub fn run(action: CacheAction, framework_root: &Path) -> Result<(), String> {
     match action {
         CacheAction::Stat => {
             stat(&cache);
+            directory::installed_directory().filter(|installed| *installed != cache).iter().for_each(|i| stat(i));
             Ok(())
         }
         CacheAction::Clear => {

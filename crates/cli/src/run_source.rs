@@ -30,7 +30,7 @@ pub struct RunCommand {
 
 impl RunCommand {
     /// # Errors
-    /// There is no source file.
+    /// There is no source file, or an option asks for something else than a program to run.
     pub fn parse(words: impl Iterator<Item = OsString>) -> Result<RunCommand, String> {
         let mut command = RunCommand::default();
         let mut words = words.peekable();
@@ -52,6 +52,17 @@ impl RunCommand {
                         compiles app.cs and runs it"
                     .to_owned(),
             );
+        }
+        let is_out_of_place = |option: &&OsString| {
+            let text = option.to_string_lossy();
+            let target = text.strip_prefix("-target:").or_else(|| text.strip_prefix("-t:"));
+            text.starts_with("-out:") || target.is_some_and(|kind| !matches!(kind, "exe" | "winexe"))
+        };
+        if let Some(option) = command.compiler_options.iter().find(is_out_of_place) {
+            return Err(format!(
+                "run: {} is for mcs.exe: what 'saki run' compiles it runs, and keeps in the cache",
+                option.to_string_lossy()
+            ));
         }
         // `--` ends the sources, so that the first argument may be a name.cs.
         words.next_if(|word| word == "--");
@@ -240,5 +251,9 @@ mod tests {
         assert_eq!(command.arguments, ["one", "-two", "z.cs"]);
         assert_eq!(parse(&["x.cs", "--", "y.cs"]).unwrap().arguments, ["y.cs"]);
         assert!(parse(&["-unsafe", "x.exe"]).unwrap_err().contains("no C# source"));
+        for option in ["-out:x.exe", "-target:library", "-t:module"] {
+            assert!(parse(&[option, "x.cs"]).unwrap_err().contains(option));
+        }
+        assert!(parse(&["-target:winexe", "x.cs"]).is_ok());
     }
 }

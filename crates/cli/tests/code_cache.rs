@@ -363,6 +363,32 @@ fn statistics_and_clearing() {
     assert_eq!(setup.run(&[]).found, 0);
 }
 
+/// `bin/saki` finds what `lib/saki` has, adds nothing there, and keeps what it lacks in the user's own cache.
+#[test]
+fn an_installation_brings_compiled_code() {
+    let Some(setup) = Setup::new("installed") else { return };
+    let (bin, lib) = (setup.folder.join("prefix/bin"), setup.folder.join("prefix/lib"));
+    std::fs::create_dir_all(&bin).expect("a folder");
+    std::fs::copy(env!("CARGO_BIN_EXE_saki"), bin.join("saki")).expect("a copy of saki");
+    let run = |cache: &Path| {
+        let mut command = Command::new(bin.join("saki"));
+        command.arg("--stats").arg(&setup.program).env_remove("SAKI_NO_CACHE").env("XDG_CACHE_HOME", cache);
+        Run::of(command.stdin(Stdio::null()).output().expect("saki runs"))
+    };
+    let first = run(&lib);
+    assert!(first.kept > 200, "{} kept", first.kept);
+    let own = setup.folder.join("cache");
+    let second = run(&own);
+    assert_eq!(second.output, first.output);
+    assert!(second.compiled <= 3 && second.found > 200, "{} compiled, {} found", second.compiled, second.found);
+    assert!(setup.files().len() <= 1, "{:?}", setup.files());
+    // Another program than the installation knew.
+    assert!(setup.compile(&PROGRAM.replace("\"cast\"", "\"other text\"")));
+    let changed = run(&own);
+    assert!(changed.kept > 10 && changed.found > 100, "{} kept, {} found", changed.kept, changed.found);
+    assert!(run(&own).compiled <= 3);
+}
+
 #[test]
 fn sources_are_compiled_once() {
     let Some(setup) = Setup::new("run-source") else { return };

@@ -17,6 +17,12 @@ pub fn default_directory() -> Option<PathBuf> {
     Some(base.join("saki"))
 }
 
+/// What the installation brought: `lib/saki` beside the folder of the executable, if it is there.
+pub fn installed_directory() -> Option<PathBuf> {
+    let executable = std::env::current_exe().ok()?;
+    Some(executable.parent()?.parent()?.join("lib/saki")).filter(|directory| directory.is_dir())
+}
+
 /// Writes a file under a name of this process's own and renames it into place.
 pub(super) fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));

@@ -2,7 +2,7 @@
 //!
 //! | step | who | what |
 //! |---|---|---|
-//! | look-up | `Slot::find`, before a method is compiled | key → body of the module's file → names resolved → `CompiledCode` |
+//! | look-up | `Slot::find`, before a method is compiled | key → body of the module's files, the user's own and the installed one → names resolved → `CompiledCode` |
 //! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
 //! | writing | `write_back`, at exit or when much was kept | the file's bodies and the kept ones, into a new file, renamed |
 //!
@@ -45,6 +45,8 @@ const WRITE_EARLY_BYTES: usize = 16 << 20;
 struct Settings {
     /// Of this build's files.
     directory: PathBuf,
+    /// Of those that came with the installation; never written.
+    installed: Option<PathBuf>,
     build_key: u64,
 }
 
@@ -83,7 +85,9 @@ pub fn init(cache: &Path, options: &CompilerOptions) {
     for feature in saki_jit::host_features() {
         key = checksum::hash(key, feature.as_bytes());
     }
-    let settings = Settings { directory: cache.join(format!("{key:016x}")), build_key: key };
+    let folder = format!("{key:016x}");
+    let installed = directory::installed_directory().map(|cache| cache.join(&folder));
+    let settings = Settings { directory: cache.join(&folder), installed, build_key: key };
     if SETTINGS.set(settings).is_ok() {
         extern "C" fn at_exit() {
             write_back();
@@ -96,6 +100,10 @@ pub fn init(cache: &Path, options: &CompilerOptions) {
 /// Where this build's files are; None when the cache is off.
 fn directory() -> Option<&'static Path> {
     SETTINGS.get().map(|settings| settings.directory.as_path())
+}
+
+fn installed_directory() -> Option<&'static Path> {
+    SETTINGS.get()?.installed.as_deref()
 }
 
 fn build_key() -> u64 {
@@ -131,7 +139,7 @@ pub fn slot(identity: Identity) -> Option<Slot> {
 impl Slot {
     /// Looks for the cached body.
     pub fn find(&self) -> Lookup {
-        let Some(bytes) = self.module.file().and_then(|file| file.find(self.key)) else { return Lookup::Absent };
+        let Some(bytes) = self.module.find(self.key) else { return Lookup::Absent };
         // Relaxed: counters.
         match decode::decode(self.module, bytes) {
             Ok((code, kind)) => {

@@ -6,7 +6,7 @@ use super::key::Key;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_types::Image;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// One module, or the machine's own thunks.
@@ -17,19 +17,27 @@ pub(super) struct Module {
     pub id: [u64; 2],
     /// Of its cache file.
     pub path: PathBuf,
-    file: OnceLock<Option<CodeFile>>,
+    files: OnceLock<Vec<CodeFile>>,
     /// Bodies compiled in this run, encoded.
     pub fresh: Mutex<FxHashMap<Key, Vec<u8>>>,
 }
 
 impl Module {
-    fn new(image: Option<&'static Image>, id: [u64; 2], path: PathBuf) -> &'static Module {
-        Box::leak(Box::new(Module { image, id, path, file: OnceLock::new(), fresh: Mutex::default() }))
+    fn new(image: Option<&'static Image>, id: [u64; 2], directory: &Path, name: &str) -> &'static Module {
+        let path = directory.join(format!("{name}.{}", super::FILE_EXTENSION));
+        Box::leak(Box::new(Module { image, id, path, files: OnceLock::new(), fresh: Mutex::default() }))
     }
 
-    /// The cache file as it was when it was first asked for; None if there is no usable one.
-    pub fn file(&self) -> Option<&CodeFile> {
-        self.file.get_or_init(|| CodeFile::open(&self.path, super::build_key(), self.id)).as_ref()
+    /// The body with this key as the cache had it when it was first asked: the user's own before what came with the
+    /// installation.
+    pub fn find(&self, key: Key) -> Option<&'static [u8]> {
+        let files = self.files.get_or_init(|| {
+            let installed = super::installed_directory().zip(self.path.file_name());
+            let installed = installed.map(|(directory, name)| directory.join(name));
+            let paths = [Some(&self.path), installed.as_ref()].into_iter().flatten();
+            paths.filter_map(|path| CodeFile::open(path, super::build_key(), self.id)).collect()
+        });
+        files.iter().find_map(|file| file.find(key))
     }
 }
 
@@ -40,7 +48,7 @@ static MACHINE: OnceLock<&'static Module> = OnceLock::new();
 /// The thunks that belong to no module; None when the cache is off.
 pub(super) fn machine() -> Option<&'static Module> {
     let directory = super::directory()?;
-    Some(MACHINE.get_or_init(|| Module::new(None, [1, 1], directory.join(format!("thunks.{}", super::FILE_EXTENSION)))))
+    Some(MACHINE.get_or_init(|| Module::new(None, [1, 1], directory, "thunks")))
 }
 
 /// The module of an image; None when the cache is off or the image has no name that holds in other processes.
@@ -63,8 +71,7 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
             .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' })
             .take(MAX_NAME_CHARS)
             .collect();
-        let file_name = format!("{name}-{:016x}.{}", hash(id[0], &id[1].to_le_bytes()), super::FILE_EXTENSION);
-        Module::new(Some(image), id, directory.join(file_name))
+        Module::new(Some(image), id, directory, &format!("{name}-{:016x}", hash(id[0], &id[1].to_le_bytes())))
     });
     let mut table = MODULES.write();
     *table.get_or_insert_default().entry(address).or_insert(made)
