@@ -131,6 +131,13 @@ helpers! {
     /// (delegate, object[] with the IAsyncResult last) EndInvoke: the boxed result; by-reference results are left boxed in
     /// their places in the array. Throws what the call threw.
     DelegateEndInvoke(Ref, Ref) -> Ref;
+    /// (transparent proxy, method, boxed arguments as object[]) Calls the method where the proxy's object is: the boxed
+    /// result; by-reference results are left boxed in their places in the array.
+    ProxyInvoke(Ref, Ptr, Ref) -> Ref;
+    /// (transparent proxy, field) The boxed value of a field of the proxy's object.
+    ProxyGetField(Ref, Ptr) -> Ref;
+    /// (transparent proxy, field, boxed value)
+    ProxySetField(Ref, Ptr, Ref) -> Void;
     /// (marshalling descriptor) The cached ICustomMarshaler of a parameter.
     CustomMarshaler(Ptr) -> Ref;
     /// (marshalling descriptor) MarshalDirectiveException with the reason that the descriptor holds. Never returns.

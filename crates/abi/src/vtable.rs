@@ -36,6 +36,8 @@ impl VTableFlags {
     pub const VALUE_TYPE: u32 = 64;
     /// `System.WeakReference` or `WeakReference<T>`: the finalizer frees a GC handle and does nothing else.
     pub const WEAK_REFERENCE: u32 = 128;
+    /// Instances are transparent proxies: laid out as TransparentProxy, whatever `ty` says.
+    pub const PROXY: u32 = 256;
 
     pub fn has(self, bit: u32) -> bool {
         self.0 & bit != 0
@@ -104,6 +106,7 @@ pub struct VTable {
     pub slots: [AtomicUsize; 0],
 }
 
+pub const VTABLE_FLAGS_OFFSET: i32 = std::mem::offset_of!(VTable, flags) as i32;
 pub const VTABLE_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, ty) as i32;
 pub const VTABLE_DEPTH_OFFSET: i32 = std::mem::offset_of!(VTable, depth) as i32;
 pub const VTABLE_DISPLAY_OFFSET: i32 = std::mem::offset_of!(VTable, display) as i32;

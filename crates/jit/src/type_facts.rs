@@ -24,8 +24,9 @@ pub(crate) enum CastKind {
     Exact(Ty),
     /// Objects with this type's vtable pass; about others only the runtime can tell (arrays, generic delegates).
     ExactOrRuntime(Ty),
-    /// `display[index]` must be the type.
-    Display { index: u32 },
+    /// `display[index]` must be the type. `or_runtime`: others may be transparent proxies, of which only the runtime can
+    /// tell.
+    Display { index: u32, or_runtime: bool },
     /// Only the runtime can tell: interfaces.
     Runtime,
 }
@@ -45,8 +46,9 @@ pub(crate) fn cast_kind(ty: Ty) -> Result<CastKind, CompileError> {
     if ty.parent()?.is_none() {
         return Ok(CastKind::Always);
     }
-    if ty.is_value_type() || ty.is_sealed() {
+    let may_be_proxy = ty.is_marshal_by_ref();
+    if ty.is_value_type() || (ty.is_sealed() && !may_be_proxy) {
         return Ok(CastKind::Exact(ty));
     }
-    Ok(CastKind::Display { index: ty.supertypes()?.len() as u32 - 1 })
+    Ok(CastKind::Display { index: ty.supertypes()?.len() as u32 - 1, or_runtime: may_be_proxy })
 }

@@ -2,36 +2,41 @@
 
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Managed, Thread};
-use saki_types::{Ty, universe};
-use std::sync::OnceLock;
+use saki_types::{Ty, TypeKind, universe};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A corlib type by name.
 pub struct KnownType {
     namespace: &'static str,
     name: &'static str,
-    found: OnceLock<Ty>,
+    /// Row in corlib's TypeDef table, which is the same in all domains; 0 = not looked up yet.
+    rid: AtomicU32,
 }
 
 impl KnownType {
     pub const fn corlib(namespace: &'static str, name: &'static str) -> Self {
-        KnownType { namespace, name, found: OnceLock::new() }
+        KnownType { namespace, name, rid: AtomicU32::new(0) }
     }
 
     /// # Errors
     /// TypeLoadException when the class library lacks the type.
     pub fn get(&self, t: Thread) -> Managed<Ty> {
-        if let Some(ty) = self.found.get() {
-            return Ok(ty);
+        // Relaxed: a number that stands for itself.
+        match self.rid.load(Ordering::Relaxed) {
+            0 => {
+                let ty = universe().corlib_type(self.namespace, self.name).to_managed(t)?;
+                self.rid.store(ty.def().map_or(0, |def| def.rid), Ordering::Relaxed);
+                Ok(ty)
+            }
+            rid => universe().corlib().type_def(rid).to_managed(t),
         }
-        let ty = universe().corlib_type(self.namespace, self.name).to_managed(t)?;
-        Ok(self.found.get_or_init(|| ty))
     }
 
     /// Whether `ty` is this type; needs no loading when the names differ.
     pub fn is(&self, ty: Ty) -> bool {
-        match self.found.get() {
-            Some(found) => *found == ty,
-            None => ty.is_corlib(self.namespace, self.name),
+        match self.rid.load(Ordering::Relaxed) {
+            0 => ty.is_corlib(self.namespace, self.name),
+            rid => matches!(&ty.kind, TypeKind::Def(def) if def.rid == rid && def.image.is_corlib),
         }
     }
 }

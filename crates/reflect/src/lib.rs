@@ -44,6 +44,7 @@ pub mod objects;
 pub mod parameters;
 pub mod property_info;
 pub mod registry;
+pub mod remoting;
 pub mod resources;
 pub mod runtime_type;
 pub mod tokens;

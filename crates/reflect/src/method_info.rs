@@ -8,7 +8,10 @@ use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, dynamic_methods, entries, strings};
+use saki_runtime::{
+    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, pending, strings,
+    threads,
+};
 use saki_types::dynamic_records::Finder;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
 
@@ -285,6 +288,42 @@ unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
     0
 }
 
+/// The caller, which is in the method's domain, has switched to another: there the method of the same name is called with
+/// copies, and the caller gets a copy of what comes back.
+fn invoke_in_other_domain(
+    t: Thread,
+    method: &'static Method,
+    target: ObjRef,
+    arguments: ObjRef,
+    error: *mut ObjRef,
+) -> Managed<ObjRef> {
+    let (caller, domain) = (method.owner.universe(), domains::current());
+    let outcome = (|| {
+        let method = domain_copy::method_in(method, domain.universe).to_managed(t)?;
+        let target = domain_copy::copy(t, target, domain.universe)?;
+        let arguments = domain_copy::copy(t, arguments, domain.universe)?;
+        invocation::reflected_call(t, method, target, arguments)
+    })();
+    match outcome {
+        Ok(Ok(result)) => domain_copy::copy(t, result, caller),
+        Ok(Err(exception)) => {
+            let _ = t.throw(exception);
+            let _ = domain_copy::copy_pending(t, caller);
+            store_out(t, error, t.take_pending());
+            Ok(ObjRef::NULL)
+        }
+        Err(_) if domain.is_unloading() && !pending::abort_exception(t).is_null() => {
+            // The abort was the unloading's: it ends here.
+            pending::forget_abort(t);
+            threads::end_abort(t);
+            t.take_pending();
+            let _entered = saki_types::universe::enter(caller);
+            Err(domains::throw_unloaded(t))
+        }
+        Err(_) => Err(domain_copy::copy_pending(t, caller)),
+    }
+}
+
 unsafe extern "C" fn internal_invoke(
     t: Thread,
     this: ObjRef,
@@ -295,6 +334,9 @@ unsafe extern "C" fn internal_invoke(
     t.run(|| {
         store_out(t, error, ObjRef::NULL);
         let method = require_method(t, this)?;
+        if *method.owner.universe() != *universe() {
+            return invoke_in_other_domain(t, method, target, arguments, error);
+        }
         match invocation::reflected_call(t, method, target, arguments)? {
             Ok(result) => Ok(result),
             Err(exception) => {

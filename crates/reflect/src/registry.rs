@@ -6,6 +6,7 @@ use saki_runtime::internal_calls;
 /// before the program runs.
 pub fn register() {
     crate::assembly_loading::install_hooks();
+    saki_runtime::proxies::install_hooks(crate::remoting::HOOKS);
     for table in [
         crate::activation::TABLE,
         crate::app_domain::TABLE,
@@ -29,6 +30,7 @@ pub fn register() {
         crate::module::TABLE,
         crate::parameters::TABLE,
         crate::property_info::TABLE,
+        crate::remoting::TABLE,
         crate::resources::TABLE,
         crate::runtime_type::TABLE,
         crate::tokens::TABLE,

@@ -118,7 +118,8 @@ impl Parser {
         while let Some(c) = self.peek() {
             match c {
                 '&' | '*' | '[' | ',' | ']' => break,
-                '+' => parts.push((String::new(), None)),
+                // Both as Mono takes them.
+                '+' | '/' => parts.push((String::new(), None)),
                 _ => {
                     let (part, last_point) = parts.last_mut()?;
                     if c == '\\' {

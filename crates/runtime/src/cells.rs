@@ -3,6 +3,7 @@
 //! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only literals of dynamic
 //! methods are ever freed.
 
+use crate::domains::Domain;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use std::cell::UnsafeCell;
@@ -78,6 +79,20 @@ impl Cell {
     /// `address` came from `address`.
     pub unsafe fn from_address(address: usize) -> Cell {
         Cell(address as *mut ObjRef)
+    }
+}
+
+/// What the cells of an unloaded domain hold may go: its objects tell which those are.
+pub fn release_domain(domain: &Domain) {
+    for chunk in CHUNKS.lock().iter() {
+        for cell in &chunk.cells[..chunk.used] {
+            // SAFETY: cells are never freed.
+            let object = unsafe { cell.get().read_volatile() };
+            if !object.is_null() && *crate::object::type_of(object).universe() == *domain.universe {
+                // SAFETY: as above.
+                unsafe { cell.get().write_volatile(ObjRef::NULL) };
+            }
+        }
     }
 }
 

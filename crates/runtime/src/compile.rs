@@ -132,6 +132,8 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     if known != 0 {
         return Ok(known);
     }
+    // Code in a domain may be entered for the first time while the thread passes to another.
+    let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
     let code = match place_cached(t, Identity::Method(method), method)? {
         Cached::Placed(code) => code,

@@ -4,10 +4,11 @@ use crate::entries::{entry_address, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::type_of;
+use crate::proxies;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
-use saki_types::{Method, Ty};
+use saki_types::{Method, MethodKind, RemotingStub};
 
 pub static METHOD_PTR: ManagedField = ManagedField::corlib("System", "Delegate", "method_ptr");
 pub static INVOKE_IMPL: ManagedField = ManagedField::corlib("System", "Delegate", "invoke_impl");
@@ -50,11 +51,15 @@ pub unsafe extern "C" fn delegate_init(
 
 /// The method whose entry stub, unboxing stub or code is at `code`.
 pub fn method_of_code(code: usize) -> Option<*const Method> {
-    if let Some(entry) = saki_code::MethodEntry::of_stub(code) {
-        return Some(entry.argument() as *const Method);
+    let method = match saki_code::MethodEntry::of_stub(code) {
+        Some(entry) => entry.argument(),
+        None => saki_code::lookup(code)?.method,
+    } as *const Method;
+    // SAFETY: entries and code belong to `&'static Method`s, or to none.
+    match unsafe { method.as_ref() }?.kind {
+        MethodKind::Remoting(RemotingStub::Invoke(target) | RemotingStub::Call(target)) => Some(target),
+        _ => Some(method),
     }
-    let info = saki_code::lookup(code)?;
-    (!info.method.is_null()).then_some(info.method as *const Method)
 }
 
 /// Fills a delegate in. `resolved_code`: the code address when virtual resolution has happened already.
@@ -84,7 +89,7 @@ pub fn init(
         && resolved_code.is_none()
         && !target.is_null()
     {
-        actual = type_of(target).resolve_virtual(method).to_managed(t)?;
+        actual = proxies::resolve_on(target, method).to_managed(t)?;
     }
     if kind == DelegateKind::ClosedInstance
         && let Some(code) = resolved_code
@@ -95,11 +100,14 @@ pub fn init(
         actual = unsafe { &*found };
     } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() && !target.is_null() {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
-        actual = type_of(target).resolve_virtual(method).to_managed(t)?;
+        actual = proxies::resolve_on(target, method).to_managed(t)?;
     }
     let boxed_this = kind == DelegateKind::ClosedInstance && actual.owner.is_value_type();
     let code = match boxed_this {
         true => unbox_entry_address(actual).to_managed(t)?,
+        false if kind == DelegateKind::ClosedInstance && !target.is_null() => {
+            entry_address(proxies::stub_for(target, actual)).to_managed(t)?
+        }
         false => entry_address(actual).to_managed(t)?,
     };
     METHOD_PTR.set(delegate, code);
@@ -129,8 +137,6 @@ pub unsafe extern "C" fn delegate_resolve_virtual(t: Thread, delegate: ObjRef, r
         let Some(method) = method_of(delegate) else {
             return Err(exceptions::throw_default(t, "InvalidOperationException"));
         };
-        let exact: Ty = type_of(receiver);
-        let target = exact.resolve_virtual(method).to_managed(t)?;
-        crate::vtables::slot_target(exact, target).to_managed(t)
+        crate::proxies::virtual_target(t, receiver, method)
     })
 }

@@ -1,6 +1,7 @@
 //! Making and throwing managed exceptions from Rust.
 
 use crate::cells::Cell;
+use crate::domains;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object;
@@ -8,7 +9,6 @@ use crate::strings;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
-use std::sync::OnceLock;
 
 /// Proof that an exception is pending on the current thread.
 #[derive(Debug)]
@@ -33,27 +33,25 @@ impl<T> ToManaged<T> for LoadResult<T> {
 }
 
 /// Exceptions made at start-up because there may be no memory or stack for them later.
-struct Preallocated {
+pub(crate) struct Preallocated {
     out_of_memory: Cell,
     stack_overflow: Cell,
 }
 
-static PREALLOCATED: OnceLock<Preallocated> = OnceLock::new();
-
-/// Makes the exceptions that cannot be made when they are needed.
+/// Makes the exceptions of the current domain that cannot be made when they are needed.
 ///
 /// # Errors
 /// What their constructors throw.
 pub fn preallocate(t: Thread) -> Managed<()> {
     let out_of_memory = Cell::new(new_exception(t, "System", "OutOfMemoryException", None)?);
     let stack_overflow = Cell::new(new_exception(t, "System", "StackOverflowException", None)?);
-    let _ = PREALLOCATED.set(Preallocated { out_of_memory, stack_overflow });
+    let _ = domains::current().preallocated.set(Preallocated { out_of_memory, stack_overflow });
     Ok(())
 }
 
 /// Throws the preallocated OutOfMemoryException.
 pub fn out_of_memory(t: Thread) -> Thrown {
-    match PREALLOCATED.get() {
+    match domains::current().preallocated.get() {
         Some(made) => {
             let exception = made.out_of_memory.get();
             crate::stack_trace::reset(t, exception);
@@ -65,7 +63,7 @@ pub fn out_of_memory(t: Thread) -> Thrown {
 
 /// The preallocated StackOverflowException.
 pub fn stack_overflow_object() -> ObjRef {
-    PREALLOCATED.get().map_or(ObjRef::NULL, |made| made.stack_overflow.get())
+    domains::current().preallocated.get().map_or(ObjRef::NULL, |made| made.stack_overflow.get())
 }
 
 fn corlib_type(namespace: &str, name: &str) -> Ty {

@@ -17,12 +17,15 @@ pub struct ManagedField {
     /// Nested types as "Outer/Inner".
     type_name: &'static str,
     field: &'static str,
-    found: AtomicUsize,
+    offset: AtomicUsize,
 }
+
+/// No offset: it was not looked up yet.
+const UNKNOWN: usize = usize::MAX;
 
 impl ManagedField {
     pub const fn corlib(namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
-        ManagedField { assembly: "mscorlib", namespace, type_name, field, found: AtomicUsize::new(0) }
+        ManagedField { assembly: "mscorlib", namespace, type_name, field, offset: AtomicUsize::new(UNKNOWN) }
     }
 
     pub const fn of(
@@ -31,31 +34,36 @@ impl ManagedField {
         type_name: &'static str,
         field: &'static str,
     ) -> Self {
-        ManagedField { assembly, namespace, type_name, field, found: AtomicUsize::new(0) }
+        ManagedField { assembly, namespace, type_name, field, offset: AtomicUsize::new(UNKNOWN) }
     }
 
-    /// The field; aborts when the class library lacks it (a class library of another version).
+    /// The name of the field.
+    pub fn name(&self) -> &'static str {
+        self.field
+    }
+
+    /// The field in the current domain; aborts when the class library lacks it (a class library of another version).
     pub fn field(&self) -> &'static Field {
-        // Acquire: the `Field` behind the address was created before.
-        let known = self.found.load(Ordering::Acquire);
-        if known != 0 {
-            // SAFETY: a `&'static Field` stored below.
-            return unsafe { &*(known as *const Field) };
-        }
         let ty = crate::types_by_name::find_type(self.assembly, self.namespace, self.type_name);
         let field = ty.and_then(|t| t.find_field(self.field).ok().flatten());
         let Some(field) = field else {
             saki_base::bug!("{}.{} of {} has no field {}", self.namespace, self.type_name, self.assembly, self.field);
         };
-        // Release: pairs with the Acquire above.
-        self.found.store(field as *const Field as usize, Ordering::Release);
         field
     }
 
-    /// Bytes from the object start (classes) or the value start (value types).
+    /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
     pub fn offset_bytes(&self) -> usize {
+        // Relaxed: a number that stands for itself.
+        let known = self.offset.load(Ordering::Relaxed);
+        if known != UNKNOWN {
+            return known;
+        }
         match self.field().offset_bytes() {
-            Ok(offset) => offset as usize,
+            Ok(offset) => {
+                self.offset.store(offset as usize, Ordering::Relaxed);
+                offset as usize
+            }
             Err(error) => saki_base::bug!("layout of {}.{}: {error}", self.namespace, self.type_name),
         }
     }
@@ -87,7 +95,7 @@ impl ManagedField {
         crate::object::store_ref(t, object, self.address(object), value);
     }
 
-    /// Address of a static field.
+    /// Address of a static field in the current domain.
     pub fn static_address<T>(&self) -> *mut T {
         match crate::statics::static_field_address(self.field()) {
             Ok(address) => address as *mut T,

@@ -1,6 +1,7 @@
 //! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready, and
 //! frees dynamic methods.
 
+use crate::domains;
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
 use crate::thread::Thread;
@@ -64,13 +65,20 @@ type Last = Option<(Ty, PreparedCall)>;
 /// Runs everything that is ready now, on the calling thread.
 pub fn drain(t: Thread) {
     let mut last = None;
+    let before = domains::current();
     while let Some(object) = saki_gc::next_finalizable() {
         finalize(t, object, &mut last);
     }
+    domains::switch(t, before);
 }
 
 fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
     let ty = type_of(object);
+    let domain = domains::of_universe(ty.universe());
+    if domain.is_unloaded() {
+        return;
+    }
+    domains::switch(t, domain);
     let call = match last {
         Some((known, call)) if std::ptr::eq(*known, ty) => call,
         _ => {

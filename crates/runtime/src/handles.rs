@@ -6,17 +6,30 @@ use saki_abi::ObjRef;
 use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
 use saki_thread::ManagedThread;
-use saki_types::{LoadResult, Ty};
+use saki_types::{LoadResult, Ty, Universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static TABLE: HandleTable = HandleTable::new();
 
-/// The only domain there is yet; stored in expired slots. 8-byte aligned, below 2^60.
-const ROOT_DOMAIN: usize = 8;
+/// The domain as handles know it, also when their targets are dead. 8-byte aligned, below 2^60.
+fn domain_word() -> usize {
+    std::ptr::from_ref(saki_types::universe()).addr()
+}
+
+/// Frees the handles whose targets belong to a domain, or did before they died.
+pub fn free_domain(universe: &'static Universe) {
+    let word = std::ptr::from_ref(universe).addr();
+    for kind in HandleKind::ALL {
+        TABLE.free_where(kind, |slot| match slot.object() {
+            0 => slot.expired_domain() == word,
+            object => *crate::object::type_of(ObjRef(object as *mut saki_abi::Object)).universe() == *universe,
+        });
+    }
+}
 
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
 pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
-    TABLE.allocate(kind, target.address(), ROOT_DOMAIN, t.managed().handle_cache())
+    TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache())
 }
 
 /// # Errors
@@ -28,7 +41,7 @@ pub fn target(handle: Handle) -> Result<ObjRef, StaleHandle> {
 /// # Errors
 /// As `target`.
 pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
-    TABLE.set_target(handle, object.address(), ROOT_DOMAIN)
+    TABLE.set_target(handle, object.address(), domain_word())
 }
 
 /// # Errors
@@ -69,6 +82,16 @@ impl RootProvider for Roots {
     }
 }
 
+/// The domain of an object that this collection found dead. World stopped.
+fn domain_of_dead(object: usize) -> usize {
+    if crate::domains::count() == 1 {
+        return std::ptr::from_ref(saki_types::universe::root()).addr();
+    }
+    // SAFETY: its memory is not used again before weak tables are done.
+    let vtable = unsafe { saki_gc::object::vtable_of(ObjRef(object as *mut saki_abi::Object)) };
+    std::ptr::from_ref(crate::vtables::type_of_vtable(vtable).universe()).addr()
+}
+
 struct Weak;
 
 impl WeakTable for Weak {
@@ -87,7 +110,7 @@ impl WeakTable for Weak {
                 match fate_of(ObjRef(before as *mut saki_abi::Object)) {
                     WeakFate::Alive(object) if object.address() != before => slot.set_object(object.address()),
                     WeakFate::Alive(_) => {}
-                    WeakFate::Dead => slot.expire(ROOT_DOMAIN),
+                    WeakFate::Dead => slot.expire(domain_of_dead(before)),
                 }
             });
         }

@@ -6,7 +6,7 @@
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
-use crate::{class_init, compile, delegates, hooks, local_alloc, monitors, pending, statics, type_objects};
+use crate::{class_init, compile, delegates, hooks, local_alloc, monitors, pending, proxies, statics, type_objects};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -68,6 +68,9 @@ pub fn function_address(id: HelperId) -> usize {
         MarshalFree => marshal_free,
         DelegateBeginInvoke => hooks::delegate_begin_invoke,
         DelegateEndInvoke => hooks::delegate_end_invoke,
+        ProxyInvoke => proxies::invoke_helper,
+        ProxyGetField => proxies::get_field_helper,
+        ProxySetField => proxies::set_field_helper,
         CustomMarshaler => hooks::custom_marshaler,
         ThrowMarshalDirective => hooks::throw_marshal_directive,
         CallbackDelegate => hooks::callback_delegate,
@@ -220,9 +223,7 @@ unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const
         }
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*method };
-        let exact = type_of(receiver);
-        let target = exact.resolve_virtual(method).to_managed(t)?;
-        crate::vtables::slot_target(exact, target).to_managed(t)
+        crate::proxies::virtual_target(t, receiver, method)
     })
 }
 
@@ -519,8 +520,6 @@ pub unsafe extern "C" fn resolve_interface_hook(
     t.run(|| {
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*(method as *const Method) };
-        let exact = type_of(receiver);
-        let target = exact.resolve_virtual(method).to_managed(t)?;
-        crate::vtables::slot_target(exact, target).to_managed(t)
+        crate::proxies::virtual_target(t, receiver, method)
     })
 }

@@ -158,8 +158,8 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 /// # Errors
 /// As `invoke`.
 pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
-    let exact = object::type_of(receiver);
-    let target = exact.resolve_virtual(method).to_managed(t)?;
+    let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
+    let target = crate::proxies::stub_for(receiver, target);
     let this =
         if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
     if args.len() >= MAX_VIRTUAL_WORDS {

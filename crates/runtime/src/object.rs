@@ -240,5 +240,11 @@ pub fn is_instance(t: Thread, object: ObjRef, ty: Ty) -> Managed<bool> {
     if exact == ty {
         return Ok(true);
     }
-    crate::cast_cache::is_assignable(exact, ty).to_managed(t)
+    if crate::cast_cache::is_assignable(exact, ty).to_managed(t)? {
+        return Ok(true);
+    }
+    if crate::proxies::is_proxy(object) {
+        return crate::proxies::can_cast(t, object, ty);
+    }
+    Ok(false)
 }

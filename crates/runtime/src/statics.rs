@@ -4,11 +4,12 @@ use crate::thread::Thread;
 use parking_lot::RwLock;
 use saki_abi::{ObjRef, RefMap};
 use saki_thread::BlockScan;
-use saki_types::{Field, LoadResult, Ty};
+use saki_types::{Field, LoadResult, Ty, Universe};
 use std::sync::atomic::Ordering;
 
 /// References among the statics of one type.
 struct StaticRoots {
+    ty: Ty,
     base: usize,
     ref_offsets: &'static [u32],
 }
@@ -44,7 +45,7 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
     }
     let base = zeroed(layout.size_bytes as usize);
     if !layout.ref_offsets.is_empty() {
-        roots.push(StaticRoots { base: base as usize, ref_offsets: &layout.ref_offsets });
+        roots.push(StaticRoots { ty, base: base as usize, ref_offsets: &layout.ref_offsets });
     }
     // Release: the area is zeroed and registered before it is seen.
     ty.runtime.statics.store(base, Ordering::Release);
@@ -120,6 +121,11 @@ pub fn thread_static_address(t: Thread, field: &'static Field) -> LoadResult<*mu
         block = thread.ensure_static_block(number, layout.thread_size_bytes as usize, scan);
     }
     Ok(block.wrapping_add(offset))
+}
+
+/// The statics of an unloaded domain hold nothing any more.
+pub fn release(universe: &'static Universe) {
+    ROOTS.write().retain(|roots| *roots.ty.universe() != *universe);
 }
 
 /// Reference slots of all static areas, for the collector.

@@ -1,9 +1,9 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
 use crate::cells::Cell;
-use crate::exceptions;
 use crate::thread::{Managed, Thread};
 use crate::vtables::vtable_of;
+use crate::{domains, exceptions};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -11,15 +11,13 @@ use saki_abi::object::{STRING_CHARS_OFFSET, StringHeader};
 use saki_abi::vtable::VTable;
 use saki_metadata::Token;
 use saki_types::{Image, universe};
-use std::sync::OnceLock;
 
 fn string_vtable() -> &'static VTable {
-    static VTABLE: OnceLock<&'static VTable> = OnceLock::new();
-    VTABLE.get_or_init(|| match vtable_of(universe().string()) {
+    match vtable_of(universe().string()) {
         // SAFETY: vtables are never freed.
         Ok(vtable) => unsafe { &*vtable },
         Err(error) => saki_base::bug!("System.String does not load: {error}"),
-    })
+    }
 }
 
 /// A zeroed string of `length` UTF-16 units.
@@ -87,8 +85,6 @@ pub fn to_rust(string: ObjRef) -> String {
     if string.is_null() { String::new() } else { String::from_utf16_lossy(units(string)) }
 }
 
-static INTERNED: Mutex<Option<FxHashMap<Box<[u16]>, Cell>>> = Mutex::new(None);
-
 /// The interned string with these units.
 ///
 /// # Errors
@@ -107,11 +103,12 @@ pub fn intern_object(t: Thread, string: ObjRef) -> Managed<ObjRef> {
 
 /// The interned string with these units, or null.
 pub fn is_interned(text: &[u16]) -> ObjRef {
-    INTERNED.lock().as_ref().and_then(|table| table.get(text)).map_or(ObjRef::NULL, |cell| cell.get())
+    domains::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
 }
 
 fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cell> {
-    if let Some(&cell) = INTERNED.lock().as_ref().and_then(|table| table.get(text)) {
+    let domain = domains::current();
+    if let Some(&cell) = domain.interned.lock().get(text) {
         return Ok(cell);
     }
     // Allocate outside the lock: allocation is a safepoint.
@@ -119,8 +116,7 @@ fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cel
         Some(string) => string,
         None => new_string_utf16(t, text)?,
     };
-    let mut table = INTERNED.lock();
-    let table = table.get_or_insert_default();
+    let mut table = domain.interned.lock();
     Ok(*table.entry(text.into()).or_insert_with(|| Cell::new(string)))
 }
 

@@ -1,7 +1,9 @@
 //! The runtime's own data of a managed thread, behind `ManagedThread::runtime_data`.
 
+use crate::domains::{Domain, ThreadObjects};
 use crate::pending::HandlerFrame;
 use crate::thread::Thread;
+use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, ThreadHooks};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
@@ -12,6 +14,8 @@ pub struct ThreadData {
     local_blocks: Cell<usize>,
     caller_raises_resolve: Cell<bool>,
     catches_at_abort: RefCell<Vec<HandlerFrame>>,
+    thread_objects: RefCell<ThreadObjects>,
+    domains_entered: RefCell<Vec<&'static Domain>>,
 }
 
 impl ThreadData {
@@ -23,6 +27,31 @@ impl ThreadData {
     /// Head of the thread's `localloc` blocks.
     pub fn local_blocks(&self) -> &Cell<usize> {
         &self.local_blocks
+    }
+
+    /// The Thread object that stands for the thread in a domain; null when there is none yet.
+    pub fn thread_object(&self, domain: i32) -> ObjRef {
+        self.thread_objects.borrow().get(domain)
+    }
+
+    /// Domains that the thread has entered and not left, innermost last.
+    pub fn domains_entered(&self) -> &RefCell<Vec<&'static Domain>> {
+        &self.domains_entered
+    }
+
+    /// Keeps the Thread object of a domain that the thread leaves.
+    pub fn keep_thread_object(&self, t: Thread, domain: i32, object: ObjRef) {
+        self.thread_objects.borrow_mut().set(t, domain, object);
+    }
+
+    /// A Thread object that stands for the thread in some other domain.
+    pub fn foreign_thread_object(&self) -> ObjRef {
+        self.thread_objects.borrow().first()
+    }
+
+    /// Forgets the Thread objects, of one domain or of all.
+    pub fn release_thread_objects(&self, t: Thread, domain: Option<i32>) {
+        self.thread_objects.borrow_mut().release(t, domain);
     }
 
     /// Catch clauses that frames were in when the abort in flight was thrown.
@@ -48,6 +77,9 @@ fn attached(thread: &'static ManagedThread) {
 }
 
 fn detaching(thread: &'static ManagedThread) {
+    // SAFETY: the thread detaches itself.
+    let t = unsafe { Thread::from_abi(thread.abi()) };
+    of(t).release_thread_objects(t, None);
     crate::handles::release_cache(thread);
     saki_gc::unbind_thread(thread);
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;

@@ -5,6 +5,7 @@
 //! thread waits for now. Invariant: a thread that has ended is Stopped before `Join` sees its end.
 //! Left out: what is thrown into threads (`pending`), and the internal calls (`icall::threading`).
 
+use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
 use crate::handles;
@@ -14,7 +15,7 @@ use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
+use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::universe;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
@@ -66,8 +67,16 @@ pub fn add_exit_hook(hook: ExitHook) {
     EXIT_HOOKS.write().push(hook);
 }
 
-/// The state bits that last. The object stays in place while the caller's frame holds it.
+/// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
+/// thread. The object stays in place while the caller's frame holds it.
 pub(crate) fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
+    match managed_of(internal) {
+        Some(thread) => &thread.state_bits,
+        None => own_state_bits(internal),
+    }
+}
+
+fn own_state_bits(internal: ObjRef) -> &'static AtomicU32 {
     // SAFETY: an `int` field of the object, aligned; only atomics touch it.
     unsafe { &*STATE.address::<AtomicU32>(internal) }
 }
@@ -126,6 +135,9 @@ pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
 /// Makes `internal` refer to the thread, unless it does.
 fn link(internal: ObjRef, thread: &'static ManagedThread) {
     let word = handle_word(internal);
+    // The first object of the thread brings its state along. Relaxed: published by the exchange below.
+    let bits = own_state_bits(internal).load(Ordering::Relaxed);
+    let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
     let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
     // AcqRel: publishes the box; the starter and the new thread both try.
     if word.compare_exchange(0, reference as usize, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -189,10 +201,21 @@ pub fn create_main(t: Thread) -> Managed<()> {
     let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
     let thread = object::new_instance(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
-    let managed_id = if is_main { MAIN_MANAGED_ID } else { next_managed_id() };
+    // One number in all domains.
+    let foreign = crate::thread_data::of(t).foreign_thread_object();
+    let foreign = if foreign.is_null() { foreign } else { INTERNAL_THREAD.get_ref(foreign) };
+    let managed_id = match () {
+        () if is_main => MAIN_MANAGED_ID,
+        () if !foreign.is_null() => MANAGED_ID.get(foreign),
+        () => next_managed_id(),
+    };
     let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
     let internal = new_internal(t, managed_id, bits)?;
-    if !is_main {
+    if !foreign.is_null() {
+        APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
+        PRIORITY.set(internal, PRIORITY.get::<i32>(foreign));
+        IS_POOL_THREAD.set(internal, IS_POOL_THREAD.get::<u8>(foreign));
+    } else if !is_main {
         APARTMENT_STATE.set(internal, APARTMENT_MTA);
     }
     THREAD_ID.set(internal, i64::from(t.managed().native_id()));
@@ -226,6 +249,7 @@ pub fn current_internal(t: Thread) -> Managed<ObjRef> {
 
 /// GC handles that carry objects to a new thread.
 struct Luggage {
+    domain: &'static Domain,
     thread: Handle,
     delegate: Handle,
     argument: Handle,
@@ -252,7 +276,7 @@ fn thread_state_error(t: Thread, message: &str) -> Thrown {
 /// ThreadStateException when it was started before; OutOfMemoryException when the system has no room for a thread.
 pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     let internal = internal_of(t, thread)?;
-    let bits = state_bits(internal);
+    let bits = own_state_bits(internal);
     // AcqRel: one starter wins; it sees what was set before.
     let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
         _ if bits & state::UNSTARTED == 0 || bits & state::ABORTED != 0 => None,
@@ -267,6 +291,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
         Ok(_) => {}
     }
     let luggage = Luggage {
+        domain: domains::current(),
         thread: pack(t, thread)?,
         delegate: pack(t, delegate)?,
         argument: pack(t, START_ARGUMENT.get_ref(thread))?,
@@ -283,7 +308,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
         Ok(spawned) => {
             link(internal, spawned.as_static());
             // The program may have changed its mind between the load above and the link.
-            let wanted = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
+            let wanted = state_bits(internal).load(Ordering::Relaxed) & state::BACKGROUND != 0;
             if wanted != is_background {
                 spawned.set_background(wanted);
             }
@@ -318,6 +343,11 @@ pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
 
 /// The body of a started thread.
 fn run(t: Thread, luggage: Luggage) {
+    domains::switch(t, luggage.domain);
+    if luggage.domain.add_thread(t).is_err() {
+        t.take_pending();
+        return;
+    }
     let thread = unpack(t, luggage.thread);
     let delegate = unpack(t, luggage.delegate);
     let argument = unpack(t, luggage.argument);
@@ -330,6 +360,7 @@ fn run(t: Thread, luggage: Luggage) {
         end_by_exception(t);
     }
     finish(t);
+    luggage.domain.forget_thread(t.id());
 }
 
 fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
@@ -351,6 +382,11 @@ pub fn end_by_exception(t: Thread) {
 /// As `end_by_exception`, with the process's exit code.
 pub fn end_by_exception_with(t: Thread, exit_code: i32) {
     let exception = t.pending();
+    if type_of(exception).is_corlib("System", "AppDomainUnloadedException") {
+        // What the thread worked on is gone, and so is what it would have to tell.
+        t.take_pending();
+        return;
+    }
     if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
         t.take_pending();
         crate::pending::forget_abort(t);
@@ -450,6 +486,14 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
         thread.request(saki_thread::REQUEST_ABORT);
     }
     Ok(())
+}
+
+/// The abort of the current thread, just forgotten, is over: another may come.
+pub fn end_abort(t: Thread) {
+    let object = t.managed().roots[root::THREAD_OBJECT].get();
+    if !object.is_null() {
+        clear_state(INTERNAL_THREAD.get_ref(object), state::ABORT_REQUESTED);
+    }
 }
 
 /// `Thread.ResetAbort` of the current thread.

@@ -1,6 +1,7 @@
 //! The virtual machine as a whole: start-up in the order that the class library needs, running a program, exit.
 
 use crate::cells::Cell;
+use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
@@ -50,13 +51,10 @@ impl From<LoadError> for StartError {
     }
 }
 
-static DOMAIN: OnceLock<Cell> = OnceLock::new();
-static SETUP: OnceLock<Cell> = OnceLock::new();
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
 static SHUTTING_DOWN: AtomicBool = AtomicBool::new(false);
-static ENTRY_ASSEMBLY: OnceLock<&'static Assembly> = OnceLock::new();
 
 unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _frame: &Frame) -> bool {
     if ty.is_null() {
@@ -182,19 +180,7 @@ fn check_corlib_version() -> Result<(), StartError> {
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
 fn bootstrap(t: Thread) -> Managed<()> {
-    static DOMAIN_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
-    static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
-    let domain_ty = universe().corlib_type("System", "AppDomain").to_managed(t)?;
-    let setup_ty = universe().corlib_type("System", "AppDomainSetup").to_managed(t)?;
-    let domain = object::new_instance(t, domain_ty)?;
-    DOMAIN_HANDLE.set(domain, ROOT_DOMAIN_HANDLE);
-    let _ = DOMAIN.set(Cell::new(domain));
-    let _ = SETUP.set(Cell::new(object::new_instance(t, setup_ty)?));
-    let empty = strings::intern(t, &[])?;
-    // SAFETY: the static's slot, scanned as a root.
-    unsafe { *EMPTY.static_address::<ObjRef>() = empty };
-    crate::threads::create_main(t)?;
-    exceptions::preallocate(t)?;
+    domains::start(t)?;
     let tombstone = object::new_instance(t, universe().object())?;
     let _ = TOMBSTONE.set(Cell::new(tombstone));
     saki_gc::set_ephemeron_tombstone(tombstone);
@@ -203,22 +189,14 @@ fn bootstrap(t: Thread) -> Managed<()> {
 
 static TOMBSTONE: OnceLock<Cell> = OnceLock::new();
 
-/// The opaque native handle of the only domain.
-const ROOT_DOMAIN_HANDLE: usize = 8;
-
 /// `GC.get_ephemeron_tombstone`.
 pub fn ephemeron_tombstone() -> ObjRef {
     TOMBSTONE.get().map_or(ObjRef::NULL, |cell| cell.get())
 }
 
-/// The AppDomain object.
+/// The AppDomain object of the current domain; null while the machine starts.
 pub fn domain_object() -> ObjRef {
-    DOMAIN.get().map_or(ObjRef::NULL, |cell| cell.get())
-}
-
-/// The domain's AppDomainSetup object.
-pub fn domain_setup() -> ObjRef {
-    SETUP.get().map_or(ObjRef::NULL, |cell| cell.get())
+    universe().runtime::<Domain>().map_or(ObjRef::NULL, Domain::object)
 }
 
 /// Program path and arguments, as `Environment.GetCommandLineArgs` gives them.
@@ -227,7 +205,7 @@ pub fn command_line() -> &'static [String] {
 }
 
 pub fn entry_assembly() -> Option<&'static Assembly> {
-    ENTRY_ASSEMBLY.get().copied()
+    domains::current().entry_assembly()
 }
 
 /// `Environment.ExitCode`.
@@ -266,7 +244,8 @@ pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
         universe().binder().set_config(saki_types::app_config::AppConfig::parse(&text));
     }
     let assembly = universe().binder().load_file(path)?;
-    let _ = ENTRY_ASSEMBLY.set(assembly);
+    domains::current().set_entry_assembly(assembly);
+    domains::current().set_friendly_name(&path.file_name().unwrap_or_default().to_string_lossy());
     Ok(assembly)
 }
 
@@ -292,9 +271,9 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
     if !base.ends_with('/') {
         base.push('/');
     }
-    APPLICATION_BASE.set_ref(t, domain_setup(), strings::new_string(t, &base)?);
+    APPLICATION_BASE.set_ref(t, domains::current().setup(), strings::new_string(t, &base)?);
     let config = strings::new_string(t, &format!("{}.config", assembly.path.display()))?;
-    CONFIGURATION_FILE.set_ref(t, domain_setup(), config);
+    CONFIGURATION_FILE.set_ref(t, domains::current().setup(), config);
 
     let token = assembly.image.meta.entry_point_token();
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;

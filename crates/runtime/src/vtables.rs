@@ -66,10 +66,15 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     Ok(flags)
 }
 
+/// The ancestors of a type, from Object to itself, as vtables have them.
+pub(crate) fn class_display(ty: Ty) -> LoadResult<&'static [*const ()]> {
+    let display: Vec<*const ()> = ty.supertypes()?.iter().map(|t| *t as *const Type as *const ()).collect();
+    Ok(Box::leak(display.into_boxed_slice()))
+}
+
 fn build(ty: Ty) -> LoadResult<*const VTable> {
     let layout = ty.vtable_layout()?;
-    let supertypes = ty.supertypes()?;
-    let display: Vec<*const ()> = supertypes.iter().map(|t| *t as *const Type as *const ()).collect();
+    let display = class_display(ty)?;
     let (instance_refs, element_refs, element_size_bytes) = match ty.element() {
         Some(element) if ty.is_array() => {
             let refs = if element.is_reference_type() { vec![0] } else { element.ref_offsets()?.to_vec() };
@@ -92,7 +97,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
         element_size_bytes,
         flags: VTableFlags(flags_of(ty)?),
         depth: display.len() as u32,
-        display: Box::leak(display.into_boxed_slice()).as_ptr(),
+        display: display.as_ptr(),
         rank: ty.array_rank(),
         slot_count: layout.slots.len() as u32,
         element_type: ty

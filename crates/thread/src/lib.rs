@@ -44,7 +44,7 @@ pub use gc_mutex::{GcCondvar, GcMutex, GcMutexGuard};
 pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]
 pub use managed_thread::{
-    GC_AREA_BYTES, GC_AREA_OFFSET, ManagedThread, RootSlot, ThreadKind, WaitState, gc_area_offset, root,
+    GC_AREA_BYTES, GC_AREA_OFFSET, ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitState, gc_area_offset, root,
 };
 #[cfg(not(loom))]
 pub use registry::{

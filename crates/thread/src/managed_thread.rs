@@ -31,6 +31,9 @@ use std::time::{Duration, Instant};
 pub const GC_AREA_WORDS: usize = 512;
 pub const GC_AREA_BYTES: usize = GC_AREA_WORDS * 8;
 
+/// `ManagedThread::state_bits` before the runtime sets them.
+pub const NO_STATE: u32 = u32::MAX;
+
 /// The collector's part of a thread; zero when the thread attaches.
 #[repr(C, align(16))]
 pub struct GcArea(pub UnsafeCell<[u64; GC_AREA_WORDS]>);
@@ -147,6 +150,8 @@ pub struct ManagedThread {
     pub(crate) alternate_stack: UnsafeCell<Option<AlternateStack>>,
     /// Free for the runtime: the address of its own per-thread data.
     pub runtime_data: AtomicUsize,
+    /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets them.
+    pub state_bits: AtomicU32,
     /// Lowest address of the stack, below the reserve that `abi.stack_limit` keeps.
     pub(crate) stack_low: AtomicUsize,
 }
@@ -218,6 +223,7 @@ impl ManagedThread {
             handle_cache: SlotCache::new(),
             alternate_stack: UnsafeCell::new(None),
             runtime_data: AtomicUsize::new(0),
+            state_bits: AtomicU32::new(NO_STATE),
             stack_low: AtomicUsize::new(0),
         })
     }
@@ -236,6 +242,7 @@ impl ManagedThread {
         self.wait_state.store(0, Ordering::Relaxed);
         self.native_id.store(0, Ordering::Relaxed);
         self.runtime_data.store(0, Ordering::Relaxed);
+        self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.lifecycle.store(CREATED, Ordering::Release);
         self.references.store(1, Ordering::Release);
         self.set_name(None);

@@ -6,6 +6,7 @@ use crate::emitted::EmittedImage;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::lazy::Lazy;
 use crate::ty::Ty;
+use crate::universe::Universe;
 use rustc_hash::FxHashMap;
 use saki_metadata::{OpenError, Rid, TableId, Token};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub struct Image {
     pub meta: &'static saki_metadata::Image,
     /// mscorlib: its System primitives are *the* primitives.
     pub is_corlib: bool,
+    /// The domain that it is loaded in.
+    pub universe: &'static Universe,
     assembly: OnceLock<&'static Assembly>,
     type_defs: Box<[OnceLock<Ty>]>,
     type_refs: Box<[Lazy<Ty>]>,
@@ -68,20 +71,28 @@ impl PartialEq for Assembly {
     }
 }
 
+fn keep(meta: saki_metadata::Image) -> &'static saki_metadata::Image {
+    Box::leak(Box::new(meta))
+}
+
 fn cells<T: Default>(rows: u32) -> Box<[T]> {
     (0..rows).map(|_| T::default()).collect()
 }
 
 impl Image {
-    fn leak(meta: saki_metadata::Image, is_corlib: bool) -> &'static Image {
+    fn leak(meta: &'static saki_metadata::Image, is_corlib: bool) -> &'static Image {
         Image::leak_with(meta, is_corlib, None)
     }
 
-    fn leak_with(meta: saki_metadata::Image, is_corlib: bool, emitted: Option<EmittedImage>) -> &'static Image {
-        let meta: &'static saki_metadata::Image = Box::leak(Box::new(meta));
+    fn leak_with(
+        meta: &'static saki_metadata::Image,
+        is_corlib: bool,
+        emitted: Option<EmittedImage>,
+    ) -> &'static Image {
         let rows = |table| meta.row_count(table);
         let image = Image {
             is_corlib,
+            universe: crate::universe(),
             assembly: OnceLock::new(),
             type_defs: cells(rows(TableId::TypeDef)),
             type_refs: cells(rows(TableId::TypeRef)),
@@ -99,6 +110,7 @@ impl Image {
         Image {
             meta: module.meta,
             is_corlib: module.is_corlib,
+            universe: module.universe,
             assembly: OnceLock::from(module.assembly()),
             type_defs: cells(0),
             type_refs: cells(0),
@@ -116,7 +128,8 @@ impl Image {
         bytes: Vec<u8>,
     ) -> LoadResult<&'static Image> {
         let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
-        let image = Image::leak(meta.map_err(|e| open_error(&e, Path::new(name)))?, false);
+        let meta = keep(meta.map_err(|e| open_error(&e, Path::new(name)))?);
+        let image = Image::leak(meta, false);
         let _ = image.assembly.set(assembly);
         assembly.module_images.write().expect("not poisoned").push(image);
         Ok(image)
@@ -130,7 +143,7 @@ impl Image {
     ) -> LoadResult<&'static Image> {
         let path = module.meta.path();
         let meta = saki_metadata::Image::from_bytes(path.display().to_string(), bytes);
-        let image = Image::leak_with(meta.map_err(|e| open_error(&e, path))?, false, Some(emitted));
+        let image = Image::leak_with(keep(meta.map_err(|e| open_error(&e, path))?), false, Some(emitted));
         let _ = image.assembly.set(module.assembly());
         Ok(image)
     }
@@ -225,8 +238,7 @@ impl Image {
         if let Some(found) = modules.iter().find(|m| m.meta.path() == path) {
             return Ok(found);
         }
-        let meta = saki_metadata::Image::open(&path).map_err(|e| open_error(&e, &path))?;
-        let image = Image::leak(meta, false);
+        let image = Image::leak(crate::files::open(&path)?, false);
         let _ = image.assembly.set(assembly);
         modules.push(image);
         Ok(image)
@@ -257,7 +269,7 @@ impl Image {
         }
         cell.get(&|| format!("assembly reference {rid}"), || {
             let name = self.assembly_ref_name(rid)?;
-            crate::universe().binder().resolve(&name, Some(self))
+            self.universe.binder().resolve(&name, Some(self))
         })
     }
 
@@ -347,29 +359,28 @@ impl Assembly {
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
     pub(crate) fn open(path: &Path, is_corlib: bool) -> LoadResult<&'static Assembly> {
-        let meta = saki_metadata::Image::open(path).map_err(|e| open_error(&e, path))?;
-        Assembly::publish(meta, path.to_path_buf(), is_corlib)
+        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), is_corlib)
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(meta, path, false)
+        Assembly::publish(keep(meta), path, false)
     }
 
     /// An assembly made at run time: the image has no key, the identity may.
     pub(crate) fn from_dynamic(identity: &AssemblyName, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish_as(meta, path, false, Some(identity))
+        Assembly::publish_as(keep(meta), path, false, Some(identity))
     }
 
-    fn publish(meta: saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
+    fn publish(meta: &'static saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
         Assembly::publish_as(meta, path, is_corlib, None)
     }
 
     fn publish_as(
-        meta: saki_metadata::Image,
+        meta: &'static saki_metadata::Image,
         path: PathBuf,
         is_corlib: bool,
         identity: Option<&AssemblyName>,

@@ -86,6 +86,14 @@ impl Binder {
         self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
     }
 
+    /// The hooks, for the binder of another domain.
+    pub fn copy_hooks(&self, from: &Binder) {
+        let resolve = *from.resolve_hook.read().expect("not poisoned");
+        let load = *from.load_hook.read().expect("not poisoned");
+        *self.resolve_hook.write().expect("not poisoned") = resolve;
+        *self.load_hook.write().expect("not poisoned") = load;
+    }
+
     /// What the program's configuration file says.
     pub fn set_config(&self, config: AppConfig) {
         *self.config.write().expect("not poisoned") = config;
@@ -153,8 +161,7 @@ impl Binder {
     /// # Errors
     /// As `load_file`; as `resolve` for what is redirected.
     pub fn load_named_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
-        let meta = saki_metadata::Image::open(path).map_err(|e| crate::assembly::open_error(&e, path))?;
-        match identity(&meta)?.and_then(|name| self.redirected(&name)) {
+        match identity(crate::files::open(path)?)?.and_then(|name| self.redirected(&name)) {
             Some(other) => self.resolve(&other, None),
             None => self.load_file(path),
         }
@@ -166,8 +173,7 @@ impl Binder {
     /// # Errors
     /// As `load_file`; as `resolve` for what the configuration redirects.
     pub fn load_from(&self, path: &Path) -> LoadResult<&'static Assembly> {
-        let meta = saki_metadata::Image::open(path).map_err(|e| crate::assembly::open_error(&e, path))?;
-        if let Some(name) = identity(&meta)? {
+        if let Some(name) = identity(crate::files::open(path)?)? {
             if let Some(other) = self.redirected(&name) {
                 return self.resolve(&other, None);
             }
@@ -273,7 +279,7 @@ impl Binder {
     /// `BadImageFormat`.
     pub fn load_bytes(&self, bytes: Vec<u8>, is_redirected: bool) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
-        let meta = &assembly.image.meta;
+        let meta = assembly.image.meta;
         if is_redirected
             && let Some(name) = identity(meta)?
             && let Some(other) = self.redirected(&name)

@@ -41,7 +41,7 @@ impl Type {
     /// # Errors
     /// `TypeLoad`.
     pub fn is_assignable_to(&'static self, target: Ty) -> LoadResult<bool> {
-        if self == target || target == crate::universe().object() {
+        if self == target || target == self.universe().object() {
             return Ok(!self.is_byref() && !self.is_pointer() || self == target);
         }
         if target.is_nullable() && !target.is_open && !self.is_nullable() {
@@ -84,7 +84,7 @@ fn param_assignable(param_ty: Ty, target: Ty) -> LoadResult<bool> {
             return Ok(true);
         }
     }
-    Ok(target == crate::universe().value_type() && param.flags & 8 != 0)
+    Ok(target == param_ty.universe().value_type() && param.flags & 8 != 0)
 }
 
 fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
@@ -123,7 +123,7 @@ fn implements(ty: Ty, interface: Ty) -> LoadResult<bool> {
     }
     let Some(definition) = interface.generic_definition() else { return Ok(false) };
     if let (TypeKind::SzArray(element), [wanted]) = (&ty.kind, interface.args)
-        && array_interfaces().contains(&definition)
+        && array_interfaces(ty.universe()).contains(&definition)
     {
         return array_element_assignable(element, wanted);
     }

@@ -114,7 +114,7 @@ pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<
 }
 
 pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
-    let universe = crate::universe();
+    let universe = ty.universe();
     match &ty.kind {
         TypeKind::SzArray(_) | TypeKind::Array { .. } => return Ok(Some(universe.array())),
         TypeKind::Def(_) | TypeKind::Inst { .. } => {}
@@ -465,17 +465,17 @@ impl Type {
     /// `System.Enum` is the direct parent.
     pub fn is_enum(&'static self) -> bool {
         self.element_type == ElementType::ValueType
-            && matches!(self.parent(), Ok(Some(p)) if p == crate::universe().enum_type())
+            && matches!(self.parent(), Ok(Some(p)) if p == p.universe().enum_type())
     }
 
     /// An instantiation of `Nullable<T>` (or its definition).
     pub fn is_nullable(&'static self) -> bool {
-        self.generic_definition().is_some_and(|d| d == crate::universe().nullable())
+        self.generic_definition().is_some_and(|d| d == d.universe().nullable())
     }
 
     /// Derives from MulticastDelegate.
     pub fn is_delegate(&'static self) -> bool {
-        self.def().is_some() && matches!(self.parent(), Ok(Some(p)) if p == crate::universe().multicast_delegate())
+        self.def().is_some() && matches!(self.parent(), Ok(Some(p)) if p == p.universe().multicast_delegate())
     }
 
     /// An enum's integer type; any other type itself.

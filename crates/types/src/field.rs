@@ -39,6 +39,11 @@ impl PartialEq for Field {
     }
 }
 impl Eq for Field {}
+impl std::hash::Hash for Field {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self as *const Field as usize).hash(state);
+    }
+}
 impl std::fmt::Debug for Field {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}::{}", self.owner.full_name(), self.name)

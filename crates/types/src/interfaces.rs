@@ -3,6 +3,7 @@
 use crate::error::{LoadError, LoadResult};
 use crate::resolve::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
+use crate::universe::Universe;
 
 /// All interfaces of a type without duplicates: the parent's first, then the declared ones with what they inherit.
 pub struct InterfaceList {
@@ -34,7 +35,7 @@ fn add(out: &mut Vec<Ty>, ty: Ty) {
 }
 
 fn compute(ty: Ty) -> LoadResult<InterfaceList> {
-    let universe = crate::universe();
+    let universe = ty.universe();
     let mut all = Vec::new();
     let mut declared = Vec::new();
     if let Some(parent) = ty.parent()? {
@@ -44,7 +45,7 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
     }
     match &ty.kind {
         TypeKind::SzArray(element) if !element.is_pointer() && !element.is_byref() => {
-            for generic in array_interfaces() {
+            for generic in array_interfaces(universe) {
                 let interface = universe.instantiate(generic, &[element])?;
                 add(&mut all, interface);
                 declared.push(interface);
@@ -88,7 +89,6 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
 }
 
 /// The generic interfaces every SZ array implements.
-pub fn array_interfaces() -> [Ty; 5] {
-    let u = crate::universe();
+pub fn array_interfaces(u: &Universe) -> [Ty; 5] {
     [u.ilist(), u.icollection(), u.ienumerable(), u.ireadonly_list(), u.ireadonly_collection()]
 }

@@ -20,12 +20,14 @@ pub mod dynamic_records;
 pub mod emitted;
 pub mod error;
 pub mod field;
+mod files;
 pub mod interfaces;
 pub mod layout;
 pub mod lazy;
 pub mod method;
 mod modifiers;
 pub mod names;
+pub mod remoting;
 pub mod resolve;
 pub mod signature;
 pub mod touched;
@@ -38,10 +40,11 @@ pub use assembly::{Assembly, Image};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
 pub use method::{ArrayMethod, Method, MethodKind, MethodSig};
+pub use remoting::RemotingStub;
 pub use resolve::{GenericContext, LocalSig};
 pub use saki_metadata::ElementType;
 pub use ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
-pub use universe::universe;
+pub use universe::{Universe, universe};
 pub use vtable::imt_slot_index;
 
 #[cfg(test)]

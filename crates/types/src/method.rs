@@ -3,6 +3,7 @@
 use crate::assembly::Image;
 use crate::error::LoadResult;
 use crate::lazy::Lazy;
+use crate::remoting::RemotingStub;
 use crate::resolve::GenericContext;
 use crate::ty::Ty;
 use saki_metadata::Rid;
@@ -43,6 +44,8 @@ pub enum MethodKind {
     Array(ArrayMethod),
     /// Made at run time; the image is its own (`dynamic`).
     Dynamic(&'static Image),
+    /// Code that stands between a caller and an object that may be in another domain.
+    Remoting(RemotingStub),
 }
 
 /// What the runtime hangs on a method.
@@ -167,14 +170,14 @@ impl Method {
     pub fn rid(&self) -> Option<Rid> {
         match self.kind {
             MethodKind::Def { rid, .. } => Some(rid),
-            MethodKind::Array(_) | MethodKind::Dynamic(_) => None,
+            MethodKind::Array(_) | MethodKind::Dynamic(_) | MethodKind::Remoting(_) => None,
         }
     }
 
     pub fn image(&self) -> &'static Image {
         match self.kind {
             MethodKind::Def { image, .. } | MethodKind::Dynamic(image) => image,
-            MethodKind::Array(_) => self.owner.image(),
+            MethodKind::Array(_) | MethodKind::Remoting(_) => self.owner.image(),
         }
     }
 

@@ -85,7 +85,7 @@ impl Image {
                 let generic = self.resolve_method(row.method, context)?;
                 let args = saki_metadata::parse_method_spec(self.meta.blob(row.instantiation)?)?;
                 let args = args.iter().map(|a| resolve_type_sig(self, a, context)).collect::<LoadResult<Vec<_>>>()?;
-                crate::universe().instantiate_method(generic, &args)
+                self.universe.instantiate_method(generic, &args)
             }
             _ => Err(self.bad_token(token)),
         }
@@ -287,7 +287,7 @@ impl Image {
             chain = match (open.parent()?, exact.parent()?) {
                 (Some(open), Some(exact)) => Some((open, exact)),
                 _ if open.is_interface() => {
-                    let object = crate::universe().object();
+                    let object = open.universe().object();
                     Some((object, object))
                 }
                 _ => None,
@@ -300,7 +300,7 @@ impl Image {
 /// `owner`, or its instantiation over the context when a body names its own generic type by definition.
 fn in_context(owner: Ty, context: &GenericContext) -> LoadResult<Ty> {
     if owner.is_generic_definition() && owner.args.len() == context.class_args.len() {
-        return crate::universe().instantiate(owner, context.class_args);
+        return owner.universe().instantiate(owner, context.class_args);
     }
     Ok(owner)
 }

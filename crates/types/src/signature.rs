@@ -13,7 +13,7 @@ use saki_metadata::{CallConv, ElementType, MethodSigRaw, TypeSig};
 /// # Errors
 /// `BadImageFormat` for a parameter number that the context does not have; what the tokens give.
 pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericContext) -> LoadResult<Ty> {
-    let universe = crate::universe();
+    let universe = image.universe;
     let argument = |args: &[Ty], index: u32| {
         args.get(index as usize).copied().ok_or_else(|| {
             LoadError::invalid_program(format!("generic parameter {index} outside a context that has {}", args.len()))
@@ -92,11 +92,12 @@ pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> L
             Some(code) => Ok(code.sig().clone()),
             None => Err(LoadError::invalid_program("a dynamic method without code")),
         },
+        MethodKind::Remoting(stub) => stub.sig(),
     }
 }
 
 fn array_method_sig(array: Ty, kind: ArrayMethod) -> MethodSig {
-    let universe = crate::universe();
+    let universe = array.universe();
     let element = array.element().expect("array methods belong to arrays");
     let rank = array.array_rank() as usize;
     let indices = vec![universe.int32(); rank];
@@ -148,7 +149,7 @@ pub fn inflate(ty: Ty, class_args: &[Ty], method_args: &[Ty]) -> LoadResult<Ty> 
     if !ty.is_open {
         return Ok(ty);
     }
-    let universe = crate::universe();
+    let universe = ty.universe();
     let again = |inner: Ty| inflate(inner, class_args, method_args);
     Ok(match &ty.kind {
         TypeKind::Var(p) => class_args.get(p.index as usize).copied().unwrap_or(ty),

@@ -278,6 +278,11 @@ impl Type {
         }
     }
 
+    /// The domain that the type belongs to.
+    pub fn universe(&self) -> &'static crate::Universe {
+        self.image().universe
+    }
+
     /// Whether this is the corlib definition `namespace.name`.
     pub fn is_corlib(&self, namespace: &str, name: &str) -> bool {
         self.def()

@@ -1,13 +1,21 @@
-//! The process-wide tables: constructed types and generic method instantiations, interned so that identity is equality.
+//! The tables of one application domain: constructed types and generic method instantiations, interned so that identity is
+//! equality.
+//!
+//! Each domain has a universe of its own: nothing in one refers to another's types, so that a type, its statics and its code
+//! belong to exactly one domain. `universe()` is that of the domain in which the calling OS thread runs now; whoever lets an
+//! OS thread go on in another domain says so by `enter`.
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::Binder;
 use crate::error::{LoadError, LoadResult};
 use crate::method::{Method, MethodSig};
+use crate::remoting::RemotingStub;
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
 use rustc_hash::FxHashMap;
 use saki_metadata::ElementType;
+use std::any::Any;
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::{OnceLock, RwLock};
 
@@ -22,39 +30,94 @@ enum ConstructedKey {
     FnPtr(MethodSig),
 }
 
-/// See the module header. One per process, set up by `init`.
+/// See the module header. The first is set up by `init`.
 pub struct Universe {
     binder: Binder,
+    /// What the runtime hangs on a domain.
+    runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     corlib: OnceLock<&'static Image>,
     well_known: OnceLock<WellKnown>,
     constructed: RwLock<FxHashMap<ConstructedKey, Ty>>,
     method_instances: RwLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
+    pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
 }
 
-static UNIVERSE: OnceLock<Universe> = OnceLock::new();
+/// That of the domain in which the process starts.
+static ROOT: OnceLock<&'static Universe> = OnceLock::new();
 
-/// The tables; `init` must have been called.
+thread_local! {
+    /// None: the root's.
+    static CURRENT: Cell<Option<&'static Universe>> = const { Cell::new(None) };
+}
+
+/// The tables of the domain that the calling thread runs in; `init` must have been called.
 pub fn universe() -> &'static Universe {
-    UNIVERSE.get().expect("types::universe::init was called at start-up")
+    CURRENT.get().unwrap_or_else(root)
 }
 
-/// Creates the tables and loads corlib from `corlib_path`.
+/// The tables of the domain in which the process started.
+pub fn root() -> &'static Universe {
+    ROOT.get().expect("types::universe::init was called at start-up")
+}
+
+/// Ends what `enter` began.
+#[must_use]
+pub struct Entered {
+    before: Option<&'static Universe>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.before);
+    }
+}
+
+/// Makes `universe` the calling thread's until the guard is dropped.
+pub fn enter(universe: &'static Universe) -> Entered {
+    Entered { before: CURRENT.replace(Some(universe)) }
+}
+
+/// Makes `universe` the calling thread's.
+pub fn set_current(universe: &'static Universe) {
+    CURRENT.set(Some(universe));
+}
+
+/// Creates the first tables and loads corlib from `corlib_path`.
 ///
 /// # Errors
 /// `FileNotFound`, `BadImageFormat`; `TypeLoad` when corlib lacks a type the VM needs.
 pub fn init(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
-    let universe = UNIVERSE.get_or_init(|| Universe {
+    create(binder, corlib_path)
+}
+
+/// Creates the tables of another domain.
+///
+/// # Errors
+/// As `init`.
+pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
+    let universe: &'static Universe = Box::leak(Box::new(Universe {
         binder,
+        runtime: OnceLock::new(),
         corlib: OnceLock::new(),
         well_known: OnceLock::new(),
         constructed: RwLock::default(),
         method_instances: RwLock::default(),
-    });
+        remoting_stubs: RwLock::default(),
+    }));
+    let _entered = enter(universe);
     let corlib: &'static Assembly = universe.binder.load_file(corlib_path)?;
     let _ = universe.corlib.set(corlib.image);
     let well_known = WellKnown::load(corlib.image)?;
     let _ = universe.well_known.set(well_known);
+    // Not before it is whole: other threads may look.
+    let _ = ROOT.set(universe);
     Ok(universe)
+}
+
+impl PartialEq for Universe {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
 impl std::ops::Deref for Universe {
@@ -69,6 +132,16 @@ impl Universe {
         &self.binder
     }
 
+    /// Hangs the runtime's part of the domain on it; once.
+    pub fn set_runtime(&self, part: &'static (dyn Any + Send + Sync)) {
+        let _ = self.runtime.set(part);
+    }
+
+    /// What `set_runtime` gave.
+    pub fn runtime<T: 'static>(&self) -> Option<&'static T> {
+        self.runtime.get()?.downcast_ref::<T>()
+    }
+
     pub fn corlib(&self) -> &'static Image {
         self.corlib.get().expect("corlib was loaded by init")
     }
@@ -81,36 +154,37 @@ impl Universe {
         crate::well_known::required(self.corlib(), namespace, name)
     }
 
-    fn intern(&self, key: ConstructedKey, make: impl FnOnce() -> Type) -> Ty {
-        if let Some(ty) = self.constructed.read().expect("not poisoned").get(&key) {
+    /// `tables`: those of the domain that the components belong to, whichever is current.
+    fn intern(tables: &Universe, key: ConstructedKey, make: impl FnOnce() -> Type) -> Ty {
+        if let Some(ty) = tables.constructed.read().expect("not poisoned").get(&key) {
             return ty;
         }
-        let mut table = self.constructed.write().expect("not poisoned");
+        let mut table = tables.constructed.write().expect("not poisoned");
         table.entry(key).or_insert_with(|| Box::leak(Box::new(make())))
     }
 
     /// `element[]`.
     pub fn sz_array_of(&self, element: Ty) -> Ty {
-        self.intern(ConstructedKey::SzArray(element), || {
+        Self::intern(element.universe(), ConstructedKey::SzArray(element), || {
             Type::new(TypeKind::SzArray(element), ElementType::SzArray, &[], element.is_open)
         })
     }
 
     /// `element[,…]`; rank 1 gives the type with bounds (`element[*]`).
     pub fn array_of(&self, element: Ty, rank: u32) -> Ty {
-        self.intern(ConstructedKey::Array(element, rank), || {
+        Self::intern(element.universe(), ConstructedKey::Array(element, rank), || {
             Type::new(TypeKind::Array { element, rank }, ElementType::Array, &[], element.is_open)
         })
     }
 
     pub fn pointer_to(&self, element: Ty) -> Ty {
-        self.intern(ConstructedKey::Ptr(element), || {
+        Self::intern(element.universe(), ConstructedKey::Ptr(element), || {
             Type::new(TypeKind::Ptr(element), ElementType::Ptr, &[], element.is_open)
         })
     }
 
     pub fn byref_to(&self, element: Ty) -> Ty {
-        self.intern(ConstructedKey::ByRef(element), || {
+        Self::intern(element.universe(), ConstructedKey::ByRef(element), || {
             Type::new(TypeKind::ByRef(element), ElementType::ByRef, &[], element.is_open)
         })
     }
@@ -118,7 +192,8 @@ impl Universe {
     pub fn function_pointer(&self, sig: MethodSig) -> Ty {
         let is_open = sig.ret.is_open || sig.params.iter().any(|p| p.is_open);
         let kept = sig.clone();
-        self.intern(ConstructedKey::FnPtr(sig), || {
+        let home = kept.ret.universe();
+        Self::intern(home, ConstructedKey::FnPtr(sig), || {
             Type::new(TypeKind::FnPtr(Box::leak(Box::new(kept))), ElementType::FnPtr, &[], is_open)
         })
     }
@@ -140,7 +215,7 @@ impl Universe {
             let name = definition.full_name();
             return Err(LoadError::type_load(format!("Generic instantiation of {name} is nested too deep"), name));
         }
-        Ok(self.intern(ConstructedKey::Inst(definition, args.to_vec()), || {
+        Ok(Self::intern(definition.universe(), ConstructedKey::Inst(definition, args.to_vec()), || {
             let args: &'static [Ty] = Box::leak(args.to_vec().into_boxed_slice());
             let is_open = args.iter().any(|a| a.is_open);
             Type::new(TypeKind::Inst { definition }, definition.element_type, args, is_open)
@@ -166,11 +241,12 @@ impl Universe {
             let name = definition.full_name();
             return Err(LoadError::type_load(format!("Generic instantiation of {name} is nested too deep"), name));
         }
+        let tables = definition.owner.universe();
         let key = (definition, args.to_vec());
-        if let Some(found) = self.method_instances.read().expect("not poisoned").get(&key) {
+        if let Some(found) = tables.method_instances.read().expect("not poisoned").get(&key) {
             return Ok(found);
         }
-        let mut table = self.method_instances.write().expect("not poisoned");
+        let mut table = tables.method_instances.write().expect("not poisoned");
         Ok(table.entry(key).or_insert_with(|| crate::class::method_instance(definition, args)))
     }
 }

@@ -40,7 +40,7 @@ impl Type {
                 TypeKind::Inst { definition } => instantiate(self, definition)?,
                 TypeKind::Def(_) => compute(self)?,
                 TypeKind::SzArray(_) | TypeKind::Array { .. } => {
-                    let array = crate::universe().array().vtable_layout()?;
+                    let array = self.universe().array().vtable_layout()?;
                     VTableLayout { slots: array.slots.clone(), interfaces: array.interfaces.clone() }
                 }
                 _ => VTableLayout { slots: Vec::new(), interfaces: Vec::new() },
@@ -68,14 +68,14 @@ impl Type {
         if method.generic_args.is_empty() {
             return Ok(found);
         }
-        crate::universe().instantiate_method(found, method.generic_args)
+        self.universe().instantiate_method(found, method.generic_args)
     }
 
     fn find_interface_method(&'static self, method: &'static Method) -> LoadResult<&'static Method> {
         let interface = method.owner;
         if let TypeKind::SzArray(element) = &self.kind
             && let Some(definition) = interface.generic_definition()
-            && array_interfaces().contains(&definition)
+            && array_interfaces(self.universe()).contains(&definition)
         {
             return array_interface_method(definition, method, interface.args.first().copied().unwrap_or(element));
         }
@@ -115,7 +115,7 @@ impl Type {
         if self.is_interface() || self.def().is_none() || self.is_value_type() {
             return Ok(None);
         }
-        let object = crate::universe().object();
+        let object = self.universe().object();
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
         let found = self.vtable_layout()?.slots[slot as usize];
@@ -125,7 +125,7 @@ impl Type {
 
 /// `System.Array.InternalArray__…` for a method of an array's generic interface.
 fn array_interface_method(definition: Ty, method: &'static Method, element: Ty) -> LoadResult<&'static Method> {
-    let universe = crate::universe();
+    let universe = element.universe();
     let interface_name = definition.def().map_or("", |d| d.name);
     let name = match (interface_name, method.name) {
         ("IEnumerable`1", name) => format!("InternalArray__IEnumerable_{name}"),

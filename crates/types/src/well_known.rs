@@ -67,6 +67,8 @@ well_known! {
     ienumerable = "System.Collections.Generic" "IEnumerable`1";
     ireadonly_list = "System.Collections.Generic" "IReadOnlyList`1";
     ireadonly_collection = "System.Collections.Generic" "IReadOnlyCollection`1";
+    marshal_by_ref = "System" "MarshalByRefObject";
+    context_bound = "System" "ContextBoundObject";
     critical_finalizer_object = "System.Runtime.ConstrainedExecution" "CriticalFinalizerObject";
 }
 

@@ -1,10 +1,10 @@
-//! System.Runtime.Remoting: contexts, and the question whether an object is a proxy. Proxies themselves are missing.
+//! System.Runtime.Remoting.Contexts.
 
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Thread};
 
-/// Registration serves the unloading of domains, of which there is one that stays.
+/// A context lives as long as an object refers to it: unloading needs no list of them.
 extern "C" fn register_context(t: Thread, context: ObjRef) {
     t.run(|| non_null(t, context, "ctx"));
 }
@@ -13,13 +13,7 @@ extern "C" fn release_context(t: Thread, context: ObjRef) {
     t.run(|| non_null(t, context, "ctx"));
 }
 
-/// No object is: nothing makes transparent proxies.
-extern "C" fn is_transparent_proxy(_t: Thread, _object: ObjRef) -> i32 {
-    0
-}
-
 pub const TABLE: &[InternalCall] = &[
     ("System.Runtime.Remoting.Contexts.Context::RegisterContext", register_context as *const ()),
     ("System.Runtime.Remoting.Contexts.Context::ReleaseContext", release_context as *const ()),
-    ("System.Runtime.Remoting.RemotingServices::IsTransparentProxy", is_transparent_proxy as *const ()),
 ];

@@ -1,33 +1,26 @@
-//! System.AppDomain, of which there is one. Loading assemblies is in `reflect`; creating and unloading domains is missing.
+//! System.AppDomain: creating, entering and unloading domains, their data and contexts. Loading assemblies is in `reflect`.
 
 use crate::arguments::non_null;
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Cell, InternalCall, Managed, ManagedField, Thread, exceptions, object, strings, vm};
+use saki_runtime::domains::{self, Domain};
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domain_unload, strings, thread_data, vm};
 use saki_thread::root;
-use saki_types::universe;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// `AppDomain.Id` of the only domain.
-pub const ROOT_DOMAIN_ID: i32 = 0;
-
 extern "C" fn current_domain(_t: Thread) -> ObjRef {
-    vm::domain_object()
+    domains::current().object()
 }
 
-extern "C" fn get_setup(_t: Thread, _this: ObjRef) -> ObjRef {
-    vm::domain_setup()
+extern "C" fn root_domain(_t: Thread) -> ObjRef {
+    domains::root_domain().object()
 }
 
-/// The program's file name.
-extern "C" fn friendly_name(t: Thread, _this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let path = vm::command_line().first().map(String::as_str).unwrap_or_default();
-        let name = path.rsplit('/').next().unwrap_or_default();
-        strings::new_string(t, name)
-    })
+extern "C" fn get_setup(_t: Thread, this: ObjRef) -> ObjRef {
+    domains::of_object(this).setup()
+}
+
+extern "C" fn friendly_name(t: Thread, this: ObjRef) -> ObjRef {
+    t.run(|| strings::new_string(t, &domains::of_object(this).friendly_name()))
 }
 
 macro_rules! setup_fields {
@@ -56,110 +49,111 @@ setup_fields! {
     "FORCE_CACHE_INSTALL" => SHADOW_COPY_FILES "shadow_copy_files";
 }
 
-/// Values given to `SetData`. A name keeps its root cell.
-static DATA: Mutex<Option<HashMap<String, Cell>>> = Mutex::new(None);
-
-extern "C" fn get_data(t: Thread, _this: ObjRef, name: ObjRef) -> ObjRef {
+extern "C" fn get_data(t: Thread, this: ObjRef, name: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, name, "name")?;
         let key = strings::to_rust(name);
+        let domain = domains::of_object(this);
         if let Some(field) = setup_field(&key) {
-            return Ok(field.get_ref(vm::domain_setup()));
+            return Ok(field.get_ref(domain.setup()));
         }
-        Ok(DATA.lock().as_ref().and_then(|data| data.get(&key)).map_or(ObjRef::NULL, |cell| cell.get()))
+        Ok(domain.data(&key))
     })
 }
 
-extern "C" fn set_data(t: Thread, _this: ObjRef, name: ObjRef, value: ObjRef) {
+extern "C" fn set_data(t: Thread, this: ObjRef, name: ObjRef, value: ObjRef) {
     t.run(|| {
         non_null(t, name, "name")?;
-        let key = strings::to_rust(name);
-        let mut data = DATA.lock();
-        data.get_or_insert_default().entry(key).or_insert_with(|| Cell::new(ObjRef::NULL)).set(value);
+        domains::of_object(this).set_data(strings::to_rust(name), value);
         Ok(())
     });
 }
 
-static DEFAULT_CONTEXT: OnceLock<Cell> = OnceLock::new();
-
-/// The remoting context that threads start in, made without running a constructor.
-pub(crate) fn default_context(t: Thread) -> Managed<ObjRef> {
-    if let Some(cell) = DEFAULT_CONTEXT.get() {
-        return Ok(cell.get());
-    }
-    static DOMAIN_ID: ManagedField = ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "domain_id");
-    let ty = universe().corlib_type("System.Runtime.Remoting.Contexts", "Context").to_managed(t)?;
-    let context = object::new_instance(t, ty)?;
-    DOMAIN_ID.set(context, ROOT_DOMAIN_ID);
-    // The first to publish wins; the other object is garbage.
-    Ok(DEFAULT_CONTEXT.get_or_init(|| Cell::new(context)).get())
-}
-
 extern "C" fn get_default_context(t: Thread) -> ObjRef {
-    t.run(|| default_context(t))
-}
-
-fn context(t: Thread) -> Managed<ObjRef> {
-    let current = t.managed().roots[root::CONTEXT].get();
-    if current.is_null() { default_context(t) } else { Ok(current) }
+    t.run(|| domains::current().default_context(t))
 }
 
 extern "C" fn get_context(t: Thread) -> ObjRef {
-    t.run(|| context(t))
+    t.run(|| domains::context(t))
 }
 
 extern "C" fn set_context(t: Thread, new: ObjRef) -> ObjRef {
     t.run(|| {
-        let old = context(t)?;
+        let old = domains::context(t)?;
         t.managed().roots[root::CONTEXT].set(new);
         Ok(old)
     })
 }
 
-fn check_domain_id(t: Thread, id: i32) -> Managed<()> {
-    if id == ROOT_DOMAIN_ID {
-        return Ok(());
-    }
-    let message = format!("There is no application domain with id {id}.");
-    Err(exceptions::throw(t, "System", "AppDomainUnloadedException", &message))
+fn domain_by_id(t: Thread, id: i32) -> Managed<&'static Domain> {
+    domains::by_id(id).ok_or_else(|| domains::throw_unloaded(t))
 }
 
 /// Switches to the domain; gives the one before.
+fn switch(t: Thread, domain: &'static Domain) -> Managed<ObjRef> {
+    if domain.is_unloaded() {
+        return Err(domains::throw_unloaded(t));
+    }
+    Ok(domains::switch(t, domain).object())
+}
+
 extern "C" fn set_domain(t: Thread, domain: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, domain, "domain")?;
-        Ok(vm::domain_object())
+        switch(t, domains::of_object(domain))
     })
 }
 
 extern "C" fn set_domain_by_id(t: Thread, id: i32) -> ObjRef {
-    t.run(|| {
-        check_domain_id(t, id)?;
-        Ok(vm::domain_object())
-    })
+    t.run(|| switch(t, domain_by_id(t, id)?))
 }
 
-/// References keep a domain from being unloaded, which the only one never is.
+/// A thread that is in a domain, or calls into it, is aborted before the domain is unloaded.
+fn push(t: Thread, domain: &'static Domain) -> Managed<()> {
+    domain.add_thread(t)?;
+    thread_data::of(t).domains_entered().borrow_mut().push(domain);
+    Ok(())
+}
+
 extern "C" fn push_domain_ref(t: Thread, domain: ObjRef) {
-    t.run(|| non_null(t, domain, "domain"));
+    t.run(|| {
+        non_null(t, domain, "domain")?;
+        push(t, domains::of_object(domain))
+    });
 }
 
 extern "C" fn push_domain_ref_by_id(t: Thread, id: i32) {
-    t.run(|| check_domain_id(t, id));
+    t.run(|| push(t, domain_by_id(t, id)?));
 }
 
-extern "C" fn pop_domain_ref(_t: Thread) {}
+extern "C" fn pop_domain_ref(t: Thread) {
+    if let Some(domain) = thread_data::of(t).domains_entered().borrow_mut().pop() {
+        domain.remove_thread(t.id());
+    }
+}
 
-extern "C" fn is_finalizing_for_unload(_t: Thread, _id: i32) -> i32 {
-    0
+extern "C" fn is_finalizing_for_unload(_t: Thread, id: i32) -> i32 {
+    domains::by_id(id).map_or(1, |domain| i32::from(domain.is_unloading()))
+}
+
+extern "C" fn create_domain(t: Thread, name: ObjRef, setup: ObjRef) -> ObjRef {
+    t.run(|| {
+        non_null(t, name, "friendlyName")?;
+        non_null(t, setup, "info")?;
+        Ok(domains::create(t, &strings::to_rust(name), setup)?.object())
+    })
+}
+
+extern "C" fn unload(t: Thread, id: i32) {
+    t.run(|| domain_unload::unload(t, domain_by_id(t, id)?));
 }
 
 /// One GUID per process: the first that any domain proposes.
 extern "C" fn process_guid(t: Thread, proposed: ObjRef) -> ObjRef {
-    static GUID: OnceLock<Cell> = OnceLock::new();
+    static GUID: OnceLock<String> = OnceLock::new();
     t.run(|| {
         non_null(t, proposed, "newguid")?;
-        Ok(GUID.get_or_init(|| Cell::new(proposed)).get())
+        strings::new_string(t, GUID.get_or_init(|| strings::to_rust(proposed)))
     })
 }
 
@@ -173,7 +167,7 @@ extern "C" fn do_unhandled_exception(t: Thread, _this: ObjRef, exception: ObjRef
 
 pub const TABLE: &[InternalCall] = &[
     ("System.AppDomain::getCurDomain", current_domain as *const ()),
-    ("System.AppDomain::getRootDomain", current_domain as *const ()),
+    ("System.AppDomain::getRootDomain", root_domain as *const ()),
     ("System.AppDomain::getSetup", get_setup as *const ()),
     ("System.AppDomain::getFriendlyName", friendly_name as *const ()),
     ("System.AppDomain::GetData", get_data as *const ()),
@@ -187,6 +181,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.AppDomain::InternalPushDomainRefByID", push_domain_ref_by_id as *const ()),
     ("System.AppDomain::InternalPopDomainRef", pop_domain_ref as *const ()),
     ("System.AppDomain::InternalIsFinalizingForUnload", is_finalizing_for_unload as *const ()),
+    ("System.AppDomain::createDomain", create_domain as *const ()),
+    ("System.AppDomain::InternalUnload", unload as *const ()),
     ("System.AppDomain::InternalGetProcessGuid", process_guid as *const ()),
     ("System.AppDomain::DoUnhandledException", do_unhandled_exception as *const ()),
 ];

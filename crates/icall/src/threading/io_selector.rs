@@ -7,7 +7,7 @@
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Managed, ManagedField, Slot, Thread, handles, invoke};
+use saki_runtime::{InternalCall, Managed, ManagedField, Slot, Thread, domains, handles, invoke, object};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::{ManagedThread, ThreadKind};
 use saki_types::universe;
@@ -143,7 +143,11 @@ fn queue_handle(t: Thread, handle: Handle) -> Managed<()> {
     let job = handles::target(handle).unwrap_or(ObjRef::NULL);
     // A handle of ours is not stale.
     let _ = handles::free(t, handle);
-    queue(t, job)
+    if job.is_null() {
+        // Its domain was unloaded.
+        return Ok(());
+    }
+    domains::run_in(t, domains::of_universe(object::type_of(job).universe()), || queue(t, job))
 }
 
 fn queue_all(t: Thread, ready: Vec<Handle>) -> Managed<()> {

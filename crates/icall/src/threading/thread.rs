@@ -4,12 +4,13 @@
 
 use super::waitables;
 use crate::arguments::{non_null, units_at};
-use crate::system::app_domain::ROOT_DOMAIN_ID;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions, statics, suspension};
+use saki_runtime::{
+    InternalCall, Managed, ManagedField, Thread, domain_copy, domains, exceptions, statics, suspension,
+};
 use saki_thread::root;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
@@ -112,7 +113,10 @@ unsafe extern "C" fn reset_abort(t: Thread, _thread: ObjRef) {
 unsafe extern "C" fn get_abort_exception_state(t: Thread, thread: ObjRef) -> ObjRef {
     t.run(|| {
         let internal = threads::internal_of(t, thread)?;
-        Ok(threads::managed_of(internal).map_or(ObjRef::NULL, |managed| managed.roots[root::ABORT_STATE].get()))
+        let state =
+            threads::managed_of(internal).map_or(ObjRef::NULL, |managed| managed.roots[root::ABORT_STATE].get());
+        // It may have been given in another domain.
+        domain_copy::copy(t, state, saki_types::universe())
     })
 }
 
@@ -195,9 +199,9 @@ unsafe extern "C" fn byte_array_to_domain(_t: Thread, array: ObjRef) -> ObjRef {
     array
 }
 
-/// The identity of the only domain.
+/// The identity of the current domain.
 unsafe extern "C" fn get_domain_id(_t: Thread) -> i32 {
-    ROOT_DOMAIN_ID
+    domains::current().id
 }
 
 /// The largest stack a program may ask for, in bytes.

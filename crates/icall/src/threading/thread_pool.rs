@@ -15,13 +15,15 @@
 use super::thread::reset_for_pool;
 use crate::arguments::write_out;
 use parking_lot::Mutex;
+use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::threads::{self, state};
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitState};
 use saki_types::{Method, universe};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// What the program sees as the worker's name.
@@ -48,7 +50,8 @@ struct Pool {
     /// Limits of workers and of I/O completion threads.
     min: (i32, i32),
     max: (i32, i32),
-    requests: usize,
+    /// Domains whose work waits for a thread, first come, first served.
+    requests: VecDeque<&'static Domain>,
     workers: Vec<&'static ManagedThread>,
     /// Spawned and not yet in `workers`.
     starting: usize,
@@ -73,7 +76,7 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
     Mutex::new(Pool {
         min: (cpus, cpus),
         max: (cpus * MAX_THREADS_PER_CPU, cpus * MAX_THREADS_PER_CPU),
-        requests: 0,
+        requests: VecDeque::new(),
         workers: Vec::new(),
         starting: 0,
         idle: Vec::new(),
@@ -121,11 +124,11 @@ impl Actions {
 }
 
 /// Asks for a worker soon.
-fn request_worker() {
+fn request_worker(domain: &'static Domain) {
     let mut actions = Actions::default();
     {
         let mut pool = POOL.lock();
-        pool.requests += 1;
+        pool.requests.push_back(domain);
         actions.wake = pool.idle.pop();
         if actions.wake.is_none() {
             actions.add_worker = pool.worker_count() < pool.min.0 as usize;
@@ -145,7 +148,7 @@ fn monitor(thread: &'static ManagedThread) {
         let mut actions = Actions::default();
         {
             let mut pool = POOL.lock();
-            if pool.requests == 0 {
+            if pool.requests.is_empty() {
                 idle_looks += 1;
                 if idle_looks >= MONITOR_IDLE_LOOKS {
                     pool.has_monitor = false;
@@ -168,19 +171,18 @@ fn monitor(thread: &'static ManagedThread) {
     }
 }
 
-/// Waits for a request and takes it. False when the worker is to end.
-fn take_request(thread: &'static ManagedThread) -> bool {
+/// Waits for a request and takes it. None when the worker is to end.
+fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
     loop {
         let woken = {
             let mut pool = POOL.lock();
-            if pool.requests > 0 {
-                pool.requests -= 1;
+            if let Some(domain) = pool.requests.pop_front() {
                 pool.last_taken = Instant::now();
-                return true;
+                return Some(domain);
             }
             if pool.worker_count() > pool.max.0 as usize {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
-                return false;
+                return None;
             }
             let woken = Arc::new(AtomicBool::new(false));
             pool.idle.push(Idle { thread, woken: woken.clone() });
@@ -194,23 +196,19 @@ fn take_request(thread: &'static ManagedThread) -> bool {
         // Still in the list: nobody wanted it.
         if let Some(position) = pool.idle.iter().position(|idle| Arc::ptr_eq(&idle.woken, &woken)) {
             pool.idle.swap_remove(position);
-            if pool.requests == 0 {
+            if pool.requests.is_empty() {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
-                return false;
+                return None;
             }
         }
     }
 }
 
 fn callback(t: Thread) -> Managed<&'static Method> {
-    static CALLBACK: OnceLock<&'static Method> = OnceLock::new();
-    if let Some(known) = CALLBACK.get() {
-        return Ok(known);
-    }
     let ty = universe().corlib_type("System.Threading", "_ThreadPoolWaitCallback").to_managed(t)?;
     let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
     match method {
-        Some(method) => Ok(CALLBACK.get_or_init(|| method)),
+        Some(method) => Ok(method),
         None => Err(saki_runtime::exceptions::throw_not_implemented(t, "_ThreadPoolWaitCallback.PerformWaitCallback")),
     }
 }
@@ -234,11 +232,14 @@ fn run_worker(t: Thread) {
         pool.starting -= 1;
         pool.workers.push(t.managed());
     }
-    if prepare(t).is_err() {
-        threads::end_by_exception(t);
-    }
-    while take_request(t.managed()) {
-        let outcome = perform(t);
+    while let Some(domain) = take_request(t.managed()) {
+        if domain.add_thread(t).is_err() {
+            // Unloaded meanwhile, and its work with it.
+            t.take_pending();
+            continue;
+        }
+        let before = domains::switch(t, domain);
+        let outcome = prepare(t).and_then(|()| perform(t));
         let is_aborted = !pending::abort_exception(t).is_null();
         if outcome.is_err() {
             // An abort ends the work item, not the worker; anything else ends the process.
@@ -250,6 +251,8 @@ fn run_worker(t: Thread) {
                 threads::clear_state(internal, state::ABORT_REQUESTED);
             }
         }
+        domains::switch(t, before);
+        domain.forget_thread(t.id());
     }
     threads::finish(t);
 }
@@ -259,7 +262,7 @@ unsafe extern "C" fn initialize(_t: Thread, enable_worker_tracking: *mut u8) {
 }
 
 unsafe extern "C" fn request_worker_thread(_t: Thread) -> i32 {
-    request_worker();
+    request_worker(domains::current());
     1
 }
 

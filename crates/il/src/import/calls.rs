@@ -14,7 +14,7 @@ use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
 impl Importer<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
@@ -52,6 +52,9 @@ impl Importer<'_> {
 
     /// Calls this very method; `this` has been checked where it needs to be.
     pub(super) fn call_direct(&mut self, method: &'static Method, args: Vec<Entry>) -> LoadResult<()> {
+        if !method.is_static() && Self::may_be_proxy(&args[0], method.owner) {
+            return self.call_stub(RemotingStub::Call(method), &args);
+        }
         if self.try_inline(method, &args)? {
             return Ok(());
         }
@@ -62,6 +65,22 @@ impl Importer<'_> {
         let this = this_type(method);
         let site = CallSite { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
         let result = self.emit_call(&site, &args)?;
+        self.push_result(result);
+        Ok(())
+    }
+
+    /// Whether `entry`, used as an `owner`, may be a transparent proxy.
+    pub(super) fn may_be_proxy(entry: &Entry, owner: Ty) -> bool {
+        entry.ir == IrType::Ref && !entry.is_exact && entry.note != Note::This && owner.is_marshal_by_ref()
+    }
+
+    /// Calls a stub for objects that may be proxies.
+    pub(super) fn call_stub(&mut self, stub: RemotingStub, args: &[Entry]) -> LoadResult<()> {
+        let method = stub.method();
+        let sig = self.closed_sig(method)?;
+        let site =
+            CallSite { target: CallTarget::Direct(method), this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&site, args)?;
         self.push_result(result);
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, Va
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::Instruction;
-use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Ty};
+use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
 
 /// The object or value that an instance field belongs to.
 enum Base {
@@ -67,6 +67,16 @@ impl Importer<'_> {
         }
     }
 
+    /// The object on the stack, if it may be a transparent proxy.
+    fn pop_if_proxy(&mut self, field: &'static Field) -> LoadResult<Option<Entry>> {
+        let entry = self.pop()?;
+        if Self::may_be_proxy(&entry, field.owner) {
+            return Ok(Some(entry));
+        }
+        self.push(entry);
+        Ok(None)
+    }
+
     /// Offset of the field from the base address.
     fn field_offset(field: &'static Field, base_is_object: bool) -> LoadResult<i32> {
         let mut offset = field.offset_bytes()?;
@@ -83,6 +93,9 @@ impl Importer<'_> {
         if field.is_static() {
             self.pop()?;
             return self.load_static_field(field);
+        }
+        if let Some(base) = self.pop_if_proxy(field)? {
+            return self.call_stub(RemotingStub::GetField(field), &[base]);
         }
         let ty = field.ty()?;
         let entry = match self.pop_base(field)? {
@@ -131,6 +144,9 @@ impl Importer<'_> {
             self.pop()?;
             return self.load_static_field_address(field);
         }
+        if let Some(base) = self.pop_if_proxy(field)? {
+            return self.call_stub(RemotingStub::FieldAddress(field), &[base]);
+        }
         let addr = match self.pop_base(field)? {
             Base::Address { addr, flags, object } => {
                 // Nothing is read through a native pointer here.
@@ -169,6 +185,9 @@ impl Importer<'_> {
         if field.is_static() {
             self.pop()?;
             return self.store_static_field(field, &value);
+        }
+        if let Some(base) = self.pop_if_proxy(field)? {
+            return self.call_stub(RemotingStub::SetField(field), &[base, value]);
         }
         let ty = field.ty()?;
         match self.pop_base(field)? {

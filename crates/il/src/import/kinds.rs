@@ -71,7 +71,8 @@ pub(super) fn is_exact_class(ty: Ty) -> bool {
         // Arrays of value types are exact up to signedness and enums, which share everything the code looks at.
         return element.is_value_type() || (element.is_sealed() && !element.is_interface() && is_exact_class(element));
     }
-    ty.is_value_type() || (ty.is_sealed() && !ty.is_interface())
+    // An object of a class that is used by reference across domains may be a proxy, which is of no class exactly.
+    ty.is_value_type() || (ty.is_sealed() && !ty.is_interface() && !ty.is_marshal_by_ref())
 }
 
 /// Whether a value of the type holds object references.

@@ -40,6 +40,8 @@ pub(super) enum Note {
     Function(&'static Method),
     /// The System.Type object of this type.
     TypeObject(Ty),
+    /// The object whose method this is: never a transparent proxy, at which calls stop before.
+    This,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -78,6 +78,9 @@ impl Importer<'_> {
                     let mut entry = Entry::scalar(value, ir).with_type(var.ty);
                     entry.is_exact = ir == IrType::Ref && (var.is_exact || is_exact_class(var.ty));
                     entry.is_non_null = var.is_this;
+                    if var.is_this {
+                        entry.note = super::stack::Note::This;
+                    }
                     if let Some(exact) = self.known_locals.get(&local) {
                         entry.is_non_null = true;
                         if let Some(exact) = exact {

@@ -357,18 +357,18 @@ pub fn delegate_end_invoke(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-fn new_object_array(b: &mut FunctionBuilder, length: usize) -> LoadResult<ValueId> {
+pub(super) fn new_object_array(b: &mut FunctionBuilder, length: usize) -> LoadResult<ValueId> {
     let array_type = universe().sz_array_of(universe().object());
     let length = b.const_i32(length as i32);
     Ok(b.emit(Op::NewArray(array_type, length), IrType::Ref))
 }
 
-fn element_slot(b: &mut FunctionBuilder, array: ValueId, index: usize) -> ValueId {
+pub(super) fn element_slot(b: &mut FunctionBuilder, array: ValueId, index: usize) -> ValueId {
     let index = b.const_i32(index as i32);
     b.emit(Op::ElementAddr { array, index, element_size_bytes: 8 }, IrType::ByRef)
 }
 
-fn store_element(b: &mut FunctionBuilder, array: ValueId, index: usize, value: ValueId) {
+pub(super) fn store_element(b: &mut FunctionBuilder, array: ValueId, index: usize, value: ValueId) {
     let addr = element_slot(b, array, index);
     let flags = flags(AliasClass::Element);
     b.emit(Op::StoreRef { object: Some(array), addr, offset: 0, value, flags }, IrType::Void);

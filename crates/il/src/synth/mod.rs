@@ -11,6 +11,7 @@ pub mod marshal;
 mod native_registers;
 mod native_value;
 pub mod pinvoke;
+pub mod remoting;
 
 use crate::ir::Function;
 use saki_types::{LoadResult, Method, MethodKind};
@@ -22,6 +23,9 @@ use saki_types::{LoadResult, Method, MethodKind};
 pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
     if let MethodKind::Array(_) = method.kind {
         return array::array_method(method).map(Some);
+    }
+    if let MethodKind::Remoting(stub) = method.kind {
+        return remoting::remoting_stub(method, stub).map(Some);
     }
     if method.is_runtime_implemented() && method.owner.is_delegate() {
         return match method.name {

@@ -59,7 +59,9 @@ impl Lowering<'_, '_> {
             self.jump_clif(done, &[object]);
             self.continue_in(no);
             let other = match kind {
-                CastKind::ExactOrRuntime(_) => self.call_cast_helper(HelperId::IsInst, object, ty),
+                CastKind::ExactOrRuntime(_) | CastKind::Display { or_runtime: true, .. } => {
+                    self.call_cast_helper(HelperId::IsInst, object, ty)
+                }
                 _ => self.i64_const(0),
             };
             self.jump_clif(done, &[other]);
@@ -83,7 +85,7 @@ impl Lowering<'_, '_> {
                 let same = self.b.ins().icmp(IntCC::Equal, vtable, wanted);
                 self.branch(same, yes, no);
             }
-            CastKind::Display { index } => {
+            CastKind::Display { index, .. } => {
                 let flags = self.trusted(MemoryKind::ClassData);
                 let depth = self.b.ins().load(types::I32, flags, vtable, VTABLE_DEPTH_OFFSET);
                 let deep_enough = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, depth, i64::from(index));

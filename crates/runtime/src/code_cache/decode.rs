@@ -10,7 +10,7 @@ use saki_abi::{HelperId, StubId};
 use saki_code::CodeKind;
 use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
 use saki_jit::{CallSite, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
-use saki_types::{Field, Image, Method, Ty, universe};
+use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
 struct Words {
     bytes: &'static [u8],
@@ -168,9 +168,23 @@ impl Names {
         let method = match kind & 0xff {
             method_tag::DEF => owner.method_by_rid(kind >> 8).ok()?,
             method_tag::ARRAY => owner.methods().ok()?.nth((kind >> 8) as usize)?,
-            _ => return None,
+            other => return self.remoting(owner, other, kind >> 8),
         };
         if args.is_empty() { Some(method) } else { universe().instantiate_method(method, &args).ok() }
+    }
+
+    fn remoting(&self, owner: Ty, tag: u32, operand: u32) -> Option<&'static Method> {
+        let method = || self.methods.get(operand as usize).copied();
+        let field = || owner.field_by_rid(operand).ok();
+        let stub = match tag {
+            method_tag::REMOTING_INVOKE => RemotingStub::Invoke(method()?),
+            method_tag::REMOTING_CALL => RemotingStub::Call(method()?),
+            method_tag::REMOTING_GET => RemotingStub::GetField(field()?),
+            method_tag::REMOTING_SET => RemotingStub::SetField(field()?),
+            method_tag::REMOTING_ADDRESS => RemotingStub::FieldAddress(field()?),
+            _ => return None,
+        };
+        Some(stub.method())
     }
 
     fn target(&self, tag: u32, first: u32, second: u32) -> Option<RelocTarget> {

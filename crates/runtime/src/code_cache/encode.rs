@@ -18,7 +18,7 @@ use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledCode, LibCall, RelocKind, RelocTarget};
 use saki_types::touched::Touched;
-use saki_types::{Field, Image, Method, MethodKind, Ty, TypeKind};
+use saki_types::{Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
 /// Parent of corlib among the modules.
 pub(super) const CORLIB: u32 = u32::MAX;
@@ -42,6 +42,13 @@ pub(super) mod method_tag {
     pub const DEF: u32 = 1;
     /// The index among the array type's methods is in the high bits.
     pub const ARRAY: u32 = 2;
+    /// Stubs for methods: the method's number is in the high bits.
+    pub const REMOTING_INVOKE: u32 = 3;
+    pub const REMOTING_CALL: u32 = 4;
+    /// Stubs for fields: the row is in the high bits.
+    pub const REMOTING_GET: u32 = 5;
+    pub const REMOTING_SET: u32 = 6;
+    pub const REMOTING_ADDRESS: u32 = 7;
 }
 
 /// Targets of relocations.
@@ -248,6 +255,10 @@ impl Encoder {
                 let index = method.owner.methods().ok()?.position(|m| std::ptr::eq(m, method))?;
                 method_tag::ARRAY | (index as u32) << 8
             }
+            MethodKind::Remoting(stub) => {
+                let words = [self.ty(method.owner)?, self.remoting(stub)?, 0];
+                return Some(self.methods.add(address, &words));
+            }
             MethodKind::Dynamic(_) => return None,
         };
         let mut words = vec![self.ty(method.owner)?, kind, method.generic_args.len() as u32];
@@ -256,6 +267,16 @@ impl Encoder {
             words.push(self.ty(arg)?);
         }
         Some(self.methods.add(address, &words))
+    }
+
+    fn remoting(&mut self, stub: RemotingStub) -> Option<u32> {
+        Some(match stub {
+            RemotingStub::Invoke(target) => method_tag::REMOTING_INVOKE | self.method(target)? << 8,
+            RemotingStub::Call(target) => method_tag::REMOTING_CALL | self.method(target)? << 8,
+            RemotingStub::GetField(field) => method_tag::REMOTING_GET | field.rid << 8,
+            RemotingStub::SetField(field) => method_tag::REMOTING_SET | field.rid << 8,
+            RemotingStub::FieldAddress(field) => method_tag::REMOTING_ADDRESS | field.rid << 8,
+        })
     }
 
     fn field(&mut self, field: &'static Field) -> Option<u32> {

@@ -7,7 +7,7 @@
 use super::checksum::{fold, hash};
 use super::module::{Module, machine, module_of};
 use saki_abi::HelperId;
-use saki_types::{Image, Method, MethodKind, Ty, TypeKind};
+use saki_types::{Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
 /// See the module header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,6 +94,18 @@ impl KeyHasher {
                 self.word(2);
                 self.word(hash(0, method.name.as_bytes()));
                 self.word(method.sig().ok()?.params.len() as u64);
+            }
+            MethodKind::Remoting(stub) => {
+                let (tag, rid) = match stub {
+                    RemotingStub::Invoke(target) | RemotingStub::Call(target) => {
+                        self.method(target)?;
+                        (3 + u64::from(stub == RemotingStub::Call(target)), 0)
+                    }
+                    RemotingStub::GetField(field) => (5, field.rid),
+                    RemotingStub::SetField(field) => (6, field.rid),
+                    RemotingStub::FieldAddress(field) => (7, field.rid),
+                };
+                self.word(tag | u64::from(rid) << 8);
             }
             MethodKind::Dynamic(_) => return None,
         }

@@ -1,0 +1,164 @@
+//! Bodies of `types::RemotingStub`s: calls and field accesses on objects that may be transparent proxies.
+//!
+//! A proxy is told by a flag of its vtable. On one, arguments are boxed into an object[] and go to the runtime, which hands
+//! them to the RealProxy; by-reference results come back in the array.
+
+use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
+use super::delegate::{element_slot, new_object_array, store_element};
+use crate::ir::{
+    AliasClass, BinOp, BlockId, CallTarget, Function, IrType, LocalId, MemType, Symbol, Terminator, ValueId,
+};
+use saki_abi::HelperId;
+use saki_abi::object::OBJECT_VTABLE_OFFSET;
+use saki_abi::vtable::{VTABLE_FLAGS_OFFSET, VTableFlags};
+use saki_types::{Field, LoadResult, Method, RemotingStub};
+
+/// The body of a stub; `stub` is what `method` is for.
+///
+/// # Errors
+/// Those of the signature and of the field's layout.
+pub fn remoting_stub(method: &'static Method, stub: RemotingStub) -> LoadResult<Function> {
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
+    b.set_stub();
+    match stub {
+        RemotingStub::Invoke(target) => invoke(&mut b, target)?,
+        RemotingStub::Call(target) => {
+            let (proxy, local) = test_for_proxy(&mut b);
+            for (block, callee) in [(proxy, RemotingStub::Invoke(target).method()), (local, target)] {
+                b.switch_to(block);
+                forward(&mut b, callee)?;
+            }
+        }
+        RemotingStub::GetField(field) => get_field(&mut b, field)?,
+        RemotingStub::SetField(field) => set_field(&mut b, field)?,
+        RemotingStub::FieldAddress(field) => field_address(&mut b, field)?,
+    }
+    Ok(b.finish())
+}
+
+/// Ends the block: to the first if `this` is a proxy, else to the second.
+fn test_for_proxy(b: &mut FunctionBuilder) -> (BlockId, BlockId) {
+    let (proxy, local) = (b.new_cold_block(), b.new_block());
+    let this = b.get(LocalId(0));
+    let vtable = b.load(this, OBJECT_VTABLE_OFFSET, MemType::I64, checked_flags(AliasClass::Runtime));
+    let found = b.load(vtable, VTABLE_FLAGS_OFFSET, MemType::I32, flags(AliasClass::Runtime));
+    let bit = b.const_i32(VTableFlags::PROXY as i32);
+    let is_proxy = b.bin(BinOp::And, found, bit);
+    b.branch_if(is_proxy, proxy, local);
+    (proxy, local)
+}
+
+/// Goes on in a method of the same signature.
+fn forward(b: &mut FunctionBuilder, callee: &'static Method) -> LoadResult<()> {
+    let sig = call_sig(callee)?;
+    let args = (0..sig.params.len()).map(|index| b.operand(LocalId(index as u32))).collect();
+    let target = CallTarget::Direct(callee);
+    if let Some(IrType::Struct(_)) = sig.ret {
+        let result = b.call(target, sig, args);
+        b.ret(result);
+    } else {
+        b.terminate(Terminator::TailCall { target, sig: Box::new(sig), args });
+    }
+    Ok(())
+}
+
+fn invoke(b: &mut FunctionBuilder, target: &'static Method) -> LoadResult<()> {
+    let sig = target.sig()?;
+    let array = new_object_array(b, sig.params.len())?;
+    for (index, param) in sig.params.iter().enumerate() {
+        let local = LocalId(index as u32 + 1);
+        let (value, ty) = match param.element().filter(|_| param.is_byref()) {
+            Some(pointee) => {
+                let address = b.get(local);
+                (b.load_value(address, pointee, checked_flags(AliasClass::Any))?, pointee)
+            }
+            None => (b.operand(local), *param),
+        };
+        let object = b.box_value(value, ty)?;
+        store_element(b, array, index, object);
+    }
+    let this = b.get(LocalId(0));
+    let handle = b.symbol(Symbol::MethodHandle(target));
+    let boxed = required(b.call_helper(HelperId::ProxyInvoke, vec![this, handle, array]))?;
+    for (index, param) in sig.params.iter().enumerate() {
+        let Some(pointee) = param.element().filter(|_| param.is_byref()) else { continue };
+        let slot = element_slot(b, array, index);
+        let object = b.load(slot, 0, MemType::Ref, flags(AliasClass::Element));
+        let value = b.unbox_value(object, pointee)?;
+        let destination = b.get(LocalId(index as u32 + 1));
+        b.store_value(destination, value, pointee, None, checked_flags(AliasClass::Any))?;
+    }
+    match return_type(sig.ret)? {
+        None => b.ret(None),
+        Some(_) => {
+            let value = b.unbox_value(boxed, sig.ret)?;
+            b.ret(Some(value));
+        }
+    }
+    Ok(())
+}
+
+fn remote_value(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<ValueId> {
+    let this = b.get(LocalId(0));
+    let handle = b.symbol(Symbol::FieldHandle(field));
+    required(b.call_helper(HelperId::ProxyGetField, vec![this, handle]))
+}
+
+fn local_address(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<ValueId> {
+    let this = b.get(LocalId(0));
+    let offset = field.offset_bytes()? as i32;
+    Ok(b.offset(this, offset))
+}
+
+fn get_field(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<()> {
+    let ty = field.ty()?;
+    let (proxy, local) = test_for_proxy(b);
+    b.switch_to(local);
+    let address = local_address(b, field)?;
+    let value = b.load_value(address, ty, flags(AliasClass::Field))?;
+    b.ret(Some(value));
+    b.switch_to(proxy);
+    let boxed = remote_value(b, field)?;
+    let value = b.unbox_value(boxed, ty)?;
+    b.ret(Some(value));
+    Ok(())
+}
+
+fn set_field(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<()> {
+    let ty = field.ty()?;
+    let (proxy, local) = test_for_proxy(b);
+    b.switch_to(local);
+    let address = local_address(b, field)?;
+    let this = b.get(LocalId(0));
+    let value = b.operand(LocalId(1));
+    b.store_value(address, value, ty, Some(this), flags(AliasClass::Field))?;
+    b.ret(None);
+    b.switch_to(proxy);
+    let value = b.operand(LocalId(1));
+    let boxed = b.box_value(value, ty)?;
+    let this = b.get(LocalId(0));
+    let handle = b.symbol(Symbol::FieldHandle(field));
+    b.call_helper(HelperId::ProxySetField, vec![this, handle, boxed]);
+    b.ret(None);
+    Ok(())
+}
+
+/// The copy behind a proxy's address lives as long as the address is used: the collector finds it by the address.
+fn field_address(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<()> {
+    let ty = field.ty()?;
+    let (proxy, local) = test_for_proxy(b);
+    b.switch_to(local);
+    let address = local_address(b, field)?;
+    b.ret(Some(address));
+    b.switch_to(proxy);
+    let boxed = remote_value(b, field)?;
+    let address = if ty.is_value_type() {
+        b.offset(boxed, saki_abi::object::OBJECT_HEADER_BYTES as i32)
+    } else {
+        let holder = new_object_array(b, 1)?;
+        store_element(b, holder, 0, boxed);
+        element_slot(b, holder, 0)
+    };
+    b.ret(Some(address));
+    Ok(())
+}

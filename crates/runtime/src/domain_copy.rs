@@ -1,0 +1,273 @@
+//! Copies of object graphs from one domain in another, for what the class library hands across unserialised: byte arrays,
+//! strings, boxed values and the call messages made of them.
+//!
+//! The copy has the same types, looked up in the other universe by module and row. Delegates and objects of
+//! MarshalByRefObject's subclasses are not copied: they stand for themselves. Left out: graphs of more than
+//! `MAX_SHARED` objects that others may refer to, which the class library serialises.
+
+use crate::exceptions::{self, ToManaged};
+use crate::fields::ManagedField;
+use crate::object::{self, type_of};
+use crate::thread::{Managed, Thread};
+use crate::{strings, type_objects};
+use saki_abi::ObjRef;
+use saki_types::{ElementType, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
+
+/// Objects of one graph whose identity matters.
+const MAX_SHARED: usize = 256;
+
+/// The type that has this one's name and meaning in another universe.
+///
+/// # Errors
+/// The binder's for an assembly that the other domain cannot load; `TypeLoad` for types made at run time.
+pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
+    if *ty.universe() == *to {
+        return Ok(ty);
+    }
+    let missing = || LoadError::type_load(format!("{} exists in its own domain only", ty.full_name()), ty.full_name());
+    let _entered = saki_types::universe::enter(to);
+    match &ty.kind {
+        TypeKind::Def(def) => {
+            let image = if def.image.is_corlib {
+                to.corlib()
+            } else {
+                let assembly = def.image.assembly();
+                if assembly.path.as_os_str().is_empty() || !def.image.is_manifest_of_file() {
+                    return Err(missing());
+                }
+                to.binder().load_from(&assembly.path)?.image
+            };
+            let found = image.type_def(def.rid)?;
+            match found.def() {
+                Some(other) if other.name == def.name && other.namespace == def.namespace => Ok(found),
+                _ => Err(missing()),
+            }
+        }
+        TypeKind::Inst { definition } => {
+            let args = ty.args.iter().map(|arg| type_in(arg, to)).collect::<LoadResult<Vec<_>>>()?;
+            to.instantiate(type_in(definition, to)?, &args)
+        }
+        TypeKind::SzArray(element) => Ok(to.sz_array_of(type_in(element, to)?)),
+        TypeKind::Array { element, rank } => Ok(to.array_of(type_in(element, to)?, *rank)),
+        TypeKind::Ptr(element) => Ok(to.pointer_to(type_in(element, to)?)),
+        TypeKind::ByRef(element) => Ok(to.byref_to(type_in(element, to)?)),
+        TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => Err(missing()),
+    }
+}
+
+/// The method that is this one in another universe.
+///
+/// # Errors
+/// As `type_in`.
+pub fn method_in(method: &'static Method, to: &'static Universe) -> LoadResult<&'static Method> {
+    let owner = type_in(method.owner, to)?;
+    let _entered = saki_types::universe::enter(to);
+    let Some(rid) = method.rid() else {
+        let name = method.full_name();
+        return Err(LoadError::type_load(format!("{name} exists in its own domain only"), name));
+    };
+    let found = owner.method_by_rid(rid)?;
+    if method.generic_args.is_empty() || method.is_generic_definition() {
+        return Ok(found);
+    }
+    let args = method.generic_args.iter().map(|arg| type_in(arg, to)).collect::<LoadResult<Vec<_>>>()?;
+    to.instantiate_method(found, &args)
+}
+
+/// Pairs of original and copy, in the copier's frame, where the collector finds them.
+struct Copied {
+    pairs: [(ObjRef, ObjRef); MAX_SHARED],
+    used: usize,
+}
+
+/// `object` (may be null) as an object of `to`: itself if it is one, else a copy.
+///
+/// # Errors
+/// SerializationException for what cannot be copied; OutOfMemoryException.
+pub fn copy(t: Thread, object: ObjRef, to: &'static Universe) -> Managed<ObjRef> {
+    if object.is_null() || *type_of(object).universe() == *to {
+        return Ok(object);
+    }
+    let _entered = saki_types::universe::enter(to);
+    let mut copied = Copied { pairs: [(ObjRef::NULL, ObjRef::NULL); MAX_SHARED], used: 0 };
+    copy_one(t, object, &mut copied)
+}
+
+fn copy_one(t: Thread, object: ObjRef, copied: &mut Copied) -> Managed<ObjRef> {
+    if object.is_null() {
+        return Ok(object);
+    }
+    let from = type_of(object);
+    if from.element_type == ElementType::String {
+        return strings::new_string_utf16(t, strings::units(object));
+    }
+    if from.is_corlib("System", "RuntimeType") {
+        return match type_objects::type_of_object(object) {
+            Some(ty) => type_objects::type_object(t, type_in(ty, universe()).to_managed(t)?),
+            None => Err(refuse(t, from)),
+        };
+    }
+    if let Some((_, copy)) = copied.pairs[..copied.used].iter().find(|(original, _)| *original == object) {
+        return Ok(*copy);
+    }
+    if from.is_delegate() || from.is_marshal_by_ref() || copied.used == MAX_SHARED {
+        return Err(refuse(t, from));
+    }
+    let ty = type_in(from, universe()).to_managed(t)?;
+    let shares = from.contains_references().to_managed(t)? || !from.is_value_type();
+    let made = match ty.element().filter(|_| ty.is_array()) {
+        Some(_) if !ty.is_sz_array() => return Err(refuse(t, from)),
+        Some(_) => object::new_sz_array(t, ty, object::array_length(object))?,
+        None => object::new_instance(t, ty)?,
+    };
+    if shares {
+        copied.pairs[copied.used] = (object, made);
+        copied.used += 1;
+    }
+    match ty.element().filter(|_| ty.is_array()) {
+        Some(element) => copy_elements(t, object, made, element, copied)?,
+        None => {
+            let at = if ty.is_value_type() { saki_abi::object::OBJECT_HEADER_BYTES as usize } else { 0 };
+            copy_fields(t, (object, made), at, ty, copied)?;
+        }
+    }
+    Ok(made)
+}
+
+fn copy_elements(t: Thread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut Copied) -> Managed<()> {
+    let length = object::array_length(from);
+    if element.is_reference_type() {
+        for index in 0..length {
+            let item = copy_one(t, object::get_element_ref(from, index), copied)?;
+            object::set_element_ref(t, to, index, item);
+        }
+        return Ok(());
+    }
+    let size = element.value_size_bytes().to_managed(t)? as usize;
+    if element.contains_references().to_managed(t)? {
+        for index in 0..length {
+            let at = saki_abi::object::ARRAY_DATA_OFFSET as usize + index * size;
+            copy_fields(t, (from, to), at, element, copied)?;
+        }
+        return Ok(());
+    }
+    let (source, target) = (object::element_address(from, 0, size), object::element_address(to, 0, size));
+    // SAFETY: both arrays have `length` elements of `size` bytes.
+    unsafe { std::ptr::copy_nonoverlapping(source, target, length * size) };
+    Ok(())
+}
+
+/// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all domains.
+fn copy_fields(t: Thread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: &mut Copied) -> Managed<()> {
+    let (from, to) = objects;
+    let mut class = Some(ty);
+    while let Some(current) = class {
+        for field in current.fields().to_managed(t)?.iter().filter(|field| !field.is_static()) {
+            let field_ty = field.ty().to_managed(t)?;
+            let place = at + field.offset_bytes().to_managed(t)? as usize;
+            let (source, target) = (from.field_ptr::<u8>(place), to.field_ptr::<u8>(place));
+            if field_ty.is_reference_type() {
+                // SAFETY: a reference field of the original.
+                let value = unsafe { *(source as *const ObjRef) };
+                let value = copy_one(t, value, copied)?;
+                object::store_ref(t, to, target as *mut ObjRef, value);
+            } else if field_ty.is_value_type() && field_ty.contains_references().to_managed(t)? {
+                copy_fields(t, objects, place, field_ty, copied)?;
+            } else {
+                let size = field_ty.value_size_bytes().to_managed(t)? as usize;
+                // SAFETY: a field of `size` bytes in both objects.
+                unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
+            }
+        }
+        class = if ty.is_value_type() { None } else { current.parent().to_managed(t)? };
+    }
+    Ok(())
+}
+
+fn refuse(t: Thread, ty: Ty) -> exceptions::Thrown {
+    let message = format!("An object of type {} cannot go to another domain as it is.", ty.full_name());
+    exceptions::throw(t, "System.Runtime.Serialization", "SerializationException", &message)
+}
+
+/// The pending exception as an exception of `to`: a copy or, where that is not possible, one of the nearest class with its
+/// message.
+pub fn copy_pending(t: Thread, to: &'static Universe) -> exceptions::Thrown {
+    static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+    let original = t.take_pending();
+    if *type_of(original).universe() == *to {
+        return t.throw(original);
+    }
+    let _entered = saki_types::universe::enter(to);
+    let mut class = Some(type_of(original));
+    while let Some(ty) = class {
+        if let Ok(ty) = type_in(ty, to)
+            && let Ok(exception) = object::new_instance(t, ty)
+        {
+            let message = MESSAGE.get_ref(original);
+            if !message.is_null()
+                && let Ok(message) = strings::new_string_utf16(t, strings::units(message))
+            {
+                MESSAGE.set_ref(t, exception, message);
+            }
+            let in_flight = &t.managed().roots[saki_thread::root::ABORT_EXCEPTION];
+            if in_flight.get() == original {
+                // The abort goes on here.
+                in_flight.set(exception);
+            }
+            return t.throw(exception);
+        }
+        t.take_pending();
+        class = ty.parent().ok().flatten();
+    }
+    exceptions::out_of_memory(t)
+}
+
+const fn setup(field: &'static str) -> ManagedField {
+    ManagedField::corlib("System", "AppDomainSetup", field)
+}
+
+static SETUP_TEXTS: [ManagedField; 10] = [
+    setup("application_base"),
+    setup("application_name"),
+    setup("cache_path"),
+    setup("configuration_file"),
+    setup("dynamic_base"),
+    setup("license_file"),
+    setup("private_bin_path"),
+    setup("private_bin_path_probe"),
+    setup("shadow_copy_directories"),
+    setup("shadow_copy_files"),
+];
+static SETUP_ARRAYS: [ManagedField; 3] =
+    [setup("domain_initializer_args"), setup("configuration_bytes"), setup("serialized_non_primitives")];
+static SETUP_FLAGS: [ManagedField; 5] = [
+    setup("publisher_policy"),
+    setup("path_changed"),
+    setup("disallow_binding_redirects"),
+    setup("disallow_code_downloads"),
+    setup("disallow_appbase_probe"),
+];
+
+/// A text field of an AppDomainSetup object; None for null or the empty text.
+pub fn setup_text(object: ObjRef, name: &str) -> Option<String> {
+    let field = SETUP_TEXTS.iter().find(|field| field.name() == name)?;
+    let text = strings::to_rust(field.get_ref(object));
+    (!text.is_empty()).then_some(text)
+}
+
+/// Fills `to`, a setup object of the current domain, from one of any domain.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn copy_setup(t: Thread, from: ObjRef, to: ObjRef) -> Managed<()> {
+    static LOADER_OPTIMIZATION: ManagedField = setup("loader_optimization");
+    for field in SETUP_TEXTS.iter().chain(&SETUP_ARRAYS) {
+        let value = copy(t, field.get_ref(from), universe())?;
+        field.set_ref(t, to, value);
+    }
+    for field in &SETUP_FLAGS {
+        field.set(to, field.get::<u8>(from));
+    }
+    LOADER_OPTIMIZATION.set(to, LOADER_OPTIMIZATION.get::<i32>(from));
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and all by
+//! which it was reachable goes: handles, statics, literals.
+//!
+//! A thread that is itself in the domain cannot wait for its own end, so another does the work while it waits for its abort.
+//! Left out: giving back the memory of the domain's types and code, which stays until the process ends.
+
+use crate::domains::{self, Domain};
+use crate::exceptions::{self, Thrown, ToManaged};
+use crate::invoke::{self, Slot};
+use crate::object::type_of;
+use crate::thread::{Managed, Thread};
+use crate::{cells, finalizer, handles, pending, statics, threads};
+use saki_abi::ObjRef;
+use saki_thread::{ThreadKind, WaitState, root};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long to wait for the threads of the domain to end.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often to look whether they did.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Outcome of `tear_down` on another thread, in an atomic.
+const RUNNING: u32 = 0;
+const DONE: u32 = 1;
+const TIMED_OUT: u32 = 2;
+
+fn cannot_unload(t: Thread, message: &str) -> Thrown {
+    exceptions::throw(t, "System", "CannotUnloadAppDomainException", message)
+}
+
+/// `AppDomain.Unload`.
+///
+/// # Errors
+/// CannotUnloadAppDomainException; what a DomainUnload handler throws, as an exception of the current domain.
+pub fn unload(t: Thread, domain: &'static Domain) -> Managed<()> {
+    if std::ptr::eq(domain, domains::root_domain()) {
+        return Err(cannot_unload(t, "The default appdomain can not be unloaded."));
+    }
+    if !domain.begin_unload() {
+        let message = if domain.is_unloaded() { "unloaded" } else { "being unloaded" };
+        return Err(cannot_unload(t, &format!("Appdomain is already {message}.")));
+    }
+    let home = domains::current();
+    if domains::run_in(t, domain, || raise_unload_event(t, domain)).is_err() {
+        domain.cancel_unload();
+        return Err(crate::domain_copy::copy_pending(t, home.universe));
+    }
+    domain.close();
+    let outcome = if domain.has_thread(t.id()) { tear_down_elsewhere(t, domain)? } else { tear_down(t, domain) };
+    if outcome == TIMED_OUT {
+        domain.cancel_unload();
+        let message = format!("Aborting of threads in domain {} timed out.", domain.friendly_name());
+        return Err(cannot_unload(t, &message));
+    }
+    Ok(())
+}
+
+fn raise_unload_event(t: Thread, domain: &'static Domain) -> Managed<()> {
+    let object = domain.object();
+    match type_of(object).find_method("DoDomainUnload", 0).to_managed(t)? {
+        Some(raise) => invoke::invoke(t, raise, &[Slot::from_ref(object)]).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn tear_down_elsewhere(t: Thread, domain: &'static Domain) -> Managed<u32> {
+    let outcome = Arc::new(AtomicU32::new(RUNNING));
+    let (waiter, theirs) = (t.managed(), outcome.clone());
+    let spawned = saki_thread::spawn(ThreadKind::Internal, Some("Domain unloader"), 0, move |thread| {
+        // SAFETY: the thread just attached.
+        let end = tear_down(unsafe { Thread::from_abi(thread.abi()) }, domain);
+        // Release: pairs with the waiter's look.
+        theirs.store(end, Ordering::Release);
+        waiter.unpark();
+    });
+    if spawned.is_err() {
+        return Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."));
+    }
+    let end = pending::wait(t, None, |rest, interruptible| {
+        waiter.wait_until(WaitState::Native, rest, interruptible, || outcome.load(Ordering::Acquire) != RUNNING)
+    });
+    match end {
+        pending::WaitEnd::Interrupted => Err(pending::throw_requested(t)),
+        _ => Ok(outcome.load(Ordering::Acquire)),
+    }
+}
+
+fn tear_down(t: Thread, domain: &'static Domain) -> u32 {
+    if !abort_threads(t, domain) {
+        return TIMED_OUT;
+    }
+    saki_gc::make_all_finalizable(&mut |object| *type_of(object).universe() == *domain.universe);
+    finalizer::wait_for_pending(t);
+    domain.finish_unload();
+    handles::free_domain(domain.universe);
+    cells::release_domain(domain);
+    statics::release(domain.universe);
+    DONE
+}
+
+/// Aborts the threads that are in the domain until none is.
+fn abort_threads(t: Thread, domain: &'static Domain) -> bool {
+    let deadline = Instant::now() + ABORT_TIMEOUT;
+    loop {
+        let inside = domain.threads();
+        if inside.is_empty() {
+            return true;
+        }
+        for id in inside {
+            let Some(thread) = saki_thread::find_thread(id) else {
+                domain.forget_thread(id);
+                continue;
+            };
+            let object = thread.as_static().roots[root::THREAD_OBJECT].get();
+            let internal = if object.is_null() { ObjRef::NULL } else { threads::INTERNAL_THREAD.get_ref(object) };
+            if !internal.is_null() {
+                // Not this thread, which is not in the domain: nothing is thrown here.
+                let _ = threads::abort(t, internal, ObjRef::NULL);
+            }
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        t.managed().sleep(Some(LOOK_INTERVAL), false);
+    }
+}

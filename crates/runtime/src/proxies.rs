@@ -1,0 +1,258 @@
+//! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable says that they are of the class
+//! they stand for, and whose every slot leads to a stub that hands the call to the RealProxy (`types::RemotingStub::Invoke`).
+//!
+//! Casts need nothing special for what the class is; interfaces that a proxy has besides, and what its RealProxy says it can
+//! be cast to (IRemotingTypeInfo), are in its `RemoteClass`, of which it gets another when it learns more.
+//! Left out: COM objects.
+
+use crate::entries::entry_address;
+use crate::exceptions::{self, ToManaged};
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object::{self, type_of};
+use crate::thread::{Managed, Thread};
+use crate::type_objects::type_object;
+use crate::vtables::{class_display, slot_target, vtable_of};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
+use saki_abi::stubs::StubId;
+use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
+use saki_types::{Field, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
+
+pub static REAL_PROXY: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_rp");
+static CLASS: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_class");
+static HAS_TYPE_INFO: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
+
+/// What a proxy stands for; one for each class and list of interfaces. Begins as the class library's own structure does.
+#[repr(C)]
+pub struct RemoteClass {
+    default_vtable: *const VTable,
+    other_vtable: *const VTable,
+    proxy_class: *const Type,
+    class_name: usize,
+    interface_count: u32,
+    interfaces: Vec<Ty>,
+}
+
+// SAFETY: immutable once made; what it points at lives as long as its domain.
+unsafe impl Send for RemoteClass {}
+// SAFETY: as above.
+unsafe impl Sync for RemoteClass {}
+
+impl RemoteClass {
+    /// The class; MarshalByRefObject for a proxy of an interface.
+    pub fn class(&self) -> Ty {
+        // SAFETY: the address of a `&'static Type`.
+        unsafe { &*self.proxy_class }
+    }
+}
+
+type Classes = FxHashMap<(Ty, Vec<Ty>), &'static RemoteClass>;
+static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
+
+/// What `reflect` knows how to do: calls and field accesses through a RealProxy.
+#[derive(Clone, Copy)]
+pub struct RemotingHooks {
+    /// (proxy, method, boxed arguments) → boxed result; by-reference results in the array.
+    pub invoke: fn(Thread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
+    pub get_field: fn(Thread, ObjRef, &'static Field) -> Managed<ObjRef>,
+    pub set_field: fn(Thread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
+}
+
+static HOOKS: OnceLock<RemotingHooks> = OnceLock::new();
+
+/// Called once, before managed code runs.
+pub fn install_hooks(hooks: RemotingHooks) {
+    let _ = HOOKS.set(hooks);
+}
+
+fn hooks(t: Thread) -> Managed<&'static RemotingHooks> {
+    HOOKS.get().ok_or_else(|| exceptions::throw_not_implemented(t, "transparent proxies without reflection"))
+}
+
+/// Whether `object` (not null) is a transparent proxy.
+pub fn is_proxy(object: ObjRef) -> bool {
+    object::vtable(object).flags.has(VTableFlags::PROXY)
+}
+
+/// What `proxy` stands for.
+pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
+    // SAFETY: stored by `make` or `upgrade`; never freed.
+    unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
+}
+
+fn class_for(class: Ty, interfaces: Vec<Ty>) -> LoadResult<&'static RemoteClass> {
+    let key = (class, interfaces);
+    if let Some(known) = CLASSES.lock().as_ref().and_then(|classes| classes.get(&key)) {
+        return Ok(known);
+    }
+    let vtable = build_vtable(class)?;
+    let made: &'static RemoteClass = Box::leak(Box::new(RemoteClass {
+        default_vtable: vtable,
+        other_vtable: vtable,
+        proxy_class: class,
+        class_name: 0,
+        interface_count: key.1.len() as u32,
+        interfaces: key.1.clone(),
+    }));
+    Ok(CLASSES.lock().get_or_insert_default().entry(key).or_insert(made))
+}
+
+/// A proxy's vtable: ancestors and slots of the class, memory layout of TransparentProxy.
+fn build_vtable(class: Ty) -> LoadResult<&'static VTable> {
+    let own = universe().corlib_type(NAMESPACE, "TransparentProxy")?;
+    // SAFETY: vtables are never freed while their domain lives.
+    let own = unsafe { &*vtable_of(own)? };
+    let display = class_display(class)?;
+    let slots = &class.vtable_layout()?.slots;
+    let vtable = VTable::leak(VTable {
+        ty: class as *const Type as *const (),
+        ref_map: own.ref_map,
+        instance_size_bytes: own.instance_size_bytes,
+        flags: VTableFlags(VTableFlags::PROXY),
+        depth: display.len() as u32,
+        display: display.as_ptr(),
+        slot_count: slots.len() as u32,
+        ..VTable::empty()
+    });
+    for (index, &method) in slots.iter().enumerate() {
+        // Relaxed: the vtable is not published yet.
+        let stub = entry_address(RemotingStub::Invoke(method).method())?;
+        vtable.slot(index as u32).store(stub, Ordering::Relaxed);
+    }
+    let resolver =
+        saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
+    for index in 0..IMT_SLOTS {
+        vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
+    }
+    Ok(vtable)
+}
+
+/// The transparent proxy of a RealProxy for a class or interface.
+///
+/// # Errors
+/// TypeLoadException; OutOfMemoryException.
+pub fn make(t: Thread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
+    let class =
+        if ty.is_interface() { class_for(universe().marshal_by_ref(), vec![ty]) } else { class_for(ty, Vec::new()) }
+            .to_managed(t)?;
+    // SAFETY: vtables are never freed while their domain lives.
+    let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable })?;
+    REAL_PROXY.set_ref(t, proxy, real_proxy);
+    CLASS.set(proxy, std::ptr::from_ref(class));
+    HAS_TYPE_INFO.set(proxy, u8::from(has_type_info));
+    Ok(proxy)
+}
+
+/// Whether a proxy that is not of the type by its class may be used as `ty`.
+///
+/// # Errors
+/// What the RealProxy's `CanCastTo` throws.
+pub fn can_cast(t: Thread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+    let class = remote_class(proxy);
+    for interface in &class.interfaces {
+        if interface.is_assignable_to(ty).to_managed(t)? {
+            return Ok(true);
+        }
+    }
+    if HAS_TYPE_INFO.get::<u8>(proxy) == 0 || (!ty.is_interface() && !ty.is_marshal_by_ref()) {
+        return Ok(false);
+    }
+    let real_proxy = REAL_PROXY.get_ref(proxy);
+    let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
+    let Some(question) = info.find_method("CanCastTo", 2).to_managed(t)? else { return Ok(false) };
+    let wanted = type_object(t, ty)?;
+    let answer = invoke::invoke_virtual(t, question, real_proxy, &[Slot::from_ref(wanted), Slot::from_ref(proxy)])?;
+    if answer.as_i32() & 0xff == 0 {
+        return Ok(false);
+    }
+    upgrade(proxy, class, ty).to_managed(t)?;
+    Ok(true)
+}
+
+/// The proxy learns that it stands for `ty` as well.
+fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
+    let mut interfaces = class.interfaces.clone();
+    let known = class.class();
+    let better = if ty.is_interface() {
+        interfaces.push(ty);
+        known
+    } else if ty.is_subclass_of(known)? {
+        ty
+    } else {
+        return Err(LoadError::type_load(format!("a proxy of {} as {}", known.full_name(), ty.full_name()), ""));
+    };
+    let new = class_for(better, interfaces)?;
+    CLASS.set(proxy, std::ptr::from_ref(new));
+    // SAFETY: the first word of an object that the caller's frame keeps alive; the layouts agree.
+    unsafe { (*proxy.0).vtable = new.default_vtable };
+    Ok(())
+}
+
+/// The method that a call of `method` on `receiver` (not null) runs, or would run where a proxy's object is.
+///
+/// # Errors
+/// As `Type::resolve_virtual`.
+pub fn resolve_on(receiver: ObjRef, method: &'static Method) -> LoadResult<&'static Method> {
+    let exact = type_of(receiver);
+    if !is_proxy(receiver) {
+        return exact.resolve_virtual(method);
+    }
+    // An interface that the class does not have: the method itself is what is asked for.
+    match exact.is_assignable_to(method.owner)? {
+        true => exact.resolve_virtual(method),
+        false => Ok(method),
+    }
+}
+
+/// What to call for `method`, resolved before, on `receiver`.
+pub fn stub_for(receiver: ObjRef, method: &'static Method) -> &'static Method {
+    if is_proxy(receiver) { RemotingStub::Invoke(method).method() } else { method }
+}
+
+/// Code address for a virtual call of `method` on `receiver` (not null).
+///
+/// # Errors
+/// As `Type::resolve_virtual`.
+pub fn virtual_target(t: Thread, receiver: ObjRef, method: &'static Method) -> Managed<usize> {
+    let target = resolve_on(receiver, method).to_managed(t)?;
+    if is_proxy(receiver) {
+        return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
+    }
+    slot_target(type_of(receiver), target).to_managed(t)
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const Method, arguments: ObjRef) -> ObjRef {
+    // SAFETY: `Symbol::MethodHandle`.
+    let method = unsafe { &*method };
+    t.run(|| {
+        let result = (hooks(t)?.invoke)(t, proxy, method, arguments)?;
+        let ret = method.sig().to_managed(t)?.ret;
+        // A custom proxy may forget the value.
+        if result.is_null() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
+            return object::new_instance(t, ret);
+        }
+        Ok(result)
+    })
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn get_field_helper(t: Thread, proxy: ObjRef, field: *const Field) -> ObjRef {
+    // SAFETY: `Symbol::FieldHandle`.
+    t.run(|| (hooks(t)?.get_field)(t, proxy, unsafe { &*field }))
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn set_field_helper(t: Thread, proxy: ObjRef, field: *const Field, value: ObjRef) {
+    // SAFETY: `Symbol::FieldHandle`.
+    t.run(|| (hooks(t)?.set_field)(t, proxy, unsafe { &*field }, value));
+}

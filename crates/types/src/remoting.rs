@@ -1,0 +1,97 @@
+//! Stubs for objects that may be transparent proxies: instances of MarshalByRefObject's subclasses, whose callers cannot tell
+//! whether the object is here or in another domain.
+//!
+//! A stub is a `Method` of kind `Remoting`, interned in the universe of the type that it is for, so that entries, vtable slots,
+//! delegates and stack walks treat it as any method. `il::synth::remoting` makes its body.
+
+use crate::error::LoadResult;
+use crate::field::Field;
+use crate::lazy::Lazy;
+use crate::method::{Method, MethodSig, impl_flags, method_flags};
+use crate::ty::{Ty, Type};
+use std::sync::atomic::AtomicU32;
+
+/// What a stub does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RemotingStub {
+    /// Calls the method on a transparent proxy: its arguments go through the proxy's RealProxy.
+    Invoke(&'static Method),
+    /// Calls the method on an object or, through `Invoke`, on a proxy.
+    Call(&'static Method),
+    /// `T get(object)`: the field of an object or of what a proxy stands for.
+    GetField(&'static Field),
+    /// `void set(object, T)`.
+    SetField(&'static Field),
+    /// `T& address(object)`; for a proxy the address of a copy.
+    FieldAddress(&'static Field),
+}
+
+impl RemotingStub {
+    fn owner(self) -> Ty {
+        match self {
+            RemotingStub::Invoke(method) | RemotingStub::Call(method) => method.owner,
+            RemotingStub::GetField(field) | RemotingStub::SetField(field) | RemotingStub::FieldAddress(field) => {
+                field.owner
+            }
+        }
+    }
+
+    pub(crate) fn sig(self) -> LoadResult<MethodSig> {
+        let universe = self.owner().universe();
+        let (ret, params) = match self {
+            RemotingStub::Invoke(method) | RemotingStub::Call(method) => return Ok(method.sig()?.clone()),
+            RemotingStub::GetField(field) => (field.ty()?, Vec::new()),
+            RemotingStub::SetField(field) => (universe.void(), vec![field.ty()?]),
+            RemotingStub::FieldAddress(field) => (universe.byref_to(field.ty()?), Vec::new()),
+        };
+        Ok(MethodSig {
+            has_this: true,
+            explicit_this: false,
+            is_vararg: false,
+            unmanaged_convention: 0,
+            generic_param_count: 0,
+            ret,
+            params,
+            sentinel: None,
+        })
+    }
+
+    /// The stub as a method, one for each.
+    pub fn method(self) -> &'static Method {
+        let table = &self.owner().universe().remoting_stubs;
+        if let Some(found) = table.read().expect("not poisoned").get(&self) {
+            return found;
+        }
+        table.write().expect("not poisoned").entry(self).or_insert_with(|| self.make())
+    }
+
+    fn make(self) -> &'static Method {
+        let (name, generic_args) = match self {
+            RemotingStub::Invoke(method) | RemotingStub::Call(method) => (method.name, method.generic_args),
+            RemotingStub::GetField(field) | RemotingStub::SetField(field) | RemotingStub::FieldAddress(field) => {
+                (field.name, &[] as &[Ty])
+            }
+        };
+        Box::leak(Box::new(Method {
+            owner: self.owner(),
+            kind: crate::MethodKind::Remoting(self),
+            name,
+            flags: method_flags::PUBLIC,
+            impl_flags: impl_flags::NO_INLINING,
+            generic_args,
+            definition: None,
+            runtime: Default::default(),
+            slot: AtomicU32::new(u32::MAX),
+            sig: Lazy::default(),
+        }))
+    }
+}
+
+impl Type {
+    /// Whether instances may be transparent proxies.
+    pub fn is_marshal_by_ref(&'static self) -> bool {
+        !self.is_interface()
+            && !self.is_value_type()
+            && self.is_subclass_of(self.universe().marshal_by_ref()).unwrap_or(false)
+    }
+}
