@@ -15,6 +15,7 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::monitors;
 use saki_runtime::object;
 use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::{pending, threads};
 use saki_types::{Method, Ty, universe};
 
 const NAMESPACE: &str = "System.Runtime.Remoting.Messaging";
@@ -89,7 +90,12 @@ unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
         let arguments = object::get_element_ref(data, ARGUMENTS);
         match call_boxed(t, delegate, arguments) {
             Ok(result) => object::set_element_ref(t, data, RESULT, result),
-            Err(_) => object::set_element_ref(t, data, EXCEPTION, t.take_pending()),
+            Err(_) => {
+                object::set_element_ref(t, data, EXCEPTION, t.take_pending());
+                // An abort goes to who waits for the call; it must not end the telling.
+                pending::forget_abort(t);
+                threads::end_abort(t);
+            }
         }
         monitors::try_enter(t, this, WAIT_FOREVER)?;
         COMPLETED.set(this, 1u8);

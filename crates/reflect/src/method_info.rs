@@ -9,8 +9,8 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{
-    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, pending, strings,
-    threads,
+    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, pending,
+    strings, threads,
 };
 use saki_types::dynamic_records::Finder;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
