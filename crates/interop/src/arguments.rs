@@ -5,11 +5,12 @@
 //! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
 //! Left out: what wrappers do inline (`saki_il::synth::pinvoke`).
 
-use crate::convert::{release, to_managed, to_native, update_managed};
+use crate::convert::{release, to_managed, to_managed_of_length, to_native, update_managed};
 use crate::descriptor::MarshalDescriptor;
 use crate::text;
 use saki_abi::ObjRef;
-use saki_il::synth::marshal::NativeType;
+use saki_il::synth::marshal::{NativeType, ParamPlan};
+use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
 use saki_runtime::thread::{Managed, Thread};
@@ -36,8 +37,8 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
         return Ok(word);
     }
     let size = plan.native.size_bytes().to_managed(t)? as usize;
-    // Whole eightbytes, because structs by value are read in them.
-    let slot = text::allocate(t, size.next_multiple_of(8))?;
+    // Whole eightbytes, because structs by value are read in them; one more for the length of an array.
+    let slot = text::allocate(t, size.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)?;
     if plan.is_in || !plan.by_ref {
         // SAFETY: the slot has the native size, zeroed; the wrapper passes the by-reference argument.
         if let Err(thrown) = unsafe { to_native(t, &plan.native, managed, slot) } {
@@ -48,6 +49,21 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
         }
     }
     Ok(slot as i64)
+}
+
+/// Length of a by-reference array that native code made: what the wrapper put behind its slot, or that of the array
+/// that went in.
+///
+/// # Safety
+/// `slot` is from `marshal_in` of this plan, for the reference at `managed`.
+unsafe fn passed_length(plan: &ParamPlan, slot: *const u8, managed: *const u8) -> Option<usize> {
+    let NativeType::Array { count, .. } = &plan.native else { return None };
+    if count.param.is_none() || !plan.is_out {
+        return if plan.is_in { element_count(&plan.native, managed) } else { None };
+    }
+    // SAFETY: `marshal_in` allocates the place.
+    let length: i64 = unsafe { crate::convert::read(slot.add(ARRAY_LENGTH_OFFSET as usize)) };
+    Some(usize::try_from(length).unwrap_or(0))
 }
 
 /// A struct by value travels as the address of its native copy.
@@ -98,8 +114,9 @@ pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
         return converted;
     }
     if plan.by_ref {
+        let slot = word as *const u8;
         // SAFETY: the word is the slot's address; the wrapper passes the by-reference argument.
-        return unsafe { to_managed(t, &plan.native, word as *const u8, managed) };
+        return unsafe { to_managed_of_length(t, &plan.native, slot, managed, passed_length(plan, slot, managed)) };
     }
     // SAFETY: the word came from `marshal_in` of this value.
     unsafe { update_managed(t, &plan.native, slot, managed) }
@@ -118,11 +135,19 @@ pub fn marshal_free(t: Thread, word: i64, value: usize, info: usize) -> Managed<
     let plan = &descriptor.plan;
     if plan.by_ref || is_struct(&plan.native) {
         let slot = word as *mut u8;
+        // SAFETY: as in `marshal_out`.
+        let length = unsafe { passed_length(plan, slot, value as *const u8) };
         // SAFETY: the slot of `marshal_in`, whose contents native code may have replaced by its own allocations.
-        unsafe { release(t, &plan.native, slot, None)? };
+        unsafe { release(t, &plan.native, slot, length)? };
         // SAFETY: allocated by `marshal_in`.
         unsafe { text::free(slot) };
         return Ok(());
+    }
+    if let NativeType::AnyObject(charset) = &plan.native {
+        // SAFETY: the wrapper passes the address of the parameter, which it keeps.
+        let object: ObjRef = unsafe { crate::convert::read(value as *const u8) };
+        // SAFETY: the word came from `marshal_in` of this object; a null object has the word 0.
+        return unsafe { crate::any_object::free(t, object, *charset, word as usize) };
     }
     let mut word = word;
     let length = element_count(&plan.native, value as *const u8);

@@ -4,6 +4,7 @@
 //! Invariant: what is written here is a builder that managed code could have made: one chunk, length within capacity.
 
 use saki_abi::ObjRef;
+use saki_runtime::exceptions::ToManaged;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::object;
 use saki_runtime::thread::{Managed, Thread};
@@ -12,7 +13,11 @@ use saki_types::universe;
 static CHARS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkChars");
 static PREVIOUS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkPrevious");
 static LENGTH: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkLength");
+static MAX_CAPACITY: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_MaxCapacity");
 static OFFSET: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkOffset");
+
+/// Characters, as the class library's.
+const DEFAULT_CAPACITY: usize = 16;
 
 /// The text, and how many characters the builder has room for.
 pub fn builder_units(builder: ObjRef) -> (Vec<u16>, usize) {
@@ -33,6 +38,20 @@ pub fn builder_units(builder: ObjRef) -> (Vec<u16>, usize) {
         });
     }
     (units, capacity)
+}
+
+/// A builder with this text, as its constructor would leave it.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn new_builder(t: Thread, units: &[u16]) -> Managed<ObjRef> {
+    let builder_ty = universe().corlib_type("System.Text", "StringBuilder").to_managed(t)?;
+    let builder = object::new_instance(t, builder_ty)?;
+    let chars = object::new_array(t, universe().char_(), units.len().max(DEFAULT_CAPACITY))?;
+    CHARS.set_ref(t, builder, chars);
+    MAX_CAPACITY.set(builder, i32::MAX);
+    set_builder_units(t, builder, units)?;
+    Ok(builder)
 }
 
 /// Replaces the text; the capacity does not shrink.

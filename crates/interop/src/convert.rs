@@ -5,12 +5,15 @@
 //! zeroed and 0 owns nothing. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`, `Marshal.FreeCoTaskMem`).
 //! Left out: structs by value whose native layout differs, which the plan refuses.
 
-use crate::builder_text::{builder_units, set_builder_units};
+use crate::any_object;
+use crate::builder_text::{builder_units, new_builder, set_builder_units};
+use crate::date;
 use crate::delegates;
 use crate::text;
 use saki_abi::ObjRef;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, data_offset_bytes, handle_class, native_layout};
+use saki_il::synth::native_value::handle_ref_offset;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
 use saki_runtime::strings;
@@ -172,8 +175,24 @@ pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot
                 }
                 write(slot, *handle.field_ptr::<usize>(handle_offset(t, ty)?));
             }
-            NativeType::HandleRef(_) | NativeType::Custom { .. } => {
-                return Err(directive_error(t, "A handle or custom-marshalled value inside another value."));
+            NativeType::HandleRef(ty) => {
+                let offset = handle_ref_offset(ty).to_managed(t)?;
+                std::ptr::copy(managed.add(offset as usize), slot, size_of::<usize>());
+            }
+            NativeType::Date => write(slot, date::to_ole(read::<u64>(managed))),
+            NativeType::AnyObject(charset) => {
+                let object: ObjRef = read(managed);
+                if !object.is_null() {
+                    write(slot, any_object::to_native(t, object, *charset)?);
+                }
+            }
+            NativeType::NullObject { .. } => {
+                if !read::<ObjRef>(managed).is_null() {
+                    return Err(directive_error(t, "Objects and interfaces other than null need COM."));
+                }
+            }
+            NativeType::Custom { .. } => {
+                return Err(directive_error(t, "A custom-marshalled value inside another value."));
             }
             NativeType::Refused(why) => return Err(directive_error(t, why)),
         }
@@ -257,6 +276,19 @@ fn builder_to_native(t: Thread, form: StringForm, builder: ObjRef) -> Managed<*m
     Ok(block)
 }
 
+/// The text of a builder's native buffer.
+///
+/// # Safety
+/// `block` holds terminated text of this form.
+unsafe fn builder_text(form: StringForm, block: *const u8) -> Vec<u16> {
+    match units_of_native(form) {
+        // SAFETY: the caller's promise.
+        2 => unsafe { text::wide_units(block) },
+        // SAFETY: as above.
+        _ => String::from_utf8_lossy(unsafe { text::c_bytes(block) }).encode_utf16().collect(),
+    }
+}
+
 /// Makes the managed value at `managed` from a native slot.
 ///
 /// # Errors
@@ -265,6 +297,24 @@ fn builder_to_native(t: Thread, form: StringForm, builder: ObjRef) -> Managed<*m
 /// # Safety
 /// `slot` holds a native value; `managed` has room for the managed type and is a valid place to store it.
 pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
+    // SAFETY: the caller's promise.
+    unsafe { to_managed_of_length(t, native, slot, managed, None) }
+}
+
+/// As `to_managed`; `length`: elements of an array that native code made, when known.
+///
+/// # Errors
+/// As `to_managed`.
+///
+/// # Safety
+/// As `to_managed`.
+pub unsafe fn to_managed_of_length(
+    t: Thread,
+    native: &NativeType,
+    slot: *const u8,
+    managed: *mut u8,
+    length: Option<usize>,
+) -> Managed<()> {
     // SAFETY: for the whole body: the caller's promise; each arm reads and writes what its type says.
     unsafe {
         match native {
@@ -294,10 +344,10 @@ pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, manage
             }
             NativeType::Array { element, element_type, count } => {
                 let block: *const u8 = read(slot);
-                let array = match (block.is_null(), count.constant) {
+                let array = match (block.is_null(), length.or(count.constant.map(|n| n as usize))) {
                     (true, _) => ObjRef::NULL,
                     (false, Some(length)) => {
-                        let array = object::new_array(t, element_type, length as usize)?;
+                        let array = object::new_array(t, element_type, length)?;
                         elements_to_managed(t, element, element_type, block, array)?;
                         array
                     }
@@ -341,7 +391,23 @@ pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, manage
                     ));
                 }
             }
-            NativeType::StringBuilder(_) | NativeType::HandleRef(_) | NativeType::Custom { .. } => {
+            NativeType::Date => match date::from_ole(read::<f64>(slot)) {
+                Some(data) => write(managed, data),
+                None => return Err(argument_error(t, "Not a legal OleAut date.")),
+            },
+            // The handle belongs to managed code; what native code made of it is not looked at.
+            NativeType::HandleRef(_) => {}
+            NativeType::NullObject { size_bytes } => {
+                if std::slice::from_raw_parts(slot, *size_bytes as usize).iter().any(|&byte| byte != 0) {
+                    return Err(directive_error(t, "Objects and interfaces other than null need COM."));
+                }
+            }
+            NativeType::StringBuilder(form) => {
+                let block: *const u8 = read(slot);
+                let builder = if block.is_null() { ObjRef::NULL } else { new_builder(t, &builder_text(*form, block))? };
+                store_reference(t, managed, builder);
+            }
+            NativeType::Custom { .. } | NativeType::AnyObject(_) => {
                 return Err(directive_error(t, "The value cannot come from native code."));
             }
             NativeType::Refused(why) => return Err(directive_error(t, why)),
@@ -404,6 +470,11 @@ unsafe fn fixed_string_to_managed(t: Thread, slot: *const u8, units: usize, wide
     strings::new_string_utf8(t, &all[..length])
 }
 
+/// Place of an element of an array of references.
+fn array_slot(array: ObjRef, index: usize) -> *mut u8 {
+    array.field_ptr(ARRAY_DATA_OFFSET as usize + index * size_of::<ObjRef>())
+}
+
 /// Copies what native code changed behind a by-value pointer into the object that was passed.
 ///
 /// # Errors
@@ -420,17 +491,19 @@ pub unsafe fn update_managed(t: Thread, native: &NativeType, slot: *const u8, ma
             return Ok(());
         }
         match native {
+            NativeType::Array { element, .. } if matches!(**element, NativeType::StringBuilder(_)) => {
+                for index in 0..object::array_length(object) {
+                    let builder = array_slot(object, index);
+                    update_managed(t, element, block.add(index * size_of::<usize>()), builder)?;
+                }
+                Ok(())
+            }
             NativeType::Array { element, element_type, .. } => {
                 elements_to_managed(t, element, element_type, block, object)
             }
+            NativeType::AnyObject(charset) => any_object::update(t, object, *charset, block as usize),
             NativeType::ClassPointer(ty) => fields_to_managed(t, ty, block, data_of(object, ty)),
-            NativeType::StringBuilder(form) => {
-                let units = match units_of_native(*form) {
-                    2 => text::wide_units(block),
-                    _ => String::from_utf8_lossy(text::c_bytes(block)).encode_utf16().collect(),
-                };
-                set_builder_units(t, object, &units)
-            }
+            NativeType::StringBuilder(form) => set_builder_units(t, object, &builder_text(*form, block)),
             _ => Ok(()),
         }
     }

@@ -4,11 +4,13 @@
 //! what `System.Runtime.InteropServices.Marshal` needs. Invariant: native memory handed over between the two sides is of
 //! the C heap, so that either side can free it. Left out: COM.
 
-pub mod arguments;
+pub mod any_object;
+mod arguments;
 pub mod async_calls;
 pub mod builder_text;
 pub mod convert;
 pub mod custom;
+mod date;
 pub mod delegates;
 pub mod descriptor;
 pub mod dllmap;

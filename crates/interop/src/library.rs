@@ -76,6 +76,7 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
     for candidate in candidates(name, assembly_directory) {
         // A path that is not there needs no linker call; names without a directory always go to the linker.
         if candidate.parent().is_some_and(|p| !p.as_os_str().is_empty()) && !candidate.exists() {
+            tried.push_str(&format!("{}: not there\n", candidate.display()));
             continue;
         }
         match open_path(&candidate) {

@@ -67,16 +67,16 @@ pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
         Ok(module) => module,
         Err(tried) => {
             trace(&library, &tried);
-            let message = format!("{library} {UNKNOWN_MEMBER}");
+            let message = format!("{library} {UNKNOWN_MEMBER}\nTried:\n{}", tried.trim_end());
             return Err(exceptions::throw(t, "System", "DllNotFoundException", &message));
         }
     };
     let exact = row.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
     let unicode = row.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
-    let found = library::symbol_names(&function, exact, unicode).iter().find_map(|name| module.symbol(name));
-    found.ok_or_else(|| {
+    let names = library::symbol_names(&function, exact, unicode);
+    names.iter().find_map(|name| module.symbol(name)).ok_or_else(|| {
         trace(&function, &format!("not in {library}"));
-        let message = format!("{function} {UNKNOWN_MEMBER}");
+        let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
         exceptions::throw(t, "System", "EntryPointNotFoundException", &message)
     })
 }

@@ -42,8 +42,8 @@ static class Native {
     [DllImport ("libc")] public static extern int pipe (int[] fds);
     [DllImport ("libpthread")] public static extern int pthread_create (out IntPtr t, IntPtr a, Start s, IntPtr x);
     [DllImport ("libpthread")] public static extern int pthread_join (IntPtr t, out IntPtr r);
-    [DllImport ("libm")] public static extern double cbrt (double x);
-    [DllImport ("libm")] public static extern float fmaf (float a, float b, float c);
+    [DllImport ("libm.so.6")] public static extern double cbrt (double x);
+    [DllImport ("libm.so.6")] public static extern float fmaf (float a, float b, float c);
     [DllImport ("no-such-library")] public static extern void gone ();
     [DllImport ("libc")] public static extern void no_such_function_here ();
     [DllImport ("libc", CallingConvention = CallingConvention.Cdecl)] public static extern int toupper (int c);

@@ -59,6 +59,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
             info: Symbol::MarshalInfo(invoke, param.index),
             length: array_length(param, &plan.params)?,
             managed: None,
+            made: None,
         };
         args.push(argument.operand(&mut b)?);
         arguments.push(argument);
@@ -78,12 +79,14 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
 /// Whether native code can pass this parameter.
 fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
     match &param.native {
+        _ if param.action == Action::StructPointer => false,
+        NativeType::AnyObject(_) => false,
+        NativeType::Date => param.by_ref,
         NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
         NativeType::Struct(_) => param.by_ref,
         NativeType::Array { count, .. } => {
             count.constant.is_some() || matches!(array_length(param, params), Ok(Some(_)))
         }
-        NativeType::Custom { .. } => !param.by_ref,
         _ => true,
     }
 }
@@ -107,6 +110,8 @@ struct CallbackArgument<'a> {
     length: Option<ArrayLength>,
     /// The converted value, when it lives in a local of its own.
     managed: Option<LocalId>,
+    /// What a custom marshaler made of the argument, to be cleaned up after the call.
+    made: Option<LocalId>,
 }
 
 /// `SizeParamIndex` and `SizeConst` of an array.
@@ -157,6 +162,13 @@ impl CallbackArgument<'_> {
             }
             Action::Custom => {
                 let local = b.memory_local(IrType::Ref);
+                if plan.by_ref {
+                    self.managed = Some(local);
+                    if !plan.is_in {
+                        return Ok(b.address_of(local));
+                    }
+                }
+                let word = if plan.by_ref { b.load(word, 0, MemType::I64, flags(AliasClass::Any)) } else { word };
                 let (convert, done) = (b.new_block(), b.new_block());
                 b.branch_if(word, convert, done);
                 b.switch_to(convert);
@@ -166,7 +178,12 @@ impl CallbackArgument<'_> {
                 b.set(local, managed);
                 b.jump(done);
                 b.switch_to(done);
-                b.get(local)
+                if plan.by_ref {
+                    b.address_of(local)
+                } else {
+                    self.made = Some(local);
+                    b.get(local)
+                }
             }
             _ if self.length.is_some() => self.array(b, word),
             _ => {
@@ -210,6 +227,16 @@ impl CallbackArgument<'_> {
     /// Gives native code what the delegate changed.
     fn write_back(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
         let plan = self.plan;
+        if let Some(made) = self.made {
+            let (clean, done) = (b.new_block(), b.new_block());
+            let object = b.get(made);
+            b.branch_if(object, clean, done);
+            b.switch_to(clean);
+            let marshaler = load_marshaler(b, self.info)?;
+            call_marshaler(b, marshaler, "CleanUpManagedData", object)?;
+            b.jump(done);
+            b.switch_to(done);
+        }
         let Some(local) = self.managed.filter(|_| plan.is_out) else { return Ok(()) };
         let word = b.get(self.word);
         if let Some(length) = &self.length {
@@ -220,6 +247,20 @@ impl CallbackArgument<'_> {
             let bytes = length.bytes(b, array);
             let data = b.offset(array, ARRAY_DATA_OFFSET);
             b.emit(Op::CopyBlock { dst: word, src: data, bytes }, IrType::Void);
+            b.jump(done);
+            b.switch_to(done);
+            return Ok(());
+        }
+        if plan.action == Action::Custom {
+            let zero = b.const_i64(0);
+            b.store(word, 0, zero, MemType::I64, flags(AliasClass::Any));
+            let (convert, done) = (b.new_block(), b.new_block());
+            let object = b.get(local);
+            b.branch_if(object, convert, done);
+            b.switch_to(convert);
+            let marshaler = load_marshaler(b, self.info)?;
+            let native = required(call_marshaler(b, marshaler, "MarshalManagedToNative", object)?)?;
+            b.store(word, 0, native, MemType::I64, flags(AliasClass::Any));
             b.jump(done);
             b.switch_to(done);
             return Ok(());
@@ -265,8 +306,19 @@ fn result_to_native(b: &mut FunctionBuilder, plan: &ParamPlan, info: Symbol, val
             b.get(word)
         }
         Action::Custom => {
+            let word = b.local(IrType::I64);
+            let zero = b.const_i64(0);
+            b.set(word, zero);
+            let (convert, done) = (b.new_block(), b.new_block());
+            b.branch_if(value, convert, done);
+            b.switch_to(convert);
             let marshaler = load_marshaler(b, info)?;
-            required(call_marshaler(b, marshaler, "MarshalManagedToNative", value)?)?
+            let native = required(call_marshaler(b, marshaler, "MarshalManagedToNative", value)?)?;
+            b.set(word, native);
+            call_marshaler(b, marshaler, "CleanUpManagedData", value)?;
+            b.jump(done);
+            b.switch_to(done);
+            b.get(word)
         }
         _ => {
             let local = b.memory_local(ir_type(plan.ty)?);

@@ -9,7 +9,7 @@ pub mod delegate;
 pub mod internal_call;
 pub mod marshal;
 mod native_registers;
-mod native_value;
+pub mod native_value;
 pub mod pinvoke;
 pub mod remoting;
 

@@ -62,7 +62,7 @@ pub(super) fn handle_offset(ty: Ty) -> LoadResult<i32> {
 ///
 /// # Errors
 /// `MissingField`.
-pub(super) fn handle_ref_offset(ty: Ty) -> LoadResult<i32> {
+pub fn handle_ref_offset(ty: Ty) -> LoadResult<i32> {
     for field in ty.fields()? {
         if !field.is_static() && field.ty()?.element_type == ElementType::I {
             return Ok(field.offset_bytes()? as i32);

@@ -19,11 +19,14 @@ use super::native_value::{
 };
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ClauseKind, CmpOp, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol,
-    Terminator, ValueId,
+    Terminator, UnOp, ValueId,
 };
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
-use saki_types::{LoadResult, Method, Ty};
+use saki_types::{ElementType, LoadResult, Method, Ty};
+
+/// Bytes from the slot of a by-reference array to the length of the array that native code made.
+pub const ARRAY_LENGTH_OFFSET: i32 = 8;
 
 /// Body of a P/Invoke method.
 ///
@@ -149,6 +152,7 @@ fn emit_native_call(
     };
     let result = marshal_result(b, &plan.ret, Symbol::MarshalInfo(method, 0), native_result, result_object)?;
     for argument in &arguments {
+        argument.pass_length(b, &arguments)?;
         argument.marshal_out(b)?;
     }
     if let Some((handler, clause)) = handler {
@@ -177,7 +181,8 @@ impl Argument<'_> {
     /// Makes the locals that cleaning up reads.
     fn reserve(&mut self, b: &mut FunctionBuilder) {
         match self.plan.action {
-            Action::Helper | Action::StructValue => {
+            Action::StructPointer if self.plan.native.is_same() => b.expose(self.local),
+            Action::Helper | Action::StructValue | Action::StructPointer => {
                 self.native = Some(b.memory_local(IrType::I64));
                 if !self.plan.by_ref {
                     b.expose(self.local);
@@ -204,7 +209,9 @@ impl Argument<'_> {
     fn needs_cleanup(&self) -> bool {
         match self.plan.action {
             Action::Custom | Action::SafeHandle | Action::StructValue => true,
-            Action::Helper => !matches!(self.plan.native, NativeType::Delegate(_)),
+            Action::StructPointer => !self.plan.native.is_same(),
+            Action::Helper if self.plan.by_ref => true,
+            Action::Helper => !matches!(self.plan.native, NativeType::Delegate(_) | NativeType::Date),
             _ => false,
         }
     }
@@ -227,14 +234,20 @@ impl Argument<'_> {
             }
             Action::SafeHandle => self.safe_handle_in(b, value)?,
             Action::Custom => self.custom_in(b, value)?,
-            Action::Helper | Action::StructValue => {
+            Action::StructPointer if plan.native.is_same() => b.address_of(self.local),
+            Action::Helper | Action::StructValue | Action::StructPointer => {
                 let slot = if plan.by_ref { value } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
                 let word = required(b.call_helper(HelperId::MarshalIn, vec![slot, info]))?;
                 if let Some(native) = self.native {
                     b.set(native, word);
                 }
-                word
+                // A date travels as a double.
+                if plan.native == NativeType::Date && !plan.by_ref {
+                    b.emit(Op::Un(UnOp::BitcastI64F64, word), IrType::F64)
+                } else {
+                    word
+                }
             }
             Action::Refused => value,
         })
@@ -300,6 +313,29 @@ impl Argument<'_> {
         Ok(if self.plan.by_ref { b.address_of(native) } else { b.get(native) })
     }
 
+    /// For an array that native code makes: its length, as another parameter tells it, goes behind the slot's pointer,
+    /// where the helpers look for it.
+    fn pass_length(&self, b: &mut FunctionBuilder, all: &[Argument]) -> LoadResult<()> {
+        let NativeType::Array { count, .. } = &self.plan.native else { return Ok(()) };
+        let (Some(native), Some(position)) = (self.native, count.param) else { return Ok(()) };
+        let Some(length) = all.get(usize::from(position)).filter(|_| self.plan.by_ref && self.plan.is_out) else {
+            return Ok(());
+        };
+        if !is_integer(length.plan.ty) {
+            return Ok(());
+        }
+        let value = b.operand(length.local);
+        let value = if length.plan.by_ref {
+            b.load_value(value, length.plan.ty, checked_flags(AliasClass::Any))?
+        } else {
+            value
+        };
+        let wide = b.conv(value, ConvTarget::I8);
+        let slot = b.get(native);
+        b.store(slot, ARRAY_LENGTH_OFFSET, wide, MemType::I64, flags(AliasClass::Any));
+        Ok(())
+    }
+
     /// Copies back what native code changed.
     fn marshal_out(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
         let plan = self.plan;
@@ -322,7 +358,19 @@ impl Argument<'_> {
                 b.call_helper(HelperId::MarshalOut, vec![word, slot, info]);
             }
             Action::SafeHandle if plan.by_ref => self.safe_handle_out(b, value, native)?,
-            Action::Custom if plan.by_ref => {
+            // The marshaler sees what native code left, but the caller keeps its object.
+            Action::Custom if !plan.by_ref => {
+                let Some(object) = self.object else { return Ok(()) };
+                let (convert, done) = (b.new_block(), b.new_block());
+                let word = b.get(native);
+                b.branch_if(word, convert, done);
+                b.switch_to(convert);
+                let marshaler = b.get(object);
+                call_marshaler(b, marshaler, "MarshalNativeToManaged", word)?;
+                b.jump(done);
+                b.switch_to(done);
+            }
+            Action::Custom => {
                 let Some(object) = self.object else { return Ok(()) };
                 let result = b.local(IrType::Ref);
                 let null = b.null();
@@ -382,7 +430,7 @@ impl Argument<'_> {
         }
         let Some(native) = self.native else { return Ok(()) };
         match self.plan.action {
-            Action::Helper | Action::StructValue => {
+            Action::Helper | Action::StructValue | Action::StructPointer => {
                 let word = b.get(native);
                 let slot = if self.plan.by_ref { b.get(self.local) } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
@@ -422,6 +470,11 @@ fn struct_result_address(b: &mut FunctionBuilder, result: &StructResult, value: 
     let address = b.address_of(place);
     b.store(address, 0, value, mem, flags(AliasClass::Any));
     address
+}
+
+fn is_integer(ty: Ty) -> bool {
+    use ElementType as E;
+    matches!(ty.underlying().element_type, E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::I | E::U)
 }
 
 /// Keeps an address in memory for the rest of the frame; gives it back.

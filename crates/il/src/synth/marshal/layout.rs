@@ -163,9 +163,7 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
     };
     let ty = field.ty()?;
     Ok(match native_type(ty, raw.as_ref(), charset, Place::Field)? {
-        NativeType::HandleRef(_) | NativeType::Custom { .. } => {
-            NativeType::Refused(format!("Field '{field:?}' cannot be marshalled."))
-        }
+        NativeType::Custom { .. } => NativeType::Refused(format!("Field '{field:?}' cannot be marshalled.")),
         native => native,
     })
 }

@@ -109,9 +109,20 @@ pub enum NativeType {
         marshaler_type: String,
         cookie: String,
     },
+    /// A field for a COM object or VARIANT: it takes its place, and can only be null.
+    NullObject {
+        size_bytes: u32,
+    },
+    /// Pointer to a copy of whatever the object is (`AsAny`).
+    AnyObject(CharSet),
+    /// A DateTime parameter: days since 1899-12-30 as a double.
+    Date,
     /// Cannot be marshalled, and why.
     Refused(String),
 }
+
+/// Of a VARIANT: 8 bytes of tag, 8 of value.
+const VARIANT_BYTES: u32 = 16;
 
 const WORD: NativeType = NativeType::Same { size_bytes: 8, align_bytes: 8 };
 
@@ -127,6 +138,7 @@ impl NativeType {
             NativeType::Bool(form) => form.size_bytes(),
             NativeType::AnsiChar => 1,
             NativeType::FixedString { units, wide } => units * if *wide { 2 } else { 1 },
+            NativeType::NullObject { size_bytes } => *size_bytes,
             NativeType::FixedArray { element, count, .. } => element.size_bytes()? * count,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.size_bytes,
             _ => 8,
@@ -141,6 +153,7 @@ impl NativeType {
         Ok(match self {
             NativeType::Same { align_bytes, .. } => *align_bytes,
             NativeType::FixedString { wide: true, .. } => 2,
+            NativeType::NullObject { .. } => 8,
             NativeType::FixedString { .. } | NativeType::Void | NativeType::Refused(_) => 1,
             NativeType::FixedArray { element, .. } => element.align_bytes()?,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.align_bytes,
@@ -193,7 +206,7 @@ pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place:
     }
     use ElementType as E;
     let simple = match raw {
-        Some(NativeTypeRaw::Simple(number)) => Some(*number),
+        Some(NativeTypeRaw::Simple(number) | NativeTypeRaw::Interface { kind: number, .. }) => Some(*number),
         _ => None,
     };
     Ok(match ty.underlying().element_type {
@@ -217,6 +230,7 @@ pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place:
         E::Ptr | E::FnPtr => WORD,
         E::String => string_type(ty, raw, charset, place),
         E::SzArray | E::Array => array_type(ty, raw, charset, place)?,
+        E::ValueType if place == Place::Param && ty.is_corlib("System", "DateTime") => NativeType::Date,
         E::ValueType => value_type(ty)?,
         E::Class | E::Object | E::GenericInst => class_type(ty, simple, charset, place)?,
         E::TypedByRef => refuse(ty, "TypedReference cannot be marshalled"),
@@ -318,7 +332,9 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
     }
     if ty.is_corlib("System.Text", "StringBuilder") {
         return Ok(match pointer_form(simple, charset) {
-            Some(_) if place != Place::Param => refuse(ty, "a StringBuilder can only be a parameter"),
+            Some(_) if !matches!(place, Place::Param | Place::Element) => {
+                refuse(ty, "a StringBuilder can only be a parameter")
+            }
             Some(form) => NativeType::StringBuilder(form),
             None => refuse(ty, "invalid managed/unmanaged type combination"),
         });
@@ -331,7 +347,14 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
         });
     }
     if ty.element_type == ElementType::Object || ty.is_interface() || ty.is_corlib("System", "Object") {
-        return Ok(refuse(ty, "objects and interfaces need COM"));
+        return Ok(match simple {
+            Some(native::INTERFACE | native::IUNKNOWN | native::IDISPATCH) if place == Place::Field => {
+                NativeType::NullObject { size_bytes: 8 }
+            }
+            Some(native::ASANY) if place == Place::Param => NativeType::AnyObject(charset),
+            Some(native::STRUCT) if place == Place::Field => NativeType::NullObject { size_bytes: VARIANT_BYTES },
+            _ => refuse(ty, "objects and interfaces need COM"),
+        });
     }
     let layout = native_layout(ty)?;
     if let Some(why) = &layout.refused {

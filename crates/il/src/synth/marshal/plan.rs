@@ -7,6 +7,7 @@
 use super::eightbytes::eightbytes;
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
+use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
 use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
 use saki_types::{Image, LoadResult, Method, MethodKind, Ty};
@@ -47,6 +48,8 @@ pub enum Action {
     HandleRef,
     /// A struct by value whose native layout is not the managed one.
     StructValue,
+    /// A struct by value that native code takes by pointer (`LPStruct`): the address of the parameter, or of a native copy.
+    StructPointer,
     /// Through an `ICustomMarshaler`.
     Custom,
     /// Through the marshalling helpers.
@@ -163,14 +166,23 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     let place = if index == 0 { Place::Return } else { Place::Param };
     let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
     let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
-    // Unmarked `ref` and StringBuilder go both ways, everything else in only.
-    let both = by_ref || matches!(native, NativeType::StringBuilder(_));
+    // Unmarked `ref` and StringBuilder (also in arrays) go both ways, everything else in only.
+    let both = by_ref
+        || match &native {
+            NativeType::StringBuilder(_) => true,
+            NativeType::Array { element, .. } => matches!(**element, NativeType::StringBuilder(_)),
+            _ => false,
+        };
     let (is_in, is_out) = match (marked_in, marked_out) {
         (false, false) => (true, both),
         marked => marked,
     };
     let mut plan = ParamPlan { index, ty: pointee, by_ref, is_in, is_out, native, action: Action::Refused };
     plan.action = action(&plan)?;
+    let by_pointer = matches!(facts.raw, Some(NativeTypeRaw::Simple(native::LPSTRUCT)));
+    if by_pointer && index != 0 && !by_ref && pointee.is_value_type() && plan.action != Action::Refused {
+        plan.action = Action::StructPointer;
+    }
     if plan.action == Action::Refused && !matches!(plan.native, NativeType::Refused(_)) {
         let what = if index == 0 {
             "as a result"
@@ -197,7 +209,7 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
         NativeType::Bool(_) | NativeType::AnsiChar => Action::Scalar,
         NativeType::String(StringForm::Utf16) if !plan.by_ref && !is_result => Action::Utf16Chars,
         NativeType::String(_) => Action::Helper,
-        NativeType::StringBuilder(_) if !plan.by_ref && !is_result => Action::Helper,
+        NativeType::StringBuilder(_) if !is_result => Action::Helper,
         NativeType::Array { element, count, .. } => array_action(plan, element, *count),
         NativeType::ClassPointer(ty) if !plan.by_ref && !is_result && native_layout(ty)?.blittable => {
             Action::ObjectData
@@ -209,7 +221,8 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
             // Two result registers cannot be named in a call's signature.
             if is_result && registers > 1 { Action::Refused } else { Action::StructValue }
         }
-        NativeType::Delegate(_) => Action::Helper,
+        NativeType::Delegate(_) | NativeType::Date => Action::Helper,
+        NativeType::AnyObject(_) if !plan.by_ref => Action::Helper,
         NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,
         NativeType::CriticalHandle(_) if !plan.by_ref && !is_result => Action::CriticalHandle,
         NativeType::HandleRef(_) if !plan.by_ref && !is_result => Action::HandleRef,
@@ -220,12 +233,9 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
 
 fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Action {
     if plan.index == 0 || plan.by_ref {
-        // Native code makes the array: its length must be known from the descriptor.
-        return if count.constant.is_some() || (plan.by_ref && !plan.is_out) {
-            Action::Helper
-        } else {
-            Action::Refused
-        };
+        // Native code makes the array: its length must be known from the descriptor, or is that of the array it got.
+        let is_known = count.constant.is_some() || (plan.by_ref && (count.param.is_some() || plan.is_in));
+        return if is_known || (plan.by_ref && !plan.is_out) { Action::Helper } else { Action::Refused };
     }
     if element.is_same() { Action::ArrayData } else { Action::Helper }
 }
