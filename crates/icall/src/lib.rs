@@ -8,6 +8,7 @@
 
 mod arguments;
 pub mod registry;
+mod system_call;
 
 pub mod diagnostics;
 pub mod globalization;

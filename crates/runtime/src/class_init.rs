@@ -12,6 +12,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
+use crate::pending;
 use crate::strings;
 use crate::thread::{Managed, Thread};
 use parking_lot::{Condvar, Mutex};
@@ -46,6 +47,15 @@ pub fn is_initialised(ty: Ty) -> bool {
         return true;
     }
     false
+}
+
+/// `ensure` for compiled code: an abort that had to wait for the constructor is thrown behind it.
+///
+/// # Errors
+/// As `ensure`; ThreadAbortException.
+pub fn ensure_outside(t: Thread, ty: Ty) -> Managed<()> {
+    ensure(t, ty)?;
+    pending::throw_if_aborted(t)
 }
 
 /// Runs the constructor of a module (`.cctor` outside of classes) before the first of its methods. ECMA-335 §II.22.37.

@@ -208,7 +208,7 @@ unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *c
 }
 
 unsafe extern "C" fn class_init_helper(t: Thread, class: *const Type) {
-    t.run(|| class_init::ensure(t, ty(class)));
+    t.run(|| class_init::ensure_outside(t, ty(class)));
 }
 
 unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *mut u8 {
@@ -466,7 +466,7 @@ pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
     let t = unsafe { Thread::from_abi(abi) };
     // SAFETY: compiled code stored `Symbol::TypeHandle` there.
     let class = ty(unsafe { (*abi).stub_arg[0] } as *const Type);
-    t.run(|| class_init::ensure(t, class));
+    t.run(|| class_init::ensure_outside(t, class));
 }
 
 /// The register-preserving allocation stub's hook: vtable in `stub_arg[0]`, object to `stub_result`.

@@ -24,6 +24,7 @@ pub mod handles;
 pub mod helpers;
 pub mod hooks;
 pub mod internal_calls;
+pub mod interruption;
 pub mod invoke;
 pub mod local_alloc;
 pub mod missing;

@@ -10,7 +10,7 @@
 //! forgotten by `ResetAbort` or at the end of the thread. Left out: ending system calls that block.
 
 use crate::exceptions::{self, Thrown};
-use crate::thread::Thread;
+use crate::thread::{Managed, Thread};
 use crate::{suspension, thread_data};
 use saki_abi::ObjRef;
 use saki_code::CodeKind;
@@ -41,9 +41,20 @@ pub fn safepoint(t: Thread) {
 
 /// Back from native code: as a safepoint, but the exception of the call itself wins.
 pub fn after_native(t: Thread) {
-    if t.managed().pending_requests() & REQUEST_ABORT != 0 && t.pending().is_null() && !abort_is_deferred(t) {
-        let _ = throw_requested(t);
+    if t.pending().is_null() {
+        let _ = throw_if_aborted(t);
     }
+}
+
+/// Throws a requested abort, unless it has to wait.
+///
+/// # Errors
+/// ThreadAbortException.
+pub fn throw_if_aborted(t: Thread) -> Managed<()> {
+    if t.managed().pending_requests() & REQUEST_ABORT != 0 && !abort_is_deferred(t) {
+        return Err(throw_requested(t));
+    }
+    Ok(())
 }
 
 /// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.

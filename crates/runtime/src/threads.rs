@@ -9,6 +9,7 @@ use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
 use crate::handles;
+use crate::interruption;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
@@ -484,6 +485,7 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
         };
         thread.roots[root::ABORT_STATE].set(state_object);
         thread.request(saki_thread::REQUEST_ABORT);
+        interruption::end_system_call(thread);
     }
     Ok(())
 }

@@ -17,7 +17,13 @@ pub(crate) fn count_started(kind: ThreadKind) {
     }
 }
 
-pub(crate) fn count_ended(kind: ThreadKind) {
+/// The thread has ended, or never began. Whoever makes it a background or foreground thread from now on changes nothing.
+pub(crate) fn count_thread_ended(thread: &ManagedThread) {
+    // AcqRel: as in `set_background`, of which only those before this one count.
+    count_ended(ThreadKind::from_number(thread.kind.swap(ThreadKind::Internal as u32, Ordering::AcqRel)));
+}
+
+fn count_ended(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {
         // Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
         FOREGROUND.atomic().fetch_sub(1, Ordering::Release);

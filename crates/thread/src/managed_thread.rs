@@ -88,7 +88,7 @@ pub enum ThreadKind {
 }
 
 impl ThreadKind {
-    fn from_number(number: u32) -> ThreadKind {
+    pub(crate) fn from_number(number: u32) -> ThreadKind {
         match number {
             0 => ThreadKind::Main,
             1 => ThreadKind::Foreground,

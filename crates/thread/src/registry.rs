@@ -166,7 +166,7 @@ impl Drop for ThreadRef {
         // AcqRel: whoever reuses the structure sees every earlier use.
         if self.0.references.fetch_sub(1, Ordering::AcqRel) == 1 {
             if self.0.lifecycle.load(Ordering::Acquire) == CREATED {
-                exit::count_ended(self.0.kind());
+                exit::count_thread_ended(self.0);
             }
             let mut pool = POOL.lock();
             pool.free_ids.push_back(self.0.managed_id());
@@ -272,7 +272,7 @@ pub fn detach_current() {
     for joiner in thread.joiners.lock().unwrap_or_else(|e| e.into_inner()).iter() {
         joiner.unpark();
     }
-    exit::count_ended(thread.kind());
+    exit::count_thread_ended(thread);
     drop(ThreadRef(thread));
 }
 

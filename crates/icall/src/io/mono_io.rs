@@ -8,6 +8,7 @@ use super::file_handles::{self, Access, FileHandle, FileType};
 use super::file_sharing::{self, FileIdentity};
 use super::path::{path_error, system_path};
 use crate::arguments::{argument_error, non_null, write_out};
+use crate::system_call::system_call;
 use saki_abi::ObjRef;
 use saki_runtime::object::{array_length, element_address};
 use saki_runtime::{InternalCall, Managed, Thread};
@@ -35,21 +36,9 @@ mod option {
 
 const INVALID_HANDLE_VALUE: isize = -1;
 
-/// Repeats a system call that a signal ended, unless an interrupt or abort of this thread was requested.
-fn retry(t: Thread, mut call: impl FnMut() -> isize) -> IoResult<usize> {
-    loop {
-        let result = t.managed().blocking(&mut call);
-        if result >= 0 {
-            return Ok(result as usize);
-        }
-        let errno = errno();
-        if errno != libc::EINTR {
-            return Err(Win32Error::from_errno(errno));
-        }
-        if t.managed().pending_requests() != 0 {
-            return Ok(0);
-        }
-    }
+/// `system_call` with errors as managed code knows them.
+fn call(t: Thread, body: impl FnMut() -> isize) -> IoResult<usize> {
+    system_call(t, body).map_err(Win32Error::from_errno)
 }
 
 /// Opens without truncating: whether the file may be opened is known only after it is.
@@ -69,17 +58,8 @@ fn open_flags(mode: i32, access: Access) -> i32 {
 }
 
 fn raw_open(t: Thread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, i32> {
-    loop {
-        // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
-        let fd = t.managed().blocking(|| unsafe { libc::open(path.as_ptr(), flags, permissions) });
-        if fd >= 0 {
-            return Ok(fd);
-        }
-        match errno() {
-            libc::EINTR => {}
-            errno => return Err(errno),
-        }
-    }
+    // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
+    system_call(t, || unsafe { libc::open(path.as_ptr(), flags, permissions) } as isize).map(|fd| fd as i32)
 }
 
 /// Closes a descriptor that nobody got to know.
@@ -187,7 +167,7 @@ unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, 
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::READ)?;
             // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
-            retry(t, || unsafe { libc::read(file.fd, address.cast(), length) })
+            call(t, || unsafe { libc::read(file.fd, address.cast(), length) })
         });
         black_box(array);
         Ok(report(result.map(|read| read as i32), error, -1))
@@ -200,7 +180,7 @@ unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32,
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::WRITE)?;
             // SAFETY: as in `read`.
-            retry(t, || unsafe { libc::write(file.fd, address.cast(), length) })
+            call(t, || unsafe { libc::write(file.fd, address.cast(), length) })
         });
         black_box(array);
         Ok(report(result.map(|written| written as i32), error, -1))
@@ -231,7 +211,7 @@ unsafe extern "C" fn flush(t: Thread, handle: usize, error: *mut i32) -> i32 {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
         // SAFETY: an open descriptor.
-        retry(t, || unsafe { libc::fsync(file.fd) as isize }).map(|_| ())
+        call(t, || unsafe { libc::fsync(file.fd) as isize }).map(|_| ())
     });
     report_success(result, error)
 }
@@ -262,7 +242,7 @@ unsafe extern "C" fn set_length(t: Thread, handle: usize, length: i64, error: *m
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
         // SAFETY: an open descriptor.
-        retry(t, || unsafe { libc::ftruncate(file.fd, length) as isize }).map(|_| ())
+        call(t, || unsafe { libc::ftruncate(file.fd, length) as isize }).map(|_| ())
     });
     report_success(result, error)
 }

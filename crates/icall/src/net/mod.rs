@@ -11,5 +11,3 @@ pub mod socket_select;
 pub mod socket_transfer;
 mod sockets;
 pub mod tls;
-
-pub(crate) use sockets::cancel as interrupt_socket_call;

@@ -7,13 +7,12 @@
 //! until the thread has left.
 
 use super::socket_errors::{SocketError, SocketResult, check};
-use crate::io::errors::errno;
+use crate::system_call::{system_call, system_call_unless};
 use parking_lot::{Mutex, RwLock};
-use saki_runtime::{Thread, pending};
-use saki_thread::REQUEST_ABORT;
+use saki_runtime::{Thread, interruption};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32};
-use std::sync::{Arc, LazyLock, Once};
+use std::sync::{Arc, LazyLock};
 
 /// What is known of an open socket.
 pub(crate) struct Socket {
@@ -76,41 +75,22 @@ impl Drop for Operation {
     }
 }
 
-extern "C" fn ignore(_signal: i32) {}
-
-/// Interrupts blocking calls. Real-time signals have no other use here.
-fn interrupting_signal() -> i32 {
-    static INSTALLED: Once = Once::new();
-    let signal = libc::SIGRTMIN() + 5;
-    INSTALLED.call_once(|| {
-        // SAFETY: all-zero is a valid `sigaction`; without SA_RESTART the handler ends system calls with EINTR.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = ignore as *const () as usize;
-            action.sa_flags = libc::SA_ONSTACK;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
-    });
-    signal
-}
-
-/// Interrupts the blocking socket call of a thread, if it is in one: to close its socket, or to abort the thread.
+/// Interrupts the blocking socket call of a thread, if it is in one: to close its socket.
 pub(crate) fn cancel(native_id: u32) {
-    let signal = interrupting_signal();
     let mut operations = OPERATIONS.lock();
     if let Some(is_cancelled) = operations.get_mut(&native_id) {
         *is_cancelled = true;
-        // SAFETY: sends a handled signal to a thread of this process; it cannot end while its operation is listed.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), native_id, signal) };
+        interruption::signal_thread(native_id);
     }
 }
 
-/// Runs a system call that may block, in a safe region, again after signals unless the thread is aborted.
+/// `system_call` as an operation that can be cancelled.
 ///
 /// # Errors
 /// The errno value.
 pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
-    call_unless(t, |_| false, body)
+    let _operation = Operation::begin(t);
+    system_call(t, body)
 }
 
 /// As `call`, for waits, which cancelling ends with EINTR.
@@ -118,26 +98,8 @@ pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32>
 /// # Errors
 /// The errno value.
 pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
-    call_unless(t, Operation::is_cancelled, body)
-}
-
-fn call_unless(t: Thread, is_over: impl Fn(&Operation) -> bool, mut body: impl FnMut() -> isize) -> Result<usize, i32> {
     let operation = Operation::begin(t);
-    loop {
-        if t.managed().pending_requests() & REQUEST_ABORT != 0 && !pending::abort_is_deferred(t) {
-            // Left pending, to be thrown when the internal call returns.
-            let _ = pending::throw_requested(t);
-            return Err(libc::EINTR);
-        }
-        let outcome = t.managed().blocking(|| {
-            let result = body();
-            usize::try_from(result).map_err(|_| errno())
-        });
-        match outcome {
-            Err(libc::EINTR) if !is_over(&operation) => {}
-            outcome => return outcome,
-        }
-    }
+    system_call_unless(t, || operation.is_cancelled(), body)
 }
 
 /// Sets an `int` option.

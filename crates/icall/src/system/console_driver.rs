@@ -4,6 +4,7 @@
 //! that raises Console.CancelKeyPress. The terminal is restored when the process exits.
 
 use crate::arguments::write_out;
+use crate::system_call::system_call;
 use saki_abi::ObjRef;
 use saki_os::signal::{Disposition, install};
 use saki_runtime::exceptions::ToManaged;
@@ -99,18 +100,11 @@ extern "C" fn set_break(_t: Thread, wanted: i32) -> i32 {
 }
 
 /// Bytes that can be read, after waiting at most so long (negative: for ever).
-extern "C" fn key_available(_t: Thread, milliseconds: i32) -> i32 {
+unsafe extern "C" fn key_available(t: Thread, milliseconds: i32) -> i32 {
     let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
-    let ready = saki_thread::blocking(|| {
-        loop {
-            // SAFETY: one pollfd.
-            let ready = unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) };
-            if ready >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-                return ready;
-            }
-        }
-    });
-    if ready <= 0 {
+    // SAFETY: one pollfd.
+    let ready = system_call(t, || unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) } as isize);
+    if !matches!(ready, Ok(1..)) {
         return 0;
     }
     let mut bytes = 0i32;

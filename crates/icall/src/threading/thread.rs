@@ -98,11 +98,7 @@ unsafe extern "C" fn resume(t: Thread, thread: ObjRef) {
 unsafe extern "C" fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) {
     t.run(|| {
         non_null(t, internal, "thread")?;
-        threads::abort(t, internal, state_object)?;
-        if let Some(thread) = threads::managed_of(internal) {
-            crate::net::interrupt_socket_call(thread.native_id());
-        }
-        Ok(())
+        threads::abort(t, internal, state_object)
     });
 }
 

@@ -2,29 +2,34 @@
 //!
 //! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by one
 //! call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a request is
-//! never lost: it is taken by an idle worker, by a new one while there are fewer than the minimum, by one that becomes free,
-//! or by one that the monitor adds; the pool's lock is never held at a safepoint or while blocking.
+//! never lost: it is taken by an idle worker, by a new one, by one that becomes free, or by one that the monitor lets in; at
+//! most `goal` workers are active, but for those whose work item has not ended since the goal sank; the pool's lock is never
+//! held at a safepoint or while blocking.
 //!
-//! | who adds a worker | when |
-//! |---|---|
-//! | a request | no worker is idle and there are fewer than the minimum |
-//! | the monitor | a request waits and all workers have been blocked for two looks, or nothing was taken for 500 ms |
+//! | who changes the goal | when | to |
+//! |---|---|---|
+//! | the monitor | a request waits and all workers have been blocked for two looks, or nothing was taken for 500 ms | active workers + 1 |
+//! | hill climbing (`climb`) | every fourth look at which requests wait | as throughput tells |
+//! | the monitor | nothing has waited for 5 s | the minimum |
 //!
-//! Left out: hill climbing by throughput; I/O completion threads (only their limits are kept).
+//! Left out: I/O completion threads (only their limits are kept).
+
+mod climb;
 
 use super::thread::reset_for_pool;
 use crate::arguments::write_out;
+use climb::{Climb, Sample};
 use parking_lot::Mutex;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::threads::{self, state};
+use saki_runtime::threads;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitState};
 use saki_types::{Method, universe};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What the program sees as the worker's name.
 const WORKER_NAME: &str = "Thread Pool Worker";
@@ -36,10 +41,21 @@ const IDLE_SPREAD_SECONDS: u64 = 55;
 
 /// How often the monitor looks while requests wait.
 const MONITOR_INTERVAL: Duration = Duration::from_millis(50);
-/// The pool is starved when a request waits and no work was taken for so long.
-const STARVATION: Duration = Duration::from_millis(500);
+/// The pool is starved when requests wait and no work was taken for so many looks: 500 ms.
+const STARVED_LOOKS: u32 = 10;
+/// Looks at which all workers were blocked until one is added.
+const BLOCKED_LOOKS: u32 = 2;
+/// Looks to a sample of the hill climbing: 200 ms.
+const SAMPLE_LOOKS: u32 = 4;
 /// Looks without requests until the monitor ends.
 const MONITOR_IDLE_LOOKS: u32 = 100;
+
+/// Work items that have ended.
+static COMPLETED: AtomicU64 = AtomicU64::new(0);
+/// Requests taken and progress that long work items reported.
+static PROGRESSED: AtomicU64 = AtomicU64::new(0);
+/// Whether more workers are active than the goal allows, for workers between two work items. A hint; `take_request` decides.
+static IS_OVER_GOAL: AtomicBool = AtomicBool::new(false);
 
 struct Idle {
     thread: &'static ManagedThread,
@@ -56,7 +72,8 @@ struct Pool {
     /// Spawned and not yet in `workers`.
     starting: usize,
     idle: Vec<Idle>,
-    last_taken: Instant,
+    /// How many workers may be active: not idle.
+    goal: usize,
     has_monitor: bool,
 }
 
@@ -65,9 +82,35 @@ impl Pool {
         self.workers.len() + self.starting
     }
 
-    /// Every worker waits for something.
-    fn is_blocked(&self) -> bool {
-        self.starting == 0 && self.workers.iter().all(|w| w.wait_state() != WaitState::Running || w.is_in_safe_region())
+    fn active_count(&self) -> usize {
+        self.worker_count() - self.idle.len()
+    }
+
+    fn limits(&self) -> std::ops::RangeInclusive<usize> {
+        self.min.0 as usize..=self.max.0 as usize
+    }
+
+    /// Workers that wait for nothing; idle ones do.
+    fn runnable_count(&self) -> usize {
+        let is_runnable = |w: &&&ManagedThread| w.wait_state() == WaitState::Running && !w.is_in_safe_region();
+        self.starting + self.workers.iter().filter(is_runnable).count()
+    }
+
+    /// Lets one more worker take a request, if the goal allows it.
+    fn let_in(&mut self, actions: &mut Actions) {
+        if self.active_count() < self.goal {
+            actions.wake = self.idle.pop();
+            if actions.wake.is_none() && self.worker_count() < self.max.0 as usize {
+                actions.add_worker = true;
+                self.starting += 1;
+            }
+        }
+        self.note_goal();
+    }
+
+    fn note_goal(&self) {
+        // Relaxed: a hint.
+        IS_OVER_GOAL.store(self.active_count() > self.goal, Ordering::Relaxed);
     }
 }
 
@@ -80,7 +123,7 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
         workers: Vec::new(),
         starting: 0,
         idle: Vec::new(),
-        last_taken: Instant::now(),
+        goal: cpus as usize,
         has_monitor: false,
     })
 });
@@ -129,10 +172,8 @@ fn request_worker(domain: &'static Domain) {
     {
         let mut pool = POOL.lock();
         pool.requests.push_back(domain);
-        actions.wake = pool.idle.pop();
+        pool.let_in(&mut actions);
         if actions.wake.is_none() {
-            actions.add_worker = pool.worker_count() < pool.min.0 as usize;
-            pool.starting += usize::from(actions.add_worker);
             actions.add_monitor = !pool.has_monitor;
             pool.has_monitor = true;
         }
@@ -140,32 +181,71 @@ fn request_worker(domain: &'static Domain) {
     actions.perform();
 }
 
+/// What the monitor remembers from look to look.
+struct Watch {
+    climb: Climb,
+    looks: u32,
+    idle_looks: u32,
+    blocked_looks: u32,
+    unchanged_looks: u32,
+    progressed: u64,
+    completed: u64,
+}
+
+impl Watch {
+    /// Changes the goal while requests wait.
+    fn look(&mut self, pool: &mut Pool) {
+        // Relaxed: statistics.
+        let progressed = PROGRESSED.load(Ordering::Relaxed).wrapping_add(COMPLETED.load(Ordering::Relaxed));
+        self.unchanged_looks = if progressed == self.progressed { self.unchanged_looks + 1 } else { 0 };
+        self.progressed = progressed;
+        let runnable = pool.runnable_count();
+        self.blocked_looks = if runnable == 0 { self.blocked_looks + 1 } else { 0 };
+        if self.blocked_looks >= BLOCKED_LOOKS || self.unchanged_looks >= STARVED_LOOKS {
+            self.unchanged_looks = 0;
+            pool.goal = (pool.active_count() + 1).clamp(*pool.limits().start(), *pool.limits().end());
+            self.climb.reset();
+        }
+        if self.looks.is_multiple_of(SAMPLE_LOOKS) {
+            let before = std::mem::replace(&mut self.completed, COMPLETED.load(Ordering::Relaxed));
+            let completed = self.completed.wrapping_sub(before);
+            let sample = Sample { completed, runnable, processors: cpu_count() as usize };
+            pool.goal = self.climb.next(pool.goal, pool.limits(), sample);
+        }
+    }
+}
+
 /// Adds workers while requests wait and the present ones do not take them.
 fn monitor(thread: &'static ManagedThread) {
-    let (mut idle_looks, mut blocked_looks) = (0, 0);
+    let mut watch = Watch {
+        climb: Climb::new(),
+        looks: 0,
+        idle_looks: 0,
+        blocked_looks: 0,
+        unchanged_looks: 0,
+        progressed: 0,
+        completed: COMPLETED.load(Ordering::Relaxed),
+    };
     loop {
         thread.sleep(Some(MONITOR_INTERVAL), false);
         let mut actions = Actions::default();
         {
             let mut pool = POOL.lock();
+            watch.looks += 1;
             if pool.requests.is_empty() {
-                idle_looks += 1;
-                if idle_looks >= MONITOR_IDLE_LOOKS {
+                watch.idle_looks += 1;
+                watch.climb.reset();
+                if watch.idle_looks >= MONITOR_IDLE_LOOKS {
+                    pool.goal = *pool.limits().start();
+                    pool.note_goal();
                     pool.has_monitor = false;
                     return;
                 }
                 continue;
             }
-            idle_looks = 0;
-            blocked_looks = if pool.is_blocked() { blocked_looks + 1 } else { 0 };
-            let is_starved = pool.last_taken.elapsed() >= STARVATION;
-            actions.wake = pool.idle.pop();
-            let wanted = blocked_looks >= 2 || is_starved || pool.worker_count() < pool.min.0 as usize;
-            if actions.wake.is_none() && wanted && pool.worker_count() < pool.max.0 as usize {
-                actions.add_worker = true;
-                pool.starting += 1;
-                pool.last_taken = Instant::now();
-            }
+            watch.idle_looks = 0;
+            watch.look(&mut pool);
+            pool.let_in(&mut actions);
         }
         actions.perform();
     }
@@ -176,16 +256,22 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
     loop {
         let woken = {
             let mut pool = POOL.lock();
-            if let Some(domain) = pool.requests.pop_front() {
-                pool.last_taken = Instant::now();
+            if pool.active_count() <= pool.goal
+                && let Some(domain) = pool.requests.pop_front()
+            {
+                pool.note_goal();
+                // Relaxed: a statistic.
+                PROGRESSED.fetch_add(1, Ordering::Relaxed);
                 return Some(domain);
             }
             if pool.worker_count() > pool.max.0 as usize {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
+                pool.note_goal();
                 return None;
             }
             let woken = Arc::new(AtomicBool::new(false));
             pool.idle.push(Idle { thread, woken: woken.clone() });
+            pool.note_goal();
             woken
         };
         let spread = saki_os::clock::monotonic_ns() / 1000 % IDLE_SPREAD_SECONDS;
@@ -196,8 +282,9 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
         // Still in the list: nobody wanted it.
         if let Some(position) = pool.idle.iter().position(|idle| Arc::ptr_eq(&idle.woken, &woken)) {
             pool.idle.swap_remove(position);
-            if pool.requests.is_empty() {
+            if pool.requests.is_empty() || pool.active_count() > pool.goal {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
+                pool.note_goal();
                 return None;
             }
         }
@@ -247,9 +334,7 @@ fn run_worker(t: Thread) {
         }
         if is_aborted {
             pending::forget_abort(t);
-            if let Ok(internal) = threads::current_internal(t) {
-                threads::clear_state(internal, state::ABORT_REQUESTED);
-            }
+            threads::end_abort(t);
         }
         domains::switch(t, before);
         domain.forget_thread(t.id());
@@ -268,13 +353,14 @@ unsafe extern "C" fn request_worker_thread(_t: Thread) -> i32 {
 
 /// Whether the worker may take another work item.
 unsafe extern "C" fn notify_complete(_t: Thread) -> i32 {
-    let mut pool = POOL.lock();
-    pool.last_taken = Instant::now();
-    i32::from(pool.worker_count() <= pool.max.0 as usize)
+    // Relaxed: a statistic and a hint.
+    COMPLETED.fetch_add(1, Ordering::Relaxed);
+    i32::from(!IS_OVER_GOAL.load(Ordering::Relaxed))
 }
 
 unsafe extern "C" fn notify_progress(_t: Thread) {
-    POOL.lock().last_taken = Instant::now();
+    // Relaxed: a statistic.
+    PROGRESSED.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Work was queued; a request follows.
@@ -308,6 +394,8 @@ unsafe extern "C" fn set_min(_t: Thread, workers: i32, io: i32) -> i32 {
         return 0;
     }
     pool.min = (workers, io);
+    pool.goal = pool.goal.max(workers as usize);
+    pool.note_goal();
     1
 }
 
@@ -318,6 +406,8 @@ unsafe extern "C" fn set_max(_t: Thread, workers: i32, io: i32) -> i32 {
         return 0;
     }
     pool.max = (workers, io);
+    pool.goal = pool.goal.min(workers as usize);
+    pool.note_goal();
     1
 }
 
