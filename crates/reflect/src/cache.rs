@@ -3,7 +3,7 @@
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_runtime::{Cell, Managed, ObjRef, dynamic_methods};
-use saki_types::dynamic_records::Finder;
+use saki_types::dynamic_records;
 
 /// What a cached object stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,7 +34,7 @@ pub fn get_or_make(
     reflected: usize,
     make: impl FnOnce() -> Managed<ObjRef>,
 ) -> Managed<ObjRef> {
-    let dynamic = Finder::lock().find(handle);
+    let dynamic = dynamic_records::find(handle);
     if let Some(method) = dynamic {
         if kind != Kind::Method {
             // The handle may come to mean another method.

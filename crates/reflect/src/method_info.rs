@@ -12,7 +12,7 @@ use saki_runtime::{
     InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, pending,
     strings, threads,
 };
-use saki_types::dynamic_records::Finder;
+use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
 
 /// The open method: of an instantiation of the type or the method, the definition's.
@@ -39,7 +39,7 @@ fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'sta
 
 /// A RuntimeMethodHandle does not keep its DynamicMethod alive.
 fn refuse_stale(t: Thread, method: usize) -> Managed<()> {
-    if Finder::lock().is_stale(method) {
+    if dynamic_records::is_stale(method) {
         return Err(exceptions::throw(t, "System", "ArgumentException", "The dynamic method of the handle is gone."));
     }
     Ok(())

@@ -316,8 +316,30 @@ pub fn run_exit_hooks(t: Thread) {
             unhandled::report(t, t.take_pending());
         }
     }
-    saki_gc::make_all_finalizable(&mut |_| true);
+    let is_standard_stream = standard_streams();
+    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
     finalizer::wait_for_pending(t);
+}
+
+/// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.
+fn standard_streams() -> impl Fn(ObjRef) -> bool {
+    static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
+    static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+    // Looked up now: with the world stopped it must not be.
+    let (file_handle_offset, handle_offset) = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
+    move |object| {
+        let ty = type_of(object);
+        let handle = if ty.is_corlib("System.IO", "FileStream") {
+            // SAFETY: the offset is that of the class's reference field.
+            unsafe { object.field_ptr::<ObjRef>(file_handle_offset).read() }
+        } else if ty.is_corlib("Microsoft.Win32.SafeHandles", "SafeFileHandle") {
+            object
+        } else {
+            return false;
+        };
+        // SAFETY: a SafeFileHandle, which is a SafeHandle.
+        !handle.is_null() && unsafe { handle.field_ptr::<isize>(handle_offset).read() } <= libc::STDERR_FILENO as isize
+    }
 }
 
 /// Calls the `AppDomain.UnhandledException` delegates; whether there are any.

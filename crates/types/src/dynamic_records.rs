@@ -13,8 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashSet;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Chunks are aligned to their size.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -45,8 +44,6 @@ struct Record {
 
 struct Arena {
     chunks: FxHashSet<usize>,
-    /// From the lowest chunk to the end of the highest.
-    bounds: Range<usize>,
     free: Vec<*mut Record>,
 }
 
@@ -55,9 +52,29 @@ unsafe impl Send for Arena {}
 
 static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
 
+/// From the lowest chunk to the end of the highest; they only grow. For a look without the lock.
+static LOW: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGH: AtomicUsize = AtomicUsize::new(0);
+
+/// False: no dynamic method has ever been at `address`.
+fn is_within_bounds(address: usize) -> bool {
+    // Relaxed: whoever got the address of a method got it after the bounds grew, by whatever published the method.
+    (LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)).contains(&address)
+}
+
+/// The dynamic method that lives where `address` points to or into. Takes a lock only for addresses among the records.
+pub fn find(address: usize) -> Option<&'static Method> {
+    if is_within_bounds(address) { Finder::lock().find(address) } else { None }
+}
+
+/// Whether `address` was a dynamic method's once, but no method lives there now.
+pub fn is_stale(address: usize) -> bool {
+    is_within_bounds(address) && Finder::lock().is_stale(address)
+}
+
 impl Arena {
     fn new() -> Arena {
-        Arena { chunks: FxHashSet::default(), bounds: 0..0, free: Vec::new() }
+        Arena { chunks: FxHashSet::default(), free: Vec::new() }
     }
 
     fn take(&mut self) -> *mut Record {
@@ -70,8 +87,8 @@ impl Arena {
             }
             let address = chunk as usize;
             self.chunks.insert(address);
-            let start = if self.bounds.is_empty() { address } else { self.bounds.start.min(address) };
-            self.bounds = start..self.bounds.end.max(address + CHUNK_BYTES);
+            LOW.fetch_min(address, Ordering::Relaxed);
+            HIGH.fetch_max(address + CHUNK_BYTES, Ordering::Relaxed);
             let first = chunk.cast::<Record>();
             self.free.extend((0..RECORDS_PER_CHUNK).rev().map(|index| first.wrapping_add(index)));
         }
@@ -129,7 +146,7 @@ impl Finder {
     }
 
     /// Whether `address` was a dynamic method's once, but no method lives there now.
-    pub fn is_stale(&self, address: usize) -> bool {
+    fn is_stale(&self, address: usize) -> bool {
         let chunk = address & !(CHUNK_BYTES - 1);
         self.0.as_ref().is_some_and(|arena| arena.chunks.contains(&chunk)) && self.find(address).is_none()
     }
@@ -138,7 +155,7 @@ impl Finder {
     pub fn find(&self, address: usize) -> Option<&'static Method> {
         let arena = self.0.as_ref()?;
         let chunk = address & !(CHUNK_BYTES - 1);
-        if !arena.bounds.contains(&address) || !arena.chunks.contains(&chunk) {
+        if !is_within_bounds(address) || !arena.chunks.contains(&chunk) {
             return None;
         }
         let index = (address - chunk) / size_of::<Record>();
