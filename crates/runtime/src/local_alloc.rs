@@ -2,10 +2,13 @@
 //!
 //! Blocks form a list per thread, youngest first, each with the frame pointer of its owner. A frame that allocates again, or
 //! returns, frees what belongs to dead (lower) frames, so that frames ended by exceptions leak nothing for long.
+//! Small blocks, which number formatting makes for every number, have one size and are kept for the next frame that
+//! asks: a few per thread.
 
 use crate::exceptions;
 use crate::thread::Thread;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
 
 struct Block {
     next: *mut Block,
@@ -17,6 +20,66 @@ struct Block {
 const HEADER_BYTES: usize = 48;
 const _: () = assert!(size_of::<Block>() <= HEADER_BYTES && HEADER_BYTES.is_multiple_of(16));
 
+/// Size of a small block with its header.
+const SMALL_BYTES: usize = 1024;
+/// Small blocks that a thread keeps; a chain of frames that all have one is rarely longer.
+const MAX_SPARE: usize = 8;
+
+/// A thread's freed small blocks, linked through `next`.
+#[derive(Default)]
+pub struct SpareBlocks {
+    head: Cell<usize>,
+    count: Cell<usize>,
+}
+
+impl SpareBlocks {
+    /// A block with whatever it held last.
+    fn take(&self) -> Option<*mut Block> {
+        let block = self.head.get() as *mut Block;
+        if block.is_null() {
+            return None;
+        }
+        // SAFETY: blocks in the list were written by `allocate` and belong to the list alone.
+        self.head.set(unsafe { (*block).next } as usize);
+        self.count.set(self.count.get() - 1);
+        Some(block)
+    }
+
+    /// Whether it was kept.
+    fn keep(&self, block: *mut Block) -> bool {
+        if self.count.get() == MAX_SPARE {
+            return false;
+        }
+        // SAFETY: the caller gives up the block.
+        unsafe { (*block).next = self.head.get() as *mut Block };
+        self.head.set(block as usize);
+        self.count.set(self.count.get() + 1);
+        true
+    }
+}
+
+impl Drop for SpareBlocks {
+    fn drop(&mut self) {
+        while let Some(block) = self.take() {
+            // SAFETY: allocated with the layout in its header, and no longer in the list.
+            unsafe { dealloc(block as *mut u8, (*block).layout) };
+        }
+    }
+}
+
+/// Zeroed memory behind a header's room; null when there is none.
+fn new_block(t: Thread, layout: Layout) -> *mut Block {
+    if layout.size() == SMALL_BYTES
+        && let Some(block) = crate::thread_data::of(t).spare_blocks().take()
+    {
+        // SAFETY: the block has `SMALL_BYTES`.
+        unsafe { (block as *mut u8).write_bytes(0, SMALL_BYTES) };
+        return block;
+    }
+    // SAFETY: the layout's size is not 0.
+    unsafe { alloc_zeroed(layout) as *mut Block }
+}
+
 /// (bytes, frame pointer) → zeroed memory.
 ///
 /// # Safety
@@ -26,13 +89,13 @@ pub unsafe extern "C" fn allocate(t: Thread, bytes: i64, owner_fp: usize) -> *mu
     let layout = usize::try_from(bytes)
         .ok()
         .and_then(|n| n.checked_add(HEADER_BYTES))
+        .map(|n| n.max(SMALL_BYTES))
         .and_then(|n| Layout::from_size_align(n, 16).ok());
     let Some(layout) = layout else {
         let _ = exceptions::out_of_memory(t);
         return std::ptr::null_mut();
     };
-    // SAFETY: the layout's size is not 0.
-    let block = unsafe { alloc_zeroed(layout) } as *mut Block;
+    let block = new_block(t, layout);
     if block.is_null() {
         let _ = exceptions::out_of_memory(t);
         return std::ptr::null_mut();
@@ -53,7 +116,8 @@ pub unsafe extern "C" fn free(t: Thread, owner_fp: usize) {
 }
 
 fn free_below(t: Thread, fp: usize, inclusive: bool) {
-    let head = crate::thread_data::of(t).local_blocks();
+    let data = crate::thread_data::of(t);
+    let head = data.local_blocks();
     loop {
         let block = head.get() as *mut Block;
         if block.is_null() {
@@ -65,6 +129,9 @@ fn free_below(t: Thread, fp: usize, inclusive: bool) {
             return;
         }
         head.set(next as usize);
+        if layout.size() == SMALL_BYTES && data.spare_blocks().keep(block) {
+            continue;
+        }
         // SAFETY: allocated with this layout.
         unsafe { dealloc(block as *mut u8, layout) };
     }

@@ -1,6 +1,7 @@
 //! The runtime's own data of a managed thread, behind `ManagedThread::runtime_data`.
 
 use crate::domains::{Domain, ThreadObjects};
+use crate::local_alloc::SpareBlocks;
 use crate::pending::HandlerFrame;
 use crate::thread::Thread;
 use saki_abi::ObjRef;
@@ -12,6 +13,7 @@ use std::sync::atomic::Ordering;
 #[derive(Default)]
 pub struct ThreadData {
     local_blocks: Cell<usize>,
+    spare_blocks: SpareBlocks,
     caller_raises_resolve: Cell<bool>,
     catches_at_abort: RefCell<Vec<HandlerFrame>>,
     thread_objects: RefCell<ThreadObjects>,
@@ -27,6 +29,11 @@ impl ThreadData {
     /// Head of the thread's `localloc` blocks.
     pub fn local_blocks(&self) -> &Cell<usize> {
         &self.local_blocks
+    }
+
+    /// Freed `localloc` blocks.
+    pub fn spare_blocks(&self) -> &SpareBlocks {
+        &self.spare_blocks
     }
 
     /// The Thread object that stands for the thread in a domain; null when there is none yet.

@@ -30,6 +30,9 @@ const KERNELS: [&str; 8] =
 const PROGRAMS: [&str; 10] =
     ["hello", "alloc", "fib", "nbody", "spectral-norm", "fannkuch", "mandelbrot", "sieve", "matmul", "binary-trees"];
 
+/// Programs that live by the class library; all of them count in their geometric mean.
+const LIBRARY: [&str; 6] = ["file-copy", "line-reading", "formatting", "collections", "regex", "json"];
+
 /// What to measure.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Suite {
@@ -37,6 +40,23 @@ enum Suite {
     Kernels,
     /// Handles, weak references, locks, allocation by several threads.
     Threads,
+    /// Files, text, collections, regular expressions, JSON.
+    Library,
+}
+
+impl Suite {
+    fn programs(self) -> &'static [&'static str] {
+        if self == Suite::Library { &LIBRARY } else { &PROGRAMS }
+    }
+
+    /// The programs of the geometric mean, and what the table calls it.
+    fn averaged(self) -> (&'static [&'static str], &'static str) {
+        if self == Suite::Library {
+            (&LIBRARY, "geometric mean of the library programs")
+        } else {
+            (&KERNELS, "geometric mean of the eight")
+        }
+    }
 }
 
 /// No program takes a tenth of this on a machine of this decade.
@@ -59,6 +79,9 @@ pub struct Options {
     /// Do not run this runtime (saki, mono, coreclr); may be repeated.
     #[arg(long, value_name = "NAME")]
     without: Vec<String>,
+    /// Measure processor seconds instead of wall seconds: for a machine that does other work, too.
+    #[arg(long)]
+    cpu: bool,
     /// Also write docs/benchmarks.md.
     #[arg(long)]
     markdown: bool,
@@ -69,7 +92,7 @@ pub struct Options {
 
 /// Measurements of one program under one runtime.
 pub struct Cell {
-    /// Wall seconds of the good runs, sorted.
+    /// Wall or processor seconds of the good runs, sorted.
     seconds: Vec<f64>,
     /// Largest peak resident memory of the good runs, KiB.
     max_rss_kib: u64,
@@ -115,20 +138,20 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         return threads::run(root, options, &runtimes, &output);
     }
     let mut rows = Vec::new();
-    for program in PROGRAMS {
+    for &program in options.suite.programs() {
         if options.filter.as_ref().is_some_and(|filter| !filter.is_match(program)) {
             continue;
         }
         let executable = compile(root, program, &output)?;
-        let row = measure(program, &executable, &runtimes, options.runs)?;
+        let row = measure(program, &executable, &runtimes, options)?;
         println!("{}", report::progress(&row, &runtimes));
         rows.push(row);
     }
-    let verdicts = report::verdicts(&rows, &runtimes);
-    print!("\n{}", report::text(&rows, &runtimes, &verdicts));
+    let verdicts = report::verdicts(&rows, &runtimes, options.suite);
+    print!("\n{}", report::text(&rows, &runtimes, &verdicts, options));
     if options.markdown {
-        let text = report::markdown(&rows, &runtimes, &verdicts, options.runs);
-        write_section(&root.join("docs/benchmarks.md"), Suite::Kernels, &text)?;
+        let text = report::markdown(&rows, &runtimes, &verdicts, options);
+        write_section(&root.join("docs/benchmarks.md"), options.suite, &text)?;
     }
     if options.json {
         let name = report::utc_now().replace(':', "");
@@ -138,19 +161,25 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
 }
 
-/// Begins the second part of docs/benchmarks.md.
+/// Begin the second and the third part of docs/benchmarks.md.
 const THREADS_MARK: &str = "<!-- suite: threads -->\n";
+const LIBRARY_MARK: &str = "<!-- suite: library -->\n";
 
-/// Writes one suite's part of the page and leaves the other's.
+/// Writes one suite's part of the page and leaves the others'.
 fn write_section(path: &Path, suite: Suite, text: &str) -> Result<(), String> {
     let before = fs::read_to_string(path).unwrap_or_default();
-    let (kernels, threads) = before.split_once(THREADS_MARK).unwrap_or((&before, ""));
-    let page = match suite {
-        Suite::Kernels if threads.is_empty() => text.to_owned(),
-        Suite::Kernels => format!("{}\n\n{THREADS_MARK}{threads}", text.trim_end()),
-        Suite::Threads => format!("{}\n\n{THREADS_MARK}{text}", kernels.trim_end()).trim_start().to_owned(),
-    };
-    write(path, &page)
+    let (rest, library) = before.split_once(LIBRARY_MARK).unwrap_or((&before, ""));
+    let (kernels, threads) = rest.split_once(THREADS_MARK).unwrap_or((rest, ""));
+    let part = |of: Suite, old: &str| (if suite == of { text } else { old }).trim().to_owned();
+    let mut page = part(Suite::Kernels, kernels);
+    for (of, mark, old) in [(Suite::Threads, THREADS_MARK, threads), (Suite::Library, LIBRARY_MARK, library)] {
+        let text = part(of, old);
+        if !text.is_empty() {
+            page.push_str(&format!("\n\n{mark}{text}"));
+        }
+    }
+    page.push('\n');
+    write(path, page.trim_start())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -173,7 +202,7 @@ fn compile(root: &Path, program: &str, output: &Path) -> Result<PathBuf, String>
         return Ok(executable);
     }
     let done = Command::new("mcs")
-        .args(["-nologo", "-optimize+", "-debug-", "-unsafe"])
+        .args(["-nologo", "-optimize+", "-debug-", "-unsafe", "-r:System.Core"])
         .arg(format!("-out:{}", executable.display()))
         .arg(&source)
         .output()
@@ -186,13 +215,13 @@ fn compile(root: &Path, program: &str, output: &Path) -> Result<PathBuf, String>
     }
 }
 
-fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], runs: usize) -> Result<Row, String> {
+fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], options: &Options) -> Result<Row, String> {
     let empty = || Cell { seconds: Vec::new(), max_rss_kib: 0, failure: None, stdout: None };
     let mut cells: Vec<Cell> = runtimes.iter().map(|_| empty()).collect();
-    for _ in 0..runs.max(1) {
+    for _ in 0..options.runs.max(1) {
         for (runtime, cell) in runtimes.iter().zip(&mut cells) {
             if cell.failure.is_none() {
-                measure_once(executable, runtime, cell)?;
+                measure_once(executable, runtime, options.cpu, cell)?;
             }
         }
     }
@@ -207,7 +236,7 @@ fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], runs:
     Ok(Row { program, cells })
 }
 
-fn measure_once(executable: &Path, runtime: &Runtime, cell: &mut Cell) -> Result<(), String> {
+fn measure_once(executable: &Path, runtime: &Runtime, cpu: bool, cell: &mut Cell) -> Result<(), String> {
     let mut argv = runtime.argv.clone();
     argv.push(executable.display().to_string());
     let finished = process::run(&Job {
@@ -223,7 +252,8 @@ fn measure_once(executable: &Path, runtime: &Runtime, cell: &mut Cell) -> Result
         cell.failure = Some(format!("{} {reason}", finished.end));
         return Ok(());
     }
-    cell.seconds.push(finished.wall.as_secs_f64());
+    let time = if cpu { finished.cpu } else { finished.wall };
+    cell.seconds.push(time.as_secs_f64());
     cell.max_rss_kib = cell.max_rss_kib.max(finished.max_rss_kib);
     match &cell.stdout {
         Some(before) if *before != finished.stdout => {

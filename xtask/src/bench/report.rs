@@ -6,12 +6,15 @@
 use std::process::Command;
 
 use super::peers::Runtime;
-use super::{Cell, KERNELS, Row};
+use super::{Cell, Options, Row, Suite};
 
 /// Required: 100,000,000 small allocations no slower than under Mono.
 const MAX_ALLOC_RATIO: f64 = 1.0;
 /// Required: geometric mean of the kernels against Mono.
 const MAX_KERNEL_RATIO: f64 = 0.7;
+/// Required of the library programs: geometric means against Mono and CoreCLR.
+const MAX_LIBRARY_RATIO: f64 = 0.7;
+const MAX_LIBRARY_RATIO_CORECLR: f64 = 1.2;
 /// Required: hello world from start to exit, seconds.
 const MAX_HELLO_SECONDS: f64 = 0.150;
 
@@ -31,18 +34,19 @@ fn cell<'a>(row: &'a Row, runtimes: &[Runtime], name: &str) -> Option<&'a Cell> 
     row.cells.get(runtimes.iter().position(|r| r.name == name)?)
 }
 
-/// Geometric mean over the eight kernels; `None` unless all of them have a figure.
-fn kernel_mean(rows: &[Row], runtimes: &[Runtime], peer: &str) -> Option<f64> {
-    let ratios: Option<Vec<f64>> = KERNELS
+/// Geometric mean over a suite's programs; `None` unless all of them have a figure.
+fn mean(rows: &[Row], runtimes: &[Runtime], peer: &str, suite: Suite) -> Option<f64> {
+    let programs = suite.averaged().0;
+    let ratios: Option<Vec<f64>> = programs
         .iter()
         .map(|name| rows.iter().find(|r| r.program == *name).and_then(|r| ratio(r, runtimes, peer)))
         .collect();
     let logarithms: f64 = ratios?.iter().map(|r| r.ln()).sum();
-    Some((logarithms / KERNELS.len() as f64).exp())
+    Some((logarithms / programs.len() as f64).exp())
 }
 
 /// The required figures, met or not.
-pub fn verdicts(rows: &[Row], runtimes: &[Runtime]) -> Vec<Verdict> {
+pub fn verdicts(rows: &[Row], runtimes: &[Runtime], suite: Suite) -> Vec<Verdict> {
     let find = |name: &str| rows.iter().find(|r| r.program == name);
     let verdict = |what: &str, value: Option<f64>, limit: f64, unit: &str| Verdict {
         text: match value {
@@ -51,11 +55,18 @@ pub fn verdicts(rows: &[Row], runtimes: &[Runtime]) -> Vec<Verdict> {
         },
         is_met: value.map(|v| v <= limit),
     };
+    if suite == Suite::Library {
+        let (mono, coreclr) = (mean(rows, runtimes, "mono", suite), mean(rows, runtimes, "coreclr", suite));
+        return vec![
+            verdict("geometric mean, Saki/Mono", mono, MAX_LIBRARY_RATIO, "×"),
+            verdict("geometric mean, Saki/CoreCLR", coreclr, MAX_LIBRARY_RATIO_CORECLR, "×"),
+        ];
+    }
     let alloc = find("alloc").and_then(|r| ratio(r, runtimes, "mono"));
     let hello = find("hello").and_then(|r| cell(r, runtimes, "saki")).and_then(Cell::median);
     vec![
         verdict("alloc, Saki/Mono", alloc, MAX_ALLOC_RATIO, "×"),
-        verdict("geometric mean of the eight, Saki/Mono", kernel_mean(rows, runtimes, "mono"), MAX_KERNEL_RATIO, "×"),
+        verdict("geometric mean of the eight, Saki/Mono", mean(rows, runtimes, "mono", suite), MAX_KERNEL_RATIO, "×"),
         verdict("hello, wall time", hello, MAX_HELLO_SECONDS, " s"),
     ]
 }
@@ -84,7 +95,7 @@ fn ratio_text(value: Option<f64>) -> String {
 const PEERS: [(&str, &str); 2] = [("mono", "Saki/Mono"), ("coreclr", "Saki/CoreCLR")];
 
 /// Header and body of the table, as cells.
-fn table(rows: &[Row], runtimes: &[Runtime]) -> Vec<Vec<String>> {
+fn table(rows: &[Row], runtimes: &[Runtime], suite: Suite) -> Vec<Vec<String>> {
     let mut header = vec!["program".to_owned()];
     header.extend(runtimes.iter().map(|r| r.name.to_owned()));
     header.extend(PEERS.iter().map(|(_, title)| (*title).to_owned()));
@@ -95,19 +106,19 @@ fn table(rows: &[Row], runtimes: &[Runtime]) -> Vec<Vec<String>> {
         line.extend(PEERS.iter().map(|(peer, _)| ratio_text(ratio(row, runtimes, peer))));
         lines.push(line);
     }
-    let mut mean = vec!["geometric mean of the eight".to_owned()];
-    mean.extend(runtimes.iter().map(|_| String::new()));
-    mean.extend(PEERS.iter().map(|(peer, _)| ratio_text(kernel_mean(rows, runtimes, peer))));
-    lines.push(mean);
+    let mut last = vec![suite.averaged().1.to_owned()];
+    last.extend(runtimes.iter().map(|_| String::new()));
+    last.extend(PEERS.iter().map(|(peer, _)| ratio_text(mean(rows, runtimes, peer, suite))));
+    lines.push(last);
     lines
 }
 
 /// The report for a terminal.
-pub fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict]) -> String {
-    let lines = table(rows, runtimes);
+pub fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Options) -> String {
+    let lines = table(rows, runtimes, options.suite);
     let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let mut out = String::from("wall seconds min/median, peak resident memory\n");
+    let mut out = format!("{} seconds min/median, peak resident memory\n", time_measured(options));
     for line in &lines {
         let cells: Vec<String> = line.iter().zip(&widths).map(|(c, w)| format!("{c:w$}")).collect();
         out.push_str(cells.join("  ").trim_end());
@@ -124,20 +135,30 @@ pub fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict]) -> String 
     out
 }
 
-/// The page docs/benchmarks.md.
-pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], runs: usize) -> String {
+fn time_measured(options: &Options) -> &'static str {
+    if options.cpu { "processor" } else { "wall" }
+}
+
+/// A suite's part of docs/benchmarks.md.
+pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Options) -> String {
+    let (title, argument) = match options.suite {
+        Suite::Library => ("## The class library at work", " --suite library"),
+        _ => ("# Benchmarks", ""),
+    };
     let mut out = format!(
-        "# Benchmarks\n\nWritten by `./x bench --markdown` on {}: {}.\n\nWall seconds of whole processes, start-up \
-         included, minimum/median of {runs} interleaved runs, and peak resident memory. Programs: `bench/*.cs`, compiled \
+        "{title}\n\nWritten by `./x bench{argument} --markdown` on {}: {}.\n\nSeconds of {} time of whole processes, start-up \
+         included, minimum/median of {} interleaved runs, and peak resident memory. Programs: `bench/*.cs`, compiled \
          with `mcs -optimize+`. Ratios are of medians; below 1, Saki is faster.\n\n",
         utc_now(),
-        machine()
+        machine(),
+        time_measured(options),
+        options.runs
     );
     for runtime in runtimes {
         out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
     }
     out.push('\n');
-    let lines = table(rows, runtimes);
+    let lines = table(rows, runtimes, options.suite);
     for (index, line) in lines.iter().enumerate() {
         out.push_str(&format!("| {} |\n", line.join(" | ")));
         if index == 0 {
@@ -221,6 +242,7 @@ fn first_line(command: &mut Command) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::KERNELS;
     use super::*;
 
     fn runtime(name: &'static str) -> Runtime {
@@ -236,18 +258,19 @@ mod tests {
     fn mean_needs_every_kernel() {
         let runtimes = [runtime("saki"), runtime("mono")];
         let mut rows: Vec<Row> = KERNELS.iter().map(|name| row(name, [1.0, 2.0])).collect();
-        assert_eq!(kernel_mean(&rows, &runtimes, "mono").map(|m| format!("{m:.3}")), Some("0.500".to_owned()));
+        assert_eq!(mean(&rows, &runtimes, "mono", Suite::Kernels).map(|m| format!("{m:.3}")), Some("0.500".to_owned()));
         rows.pop();
-        assert_eq!(kernel_mean(&rows, &runtimes, "mono"), None);
+        assert_eq!(mean(&rows, &runtimes, "mono", Suite::Kernels), None);
     }
 
     #[test]
     fn a_missed_figure_is_marked() {
         let runtimes = [runtime("saki"), runtime("mono")];
-        let met: Vec<Option<bool>> = verdicts(&[row("alloc", [2.0, 1.0]), row("hello", [0.1, 0.1])], &runtimes)
-            .iter()
-            .map(|v| v.is_met)
-            .collect();
+        let met: Vec<Option<bool>> =
+            verdicts(&[row("alloc", [2.0, 1.0]), row("hello", [0.1, 0.1])], &runtimes, Suite::Kernels)
+                .iter()
+                .map(|v| v.is_met)
+                .collect();
         assert_eq!(met, [Some(false), None, Some(true)]);
     }
 

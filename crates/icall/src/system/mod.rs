@@ -12,6 +12,7 @@ pub mod date_time;
 pub mod delegate;
 pub mod enumeration;
 pub mod environment;
+mod exponent_digits;
 pub mod gc;
 pub mod math;
 pub mod number_formatter;

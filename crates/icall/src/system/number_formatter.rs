@@ -1,12 +1,33 @@
 //! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all of .NET's rests.
 
+use super::exponent_digits;
 use saki_runtime::{InternalCall, Thread};
+use std::ffi::CStr;
 
 /// As `snprintf(buffer, length, format, value)` with one `double` conversion in the format.
 extern "C" fn double_to_string(_t: Thread, value: f64, format: *const u8, buffer: *mut u8, length_bytes: i32) -> i32 {
-    // SAFETY: managed code passes a NUL-terminated format of its own with one floating-point conversion, and a buffer of
-    // `length_bytes`.
-    unsafe { libc::snprintf(buffer.cast(), length_bytes.max(0) as usize, format.cast(), value) }
+    let length_bytes = length_bytes.max(0) as usize;
+    // SAFETY: managed code passes a NUL-terminated format of its own.
+    let text = unsafe { CStr::from_ptr(format.cast()) };
+    if let Some(text) =
+        exponent_precision(text.to_bytes()).and_then(|precision| exponent_digits::format(value, precision))
+        && text.as_bytes().len() < length_bytes
+    {
+        let bytes = text.as_bytes();
+        // SAFETY: managed code passes a buffer of `length_bytes`, which is more than the text with its terminator.
+        unsafe { buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        // SAFETY: as above.
+        unsafe { buffer.add(bytes.len()).write(0) };
+        return bytes.len() as i32;
+    }
+    // SAFETY: the format has one floating-point conversion; the buffer as above.
+    unsafe { libc::snprintf(buffer.cast(), length_bytes, format.cast(), value) }
+}
+
+/// N of a format "%.Ne".
+fn exponent_precision(format: &[u8]) -> Option<usize> {
+    let digits = format.strip_prefix(b"%.")?.strip_suffix(b"e")?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 pub const TABLE: &[InternalCall] = &[("Interop/Sys::DoubleToString", double_to_string as *const ())];
@@ -21,7 +42,9 @@ mod tests {
         let mut buffer = [0u8; 32];
         // SAFETY: the function does not look at its thread.
         let t = unsafe { Thread::from_abi(std::ptr::null_mut()) };
-        let length = double_to_string(t, 0.1, c"%.16e".as_ptr().cast(), buffer.as_mut_ptr(), 32);
-        assert_eq!(&buffer[..length as usize], b"1.0000000000000001e-01");
+        for (value, expect) in [(0.1, "1.0000000000000001e-01"), (1e300, "1.0000000000000001e+300")] {
+            let length = double_to_string(t, value, c"%.16e".as_ptr().cast(), buffer.as_mut_ptr(), 32);
+            assert_eq!(String::from_utf8_lossy(&buffer[..length as usize]), expect);
+        }
     }
 }
