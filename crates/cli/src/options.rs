@@ -7,7 +7,7 @@ use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
 /// often than they allocate.
@@ -22,6 +22,7 @@ pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
 #[command(
     after_help = "`saki run [OPTIONS] file.cs... [ARGUMENTS]` compiles C# and runs it: --options are Saki's, -options the \
 compiler's (-r:lib.dll, -unsafe, -define:X).\n\
+`saki repl [ARGUMENTS]` is an interactive C# shell (Debian's mono-csharp-shell).\n\
 `saki info app.exe` shows an assembly's identity, references and entry point.\n\
 `saki cache stat|clear|seed` shows, empties or fills the code cache.\n\
 Environment: MONO_PATH adds directories to search for assemblies."
@@ -107,6 +108,9 @@ enum Emit {
     Disasm,
 }
 
+/// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
+const SHELL: &str = "4.5/csharp.exe";
+
 /// What to do.
 pub enum Action {
     Run(Box<Options>),
@@ -145,6 +149,12 @@ pub fn parse() -> Action {
                 return RunCommand::parse(words.into_iter()).map_or_else(Action::Refuse, Action::RunSource);
             }
             Options::parse_words([OsString::from("saki"), OsString::from("--help")].into_iter());
+        }
+        Some("repl") => {
+            let shell = Path::new(DEFAULT_FRAMEWORK_ROOT).join(SHELL);
+            return Action::Run(Box::new(Options::parse_words(
+                [OsString::from("saki"), shell.into_os_string()].into_iter().chain(words),
+            )));
         }
         _ => {}
     }

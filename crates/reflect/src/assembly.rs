@@ -131,6 +131,8 @@ fn escape_path(path: &str) -> String {
 unsafe extern "C" fn get_code_base(t: Thread, assembly: ObjRef, escaped: u8) -> ObjRef {
     t.run(|| {
         let path = require_assembly(t, assembly)?.path.display().to_string();
+        // Assemblies from memory count as lying in the root folder.
+        let path = if path.is_empty() { "/".to_string() } else { path };
         let path = if escaped != 0 { escape_path(&path) } else { path };
         strings::new_string(t, &format!("file://{path}"))
     })

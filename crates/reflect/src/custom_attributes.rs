@@ -1,6 +1,8 @@
 //! System.MonoCustomAttrs: finding, testing for and constructing custom attributes. ECMA-335 §II.21.
 
 use crate::attribute_values::{decode, value_object};
+use crate::emit::attributes::builder_attributes;
+use crate::emit::{finished_builder_field, finished_builder_method, finished_builder_type};
 use crate::field_access::set_value;
 use crate::handles::{assembly_of, event_of, field_of, image_of, method_of, property_of};
 use crate::invocation::invoke_boxed;
@@ -49,10 +51,13 @@ pub fn provider_of(t: Thread, object: ObjRef) -> Managed<Option<Provider>> {
             (None, None) => None,
         }));
     }
-    if let Some(method) = method_of(object) {
+    if let Some(ty) = finished_builder_type(object) {
+        return Ok(ty.def().map(|def| at(def.image, Token::new(TableId::TypeDef, def.rid))));
+    }
+    if let Some(method) = method_of(object).or_else(|| finished_builder_method(object)) {
         return Ok(method.rid().map(|_| at(method.image(), method_info::token_of(method))));
     }
-    if let Some(field) = field_of(object) {
+    if let Some(field) = field_of(object).or_else(|| finished_builder_field(object)) {
         return Ok(Some(at(field.image, Token::new(TableId::Field, field.rid))));
     }
     if let Some((property, _)) = property_of(object) {
@@ -132,6 +137,11 @@ pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name
 }
 
 fn provider_attributes(t: Thread, provider: ObjRef) -> Managed<Vec<Attribute>> {
+    if !provider.is_null()
+        && let Some(attributes) = builder_attributes(t, provider)?
+    {
+        return Ok(attributes);
+    }
     match provider_of(t, provider)? {
         Some(provider) => attributes_of(&provider).to_managed(t),
         None => Ok(Vec::new()),

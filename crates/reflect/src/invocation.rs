@@ -11,6 +11,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object::{self, type_of, unboxed};
 use saki_runtime::type_objects::type_object;
+use saki_runtime::vtables::vtable_of;
 use saki_runtime::{Managed, ObjRef, Thread};
 use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, universe};
 
@@ -79,6 +80,15 @@ pub fn reflected_call(t: Thread, method: &'static Method, target: ObjRef, argume
     if method.image().assembly().reflection_only {
         let message = "It is illegal to invoke a method on a type loaded using the ReflectionOnly api.";
         return refuse("System", "InvalidOperationException", Some(message));
+    }
+    // A class of which no instance can be made is no exception of the constructor's.
+    if is_ctor
+        && target.is_null()
+        && method.rid().is_some()
+        && !method.owner.is_nullable()
+        && let Err(error) = vtable_of(method.owner)
+    {
+        return exceptions::load_exception(t, &error).map(Err);
     }
     invoke_boxed(t, method, target, arguments).map(Ok)
 }

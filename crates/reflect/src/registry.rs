@@ -21,6 +21,7 @@ pub fn register() {
         crate::emit::dynamic_methods::TABLE,
         crate::emit::modules::TABLE,
         crate::emit::save::TABLE,
+        crate::emit::signatures::TABLE,
         crate::emit::tokens::TABLE,
         crate::event_info::TABLE,
         crate::field_access::TABLE,

@@ -57,6 +57,9 @@ fn check(image: &'static Image, token: Token, tables: &[TableId]) -> Result<(), 
     if !tables.contains(&token.table()) {
         return Err(resolve_error::BAD_TABLE);
     }
+    if EmittedModule::of_image(image).is_some() {
+        return Err(resolve_error::OTHER);
+    }
     if token.is_nil() || token.rid() > image.meta.row_count(token.table()) {
         return Err(resolve_error::OUT_OF_RANGE);
     }

@@ -116,7 +116,12 @@ fn find_ignoring_case(image: &'static Image, name: &TypeName) -> LoadResult<Opti
             return image.find_type(namespace, type_name);
         }
     }
-    Ok(None)
+    let is_wanted = |ty: &Ty| {
+        ty.def().is_some_and(|def| {
+            same_ignoring_case(def.name, &name.name) && same_ignoring_case(def.namespace, &name.namespace)
+        })
+    };
+    Ok(image.assembly().emitted_types().into_iter().find(is_wanted))
 }
 
 fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {

@@ -4,7 +4,7 @@ use crate::entries::{entry_address, unbox_entry_address};
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
-use saki_types::{LoadError, LoadResult, Method, Ty, Type, imt_slot_index, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, imt_slot_index, universe};
 use std::sync::atomic::Ordering;
 
 /// The vtable of a closed type, built on first use.
@@ -19,6 +19,10 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
     }
     if ty.is_open || ty.is_pointer() || ty.is_byref() {
         return Err(LoadError::type_load(format!("no instance of '{}' can exist", ty.full_name()), ty.full_name()));
+    }
+    if !ty.image().assembly().is_runnable {
+        let message = format!("'{}' belongs to an assembly that can only be saved", ty.full_name());
+        return Err(LoadError::new(LoadErrorKind::NotSupported, message, ty.full_name()));
     }
     let _lock = saki_types::lazy::loader_lock();
     let known = ty.runtime.vtable.load(Ordering::Acquire);

@@ -7,11 +7,15 @@
 
 use crate::assembly::Assembly;
 use crate::binder::AssemblyName;
-use crate::error::LoadResult;
+use crate::error::{LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::Method;
 use crate::ty::{Ty, Type, type_flags};
 use saki_metadata::{TableId, Token};
+use std::sync::atomic::Ordering;
+
+/// The value of `[RuntimeCompatibility(WrapNonExceptionThrows = true)]`.
+pub const WRAP_NON_EXCEPTIONS: &[u8] = b"\x01\x00\x01\x00\x54\x02\x16WrapNonExceptionThrows\x01";
 
 /// Values of the access bits of fields and methods.
 mod member_access {
@@ -52,6 +56,14 @@ pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bo
     Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
 }
 
+/// The type around `ty`. One that a TypeBuilder has not finished has no members that could matter.
+fn outer_of(ty: Ty) -> LoadResult<Option<Ty>> {
+    match ty.enclosing_type() {
+        Err(error) if error.kind == LoadErrorKind::UnfinishedType => Ok(None),
+        found => found,
+    }
+}
+
 fn definition(ty: Ty) -> Ty {
     ty.generic_definition().unwrap_or(ty)
 }
@@ -67,7 +79,7 @@ fn member(from: Ty, owner: Ty, flags: u16) -> LoadResult<bool> {
         if member_from(ty, owner, access)? {
             return from_nest(from, owner);
         }
-        at = ty.enclosing_type()?;
+        at = outer_of(ty)?;
     }
     Ok(false)
 }
@@ -92,7 +104,7 @@ fn from_nest(from: Ty, to: Ty) -> LoadResult<bool> {
         if can_name(ty, to)? {
             return Ok(true);
         }
-        at = ty.enclosing_type()?;
+        at = outer_of(ty)?;
     }
     Ok(false)
 }
@@ -102,13 +114,13 @@ fn can_name(from: Ty, to: Ty) -> LoadResult<bool> {
     if from == to || encloses(from, to)? {
         return Ok(true);
     }
-    if let Some(outer) = from.enclosing_type()?
+    if let Some(outer) = outer_of(from)?
         && encloses(outer, to)?
     {
         return Ok(true);
     }
     let level = def.flags & type_flags::VISIBILITY_MASK;
-    let outer = to.enclosing_type()?;
+    let outer = outer_of(to)?;
     let sees_outer = || match outer {
         Some(outer) => can_name(from, outer),
         None => Ok(false),
@@ -132,12 +144,12 @@ fn can_name(from: Ty, to: Ty) -> LoadResult<bool> {
 
 /// Whether `outer` is one of the types around `inner`.
 fn encloses(outer: Ty, inner: Ty) -> LoadResult<bool> {
-    let mut at = inner.enclosing_type()?;
+    let mut at = outer_of(inner)?;
     while let Some(ty) = at {
         if ty == outer {
             return Ok(true);
         }
-        at = ty.enclosing_type()?;
+        at = outer_of(ty)?;
     }
     Ok(false)
 }
@@ -177,12 +189,15 @@ impl Assembly {
     /// Whether what its code throws that is no exception is to be wrapped in one:
     /// `[assembly: RuntimeCompatibility(WrapNonExceptionThrows = true)]`.
     pub fn wraps_thrown_objects(&'static self) -> bool {
-        const ARGUMENT: &[u8] = b"\x01\x00\x01\x00\x54\x02\x16WrapNonExceptionThrows\x01";
         let image = self.image;
+        // Relaxed: a flag of its own, set before code of the assembly runs.
+        if self.is_dynamic {
+            return self.wraps_thrown.load(Ordering::Relaxed);
+        }
         image.meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| {
             let class = crate::class::attribute_class(image, row.constructor).ok().flatten();
             class == Some(("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute"))
-                && image.meta.blob(row.value).is_ok_and(|blob| blob == ARGUMENT)
+                && image.meta.blob(row.value).is_ok_and(|blob| blob == WRAP_NON_EXCEPTIONS)
         })
     }
 }

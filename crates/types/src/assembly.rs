@@ -10,6 +10,7 @@ use crate::universe::Universe;
 use rustc_hash::FxHashMap;
 use saki_metadata::{OpenError, Rid, TableId, Token};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{OnceLock, RwLock};
 
 /// One metadata module, leaked; `meta` gives the raw tables.
@@ -53,6 +54,12 @@ pub struct Assembly {
     /// Empty when not strongly named.
     pub public_key_token: Vec<u8>,
     pub path: PathBuf,
+    /// Made at run time: no reference or name finds it.
+    pub is_dynamic: bool,
+    /// False for an assembly made at run time only to be saved.
+    pub is_runnable: bool,
+    /// Of an assembly made at run time: `wraps_thrown_objects`, which it has no row for.
+    pub wraps_thrown: AtomicBool,
     /// Loaded for inspection only.
     pub reflection_only: bool,
     /// GC handle of the reflection object; the runtime's.
@@ -369,10 +376,14 @@ impl Assembly {
     }
 
     /// An assembly made at run time: the image has no key, the identity may.
-    pub(crate) fn from_dynamic(identity: &AssemblyName, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+    pub(crate) fn from_dynamic(
+        identity: &AssemblyName,
+        bytes: Vec<u8>,
+        is_runnable: bool,
+    ) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish_as(keep(meta), path, false, Some(identity))
+        Assembly::publish_as(keep(meta), path, false, Some((identity, is_runnable)))
     }
 
     fn publish(meta: &'static saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
@@ -383,7 +394,7 @@ impl Assembly {
         meta: &'static saki_metadata::Image,
         path: PathBuf,
         is_corlib: bool,
-        identity: Option<&AssemblyName>,
+        identity: Option<(&AssemblyName, bool)>,
     ) -> LoadResult<&'static Assembly> {
         let image = Image::leak(meta, is_corlib);
         let Some(row) = image.meta.assembly() else {
@@ -396,10 +407,13 @@ impl Assembly {
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: image.meta.string(row.culture)?,
             public_key_token: match identity {
-                Some(identity) => identity.public_key_token.clone(),
+                Some((identity, _)) => identity.public_key_token.clone(),
                 None => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
+            is_dynamic: identity.is_some(),
+            is_runnable: identity.is_none_or(|(_, is_runnable)| is_runnable),
+            wraps_thrown: AtomicBool::new(false),
             reflection_only: false,
             reflection_handle: Default::default(),
             module_reflection_handle: Default::default(),
@@ -409,6 +423,11 @@ impl Assembly {
         }));
         let _ = image.assembly.set(assembly);
         Ok(assembly)
+    }
+
+    /// Types made at run time, not nested, in no order.
+    pub fn emitted_types(&self) -> Vec<Ty> {
+        self.emitted.read().expect("not poisoned").values().copied().collect()
     }
 
     pub(crate) fn add_emitted(&self, namespace: &str, name: &str, ty: Ty) {

@@ -114,7 +114,8 @@ impl Binder {
 
     fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
         self.loaded.read().expect("not poisoned").iter().copied().find(|a| {
-            a.name.eq_ignore_ascii_case(&wanted.name)
+            !a.is_dynamic
+                && a.name.eq_ignore_ascii_case(&wanted.name)
                 && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
                 && (a.version == wanted.version || self.exact_in_gac(wanted).is_none())
                 && (wanted.public_key_token.is_empty()
@@ -131,6 +132,13 @@ impl Binder {
     pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
+        // Names in attributes of an assembly made at run time may mean itself.
+        if let Some(own) = requesting.map(|image| image.assembly())
+            && own.is_dynamic
+            && own.name.eq_ignore_ascii_case(&wanted.name)
+        {
+            return Ok(own);
+        }
         if let Some(found) = self.find_loaded(wanted) {
             return Ok(found);
         }
@@ -179,7 +187,8 @@ impl Binder {
             }
             let loaded = self.loaded.read().expect("not poisoned");
             if let Some(found) = loaded.iter().find(|a| {
-                a.name == name.name
+                !a.is_dynamic
+                    && a.name == name.name
                     && a.culture == name.culture
                     && a.version == name.version
                     && a.public_key_token == name.public_key_token

@@ -205,13 +205,13 @@ fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
     image.finish(&ImageSpec::default())
 }
 
-/// An assembly with one module and no types.
+/// An assembly with one module and no types. `is_runnable`: its types may have instances and run.
 ///
 /// # Errors
 /// `BadImageFormat`: the names are too long.
-pub fn create_assembly(identity: &AssemblyName) -> LoadResult<&'static Assembly> {
+pub fn create_assembly(identity: &AssemblyName, is_runnable: bool) -> LoadResult<&'static Assembly> {
     let bytes = module_image(&identity.name, Some(identity));
-    let assembly = Assembly::from_dynamic(identity, bytes)?;
+    let assembly = Assembly::from_dynamic(identity, bytes, is_runnable)?;
     crate::universe().binder().add_dynamic(assembly);
     Ok(assembly)
 }

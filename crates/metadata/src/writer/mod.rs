@@ -1,15 +1,17 @@
 //! Writing CLI images: heaps and tables that grow, and the PE file around them. ECMA-335 §II.24, §II.25.
 //!
 //! Invariant: what `ImageWriter::finish` gives is read back by `Image` row for row; only tables that must be sorted are
-//! reordered, and what refers to their rows follows. Left out: native resources and PE32+.
+//! reordered, and what refers to their rows follows. Left out: PE32+.
 
 mod bodies;
 mod heaps;
+mod native_resources;
 mod pe;
 mod tables;
 
 pub use bodies::BodySpec;
 pub use heaps::{Heaps, put_compressed, put_compressed_signed};
+pub use native_resources::NativeResource;
 pub use pe::{ImageSpec, ImageWriter};
 pub use tables::TableWriter;
 

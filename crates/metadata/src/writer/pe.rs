@@ -1,7 +1,9 @@
-//! The PE file: one `.text` section with everything, the import of `mscoree.dll` that Windows wants, and relocations for it.
+//! The PE file: a `.text` section with everything but native resources, the import of `mscoree.dll` that Windows wants, and
+//! relocations for it.
 //! ECMA-335 §II.25.
 
 use super::bodies::{BodySpec, put_body};
+use super::native_resources::{self, NativeResource};
 use super::{Heaps, TableWriter, pad, put16, put32};
 use crate::token::Token;
 
@@ -40,6 +42,8 @@ pub struct ImageSpec {
     pub cli_flags: u32,
     /// Managed resources: each a length and its bytes, as §II.24.2.4 has them.
     pub resources: Vec<u8>,
+    /// Resources of Windows, in a section of their own.
+    pub native_resources: Vec<NativeResource>,
     /// Room for a strong-name signature, in bytes.
     pub signature_bytes: u32,
     /// `v4.0.30319` and the like.
@@ -54,6 +58,7 @@ impl Default for ImageSpec {
             entry_point: Token::NIL,
             cli_flags: 1,
             resources: Vec::new(),
+            native_resources: Vec::new(),
             signature_bytes: 0,
             version: "v4.0.30319".to_string(),
         }
@@ -145,41 +150,57 @@ impl ImageWriter {
         Self::file(spec, &section, &imports, &reloc)
     }
 
-    /// Headers and the two sections.
+    /// Headers and sections.
     fn file(spec: &ImageSpec, text: &[u8], imports: &Imports, reloc: &[u8]) -> Vec<u8> {
         const I386: u16 = 0x14c;
+        const CODE: u32 = 0x6000_0020;
+        const READABLE_DATA: u32 = 0x4000_0040;
+        const DISCARDABLE_DATA: u32 = 0x4200_0040;
+        const SECTION_HEADER_BYTES: usize = 40;
         let characteristics = if spec.is_library { 0x2102 } else { 0x0102 };
-        let text_size = text.len() as u32;
-        let text_raw = text_size.next_multiple_of(FILE_ALIGNMENT);
-        let reloc_rva = TEXT_RVA + text_size.next_multiple_of(SECTION_ALIGNMENT);
-        let reloc_raw = (reloc.len() as u32).next_multiple_of(FILE_ALIGNMENT);
+        let after = |rva: u32, content: &[u8]| rva + (content.len() as u32).next_multiple_of(SECTION_ALIGNMENT);
+        let resources_rva = after(TEXT_RVA, text);
+        let resources = match &spec.native_resources[..] {
+            [] => Vec::new(),
+            list => native_resources::section(list, resources_rva),
+        };
+        let reloc_rva = after(resources_rva, &resources);
+        let sections: [(&[u8; 8], &[u8], u32, u32); 3] = [
+            (b".text\0\0\0", text, TEXT_RVA, CODE),
+            (b".rsrc\0\0\0", &resources, resources_rva, READABLE_DATA),
+            (b".reloc\0\0", reloc, reloc_rva, DISCARDABLE_DATA),
+        ];
+        let sections = || sections.iter().filter(|(_, content, ..)| !content.is_empty());
+        let raw_bytes = |content: &[u8]| (content.len() as u32).next_multiple_of(FILE_ALIGNMENT);
         let mut out = vec![0; PE_OFFSET as usize];
         out[..2].copy_from_slice(b"MZ");
         out[0x3c..0x40].copy_from_slice(&PE_OFFSET.to_le_bytes());
         out.extend(b"PE\0\0");
-        for half in [I386, 2, 0, 0, 0, 0, 0, 0, OPTIONAL_HEADER_BYTES, characteristics] {
+        for half in [I386, sections().count() as u16, 0, 0, 0, 0, 0, 0, OPTIONAL_HEADER_BYTES, characteristics] {
             put16(&mut out, half);
         }
         let optional = out.len();
         out.resize(optional + usize::from(OPTIONAL_HEADER_BYTES), 0);
+        let headers_bytes = (out.len() + sections().count() * SECTION_HEADER_BYTES) as u32;
+        let headers_bytes = headers_bytes.next_multiple_of(FILE_ALIGNMENT);
         let mut field = |offset: usize, value: u32| {
             out[optional + offset..optional + offset + 4].copy_from_slice(&value.to_le_bytes());
         };
         // Magic and linker version 8.0; sizes of code and data; entry point; bases. §II.25.2.3.1.
         field(0, 0x0008_010b);
-        field(4, text_raw);
-        field(8, reloc_raw);
+        field(4, raw_bytes(text));
+        field(8, raw_bytes(&resources) + raw_bytes(reloc));
         field(16, imports.stub_rva);
         field(20, TEXT_RVA);
-        field(24, reloc_rva);
+        field(24, resources_rva);
         field(28, IMAGE_BASE);
         field(32, SECTION_ALIGNMENT);
         field(36, FILE_ALIGNMENT);
         // Versions of the system and subsystem: 4.0.
         field(40, 4);
         field(48, 4);
-        field(56, reloc_rva + SECTION_ALIGNMENT);
-        field(60, FILE_ALIGNMENT);
+        field(56, after(reloc_rva, reloc));
+        field(60, headers_bytes);
         field(68, u32::from(spec.subsystem) | 0x8540 << 16);
         for (offset, size) in [(72, 0x10_0000), (76, 0x1000), (80, 0x10_0000), (84, 0x1000), (92, 16)] {
             field(offset, size);
@@ -189,22 +210,26 @@ impl ImageWriter {
             field(96 + number * 8 + 4, size);
         };
         directory(1, imports.rva, imports.directory_bytes);
+        if !resources.is_empty() {
+            directory(2, resources_rva, resources.len() as u32);
+        }
         directory(5, reloc_rva, reloc.len() as u32);
         directory(12, TEXT_RVA, IMPORT_ADDRESSES_BYTES);
         directory(14, TEXT_RVA + IMPORT_ADDRESSES_BYTES, CLI_HEADER_BYTES);
-        out.extend(b".text\0\0\0");
-        for word in [text_size, TEXT_RVA, text_raw, FILE_ALIGNMENT, 0, 0, 0, 0x6000_0020] {
-            put32(&mut out, word);
+        let mut raw_at = headers_bytes;
+        for (name, content, rva, characteristics) in sections() {
+            out.extend(*name);
+            let raw = raw_bytes(content);
+            for word in [content.len() as u32, *rva, raw, raw_at, 0, 0, 0, *characteristics] {
+                put32(&mut out, word);
+            }
+            raw_at += raw;
         }
-        out.extend(b".reloc\0\0");
-        for word in [reloc.len() as u32, reloc_rva, reloc_raw, FILE_ALIGNMENT + text_raw, 0, 0, 0, 0x4200_0040] {
-            put32(&mut out, word);
+        for (_, content, ..) in sections() {
+            pad(&mut out, FILE_ALIGNMENT as usize);
+            out.extend(*content);
         }
-        out.resize(FILE_ALIGNMENT as usize, 0);
-        out.extend(text);
-        out.resize((FILE_ALIGNMENT + text_raw) as usize, 0);
-        out.extend(reloc);
-        out.resize((FILE_ALIGNMENT + text_raw + reloc_raw) as usize, 0);
+        pad(&mut out, FILE_ALIGNMENT as usize);
         out
     }
 }

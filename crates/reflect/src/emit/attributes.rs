@@ -1,18 +1,26 @@
-//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob. ECMA-335 §II.23.3.
+//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob. ECMA-335 §II.23.3. And the attributes of assemblies and
+//! modules that are still builders.
 //!
 //! Names of types are asked of the objects themselves, which is managed code: everything that is kept over such a call is on
 //! the stack or no reference.
 
-use super::builders::{self as b, elements, emitted_type, length, method_fields, type_builder};
+use super::builders::{self as b, bytes, elements, emitted_type, length, method_fields, type_builder};
+use super::tokens::{finished_builder_method, module_of};
 use super::values::fixed_bytes;
-use crate::handles::method_of;
+use crate::custom_attributes::Attribute;
+use crate::handles::{assembly_of, method_of};
+use crate::known;
+use parking_lot::Mutex;
 use saki_metadata::ElementType;
 use saki_metadata::writer::put_compressed;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{self, element_address, get_element_ref, type_of, unboxed};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, invoke, strings};
-use saki_types::{Ty, universe};
+use saki_types::access::WRAP_NON_EXCEPTIONS;
+use saki_types::{Assembly, Ty, universe};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 
 const PROLOG: [u8; 2] = [1, 0];
 const NULL_STRING: u8 = 0xff;
@@ -231,4 +239,78 @@ unsafe extern "C" fn get_blob(
     })
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", get_blob as *const ())];
+/// Blobs of attributes that are in no image, kept for ever.
+fn interned(blob: Vec<u8>) -> &'static [u8] {
+    static BLOBS: Mutex<Option<HashSet<&'static [u8]>>> = Mutex::new(None);
+    let mut blobs = BLOBS.lock();
+    let blobs = blobs.get_or_insert_default();
+    match blobs.get(&*blob) {
+        Some(known) => known,
+        None => {
+            let kept: &'static [u8] = Box::leak(blob.into_boxed_slice());
+            blobs.insert(kept);
+            kept
+        }
+    }
+}
+
+/// Whether an attribute may be put on something of `assembly`: builders drop attributes of classes that are not public.
+pub fn is_visible(constructor: ObjRef, assembly: &'static Assembly) -> bool {
+    const VISIBILITY: u32 = 7;
+    const PUBLIC: u32 = 1;
+    const NESTED_PUBLIC: u32 = 2;
+    let Some(method) = method_of(constructor) else { return true };
+    let visibility = method.owner.flags() & VISIBILITY;
+    method.owner.image().assembly() == assembly || visibility == PUBLIC || visibility == NESTED_PUBLIC
+}
+
+/// The attributes of an AssemblyBuilder or ModuleBuilder; None for other objects.
+///
+/// # Errors
+/// NotSupportedException for an attribute class that is not finished.
+pub fn builder_attributes(t: Thread, provider: ObjRef) -> Managed<Option<Vec<Attribute>>> {
+    let class = type_of(provider);
+    let (list, image) = if known::ASSEMBLY_BUILDER.is(class) {
+        (b::ASSEMBLY_ATTRIBUTES.get_ref(provider), assembly_of(provider).map(|assembly| assembly.image))
+    } else if known::MODULE_BUILDER.is(class) {
+        (b::MODULE_ATTRIBUTES.get_ref(provider), module_of(provider).map(|module| module.image()))
+    } else {
+        return Ok(None);
+    };
+    let mut out = Vec::new();
+    let Some(image) = image else { return Ok(Some(out)) };
+    for attribute in elements(list) {
+        let constructor = b::ATTRIBUTE_CONSTRUCTOR.get_ref(attribute);
+        if !is_visible(constructor, image.assembly()) {
+            continue;
+        }
+        let Some(constructor) = method_of(constructor).or_else(|| finished_builder_method(constructor)) else {
+            let message = "The class of a custom attribute is not finished.";
+            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        };
+        out.push(Attribute { image, constructor, blob: interned(bytes(b::ATTRIBUTE_DATA.get_ref(attribute))) });
+    }
+    Ok(Some(out))
+}
+
+/// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: the one attribute that changes how code runs.
+unsafe extern "C" fn update_native_attributes(t: Thread, builder: ObjRef) {
+    t.run(|| {
+        let attributes = builder_attributes(t, builder)?.unwrap_or_default();
+        let wraps = attributes.iter().any(|attribute| {
+            let class = attribute.constructor.owner;
+            class.is_corlib("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute")
+                && attribute.blob == WRAP_NON_EXCEPTIONS
+        });
+        if let Some(assembly) = assembly_of(builder) {
+            // Relaxed: pairs with nothing, see `wraps_thrown_objects`.
+            assembly.wraps_thrown.store(wraps, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", get_blob as *const ()),
+    ("System.Reflection.Emit.AssemblyBuilder::UpdateNativeCustomAttributes", update_native_attributes as *const ()),
+];

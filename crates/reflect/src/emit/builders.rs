@@ -39,7 +39,6 @@ classes! {
     METHOD_ON_INSTANTIATION = "MethodOnTypeBuilderInst";
     CONSTRUCTOR_ON_INSTANTIATION = "ConstructorOnTypeBuilderInst";
     FIELD_ON_INSTANTIATION = "FieldOnTypeBuilderInst";
-    ARRAY_METHOD = "MonoArrayMethod";
 }
 
 fields! {
@@ -47,6 +46,9 @@ fields! {
     MODULE_NAME = "ModuleBuilder" "name";
     MODULE_FILE = "ModuleBuilder" "fqname";
     MODULE_NATIVE = "ModuleBuilder" "dynamic_image";
+
+    MODULE_ATTRIBUTES = "ModuleBuilder" "cattrs";
+    ASSEMBLY_ATTRIBUTES = "AssemblyBuilder" "cattrs";
 
     TYPE_NAME = "TypeBuilder" "tname";
     TYPE_NAMESPACE = "TypeBuilder" "nspace";
@@ -154,13 +156,8 @@ fields! {
     FIELD_INSTANCE_TYPE = "FieldOnTypeBuilderInst" "instantiation";
     FIELD_INSTANCE_BASE = "FieldOnTypeBuilderInst" "fb";
 
-    ARRAY_METHOD_PARENT = "MonoArrayMethod" "parent";
-    ARRAY_METHOD_RETURN = "MonoArrayMethod" "ret";
-    ARRAY_METHOD_PARAMETERS = "MonoArrayMethod" "parameters";
-    ARRAY_METHOD_NAME = "MonoArrayMethod" "name";
-    ARRAY_METHOD_CONVENTION = "MonoArrayMethod" "call_conv";
-
     HELPER_ARGUMENTS = "SignatureHelper" "arguments";
+    HELPER_MODULE = "SignatureHelper" "module";
     HELPER_RETURN = "SignatureHelper" "returnType";
     HELPER_CONVENTIONS = "SignatureHelper" "callConv";
     HELPER_UNMANAGED = "SignatureHelper" "unmanagedCallConv";
@@ -171,6 +168,15 @@ fields! {
     GENERATOR_LOCALS = "ILGenerator" "locals";
 }
 
+/// Made by `ModuleBuilder.GetArrayMethod`.
+pub static ARRAY_METHOD: KnownType = KnownType::corlib("System.Reflection", "MonoArrayMethod");
+pub static ARRAY_METHOD_PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "parent");
+pub static ARRAY_METHOD_RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "ret");
+pub static ARRAY_METHOD_PARAMETERS: ManagedField =
+    ManagedField::corlib("System.Reflection", "MonoArrayMethod", "parameters");
+pub static ARRAY_METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "name");
+pub static ARRAY_METHOD_CONVENTION: ManagedField =
+    ManagedField::corlib("System.Reflection", "MonoArrayMethod", "call_conv");
 pub static LOCAL_TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
 pub static LOCAL_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
 

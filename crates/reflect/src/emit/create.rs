@@ -2,7 +2,7 @@
 
 use super::builders::{self as b, emitted_type, method_fields};
 use super::encoder::{Encoder, Scope};
-use super::tokens::{EmittedModule, require_module};
+use super::tokens::{EmittedModule, Named, require_module};
 use crate::assembly_loading::call_domain;
 use crate::cache::{self, Kind};
 use crate::handles::address;
@@ -13,7 +13,8 @@ use saki_runtime::invoke::Slot;
 use saki_runtime::type_objects::{bind_type, type_object};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, vm};
 use saki_types::emitted::{EmittedType, ShownTokens, set_finish_hook};
-use saki_types::{LoadErrorKind, Ty};
+use saki_types::ty::type_flags;
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 
 /// Row of the type that every module which can run gets for the wrappers of its methods; Saki has no use for it.
 const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
@@ -97,17 +98,40 @@ fn create(t: Thread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<
         let made = ty.field_by_rid(index as u32 + 1).to_managed(t)?;
         b::FIELD_NATIVE.set(field, address(made));
         if let Some(&token) = fields.get(index) {
-            module.name(token, super::tokens::Named::Field(made));
+            module.name(token, Named::Field(made));
         }
     }
-    // What is wrong with the type as a whole is reported now; what waits for other types, when it is used.
-    for check in [ty.parent().map(drop), ty.vtable_layout().map(drop)] {
-        match check {
-            Err(error) if error.kind != LoadErrorKind::UnfinishedType => return Err(error).to_managed(t),
-            _ => {}
-        }
+    module.name(Token::new(TableId::TypeDef, emitted.row), Named::Type { ty, open: false });
+    // What is wrong with the type as a whole is reported now; what waits for other types, and methods of interfaces that are
+    // missing, when it is used.
+    match ty.parent().and_then(|_| check_enum(ty)) {
+        Err(error) if error.kind != LoadErrorKind::UnfinishedType => Err(error).to_managed(t),
+        _ => Ok(ty),
     }
-    Ok(ty)
+}
+
+/// An enum has one field in each value, of an integer type, and the layout is the runtime's matter. ECMA-335 §II.14.3.
+fn check_enum(ty: Ty) -> LoadResult<()> {
+    use ElementType as E;
+    if !ty.is_enum() {
+        return Ok(());
+    }
+    let refuse = |reason: &str| {
+        let message = format!("Could not load enum '{}': {reason}", ty.full_name());
+        Err(LoadError::type_load(message, ty.full_name()))
+    };
+    if ty.flags() & type_flags::LAYOUT_MASK != 0 {
+        return refuse("it has a layout of its own");
+    }
+    let mut values = ty.fields()?.iter().filter(|field| !field.is_static());
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return refuse("it needs exactly one field that is not static");
+    };
+    let is_integer = matches!(
+        value.ty()?.element_type,
+        E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::I | E::U
+    );
+    if is_integer { Ok(()) } else { refuse("its value is no integer") }
 }
 
 /// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that

@@ -22,6 +22,8 @@ pub enum Scope {
     Type { own: &'static EmittedType, references: Vec<TypeReference> },
     /// All types of a module.
     Module(ModuleRows),
+    /// Nothing: a signature alone, with the tokens that the module under construction gives out.
+    Signature { has_module: bool },
 }
 
 /// Rows of the types of a module, and their first members.
@@ -45,6 +47,8 @@ pub struct Encoder {
     /// The module whose tokens the code of builders uses.
     pub module: &'static super::tokens::EmittedModule,
     pub scope: Scope,
+    /// The type whose rows are being written: inside it, a generic definition means itself over its own parameters.
+    pub current: Option<&'static EmittedType>,
     /// MethodDef row by the row that the builder shows.
     pub method_rows: FxHashMap<u32, u32>,
     type_refs: FxHashMap<usize, Token>,
@@ -81,6 +85,7 @@ impl Encoder {
             image: ImageWriter::default(),
             module,
             scope,
+            current: None,
             method_rows: FxHashMap::default(),
             type_refs: FxHashMap::default(),
             assembly_refs: FxHashMap::default(),
@@ -109,6 +114,7 @@ impl Encoder {
         match &self.scope {
             Scope::Type { own, .. } => std::ptr::eq(*own, emitted).then(|| own.own_row()),
             Scope::Module(rows) => rows.types.get(&key(emitted)).map(|rows| rows.row),
+            Scope::Signature { .. } => std::ptr::eq(emitted.module, self.module.image()).then_some(emitted.row),
         }
     }
 
@@ -119,6 +125,7 @@ impl Encoder {
                 std::ptr::eq(*own, emitted).then(|| TypeRows { row: own.own_row(), first_method: 1, first_field: 1 })
             }
             Scope::Module(rows) => rows.types.get(&key(emitted)).copied(),
+            Scope::Signature { .. } => None,
         }
     }
 
@@ -133,6 +140,12 @@ impl Encoder {
                 key(emitted)
             }
         };
+        if let Scope::Signature { has_module } = self.scope {
+            return match reference {
+                TypeReference::Loaded(ty) if has_module => Ok(self.module.type_token(ty, false)),
+                _ => self.not_supported("A signature without module cannot name this type."),
+            };
+        }
         if let Some(&known) = self.type_refs.get(&address) {
             return Ok(known);
         }
@@ -497,12 +510,11 @@ impl Encoder {
 
     /// The local variables of an ILGenerator; nil when it has none.
     pub fn locals(&mut self, generator: ObjRef) -> Managed<Token> {
-        const LOCALS: u8 = 7;
         let list = b::GENERATOR_LOCALS.get_ref(generator);
         if length(list) == 0 {
             return Ok(Token::NIL);
         }
-        let mut signature = vec![LOCALS];
+        let mut signature = vec![super::members::first_byte::LOCALS];
         put_compressed(&mut signature, length(list) as u32);
         for local in elements(list) {
             if b::LOCAL_PINNED.get::<u8>(local) != 0 {

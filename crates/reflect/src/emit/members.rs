@@ -9,7 +9,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::object::{get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
 use saki_runtime::{Managed, ObjRef};
-use saki_types::emitted::TypeReference;
+use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::method::method_flags;
 use saki_types::{Field, LoadError, Method, Ty};
 
@@ -17,6 +17,7 @@ use saki_types::{Field, LoadError, Method, Ty};
 pub mod first_byte {
     pub const VARARG: u8 = 5;
     pub const FIELD: u8 = 6;
+    pub const LOCALS: u8 = 7;
     pub const PROPERTY: u8 = 8;
     pub const METHOD_SPEC: u8 = 10;
     pub const GENERIC: u8 = 0x10;
@@ -201,10 +202,16 @@ impl Encoder {
         let class = match own {
             Some(own) if extra.is_none() => return Ok(own),
             Some(own) => own,
-            None => self.type_token(builder, true)?,
+            None => self.owner_token(builder, emitted)?,
         };
         let signature = self.builder_signature(object, fields, extra)?;
         Ok(self.member_ref(class, &b::method_name(object, fields), &signature))
+    }
+
+    /// The type that members of a builder are named by.
+    fn owner_token(&mut self, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Token> {
+        let is_inside = self.current.is_some_and(|current| std::ptr::eq(current, emitted));
+        self.type_token(builder, is_inside)
     }
 
     /// The method of `owner` that `base` defines.
@@ -323,7 +330,7 @@ impl Encoder {
         {
             return Ok(Token::new(TableId::Field, rows.first_field + index as u32));
         }
-        let class = self.type_token(builder, true)?;
+        let class = self.owner_token(builder, emitted)?;
         let signature = self.field_signature(object)?;
         Ok(self.member_ref(class, &text(b::FIELD_NAME.get_ref(object)), &signature))
     }

@@ -1,5 +1,6 @@
 //! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Custom attributes and generic parameters of any owner.
 
+use super::attributes::is_visible;
 use super::blocks::{clauses, read, struct_bytes};
 use super::builders::{self as b, EMIT, MethodFields, bytes, elements, length, text};
 use super::encoder::Encoder;
@@ -19,7 +20,11 @@ impl Encoder {
     /// Attributes of a row, from a CustomAttributeBuilder[] or null.
     pub fn add_attributes(&mut self, parent: Token, list: ObjRef) -> Managed<()> {
         for attribute in elements(list) {
-            let constructor = self.method_token(b::ATTRIBUTE_CONSTRUCTOR.get_ref(attribute))?;
+            let constructor = b::ATTRIBUTE_CONSTRUCTOR.get_ref(attribute);
+            if !is_visible(constructor, self.module.image().assembly()) {
+                continue;
+            }
+            let constructor = self.method_token(constructor)?;
             let value = self.blob(&bytes(b::ATTRIBUTE_DATA.get_ref(attribute)));
             self.image.tables.add(TableId::CustomAttribute, &[parent.0, constructor.0, value]);
         }

@@ -5,7 +5,7 @@
 //! | dynamic methods | `dynamic_methods` |
 //! | fields of the builders | `builders`, `blocks` |
 //! | assemblies, modules, tokens | `modules`, `tokens` |
-//! | writing metadata | `encoder`, `members`, `type_rows`, `method_rows`, `values` |
+//! | writing metadata | `encoder`, `members`, `type_rows`, `method_rows`, `values`, `signatures` |
 //! | attributes | `attributes` |
 //! | finishing types, saving modules | `create`, `save` |
 //!
@@ -22,8 +22,9 @@ mod members;
 mod method_rows;
 pub mod modules;
 pub mod save;
+pub mod signatures;
 pub mod tokens;
 mod type_rows;
 mod values;
 
-pub use tokens::finished_builder_method;
+pub use tokens::{finished_builder_field, finished_builder_method, finished_builder_type};

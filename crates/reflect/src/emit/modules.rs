@@ -17,6 +17,9 @@ unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
     static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
     static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
+    static ACCESS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "access");
+    /// AssemblyBuilderAccess.Run, which is part of RunAndSave and RunAndCollect.
+    const RUN: u32 = 1;
     /// Hexadecimal digits in ASCII.
     static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");
     t.run(|| {
@@ -35,7 +38,8 @@ unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
             let digit = |d: u8| (d as char).to_digit(16).unwrap_or(0) as u8;
             identity.public_key_token = digits.chunks_exact(2).map(|d| digit(d[0]) << 4 | digit(d[1])).collect();
         }
-        let assembly = create_assembly(&identity).to_managed(t)?;
+        let is_runnable = ACCESS.get::<u32>(builder) & RUN != 0;
+        let assembly = create_assembly(&identity, is_runnable).to_managed(t)?;
         ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
         cache::get_or_make(Kind::Assembly, address(assembly), 0, || Ok(builder))?;
         Ok(())

@@ -1,13 +1,13 @@
 //! `ModuleBuilder.build_metadata` and `WriteToFile`: all types of a module as one file.
 //!
 //! The rows are those of the builders' order: types by the row that their builder shows, constructors before methods.
-//! Left out: native resources, and modules that were added from files.
+//! Left out: modules that were added from files.
 
 use super::blocks::{read, struct_bytes};
 use super::builders::{self as b, EMIT, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
 use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
 use super::tokens::{EmittedModule, require_module};
-use saki_metadata::writer::ImageSpec;
+use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
 use saki_runtime::object::element_address;
 use saki_runtime::type_objects::type_of_object;
@@ -20,7 +20,6 @@ use std::os::fd::FromRawFd;
 static TYPES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "types");
 static TYPE_COUNT: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "num_types");
 static GLOBAL_TYPE: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "global_type");
-static MODULE_ATTRIBUTES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "cattrs");
 static GUID: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "guid");
 static IS_MAIN: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "is_main");
 static MODULE_RESOURCES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "resources");
@@ -132,7 +131,6 @@ fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Manage
     static KEY: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "public_key");
     static HASH: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "algid");
     static FLAGS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "flags");
-    static ATTRIBUTES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "cattrs");
     static MODULES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "modules");
     static FORWARDERS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "type_forwarders");
     static MINIMUM: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_minimum");
@@ -154,7 +152,7 @@ fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Manage
     let culture = encoder.string(&text(CULTURE.get_ref(assembly)));
     let cells = [hash, major, minor, build, revision, FLAGS.get::<u32>(assembly), key, name, culture];
     let token = Token::new(TableId::Assembly, encoder.image.tables.add(TableId::Assembly, &cells));
-    encoder.add_attributes(token, ATTRIBUTES.get_ref(assembly))?;
+    encoder.add_attributes(token, b::ASSEMBLY_ATTRIBUTES.get_ref(assembly))?;
     for list in [&MINIMUM, &OPTIONAL, &REFUSED] {
         encoder.add_permissions(token, list.get_ref(assembly))?;
     }
@@ -191,6 +189,36 @@ fn add_module(encoder: &mut Encoder, module: ObjRef) -> Managed<()> {
     Ok(())
 }
 
+/// The MonoWin32Resource[] of an assembly.
+fn native_resources(t: Thread, assembly: ObjRef) -> Managed<Vec<NativeResource>> {
+    static LIST: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "win32_resources");
+    static KIND: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_type");
+    static ID: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_id");
+    static LANGUAGE: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "lang_id");
+    static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "data");
+    let list = LIST.get_ref(assembly);
+    let mut out = Vec::new();
+    if length(list) == 0 {
+        return Ok(out);
+    }
+    let size = struct_bytes(t, "MonoWin32Resource")?;
+    for index in 0..length(list) {
+        let resource = element_address(list, index, size);
+        // SAFETY: a MonoWin32Resource, whose fields have these types.
+        let (kind, id, language, data) = unsafe {
+            (
+                read::<i32>(resource, &KIND),
+                read::<i32>(resource, &ID),
+                read::<i32>(resource, &LANGUAGE),
+                read::<ObjRef>(resource, &DATA),
+            )
+        };
+        let [kind, id, language] = [kind, id, language].map(|number| number as u32);
+        out.push(NativeResource { kind, id, language, data: bytes(data) });
+    }
+    Ok(out)
+}
+
 fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<Vec<u8>> {
     static ENTRY_POINT: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "entry_point");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pekind");
@@ -212,7 +240,7 @@ fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<V
     for emitted in &types {
         encoder.add_type(b::builder_of(emitted), emitted)?;
     }
-    encoder.add_attributes(Token::new(TableId::Module, row), MODULE_ATTRIBUTES.get_ref(object))?;
+    encoder.add_attributes(Token::new(TableId::Module, row), b::MODULE_ATTRIBUTES.get_ref(object))?;
     let is_main = IS_MAIN.get::<u8>(object) != 0;
     let mut resources = Resources::default();
     resources.add(&mut encoder, MODULE_RESOURCES.get_ref(object))?;
@@ -236,6 +264,9 @@ fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<V
         }
     }
     spec.resources = resources.content;
+    if is_main {
+        spec.native_resources = native_resources(t, assembly)?;
+    }
     // Debug symbols and `GetToken` name the rows of the file from now on.
     for emitted in &types {
         for method in b::methods_of(b::builder_of(emitted)) {

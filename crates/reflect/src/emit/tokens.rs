@@ -15,7 +15,7 @@ use saki_runtime::object::type_of;
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{Cell, InternalCall, Managed, ObjRef, Thread, strings};
 use saki_types::{Field, Image, Method, Ty, universe};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a token of a module under construction names.
 #[derive(Clone, Copy)]
@@ -65,6 +65,16 @@ impl EmittedModule {
             Box::leak(Box::new(EmittedModule { image, file_name, state: Mutex::default() }));
         MODULES.lock().get_or_insert_default().insert(address(image), made);
         made
+    }
+
+    /// For signatures that belong to no module.
+    pub fn detached() -> &'static EmittedModule {
+        static DETACHED: OnceLock<EmittedModule> = OnceLock::new();
+        DETACHED.get_or_init(|| EmittedModule {
+            image: universe().corlib(),
+            file_name: String::new(),
+            state: Mutex::default(),
+        })
     }
 
     pub fn image(&self) -> &'static Image {
@@ -318,6 +328,20 @@ pub fn finished_builder_method(object: ObjRef) -> Option<&'static Method> {
     unsafe { handles::method(fields.handle.get::<usize>(object)) }
 }
 
+/// The field that a FieldBuilder became.
+pub fn finished_builder_field(object: ObjRef) -> Option<&'static Field> {
+    if !b::FIELD_BUILDER.is(type_of(object)) {
+        return None;
+    }
+    // SAFETY: 0 or the address of a `Field`, set when the type was finished.
+    unsafe { handles::field(b::FIELD_NATIVE.get::<usize>(object)) }
+}
+
+/// The type that a TypeBuilder or EnumBuilder became.
+pub fn finished_builder_type(object: ObjRef) -> Option<Ty> {
+    type_of_object(type_builder(object)?)
+}
+
 /// The method that a token of a module under construction names, if it is finished.
 pub fn finished_method(named: Named) -> Option<&'static Method> {
     match named {
@@ -337,11 +361,7 @@ pub fn finished_method(named: Named) -> Option<&'static Method> {
 pub fn finished_field(named: Named) -> Option<&'static Field> {
     match named {
         Named::Field(field) => Some(field),
-        Named::Object(cell) if b::FIELD_BUILDER.is(type_of(cell.get())) => {
-            // SAFETY: as in `finished_method`.
-            unsafe { handles::field(b::FIELD_NATIVE.get::<usize>(cell.get())) }
-        }
-        Named::Object(cell) => field_of(cell.get()),
+        Named::Object(cell) => finished_builder_field(cell.get()).or_else(|| field_of(cell.get())),
         _ => None,
     }
 }

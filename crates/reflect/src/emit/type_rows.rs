@@ -21,10 +21,21 @@ mod semantics {
     pub const FIRE: u32 = 0x20;
 }
 
+/// The initial value of a field that was defined with room for data, but without data: as many zeros as its type has bytes.
+fn zeros(field: ObjRef, flags: u16) -> Vec<u8> {
+    if flags & field_flags::HAS_RVA == 0 {
+        return Vec::new();
+    }
+    let ty = b::FIELD_TYPE.get_ref(field);
+    let builder = (!ty.is_null()).then(|| b::type_builder(ty)).flatten();
+    vec![0; builder.map_or(0, |builder| b::TYPE_SIZE.get::<i32>(builder).max(0) as usize)]
+}
+
 impl Encoder {
     /// Adds a type. `method_rows` must know the rows that its methods get.
     pub fn add_type(&mut self, builder: ObjRef, emitted: &'static EmittedType) -> Managed<()> {
         static PERMISSIONS: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "permissions");
+        self.current = Some(emitted);
         let parent = b::TYPE_PARENT.get_ref(builder);
         let extends = if parent.is_null() { Token::NIL } else { self.type_token(parent, true)? };
         let row = self.add_type_row(emitted, b::TYPE_FLAGS.get::<u32>(builder), extends);
@@ -78,6 +89,7 @@ impl Encoder {
         if !data.is_null() {
             flags |= field_flags::HAS_RVA;
         }
+        let content = if data.is_null() { zeros(field, flags) } else { bytes(data) };
         if !default.is_null() {
             flags |= HAS_DEFAULT;
         }
@@ -93,8 +105,8 @@ impl Encoder {
         if offset >= 0 {
             self.image.tables.add(TableId::FieldLayout, &[offset as u32, row]);
         }
-        if !data.is_null() {
-            let rva = self.image.field_data(&bytes(data));
+        if flags & field_flags::HAS_RVA != 0 {
+            let rva = self.image.field_data(&content);
             self.image.tables.add(TableId::FieldRva, &[rva, row]);
         }
         let marshal = b::FIELD_MARSHAL.get_ref(field);

@@ -17,10 +17,12 @@ pub fn constant(value: ObjRef) -> Option<(ElementType, Vec<u8>)> {
     if ty == universe().string() {
         return Some((ElementType::String, strings::units(value).iter().flat_map(|unit| unit.to_le_bytes()).collect()));
     }
-    let size = fixed_bytes(ty.element_type)?;
+    // A date is its number of ticks.
+    let element = if ty.is_corlib("System", "DateTime") { ElementType::I8 } else { ty.element_type };
+    let size = fixed_bytes(element)?;
     // SAFETY: a boxed primitive of this size; nothing here is a safepoint.
     let bytes = unsafe { std::slice::from_raw_parts(unboxed(value), size) };
-    Some((ty.element_type, bytes.to_vec()))
+    Some((element, bytes.to_vec()))
 }
 
 /// The size of a primitive in constants and attributes.
