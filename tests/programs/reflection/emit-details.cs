@@ -7,6 +7,7 @@ using System.Runtime.InteropServices;
 public class VisibleAttribute : Attribute { }
 class HiddenAttribute : Attribute { }
 public interface ICell { object Get(); }
+public class GenericBase { public virtual string Name<T>(int n) { return typeof(T).Name + n; } }
 
 static class Program
 {
@@ -121,6 +122,20 @@ static class Program
         Console.WriteLine(module.GetMethod("Global").Invoke(null, new object[] { 41 }));
     }
 
+    // A generic method definition in code means the method over the parameters of the code's own method.
+    static void GenericDefinition()
+    {
+        MethodInfo overridden = typeof(GenericBase).GetMethod("Name");
+        TypeBuilder type = module.DefineType("GenericDerived", TypeAttributes.Public, typeof(GenericBase));
+        MethodBuilder name = type.DefineMethod("Name", MethodAttributes.Public | MethodAttributes.Virtual, typeof(string), new[] { typeof(int) });
+        name.DefineGenericParameters("T");
+        ILGenerator il = name.GetILGenerator();
+        il.Emit(OpCodes.Ldarg_0); il.Emit(OpCodes.Ldc_I4_7); il.Emit(OpCodes.Call, overridden); il.Emit(OpCodes.Ret);
+        type.DefineMethodOverride(name, overridden);
+        GenericBase made = (GenericBase)Activator.CreateInstance(type.CreateType());
+        Console.WriteLine("{0} {1}", made.Name<string>(1), made.Name<DateTime>(1));
+    }
+
     static void Checks()
     {
         TypeBuilder hidden = module.DefineType("WithHidden", TypeAttributes.Public);
@@ -153,6 +168,7 @@ static class Program
         Names();
         Unfinished();
         Code();
+        GenericDefinition();
         Checks();
     }
 }

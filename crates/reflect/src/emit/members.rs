@@ -253,6 +253,20 @@ impl Encoder {
         Token::new(TableId::MethodSpec, *self.method_specs.entry((generic, blob)).or_insert_with(make))
     }
 
+    /// What code means by a generic method definition: the method over the type parameters of the code's own method.
+    pub fn open_method(&mut self, definition: Token, generic: usize) -> Token {
+        if generic == 0 {
+            return definition;
+        }
+        let mut signature = vec![first_byte::METHOD_SPEC];
+        put_compressed(&mut signature, generic as u32);
+        for index in 0..generic as u32 {
+            signature.push(ElementType::MVar as u8);
+            put_compressed(&mut signature, index);
+        }
+        self.method_spec(definition, &signature)
+    }
+
     /// The token of a method of the runtime.
     pub fn loaded_method_token(&mut self, method: &'static Method) -> Managed<Token> {
         let definition = method.definition.unwrap_or(method);

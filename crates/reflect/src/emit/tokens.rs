@@ -192,7 +192,11 @@ impl Encoder {
     fn named_token(&mut self, token: Token, named: Named) -> Managed<Token> {
         match named {
             Named::Type { ty, open } => self.ty_token(ty, open),
-            Named::Method(method) => self.loaded_method_token(method),
+            Named::Method(method) => {
+                let token = self.loaded_method_token(method)?;
+                let generic = if method.is_generic_definition() { method.generic_args.len() } else { 0 };
+                Ok(self.open_method(token, generic))
+            }
             Named::Field(field) => self.loaded_field_token(field),
             Named::Vararg { method, extra } => self.vararg_token(method.get(), extra.get()),
             Named::Object(cell) => {
@@ -208,10 +212,20 @@ impl Encoder {
                     let signature = self.call_signature(object)?;
                     return Ok(self.stand_alone(&signature));
                 }
-                self.method_token(object)
+                let token = self.method_token(object)?;
+                let generic = generic_count(object);
+                Ok(self.open_method(token, generic))
             }
         }
     }
+}
+
+/// The number of type parameters of a method object that is a generic definition; else 0.
+fn generic_count(object: ObjRef) -> usize {
+    if b::is_method_builder(object) {
+        return b::length(b::METHOD_PARAMETERS.get_ref(object));
+    }
+    method_of(object).filter(|method| method.is_generic_definition()).map_or(0, |method| method.generic_args.len())
 }
 
 /// Whether objects of this class are types: they derive from System.Type.
