@@ -136,6 +136,10 @@ helpers! {
     ProxyInvoke(Ref, Ptr, Ref) -> Ref;
     /// (transparent proxy, field) The boxed value of a field of the proxy's object.
     ProxyGetField(Ref, Ptr) -> Ref;
+    /// (transparent proxy, field) The field's address, where the object is in this context.
+    ProxyFieldAddress(Ref, Ptr) -> Ptr;
+    /// (type) A new object of a class bound to its context, before its constructor: the object or a transparent proxy.
+    NewContextBound(Ptr) -> Ref;
     /// (transparent proxy, field, boxed value)
     ProxySetField(Ref, Ptr, Ref) -> Void;
     /// (marshalling descriptor) The cached ICustomMarshaler of a parameter.

@@ -46,7 +46,7 @@ pub(crate) fn cast_kind(ty: Ty) -> Result<CastKind, CompileError> {
     if ty.parent()?.is_none() {
         return Ok(CastKind::Always);
     }
-    let may_be_proxy = ty.is_marshal_by_ref();
+    let may_be_proxy = ty.is_marshal_by_ref() || ty.is_corlib("System.Runtime.Remoting.Proxies", "TransparentProxy");
     if ty.is_value_type() || (ty.is_sealed() && !may_be_proxy) {
         return Ok(CastKind::Exact(ty));
     }

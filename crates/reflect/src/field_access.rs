@@ -20,7 +20,7 @@ fn address_of(t: Thread, field: &'static Field, target: ObjRef) -> Managed<*mut 
         }
         class_init::ensure(t, field.owner)?;
         return match field.is_thread_static {
-            true => statics::thread_static_address(t, field).to_managed(t),
+            true => statics::thread_static_address(t, field),
             false => statics::static_field_address(field).to_managed(t),
         };
     }

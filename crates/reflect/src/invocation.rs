@@ -10,6 +10,7 @@ use saki_abi::object::ArrayBound;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object::{self, type_of, unboxed};
+use saki_runtime::proxies;
 use saki_runtime::type_objects::type_object;
 use saki_runtime::vtables::vtable_of;
 use saki_runtime::{Managed, ObjRef, Thread};
@@ -57,7 +58,7 @@ pub fn reflected_call(t: Thread, method: &'static Method, target: ObjRef, argume
                 return refuse("System.Reflection", "TargetException", Some(&message));
             }
             if method.is_virtual() || method.owner.is_interface() {
-                method = type_of(target).resolve_virtual(method).to_managed(t)?;
+                method = proxies::resolve_on(target, method).to_managed(t)?;
             }
         }
     }
@@ -90,6 +91,7 @@ pub fn reflected_call(t: Thread, method: &'static Method, target: ObjRef, argume
     {
         return exceptions::load_exception(t, &error).map(Err);
     }
+    let method = if target.is_null() { method } else { proxies::stub_for(target, method) };
     invoke_boxed(t, method, target, arguments).map(Ok)
 }
 
@@ -127,6 +129,11 @@ fn construct(t: Thread, ctor: &'static Method, arguments: ObjRef) -> Managed<Obj
     if owner.is_nullable() {
         // Boxing Nullable(value) gives the value's box.
         return Ok(object::get_element_ref(arguments, 0));
+    }
+    if owner.is_context_bound() {
+        let made = proxies::new_context_bound(t, owner)?;
+        call(t, Call { method: proxies::stub_for(made, ctor), sig, target: made, arguments })?;
+        return Ok(made);
     }
     let made = object::new_instance(t, owner)?;
     call(t, Call { method: ctor, sig, target: made, arguments })?;

@@ -24,6 +24,7 @@ pub mod attribute_values;
 pub mod cache;
 pub mod callers;
 pub mod constants;
+pub mod cross_domain;
 pub mod custom_attributes;
 pub mod emit;
 pub mod event_info;

@@ -1,6 +1,7 @@
 //! System.Runtime.Remoting: transparent proxies' calls and field accesses through their RealProxy, and the internal calls of
 //! RealProxy and RemotingServices.
 
+use crate::cross_domain;
 use crate::handles::require_method;
 use crate::invocation::invoke_boxed;
 use crate::native_memory::store_out;
@@ -21,9 +22,10 @@ static TARGET_CONTEXT: ManagedField = ManagedField::corlib(PROXIES, "RealProxy",
 static SERVER: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_server");
 static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMethodMessage", "args");
 
-pub static HOOKS: RemotingHooks = RemotingHooks { invoke: invoke_on_proxy, get_field, set_field };
+pub static HOOKS: RemotingHooks =
+    RemotingHooks { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
 
-fn class_method(t: Thread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
+pub(crate) fn class_method(t: Thread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
     match class.find_method(name, params).to_managed(t)? {
         Some(method) => Ok(method),
         None => {
@@ -50,6 +52,9 @@ fn invoke_on_proxy(t: Thread, proxy: ObjRef, method: &'static Method, arguments:
     if let Some(server) = server_in_this_context(t, proxy)? {
         let target = if method.is_virtual() { proxies::resolve_on(server, method).to_managed(t)? } else { method };
         return invoke_boxed(t, target, server, arguments);
+    }
+    if cross_domain::is_direct(t, proxy, method) {
+        return cross_domain::call(t, proxy, method, arguments);
     }
     let class = universe().corlib_type(MESSAGING, "MonoMethodMessage").to_managed(t)?;
     let message = object::new_instance(t, class)?;

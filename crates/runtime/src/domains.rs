@@ -314,6 +314,12 @@ pub fn throw_unloaded(t: Thread) -> exceptions::Thrown {
     exceptions::throw_default(t, "AppDomainUnloadedException")
 }
 
+/// Whether the thread is in no context but its domain's own.
+pub fn is_in_default_context(t: Thread) -> bool {
+    let known = t.managed().roots[root::CONTEXT].get();
+    known.is_null() || current().default_context.get().is_some_and(|cell| cell.get() == known)
+}
+
 /// The remoting context that the thread is in.
 ///
 /// # Errors

@@ -68,6 +68,8 @@ pub fn function_address(id: HelperId) -> usize {
         MarshalFree => marshal_free,
         DelegateBeginInvoke => hooks::delegate_begin_invoke,
         DelegateEndInvoke => hooks::delegate_end_invoke,
+        ProxyFieldAddress => proxies::field_address_helper,
+        NewContextBound => proxies::new_context_bound_helper,
         ProxyInvoke => proxies::invoke_helper,
         ProxyGetField => proxies::get_field_helper,
         ProxySetField => proxies::set_field_helper,
@@ -213,7 +215,7 @@ unsafe extern "C" fn class_init_helper(t: Thread, class: *const Type) {
 
 unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *mut u8 {
     // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| statics::thread_static_address(t, unsafe { &*field }).to_managed(t))
+    t.run(|| statics::thread_static_address(t, unsafe { &*field }))
 }
 
 unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const Method) -> usize {

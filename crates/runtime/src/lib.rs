@@ -11,6 +11,7 @@ pub mod class_init;
 pub mod code_cache;
 pub mod compile;
 pub mod compile_only;
+pub mod context_statics;
 pub mod delegates;
 pub mod domain_copy;
 pub mod domain_unload;

@@ -62,6 +62,8 @@ pub struct RemotingHooks {
     pub invoke: fn(Thread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
     pub get_field: fn(Thread, ObjRef, &'static Field) -> Managed<ObjRef>,
     pub set_field: fn(Thread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
+    /// The object behind a proxy, if the thread is in its context already.
+    pub server_in_this_context: fn(Thread, ObjRef) -> Managed<Option<ObjRef>>,
 }
 
 static HOOKS: OnceLock<RemotingHooks> = OnceLock::new();
@@ -154,6 +156,10 @@ pub fn make(t: Thread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Manag
 /// # Errors
 /// What the RealProxy's `CanCastTo` throws.
 pub fn can_cast(t: Thread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+    if ty.is_corlib(NAMESPACE, "TransparentProxy") {
+        // What it is made as: the class library asks for its RealProxy so.
+        return Ok(true);
+    }
     let class = remote_class(proxy);
     for interface in &class.interfaces {
         if interface.is_assignable_to(ty).to_managed(t)? {
@@ -248,6 +254,42 @@ pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const 
 pub unsafe extern "C" fn get_field_helper(t: Thread, proxy: ObjRef, field: *const Field) -> ObjRef {
     // SAFETY: `Symbol::FieldHandle`.
     t.run(|| (hooks(t)?.get_field)(t, proxy, unsafe { &*field }))
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn field_address_helper(t: Thread, proxy: ObjRef, field: *const Field) -> *mut u8 {
+    t.run(|| match (hooks(t)?.server_in_this_context)(t, proxy)? {
+        // SAFETY: `Symbol::FieldHandle`.
+        Some(server) => Ok(server.field_ptr(unsafe { &*field }.offset_bytes().to_managed(t)? as usize)),
+        None => {
+            let message = "Attempt to load field address from object in another appdomain or context.";
+            Err(exceptions::throw(t, "System", "InvalidOperationException", message))
+        }
+    })
+}
+
+/// A new object of a context-bound class, not constructed yet: what the class library's activation says, as a rule a proxy.
+///
+/// # Errors
+/// What activation throws; OutOfMemoryException.
+pub fn new_context_bound(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
+    if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
+        let shown = type_object(t, ty)?;
+        let proxy = invoke::invoke(t, create, &[Slot::from_ref(shown)])?.as_ref();
+        if !proxy.is_null() {
+            return Ok(proxy);
+        }
+    }
+    object::new_instance(t, ty)
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn new_context_bound_helper(t: Thread, ty: *const Type) -> ObjRef {
+    // SAFETY: `Symbol::TypeHandle`.
+    t.run(|| new_context_bound(t, unsafe { &*ty }))
 }
 
 /// # Safety

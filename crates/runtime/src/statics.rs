@@ -1,6 +1,7 @@
 //! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
 
-use crate::thread::Thread;
+use crate::exceptions::ToManaged;
+use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
 use saki_abi::{ObjRef, RefMap};
 use saki_thread::BlockScan;
@@ -106,17 +107,20 @@ fn thread_block_number(ty: Ty) -> u32 {
     number
 }
 
-/// Address of a thread-static field for this thread.
+/// Address of a thread-static field for this thread, or of a context-static one for its context.
 ///
 /// # Errors
-/// The type's layout errors.
-pub fn thread_static_address(t: Thread, field: &'static Field) -> LoadResult<*mut u8> {
-    let offset = field.offset_bytes()? as usize;
+/// The type's layout errors; OutOfMemoryException.
+pub fn thread_static_address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
+    if field.is_context_static {
+        return crate::context_statics::address(t, field);
+    }
+    let offset = field.offset_bytes().to_managed(t)? as usize;
     let number = thread_block_number(field.owner) as usize;
     let thread = t.managed();
     let mut block = thread.static_block(number);
     if block.is_null() {
-        let layout = field.owner.static_layout()?;
+        let layout = field.owner.static_layout().to_managed(t)?;
         let scan = BlockScan::Precise(RefMap::leak(&layout.thread_ref_offsets));
         block = thread.ensure_static_block(number, layout.thread_size_bytes as usize, scan);
     }

@@ -208,15 +208,24 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
     for rid in field_range.clone() {
         let row = def.image.meta.field(rid)?;
         let is_plain_static = row.flags & (field_flags::STATIC | field_flags::LITERAL) == field_flags::STATIC;
-        let is_thread_static = is_plain_static
-            && has_attribute(def.image, Token::new(TableId::Field, rid), "System", "ThreadStaticAttribute")?;
+        let (mut is_thread_static, mut is_context_static) = (false, false);
+        if is_plain_static {
+            for row in def.image.meta.custom_attributes(Token::new(TableId::Field, rid)) {
+                match attribute_class(def.image, row?.constructor)? {
+                    Some(("System", "ThreadStaticAttribute")) => is_thread_static = true,
+                    Some(("System", "ContextStaticAttribute")) => is_context_static = true,
+                    _ => {}
+                }
+            }
+        }
         fields.push(Box::leak(Box::new(Field {
             owner: ty,
             image: def.image,
             rid,
             name: def.image.meta.string(row.name)?,
             flags: row.flags,
-            is_thread_static,
+            is_thread_static: is_thread_static || is_context_static,
+            is_context_static,
             reflection_handle: AtomicU32::new(0),
             ty: Lazy::default(),
             offset_bytes: AtomicU32::new(u32::MAX),

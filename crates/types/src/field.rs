@@ -25,6 +25,8 @@ pub struct Field {
     pub flags: u16,
     /// Marked `[ThreadStatic]`.
     pub is_thread_static: bool,
+    /// Marked `[ContextStatic]`; `is_thread_static` then too: neither is one field for all.
+    pub is_context_static: bool,
     /// GC handle of the reflection object, 0 until made.
     pub reflection_handle: AtomicU32,
     pub(crate) ty: Lazy<Ty>,

@@ -22,7 +22,7 @@ pub enum RemotingStub {
     GetField(&'static Field),
     /// `void set(object, T)`.
     SetField(&'static Field),
-    /// `T& address(object)`; for a proxy the address of a copy.
+    /// `T& address(object)`; InvalidOperationException for a proxy of an object in another context.
     FieldAddress(&'static Field),
 }
 
@@ -88,6 +88,11 @@ impl RemotingStub {
 }
 
 impl Type {
+    /// Whether objects belong to a context, so that `new` may give a proxy.
+    pub fn is_context_bound(&'static self) -> bool {
+        self.is_marshal_by_ref() && self.is_subclass_of(self.universe().context_bound()).unwrap_or(false)
+    }
+
     /// Whether instances may be transparent proxies.
     pub fn is_marshal_by_ref(&'static self) -> bool {
         !self.is_interface()

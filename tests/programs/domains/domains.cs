@@ -1,5 +1,4 @@
 // Application domains: separate statics, calls through proxies and by value, exceptions across, callbacks, unloading.
-// pending: AppDomain.CreateDomain
 using System;
 using System.Reflection;
 

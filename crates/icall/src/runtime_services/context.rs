@@ -2,7 +2,7 @@
 
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{InternalCall, Thread, context_statics};
 
 /// A context lives as long as an object refers to it: unloading needs no list of them.
 extern "C" fn register_context(t: Thread, context: ObjRef) {
@@ -10,7 +10,11 @@ extern "C" fn register_context(t: Thread, context: ObjRef) {
 }
 
 extern "C" fn release_context(t: Thread, context: ObjRef) {
-    t.run(|| non_null(t, context, "ctx"));
+    t.run(|| {
+        non_null(t, context, "ctx")?;
+        context_statics::release(t, context);
+        Ok(())
+    });
 }
 
 pub const TABLE: &[InternalCall] = &[

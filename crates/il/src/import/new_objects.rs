@@ -4,8 +4,9 @@ use super::Importer;
 use super::builder::loaded_type;
 use super::call_sites::CallSite;
 use super::kinds::{ir_type, mem_type};
-use super::stack::{Entry, Val};
-use crate::ir::{CallTarget, IrType, Op};
+use super::stack::{Effect, Entry, Val};
+use crate::ir::{CallTarget, IrType, Op, Symbol};
+use saki_abi::HelperId;
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, universe};
@@ -41,6 +42,9 @@ impl Importer<'_> {
         if owner.is_value_type() {
             return self.new_value(method, args);
         }
+        if owner.is_context_bound() {
+            return self.new_context_bound(method, args);
+        }
         // The arguments are evaluated before the object exists; what they refer to cannot change by allocating it.
         let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
         self.has_calls = true;
@@ -52,6 +56,21 @@ impl Importer<'_> {
         } else {
             self.call_direct(method, args)?;
         }
+        if self.b.current.is_some() {
+            self.push(entry);
+        }
+        Ok(())
+    }
+
+    /// What is constructed may be a proxy: the constructor's call looks.
+    fn new_context_bound(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+        self.spill(Effect::Memory)?;
+        self.has_calls = true;
+        let handle = self.b.symbol(Symbol::TypeHandle(method.owner));
+        let object = self.b.helper(HelperId::NewContextBound, vec![handle]);
+        let entry = Entry::scalar(object, IrType::Ref).with_type(method.owner).non_null();
+        args.insert(0, entry);
+        self.call_direct(method, args)?;
         if self.b.current.is_some() {
             self.push(entry);
         }

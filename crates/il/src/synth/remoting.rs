@@ -143,22 +143,16 @@ fn set_field(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<()> {
     Ok(())
 }
 
-/// The copy behind a proxy's address lives as long as the address is used: the collector finds it by the address.
 fn field_address(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<()> {
-    let ty = field.ty()?;
     let (proxy, local) = test_for_proxy(b);
     b.switch_to(local);
     let address = local_address(b, field)?;
     b.ret(Some(address));
     b.switch_to(proxy);
-    let boxed = remote_value(b, field)?;
-    let address = if ty.is_value_type() {
-        b.offset(boxed, saki_abi::object::OBJECT_HEADER_BYTES as i32)
-    } else {
-        let holder = new_object_array(b, 1)?;
-        store_element(b, holder, 0, boxed);
-        element_slot(b, holder, 0)
-    };
+    let this = b.get(LocalId(0));
+    let handle = b.symbol(Symbol::FieldHandle(field));
+    let address = required(b.call_helper(HelperId::ProxyFieldAddress, vec![this, handle]))?;
+    let address = b.offset(address, 0);
     b.ret(Some(address));
     Ok(())
 }

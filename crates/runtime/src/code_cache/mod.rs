@@ -97,9 +97,17 @@ pub fn init(cache: &Path, options: &CompilerOptions) {
     }
 }
 
-/// Where this build's files are; None when the cache is off.
+/// Where this build's files are; None when the cache is off and there is one domain.
 fn directory() -> Option<&'static Path> {
-    SETTINGS.get().map(|settings| settings.directory.as_path())
+    match SETTINGS.get() {
+        Some(settings) => Some(settings.directory.as_path()),
+        // In memory only: for the other domains of this process.
+        None => (crate::domains::count() > 1).then(|| Path::new("")),
+    }
+}
+
+fn is_on_disk() -> bool {
+    SETTINGS.get().is_some()
 }
 
 fn installed_directory() -> Option<&'static Path> {
@@ -131,7 +139,7 @@ pub struct Slot {
 
 /// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
 pub fn slot(identity: Identity) -> Option<Slot> {
-    SETTINGS.get()?;
+    directory()?;
     let (key, module) = identity.key()?;
     Some(Slot { key, module, method: identity.method() })
 }
@@ -171,7 +179,7 @@ impl Slot {
         }
         let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
         let len = bytes.len();
-        self.module.fresh.lock().insert(self.key, bytes);
+        self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
         // Relaxed: a counter; whoever crosses the limit writes.
         STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
         if KEPT_BYTES.fetch_add(len, Ordering::Relaxed) + len >= WRITE_EARLY_BYTES {
@@ -193,7 +201,7 @@ pub fn write_back() {
             continue;
         }
         let on_disk = CodeFile::open(&module.path, settings.build_key, module.id);
-        let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, body.as_slice())).collect();
+        let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, *body)).collect();
         if let Some(on_disk) = &on_disk {
             bodies.extend(on_disk.bodies().filter(|(key, _)| !fresh.contains_key(key)));
         }

@@ -9,35 +9,56 @@ use saki_types::Image;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// One module, or the machine's own thunks.
+/// One module of one domain, or the machine's own thunks.
 pub(super) struct Module {
     /// None for the machine's own thunks.
     pub image: Option<&'static Image>,
     /// MVID, and the file's length folded in.
     pub id: [u64; 2],
-    /// Of its cache file.
+    pub bodies: &'static Bodies,
+}
+
+/// The bodies of a module, which all domains that load it share.
+pub(super) struct Bodies {
+    pub id: [u64; 2],
+    /// Of the cache file.
     pub path: PathBuf,
+    /// The user's file, and the one that came with the installation; those that there are.
     files: OnceLock<Vec<CodeFile>>,
     /// Bodies compiled in this run, encoded.
-    pub fresh: Mutex<FxHashMap<Key, Vec<u8>>>,
+    pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
 }
+
+static BODIES: Mutex<Option<FxHashMap<[u64; 2], &'static Bodies>>> = Mutex::new(None);
 
 impl Module {
     fn new(image: Option<&'static Image>, id: [u64; 2], directory: &Path, name: &str) -> &'static Module {
-        let path = directory.join(format!("{name}.{}", super::FILE_EXTENSION));
-        Box::leak(Box::new(Module { image, id, path, files: OnceLock::new(), fresh: Mutex::default() }))
+        let mut table = BODIES.lock();
+        let bodies = table.get_or_insert_default().entry(id).or_insert_with(|| {
+            let path = directory.join(format!("{name}.{}", super::FILE_EXTENSION));
+            Box::leak(Box::new(Bodies { id, path, files: OnceLock::new(), fresh: Mutex::default() }))
+        });
+        Box::leak(Box::new(Module { image, id, bodies }))
     }
 
     /// The body with this key as the cache had it when it was first asked: the user's own before what came with the
-    /// installation.
+    /// installation, before what another domain had compiled.
     pub fn find(&self, key: Key) -> Option<&'static [u8]> {
-        let files = self.files.get_or_init(|| {
-            let installed = super::installed_directory().zip(self.path.file_name());
+        let bodies = self.bodies;
+        let files = bodies.files.get_or_init(|| {
+            if !super::is_on_disk() {
+                return Vec::new();
+            }
+            let installed = super::installed_directory().zip(bodies.path.file_name());
             let installed = installed.map(|(directory, name)| directory.join(name));
-            let paths = [Some(&self.path), installed.as_ref()].into_iter().flatten();
+            let paths = [Some(&bodies.path), installed.as_ref()].into_iter().flatten();
             paths.filter_map(|path| CodeFile::open(path, super::build_key(), self.id)).collect()
         });
-        files.iter().find_map(|file| file.find(key))
+        if let Some(found) = files.iter().find_map(|file| file.find(key)) {
+            return Some(found);
+        }
+        // One domain compiles each body once.
+        if crate::domains::count() < 2 { None } else { bodies.fresh.lock().get(&key).copied() }
     }
 }
 
@@ -88,9 +109,7 @@ pub(super) fn loaded(id: [u64; 2]) -> Option<&'static Image> {
 /// Of an assembly's name in the name of its cache file.
 const MAX_NAME_CHARS: usize = 80;
 
-/// All modules seen so far.
-pub(super) fn all() -> Vec<&'static Module> {
-    let table = MODULES.read();
-    let images = table.iter().flat_map(|table| table.values().copied().flatten());
-    images.chain(MACHINE.get().copied()).collect()
+/// The bodies of all modules seen so far.
+pub(super) fn all() -> Vec<&'static Bodies> {
+    BODIES.lock().iter().flat_map(|table| table.values().copied()).collect()
 }
