@@ -6,6 +6,7 @@
 //! Invariant: a run counts only if it exits with 0 and prints what the other runtimes print.
 //! Left out: micro-benchmarks inside one process, which belong to the crates.
 
+mod pauses;
 mod peers;
 mod report;
 mod svg;

@@ -1,6 +1,6 @@
-//! A bar chart as an SVG file: one group of bars a figure, each bar a runtime's time relative to a reference.
+//! Charts as SVG files: one group of bars a figure, each bar a runtime's time relative to a reference; and histograms.
 //!
-//! The scale is logarithmic, because the ratios span three orders of magnitude; the line at 1 is the reference. Left out:
+//! The scale of the bars is logarithmic, because the ratios span three orders of magnitude; the line at 1 is the reference. Left out:
 //! everything that a chart library has and this page does not need.
 
 /// One bar.
@@ -38,17 +38,22 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The chart. `series` are the names in the order of `Bar::series`, at most as many as there are colours.
-pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
-    let group_height = |group: &Group| group.bars.len() as f64 * BAR_HEIGHT + GROUP_GAP;
-    let bottom = TOP + groups.iter().map(group_height).sum::<f64>();
-    let (width, height) = (LABEL_WIDTH + PLOT_WIDTH + 60.0, bottom + 24.0);
-    let mut out = format!(
+/// The opening of a chart of this height.
+fn begin(title: &str, height: f64) -> String {
+    let width = LABEL_WIDTH + PLOT_WIDTH + 60.0;
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
          font-size=\"10\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"18\" \
          font-size=\"13\">{}</text>\n",
         escaped(title)
-    );
+    )
+}
+
+/// The chart. `series` are the names in the order of `Bar::series`, at most as many as there are colours.
+pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
+    let group_height = |group: &Group| group.bars.len() as f64 * BAR_HEIGHT + GROUP_GAP;
+    let bottom = TOP + groups.iter().map(group_height).sum::<f64>();
+    let mut out = begin(title, bottom + 24.0);
     for (index, name) in series.iter().enumerate() {
         let at = LABEL_WIDTH + index as f64 * 110.0;
         out.push_str(&format!(
@@ -93,6 +98,58 @@ pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
     out
 }
 
+/// Counts by upper bounds that are powers of two.
+pub struct Histogram {
+    pub label: String,
+    /// (upper bound in µs, how many).
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// Columns for the bounds 1 to 2^19 µs; what is longer stands in the last.
+const HISTOGRAM_COLUMNS: u32 = 20;
+const COLUMN_WIDTH: f64 = PLOT_WIDTH / HISTOGRAM_COLUMNS as f64;
+const HISTOGRAM_HEIGHT: f64 = 44.0;
+
+/// One histogram below the other, each scaled to its total.
+pub fn histogram_chart(title: &str, histograms: &[Histogram]) -> String {
+    let bottom = TOP + histograms.len() as f64 * (HISTOGRAM_HEIGHT + GROUP_GAP);
+    let mut out = begin(title, bottom + 24.0);
+    for (row, histogram) in histograms.iter().enumerate() {
+        let base = TOP + row as f64 * (HISTOGRAM_HEIGHT + GROUP_GAP) + HISTOGRAM_HEIGHT;
+        let total: u64 = histogram.buckets.iter().map(|(_, count)| count).sum();
+        out.push_str(&format!(
+            "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{} ({total})</text>\n<line x1=\"{LABEL_WIDTH}\" x2=\"{}\" \
+             y1=\"{base:.1}\" y2=\"{base:.1}\" stroke=\"#bbb\"/>\n",
+            LABEL_WIDTH - 6.0,
+            base - HISTOGRAM_HEIGHT / 2.0,
+            escaped(&histogram.label),
+            LABEL_WIDTH + PLOT_WIDTH
+        ));
+        for (bound, count) in &histogram.buckets {
+            let column = bound.max(&1).ilog2().min(HISTOGRAM_COLUMNS - 1);
+            let height = (*count as f64 / total.max(1) as f64 * HISTOGRAM_HEIGHT).max(1.0);
+            out.push_str(&format!(
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"{}\"><title>below {bound} µs: \
+                 {count}</title></rect>\n",
+                LABEL_WIDTH + f64::from(column) * COLUMN_WIDTH + 1.0,
+                base - height,
+                COLUMN_WIDTH - 2.0,
+                COLOURS[row % 2 * 2]
+            ));
+        }
+    }
+    for column in (0..HISTOGRAM_COLUMNS).step_by(2) {
+        out.push_str(&format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+            LABEL_WIDTH + (f64::from(column) + 0.5) * COLUMN_WIDTH,
+            bottom + 12.0,
+            1u64 << column
+        ));
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +161,13 @@ mod tests {
         assert!(chart.contains(&format!("width=\"{:.1}\"", x(1.0) - LABEL_WIDTH)));
         assert!(chart.contains("a&lt;b") && chart.ends_with("</svg>\n"));
         assert_eq!((x(0.0), x(1e9)), (LABEL_WIDTH, LABEL_WIDTH + PLOT_WIDTH));
+    }
+
+    #[test]
+    fn columns_are_scaled_to_their_histogram() {
+        let histogram = Histogram { label: "p".to_owned(), buckets: vec![(1, 3), (1 << 30, 1)] };
+        let chart = histogram_chart("t", &[histogram]);
+        assert!(chart.contains("p (4)"));
+        assert!(chart.contains(&format!("height=\"{:.1}\"", HISTOGRAM_HEIGHT * 0.75)));
     }
 }

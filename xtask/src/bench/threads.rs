@@ -13,7 +13,7 @@ use regex::Regex;
 
 use super::peers::Runtime;
 use super::svg::{Bar, Group, bar_chart};
-use super::{Options, Suite, compile, report, write, write_section};
+use super::{Options, Suite, compile, pauses, report, write, write_section};
 use crate::Outcome;
 use crate::process::{self, End, Job};
 
@@ -89,7 +89,11 @@ fn ratio(figure: &Figure, runtimes: &[Runtime], peer: &str) -> Option<f64> {
     Some(figure.value(position(runtimes, "saki")?)? / figure.value(position(runtimes, peer)?)?)
 }
 
-fn run_once(executable: &Path, arguments: &[&str], runtime: &Runtime) -> Result<Option<process::Finished>, String> {
+pub(super) fn run_once(
+    executable: &Path,
+    arguments: &[&str],
+    runtime: &Runtime,
+) -> Result<Option<process::Finished>, String> {
     let mut argv = runtime.argv.clone();
     argv.push(executable.display().to_string());
     argv.extend(arguments.iter().map(|&a| a.to_owned()));
@@ -212,13 +216,20 @@ fn chart(figures: &[Figure], runtimes: &[Runtime]) -> Option<String> {
     Some(bar_chart("Time relative to Mono (logarithmic; shorter is faster)", &names, &groups))
 }
 
-/// Measures and prints; with `--markdown` writes the second part of docs/benchmarks.md and its plot docs/threads.svg.
+/// Measures and prints; with `--markdown` writes the second part of docs/benchmarks.md and its plots docs/threads.svg and pauses.svg.
 /// Errors: a program does not compile. The verdict is false when a required figure was missed.
 pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
     let figures = measure(root, options, runtimes, output)?;
     let (verdicts, all_met) = verdicts(&figures, runtimes);
     let table = table(&figures, runtimes);
     print!("\n{table}\n{verdicts}");
+    let pauses = match position(runtimes, "saki") {
+        Some(saki) => pauses::measure(root, options, &runtimes[saki], output)?,
+        None => None,
+    };
+    if let Some((table, _)) = &pauses {
+        print!("\n{table}");
+    }
     if options.markdown {
         let mut page = format!(
             "## Threads, handles, locks\n\nWritten by `./x bench --suite threads --markdown` on {}: {}.\n\nWhole programs: \
@@ -236,6 +247,14 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
             page.push_str("\n![times relative to Mono](threads.svg)\n");
         }
         let _ = write!(page, "\n{table}\nRequired:\n\n{verdicts}");
+        if let Some((table, chart)) = pauses {
+            write(&root.join("docs/pauses.svg"), &chart)?;
+            let _ = write!(
+                page,
+                "\nPauses of Saki's collections, and the times from the request until the last thread had stopped (`saki \
+                 --stats`):\n\n![histograms](pauses.svg)\n\n{table}"
+            );
+        }
         write_section(&root.join("docs/benchmarks.md"), Suite::Threads, &page)?;
     }
     Ok(all_met)
