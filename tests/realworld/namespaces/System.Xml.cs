@@ -1,6 +1,4 @@
 // XmlSerializer and compiled style sheets are in programs of their own: they need types made at run time.
-// waits: Schema objects: CustomAttributeBuilder (XmlSerializer)
-// waits: Schema inference: CustomAttributeBuilder (XmlSerializer)
 // references: System.Xml System.Xml.Linq System.Runtime.Serialization
 using System;
 using System.Collections.Generic;

@@ -184,10 +184,21 @@ extern "C" fn logical_drives(t: Thread) -> ObjRef {
     t.run(|| string_array(t, &drives))
 }
 
-/// Where machine.config is: below MONO_CFG_DIR or the distribution's /etc.
+/// MONO_CFG_DIR or the distribution's /etc.
+fn configuration_directory() -> String {
+    std::env::var("MONO_CFG_DIR").unwrap_or_else(|_| "/etc".to_string())
+}
+
+/// Where machine.config is.
 extern "C" fn machine_config_path(t: Thread) -> ObjRef {
-    let directory = std::env::var("MONO_CFG_DIR").unwrap_or_else(|_| "/etc".to_string());
-    t.run(|| strings::new_string(t, &format!("{directory}/mono/4.5/machine.config")))
+    t.run(|| strings::new_string(t, &format!("{}/mono/4.5/machine.config", configuration_directory())))
+}
+
+/// What System.Web takes for the folder of the installation: that which holds the configuration's.
+extern "C" fn machine_install_directory(t: Thread) -> ObjRef {
+    let directory = configuration_directory();
+    let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
+    t.run(|| strings::new_string(t, &parent.display().to_string()))
 }
 
 extern "C" fn bundled_machine_config(_t: Thread) -> ObjRef {
@@ -239,6 +250,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Environment::internalGetHome", home as *const ()),
     ("System.Environment::GetLogicalDrivesInternal", logical_drives as *const ()),
     ("System.Environment::GetMachineConfigPath", machine_config_path as *const ()),
+    ("System.Web.Util.ICalls::GetMachineConfigPath", machine_config_path as *const ()),
+    ("System.Web.Util.ICalls::GetMachineInstallDirectory", machine_install_directory as *const ()),
     ("System.Environment::get_bundled_machine_config", bundled_machine_config as *const ()),
     ("System.Configuration.InternalConfigurationHost::get_bundled_machine_config", bundled_machine_config as *const ()),
     ("System.Configuration.InternalConfigurationHost::get_bundled_app_config", bundled_machine_config as *const ()),
