@@ -40,8 +40,8 @@ static class Native {
     [DllImport ("libc", SetLastError = true, EntryPoint = "open")] public static extern FileHandle open_safe (string p, int f);
     [DllImport ("libc")] public static extern IntPtr read (FileHandle h, byte[] b, IntPtr n);
     [DllImport ("libc")] public static extern int pipe (int[] fds);
-    [DllImport ("libpthread")] public static extern int pthread_create (out IntPtr t, IntPtr a, Start s, IntPtr x);
-    [DllImport ("libpthread")] public static extern int pthread_join (IntPtr t, out IntPtr r);
+    [DllImport ("libpthread.so.0")] public static extern int pthread_create (out IntPtr t, IntPtr a, Start s, IntPtr x);
+    [DllImport ("libpthread.so.0")] public static extern int pthread_join (IntPtr t, out IntPtr r);
     [DllImport ("libm.so.6")] public static extern double cbrt (double x);
     [DllImport ("libm.so.6")] public static extern float fmaf (float a, float b, float c);
     [DllImport ("no-such-library")] public static extern void gone ();
