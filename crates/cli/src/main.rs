@@ -6,6 +6,7 @@ mod cache_command;
 mod info;
 mod options;
 mod run_source;
+mod start_up_memory;
 mod stats;
 
 use options::{Action, Options};
@@ -15,6 +16,9 @@ use saki_runtime::vm::{self, VmOptions};
 use saki_types::Assembly;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+#[global_allocator]
+static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAllocator;
 
 /// Exit code when the command line or the program file is not usable.
 const EXIT_UNUSABLE: i32 = 2;
@@ -72,6 +76,7 @@ fn run(options: &Options) -> i32 {
         return fail(&message);
     }
     let started = std::time::Instant::now();
+    start_up_memory::prepare();
     if options.stats {
         saki_runtime::sharing_statistics::enable();
     }

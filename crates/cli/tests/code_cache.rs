@@ -331,6 +331,27 @@ fn runs_at_the_same_time_leave_whole_files() {
 }
 
 #[test]
+fn a_killed_server_has_saved() {
+    let Some(setup) = Setup::new("killed") else { return };
+    assert!(setup.compile(
+        "class Server { static void Main(string[] args) { System.Console.WriteLine(\"ready\");
+            if (args.Length == 0) System.Threading.Thread.Sleep(1000000); } }"
+    ));
+    let mut server = setup.start(&[]);
+    let started = std::time::Instant::now();
+    while setup.files().iter().filter(|file| file.extension().is_some_and(|e| e == "saki-code")).count() < 3 {
+        assert!(started.elapsed().as_secs() < 120, "nothing was saved");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    server.kill().expect("a running server");
+    server.wait().expect("it ends");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command.arg("--stats").arg(&setup.program).arg("end").env("XDG_CACHE_HOME", setup.folder.join("cache"));
+    let run = Run::of(command.env_remove("SAKI_NO_CACHE").output().expect("saki runs"));
+    assert!(run.found > 100 && run.compiled <= 5, "{} found, {} compiled", run.found, run.compiled);
+}
+
+#[test]
 fn an_unusable_directory_is_no_cache() {
     let Some(setup) = Setup::new("unusable") else { return };
     let expected = expected(&setup);

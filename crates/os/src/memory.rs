@@ -98,6 +98,14 @@ impl Reservation {
         self.protect(offset_bytes, len_bytes, Protection::ReadWrite)
     }
 
+    /// Asks for the memory of writable pages now, in one call instead of one fault for each page. Linux 5.14; elsewhere
+    /// an error, and the pages come when they are touched.
+    pub fn populate(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        let start = self.range(offset_bytes, len_bytes);
+        // SAFETY: `range` checked that the pages are ours; their contents stay.
+        check(unsafe { libc::madvise(start, len_bytes, libc::MADV_POPULATE_WRITE) })
+    }
+
     /// Gives the memory back and makes the pages untouchable.
     pub fn decommit(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
         self.discard(offset_bytes, len_bytes)?;

@@ -2,9 +2,9 @@
 //!
 //! | step | who | what |
 //! |---|---|---|
-//! | look-up | `Slot::find`, before a method is compiled | key → body of the module's files, the user's own and the installed one → names resolved → `CompiledCode` |
+//! | look-up | `Slot::find`, before a method is compiled | key → body of the module's files → names resolved → `CompiledCode` |
 //! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
-//! | writing | `write_back`, at exit or when much was kept | the file's bodies and the kept ones, into a new file, renamed |
+//! | writing | `write_back`, at exit, when much was kept, and now and then (`saver`) | the file's bodies and the kept ones, into a new file, renamed |
 //!
 //! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
 //! the directory's name and each file's header); the module's identity (likewise); the identity of every module from which
@@ -21,6 +21,7 @@ mod encode;
 mod file;
 mod key;
 mod module;
+mod saver;
 
 use decode::Refused;
 use file::CodeFile;
@@ -180,6 +181,7 @@ impl Slot {
         let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
+        saver::start();
         // Relaxed: a counter; whoever crosses the limit writes.
         STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
         if KEPT_BYTES.fetch_add(len, Ordering::Relaxed) + len >= WRITE_EARLY_BYTES {

@@ -1,0 +1,28 @@
+//! Writes what was kept while the process runs on: a server is killed, and does not come to write at exit.
+//!
+//! The thread starts with the first body that is kept, so that runs which find everything have none. It is no managed thread:
+//! collections neither stop it nor wait for it.
+
+use std::sync::Once;
+use std::time::Duration;
+
+/// After this time most programs have ended, or have compiled what a start needs.
+const FIRST_PAUSE: Duration = Duration::from_secs(3);
+/// Pauses double up to this one: writing makes the files anew.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// Starts the thread unless it runs.
+pub(super) fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        // Without a thread what was kept is written at exit.
+        let _ = std::thread::Builder::new().name("code-cache".to_owned()).spawn(|| {
+            let mut pause = FIRST_PAUSE;
+            loop {
+                std::thread::sleep(pause);
+                super::write_back();
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        });
+    });
+}
