@@ -14,11 +14,17 @@ use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, MonitorNode, WaitOutcome};
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
 use saki_sync::thin_lock::ThinLockWord;
-use saki_thread::WaitState;
+use saki_thread::{ManagedThread, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 static MONITORS: MonitorTable = MonitorTable::new();
+
+/// The current thread has attached: its compiled code takes free monitors itself.
+pub fn bind_thread(thread: &ManagedThread) {
+    // SAFETY: only the thread itself accesses the field, and it is the current one.
+    unsafe { (*thread.abi()).monitor_table = std::ptr::from_ref(&MONITORS) as usize };
+}
 
 fn lock_of(object: ObjRef) -> ObjectLock<'static> {
     // SAFETY: a non-null reference is an object; the caller's frame keeps it alive and in place.

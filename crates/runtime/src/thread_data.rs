@@ -80,6 +80,7 @@ fn attached(thread: &'static ManagedThread) {
     let data = Box::into_raw(Box::<ThreadData>::default());
     thread.runtime_data.store(data as usize, Ordering::Relaxed);
     crate::handles::bind_thread(thread);
+    crate::monitors::bind_thread(thread);
     saki_gc::bind_thread(thread);
 }
 

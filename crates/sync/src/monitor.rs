@@ -35,10 +35,10 @@ use crate::parker::ManagedParker;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-const WAITERS: u32 = 1 << 31;
-const WAKING: u32 = 1 << 30;
-const RETIRED: u32 = 1 << 29;
-const OWNER: u32 = RETIRED - 1;
+pub const WAITERS: u32 = 1 << 31;
+pub const WAKING: u32 = 1 << 30;
+pub const RETIRED: u32 = 1 << 29;
+pub const OWNER: u32 = RETIRED - 1;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
@@ -57,7 +57,7 @@ const MAX_LOSSES: u32 = 1;
 /// Exits in a row since a thread last had to queue after which a monitor gives way to the thin lock, which costs a third
 /// and on which threads can spin as well.
 #[cfg(not(loom))]
-const QUIET_EXITS: u32 = 256;
+pub const QUIET_EXITS: u32 = 256;
 #[cfg(loom)]
 const QUIET_EXITS: u32 = 1;
 
@@ -149,6 +149,16 @@ impl Default for Monitor {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// What compiled code has to know to take and leave an inflated lock that nobody competes for (`jit::lower::monitors`): the
+/// first two rows of the table above, by compare-and-swaps that are sequentially consistent there.
+#[cfg(not(loom))]
+pub mod layout {
+    pub const WORD_OFFSET: usize = std::mem::offset_of!(super::Monitor, word);
+    pub const RECURSION_OFFSET: usize = std::mem::offset_of!(super::Monitor, recursion);
+    pub const QUIET_OFFSET: usize = std::mem::offset_of!(super::Monitor, quiet);
+    pub use super::{OWNER, QUIET_EXITS, RETIRED, WAITERS, WAKING};
 }
 
 struct Deadline(Option<Instant>);

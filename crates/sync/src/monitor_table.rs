@@ -36,6 +36,18 @@ pub struct MonitorTable {
     free: Mutex<Vec<u32>>,
 }
 
+/// What compiled code has to know to find an entry. With `scaled = (index >> FIRST_BUCKET_SHIFT) + 1` and
+/// `bucket = ilog2(scaled)`, the entry is number `index + first - (first << bucket)` of the bucket whose address is at
+/// `BUCKETS_OFFSET + 8 * bucket` of the table, where `first = 1 << FIRST_BUCKET_SHIFT`.
+#[cfg(not(loom))]
+pub mod layout {
+    pub const BUCKETS_OFFSET: usize = std::mem::offset_of!(super::MonitorTable, buckets);
+    pub const FIRST_BUCKET_SHIFT: u32 = super::FIRST_BUCKET_LEN.trailing_zeros();
+    pub const ENTRY_BYTES: usize = size_of::<super::MonitorEntry>();
+    pub const MONITOR_OFFSET: usize = std::mem::offset_of!(super::MonitorEntry, monitor);
+    const _: () = assert!(super::FIRST_BUCKET_LEN.is_power_of_two() && ENTRY_BYTES.is_power_of_two());
+}
+
 impl Default for MonitorTable {
     fn default() -> Self {
         Self::new()
