@@ -42,8 +42,8 @@ pub struct ThreadAbi {
     pub eh_exception: ObjRef,
     /// The table of GC handles, whose layout is `sync::handle_table::layout`.
     pub handle_table: usize,
-    /// The table of monitors, whose layout is `sync::monitor_table::layout`.
-    pub monitor_table: usize,
+    /// The monitors, which `sync::monitor_table::layout` describes.
+    pub monitor_entries: usize,
     /// Exception dispatch: clause index within the target method.
     pub eh_target_clause: usize,
     /// Errno as captured after the last P/Invoke with SetLastError.
@@ -80,6 +80,6 @@ offsets! {
     THREAD_STACK_LIMIT_OFFSET = stack_limit;
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
     THREAD_HANDLE_TABLE_OFFSET = handle_table;
-    THREAD_MONITOR_TABLE_OFFSET = monitor_table;
+    THREAD_MONITOR_ENTRIES_OFFSET = monitor_entries;
     THREAD_TAIL_ARGS_OFFSET = tail_args;
 }

@@ -23,7 +23,7 @@ static MONITORS: MonitorTable = MonitorTable::new();
 /// The current thread has attached: its compiled code takes free monitors itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
-    unsafe { (*thread.abi()).monitor_table = std::ptr::from_ref(&MONITORS) as usize };
+    unsafe { (*thread.abi()).monitor_entries = MONITORS.entries_address() };
 }
 
 fn lock_of(object: ObjRef) -> ObjectLock<'static> {

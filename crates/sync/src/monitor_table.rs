@@ -1,19 +1,27 @@
 //! Monitors by index, as inflated sync words name them.
 //!
+//! One array in address space reserved for it; pages are used as entries are. Compiled code finds an
+//! entry by two shifts and one addition, which matters: those loads stand behind the barrier of the last compare-and-swap.
+//!
 //! Invariant: an entry never moves; index 0 is never used; an entry belongs to the object whose address it holds, and is
-//! free when that is 0. Buckets double and are installed under the free-list lock; looking up takes no lock. Left out:
-//! deciding when an object is dead or a monitor should deflate (the collector, with the world stopped).
+//! free when that is 0. Looking up takes no lock. Left out: deciding when an object is dead or a monitor should deflate (the
+//! collector, with the world stopped).
+//!
+//! Rejected: buckets that double (as the handle table has): the way to an entry was twice as long.
 
 use crate::facade::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::facade::{Mutex, lock};
 use crate::monitor::Monitor;
 use crate::thin_lock::MAX_OWNER;
 
-const FIRST_BUCKET_LEN: u32 = 64;
-const BUCKET_COUNT: usize = 18;
-/// The buckets' room; below `MAX_OWNER`, so that every index fits into a sync word.
-const MAX_INDEX: u32 = FIRST_BUCKET_LEN * ((1 << BUCKET_COUNT) - 1) - 1;
-const _: () = assert!(MAX_INDEX <= MAX_OWNER);
+/// Entries that there is room for: as many as a sync word can name, 2 GiB of address space. Less where that is not to be had.
+#[cfg(not(loom))]
+const MAX_ENTRIES: usize = MAX_OWNER as usize + 1;
+/// The least that will do.
+#[cfg(not(loom))]
+const MIN_ENTRIES: usize = 1 << 12;
+#[cfg(loom)]
+const MAX_ENTRIES: usize = 32;
 /// Retired monitors between two collections; about 200 bytes each.
 const MAX_RETIRED: u32 = 4096;
 
@@ -28,24 +36,71 @@ pub struct MonitorEntry {
 
 /// See the module header.
 pub struct MonitorTable {
-    buckets: [AtomicPtr<MonitorEntry>; BUCKET_COUNT],
-    /// Indices below this were handed out at least once.
+    /// Null before there is room.
+    entries: AtomicPtr<MonitorEntry>,
+    /// Indices below this were handed out at least once; their entries are initialised.
     used: AtomicU32,
     /// Retired monitors, whose entries the next collection frees.
     retired: AtomicU32,
-    free: Mutex<Vec<u32>>,
+    free: Mutex<Free>,
 }
 
-/// What compiled code has to know to find an entry. With `scaled = (index >> FIRST_BUCKET_SHIFT) + 1` and
-/// `bucket = ilog2(scaled)`, the entry is number `index + first - (first << bucket)` of the bucket whose address is at
-/// `BUCKETS_OFFSET + 8 * bucket` of the table, where `first = 1 << FIRST_BUCKET_SHIFT`.
+#[derive(Default)]
+struct Free {
+    indices: Vec<u32>,
+    room: Option<Room>,
+}
+
+/// The memory of the entries.
+#[cfg(not(loom))]
+struct Room(saki_os::Reservation);
+#[cfg(loom)]
+struct Room(Box<[std::mem::MaybeUninit<MonitorEntry>]>);
+
+#[cfg(not(loom))]
+impl Room {
+    fn new() -> Room {
+        let mut len = MAX_ENTRIES;
+        loop {
+            match saki_os::Reservation::reserve_writable(len * size_of::<MonitorEntry>()) {
+                Ok(reservation) => return Room(reservation),
+                Err(_) if len > MIN_ENTRIES => len /= 2,
+                Err(error) => saki_base::bug!("no address space for monitors: {error}"),
+            }
+        }
+    }
+
+    fn entries(&mut self) -> *mut MonitorEntry {
+        self.0.base().cast()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len_bytes() / size_of::<MonitorEntry>()
+    }
+}
+
+#[cfg(loom)]
+impl Room {
+    fn new() -> Room {
+        Room(Box::new_uninit_slice(MAX_ENTRIES))
+    }
+
+    fn entries(&mut self) -> *mut MonitorEntry {
+        self.0.as_mut_ptr().cast()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What compiled code has to know to find a monitor: that of entry `index` is at
+/// `entries_address() + index * ENTRY_BYTES + MONITOR_OFFSET`.
 #[cfg(not(loom))]
 pub mod layout {
-    pub const BUCKETS_OFFSET: usize = std::mem::offset_of!(super::MonitorTable, buckets);
-    pub const FIRST_BUCKET_SHIFT: u32 = super::FIRST_BUCKET_LEN.trailing_zeros();
     pub const ENTRY_BYTES: usize = size_of::<super::MonitorEntry>();
     pub const MONITOR_OFFSET: usize = std::mem::offset_of!(super::MonitorEntry, monitor);
-    const _: () = assert!(super::FIRST_BUCKET_LEN.is_power_of_two() && ENTRY_BYTES.is_power_of_two());
+    const _: () = assert!(ENTRY_BYTES.is_power_of_two());
 }
 
 impl Default for MonitorTable {
@@ -54,69 +109,75 @@ impl Default for MonitorTable {
     }
 }
 
-#[inline]
-fn place(index: u32) -> (usize, usize) {
-    let scaled = index / FIRST_BUCKET_LEN + 1;
-    let bucket = scaled.ilog2();
-    let first = FIRST_BUCKET_LEN * ((1 << bucket) - 1);
-    (bucket as usize, (index - first) as usize)
-}
-
 impl MonitorTable {
     #[cfg(not(loom))]
     pub const fn new() -> MonitorTable {
         MonitorTable {
-            buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKET_COUNT],
+            entries: AtomicPtr::new(std::ptr::null_mut()),
             used: AtomicU32::new(1),
             retired: AtomicU32::new(0),
-            free: Mutex::new(Vec::new()),
+            free: Mutex::new(Free { indices: Vec::new(), room: None }),
         }
     }
 
     #[cfg(loom)]
     pub fn new() -> MonitorTable {
         MonitorTable {
-            buckets: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
+            entries: AtomicPtr::new(std::ptr::null_mut()),
             used: AtomicU32::new(1),
             retired: AtomicU32::new(0),
-            free: Mutex::new(Vec::new()),
+            free: Mutex::new(Free::default()),
         }
     }
 
     /// The entry of an index handed out by `allocate`.
     #[inline]
     pub fn get(&self, index: u32) -> &MonitorEntry {
-        let (bucket, offset) = place(index);
-        // Acquire pairs with the Release in `allocate`.
-        let base = self.buckets[bucket].load(Ordering::Acquire);
-        assert!(!base.is_null(), "monitor index {index} was never handed out");
-        // SAFETY: the bucket has `FIRST_BUCKET_LEN << bucket` entries, `offset` is below that by `place`; never freed
-        // before the table.
-        unsafe { &*base.add(offset) }
+        // Acquire pairs with the Release in `make_room`.
+        let entries = self.entries.load(Ordering::Acquire);
+        assert!(!entries.is_null(), "monitor index {index} was never handed out");
+        // SAFETY: `allocate` has initialised the entries of the indices that it has handed out; never freed before the table.
+        unsafe { &*entries.add(index as usize) }
     }
 
     /// Takes a free entry for an object. `bug!` when all of about 2^24 are in use.
     pub fn allocate(&self, object: usize) -> u32 {
         let mut free = lock(&self.free);
-        let index = free.pop().unwrap_or_else(|| {
-            let index = self.used.load(Ordering::Relaxed);
-            if index > MAX_INDEX {
-                saki_base::bug!("more than {MAX_INDEX} inflated monitors");
-            }
-            let (bucket, _) = place(index);
-            // Relaxed: under the lock.
-            if self.buckets[bucket].load(Ordering::Relaxed).is_null() {
-                let len = (FIRST_BUCKET_LEN as usize) << bucket;
-                let entries: Box<[MonitorEntry]> = (0..len).map(|_| MonitorEntry::default()).collect();
-                // Release publishes the initialised entries.
-                self.buckets[bucket].store(Box::into_raw(entries).cast(), Ordering::Release);
-            }
-            // Release pairs with the Acquire in `for_each`: the bucket is there.
-            self.used.store(index + 1, Ordering::Release);
-            index
-        });
+        let index = match free.indices.pop() {
+            Some(index) => index,
+            None => self.add_entry(&mut free),
+        };
         drop(free);
         self.get(index).object.store(object, Ordering::Release);
+        index
+    }
+
+    /// Where entry 0 is, or would be.
+    #[cfg(not(loom))]
+    pub fn entries_address(&self) -> usize {
+        self.make_room(&mut lock(&self.free)).entries() as usize
+    }
+
+    fn make_room<'a>(&self, free: &'a mut Free) -> &'a mut Room {
+        free.room.get_or_insert_with(|| {
+            let mut room = Room::new();
+            // Release publishes the memory; pairs with the Acquire in `get`.
+            self.entries.store(room.entries(), Ordering::Release);
+            room
+        })
+    }
+
+    /// Initialises one entry more.
+    fn add_entry(&self, free: &mut Free) -> u32 {
+        let room = self.make_room(free);
+        let index = self.used.load(Ordering::Relaxed);
+        if index as usize >= room.len() {
+            saki_base::bug!("more than {} inflated monitors", room.len() - 1);
+        }
+        // SAFETY: inside the room by the check above; nobody has the index yet.
+        unsafe { room.entries().add(index as usize).write(MonitorEntry::default()) };
+        // Release pairs with the Acquire in `for_each`: the entry is initialised.
+        self.used.store(index + 1, Ordering::Release);
         index
     }
 
@@ -125,7 +186,7 @@ impl MonitorTable {
         let entry = self.get(index);
         entry.monitor.prepare(0, 0);
         entry.object.store(0, Ordering::Release);
-        lock(&self.free).push(index);
+        lock(&self.free).indices.push(index);
     }
 
     /// Whether one more monitor may be retired before the next collection.
@@ -164,13 +225,10 @@ impl MonitorTable {
 
 impl Drop for MonitorTable {
     fn drop(&mut self) {
-        for (bucket, base) in self.buckets.iter().enumerate() {
-            let base = base.load(Ordering::Acquire);
-            if !base.is_null() {
-                let len = (FIRST_BUCKET_LEN as usize) << bucket;
-                // SAFETY: made by `allocate` from a boxed slice of this length; `&mut self` excludes users.
-                drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(base, len)) });
-            }
+        let entries = self.entries.load(Ordering::Acquire);
+        for index in 1..self.used.load(Ordering::Acquire) {
+            // SAFETY: initialised by `add_entry`; `&mut self` excludes users, and the room is dropped after this.
+            unsafe { entries.add(index as usize).drop_in_place() };
         }
     }
 }
@@ -184,7 +242,6 @@ mod tests {
         let table = MonitorTable::new();
         let indices: Vec<u32> = (1..=1000).map(|o| table.allocate(o * 8)).collect();
         assert!(indices.iter().enumerate().all(|(i, x)| table.get(*x).object.load(Ordering::Relaxed) == (i + 1) * 8));
-        assert_eq!(place(MAX_INDEX).0, BUCKET_COUNT - 1);
         table.free(indices[10]);
         assert_eq!(table.in_use(), 999);
         assert_eq!(table.allocate(8), indices[10]);

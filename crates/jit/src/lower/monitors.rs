@@ -16,7 +16,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, MemFlagsData, Value, types};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_SYNC_OFFSET;
-use saki_abi::thread::{THREAD_MANAGED_ID_OFFSET, THREAD_MONITOR_TABLE_OFFSET};
+use saki_abi::thread::{THREAD_MANAGED_ID_OFFSET, THREAD_MONITOR_ENTRIES_OFFSET};
 use saki_il::ir::ValueId;
 use saki_sync::monitor::layout as monitor;
 use saki_sync::monitor_table::layout as table;
@@ -164,24 +164,11 @@ impl Lowering<'_, '_> {
     fn monitor_address(&mut self, word: Value) -> Value {
         let thread = self.thread();
         let flags = self.constant_word(MemoryKind::Thread);
-        let base = self.b.ins().load(types::I64, flags, thread, THREAD_MONITOR_TABLE_OFFSET);
+        let entries = self.b.ins().load(types::I64, flags, thread, THREAD_MONITOR_ENTRIES_OFFSET);
         let low = self.b.ins().ireduce(types::I32, word);
         let index = self.b.ins().ushr_imm_u(low, i64::from(OWNER_SHIFT));
         let index = self.b.ins().uextend(types::I64, index);
-        let scaled = self.b.ins().ushr_imm_u(index, i64::from(table::FIRST_BUCKET_SHIFT));
-        let scaled = self.b.ins().iadd_imm_s(scaled, 1);
-        let zeros = self.b.ins().clz(scaled);
-        // 63 - zeros: the result of `clz` is below 64.
-        let bucket = self.b.ins().bxor_imm_s(zeros, 63);
-        let place = self.b.ins().ishl_imm_u(bucket, 3);
-        let place = self.b.ins().iadd(base, place);
-        // Written once, by other threads; never null for an index that a word holds.
-        let entries = self.b.ins().load(types::I64, MemFlagsData::trusted(), place, table::BUCKETS_OFFSET as i32);
-        let first = self.b.ins().iconst(types::I64, 1 << table::FIRST_BUCKET_SHIFT);
-        let skipped = self.b.ins().ishl(first, bucket);
-        let offset = self.b.ins().isub(index, skipped);
-        let offset = self.b.ins().iadd_imm_s(offset, 1 << table::FIRST_BUCKET_SHIFT);
-        let offset = self.b.ins().ishl_imm_u(offset, i64::from(table::ENTRY_BYTES.trailing_zeros()));
+        let offset = self.b.ins().ishl_imm_u(index, i64::from(table::ENTRY_BYTES.trailing_zeros()));
         let entry = self.b.ins().iadd(entries, offset);
         self.b.ins().iadd_imm_s(entry, table::MONITOR_OFFSET as i64)
     }
