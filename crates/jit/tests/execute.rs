@@ -364,7 +364,6 @@ fn thin_locks_are_taken_and_left_in_line() {
     const HASH: u64 = 0xdead_beef_0000_0002;
     const MINE: u64 = 5 << 8;
     const OTHERS: u64 = 6 << 8;
-    const INFLATED: u64 = 1;
     let entries = |more: u64| more << 2;
     let mut m = Machine::new();
     for hash in [0, HASH] {
@@ -372,14 +371,14 @@ fn thin_locks_are_taken_and_left_in_line() {
         assert_eq!(enter(0), (MINE | hash, 0));
         assert_eq!(enter(MINE), (MINE | entries(1) | hash, 0));
         assert_eq!(enter(MINE | entries(62)), (MINE | entries(63) | hash, 0));
-        for not_ours in [MINE | entries(63), OTHERS, OTHERS | entries(1), MINE | INFLATED, OTHERS | INFLATED] {
+        for not_ours in [MINE | entries(63), OTHERS, OTHERS | entries(1)] {
             assert_eq!(enter(not_ours), (not_ours | hash, 1), "{not_ours:x}");
         }
         let mut exit = |word| on_sync_word(&mut m, Op::MonitorExit, word | hash);
         assert_eq!(exit(MINE), (hash, 0));
         assert_eq!(exit(MINE | entries(1)), (MINE | hash, 0));
         assert_eq!(exit(MINE | entries(63)), (MINE | entries(62) | hash, 0));
-        for not_ours in [0, OTHERS, OTHERS | entries(1), MINE | INFLATED, OTHERS | INFLATED] {
+        for not_ours in [0, OTHERS, OTHERS | entries(1)] {
             assert_eq!(exit(not_ours), (not_ours | hash, 1), "{not_ours:x}");
         }
     }
@@ -390,6 +389,41 @@ fn thin_locks_are_taken_and_left_in_line() {
     m.thread.stub_result = 0;
     assert_eq!(m.eval(&ir, &[0]), Ok(0));
     assert_eq!(m.thread.stub_result, 1, "null is the runtime's");
+}
+
+#[test]
+fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
+    use saki_sync::monitor::layout::{
+        QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING, WORD_OFFSET,
+    };
+    use saki_sync::monitor_table::layout::{ENTRY_BYTES, MONITOR_OFFSET};
+    const MONITOR: usize = 3;
+    const SYNC: u64 = (MONITOR as u64) << 8 | 1;
+    let mut m = Machine::new();
+    // Word, recursion and quiet exits of the monitor before; the same after, and the calls of the runtime.
+    let mut run = |op, before: [u32; 3]| {
+        let places = [WORD_OFFSET, RECURSION_OFFSET, QUIET_OFFSET]
+            .map(|offset| (MONITOR * ENTRY_BYTES + MONITOR_OFFSET + offset) / 4);
+        let mut entries = vec![0u32; (MONITOR + 1) * ENTRY_BYTES / 4];
+        places.iter().zip(before).for_each(|(&place, value)| entries[place] = value);
+        m.thread.monitor_entries = std::hint::black_box(&mut entries).as_mut_ptr() as usize;
+        let (sync, calls) = on_sync_word(&mut m, op, SYNC);
+        assert_eq!(sync, SYNC);
+        let entries = std::hint::black_box(&entries);
+        (places.map(|place| entries[place]), calls)
+    };
+    for flags in [0, WAITERS, WAITERS | WAKING] {
+        assert_eq!(run(Op::MonitorEnter, [flags, 0, 9]), ([flags | 5, 0, 9], 0));
+    }
+    for taken in [6, 5, 6 | WAITERS, RETIRED] {
+        assert_eq!(run(Op::MonitorEnter, [taken, 0, 0]), ([taken, 0, 0], 1), "{taken:x}");
+    }
+    for flags in [0, WAKING, WAITERS | WAKING] {
+        assert_eq!(run(Op::MonitorExit, [flags | 5, 0, 9]), ([flags, 0, 10], 0));
+    }
+    for kept in [[0, 0, 0], [6, 0, 0], [5, 1, 0], [5 | WAITERS, 0, 0], [5, 0, QUIET_EXITS - 1]] {
+        assert_eq!(run(Op::MonitorExit, kept), (kept, 1), "{kept:x?}");
+    }
 }
 
 #[test]
