@@ -3,6 +3,7 @@
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
 mod cache_command;
+mod doctor;
 mod info;
 mod options;
 mod run_source;
@@ -31,6 +32,7 @@ fn main() {
     std::mem::forget(AlternateStack::install(AlternateStack::DEFAULT_BYTES));
     std::process::exit(match options::parse() {
         Action::Info { path } => info::print(&path),
+        Action::Doctor => doctor::run(Path::new(options::DEFAULT_FRAMEWORK_ROOT)),
         Action::Run(options) => run(&options),
         Action::RunSource(command) => run_source(&command),
         Action::Cache(action) => match cache_command::run(action, Path::new(options::DEFAULT_FRAMEWORK_ROOT)) {

@@ -116,6 +116,7 @@ pub enum Action {
     Run(Box<Options>),
     RunSource(RunCommand),
     Cache(CacheAction),
+    Doctor,
     Info {
         path: PathBuf,
     },
@@ -135,6 +136,12 @@ pub fn parse() -> Action {
             {
                 return Action::Info { path: path.into() };
             }
+        }
+        Some("doctor") => {
+            return match words.next() {
+                None => Action::Doctor,
+                Some(_) => Action::Refuse("doctor: takes no arguments".to_owned()),
+            };
         }
         Some("cache") => {
             let action = words.next().and_then(|word| CacheAction::parse(word.to_str()?));

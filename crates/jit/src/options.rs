@@ -27,6 +27,8 @@ pub struct CompilerOptions {
     pub stress_poll: bool,
     /// Test aid: every reference store with a known object calls the barrier's slow path.
     pub stress_barrier: bool,
+    /// A fence behind each locked instruction, for processors on which reads pass those (`saki_os::errata`).
+    pub fence_after_atomics: bool,
     /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
 }
@@ -41,6 +43,7 @@ impl Default for CompilerOptions {
             stress_allocation: false,
             stress_poll: false,
             stress_barrier: false,
+            fence_after_atomics: false,
             host_features: true,
         }
     }

@@ -290,3 +290,17 @@ fn reference_store() {
         }"#]],
     );
 }
+
+#[test]
+fn a_fence_follows_locked_instructions_where_the_processor_needs_it() {
+    let mut ir = Ir::new("add", &[IrType::ByRef, I32], Some(I32));
+    let (addr, value) = (ir.get(0), ir.get(1));
+    let old = ir.push(Op::AtomicRmw { op: AtomicRmw::Add, addr, value, mem: MemType::I32 }, I32);
+    let old = ir.push(Op::AtomicCas { addr, expected: old, new: value, mem: MemType::I32 }, I32);
+    ir.end(Terminator::Return(Some(old)));
+    let fences = |fence_after_atomics| {
+        let options = CompilerOptions { host_features: false, fence_after_atomics, ..CompilerOptions::default() };
+        Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code.matches("fence").count()
+    };
+    assert_eq!((fences(false), fences(true)), (0, 2));
+}

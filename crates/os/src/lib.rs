@@ -7,6 +7,7 @@ pub mod build_id;
 pub mod clock;
 pub mod cpu;
 pub mod dual_mapping;
+pub mod errata;
 pub mod error;
 pub mod fault_context;
 pub mod file_map;

@@ -12,6 +12,7 @@ use crate::{code_cache, compile, finalizer, handles, helpers, stack_trace, threa
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
+use saki_os::errata::{self, LockedReads};
 use saki_thread::ThreadKind;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
 use saki_types::{Assembly, LoadError, Type, universe};
@@ -104,6 +105,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
     saki_os::membarrier::initialise();
+    errata::prepare();
     saki_gc::init(options.heap).map_err(|e| text(&e))?;
     saki_code::init().map_err(|e| text(&e))?;
     let paths = SearchPaths {
@@ -124,6 +126,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         alloc_limit_offset: saki_gc::alloc_limit_offset(),
         verify: options.verify,
         stress_poll: stress,
+        fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
         ..CompilerOptions::default()
     };
     if let Some(cache) = &options.code_cache {

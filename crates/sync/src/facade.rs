@@ -33,6 +33,13 @@ pub fn spin_hint() {
     loom::thread::yield_now();
 }
 
+/// Stands behind the locked instruction that takes a lock; see `saki_os::errata`.
+#[inline(always)]
+pub fn fence_after_lock() {
+    #[cfg(not(loom))]
+    saki_os::errata::fence_after_lock();
+}
+
 /// Locks a mutex, ignoring poison: a panic aborts the machine.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())

@@ -30,7 +30,7 @@
 
 use crate::backoff::Backoff;
 use crate::facade::atomic::{AtomicU32, Ordering};
-use crate::facade::{Mutex, lock};
+use crate::facade::{Mutex, fence_after_lock, lock};
 use crate::parker::ManagedParker;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -225,8 +225,10 @@ impl Monitor {
     fn try_acquire(&self, id: u32) -> bool {
         // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
         let seen = self.word.load(Ordering::Relaxed);
-        seen & (OWNER | RETIRED) == 0
-            && self.word.compare_exchange(seen, seen | id, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let is_taken = seen & (OWNER | RETIRED) == 0
+            && self.word.compare_exchange(seen, seen | id, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        fence_after_lock();
+        is_taken
     }
 
     /// Enters without waiting.
@@ -334,8 +336,10 @@ impl Monitor {
     fn try_acquire_woken(&self, id: u32) -> bool {
         // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
         let seen = self.word.load(Ordering::Relaxed);
-        seen & OWNER == 0
-            && self.word.compare_exchange(seen, seen & !WAKING | id, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let is_taken = seen & OWNER == 0
+            && self.word.compare_exchange(seen, seen & !WAKING | id, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        fence_after_lock();
+        is_taken
     }
 
     /// Under `queues`: acquires the free lock, or sets WAITERS on the owned one and returns `false`. Clears WAKING in
@@ -351,6 +355,7 @@ impl Monitor {
             let new = seen & keep | if is_free { id } else { WAITERS };
             // Acquire for the lock, as in `try_acquire`; the flags are ordered by the mutex.
             if self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                fence_after_lock();
                 return Ok(is_free);
             }
         }

@@ -9,7 +9,7 @@
 //! Each Acquire pairs with the Release of the unlock before it. Left out: fairness, recursion, safepoints.
 
 use crate::facade::atomic::Ordering;
-use crate::facade::spin_hint;
+use crate::facade::{fence_after_lock, spin_hint};
 use crate::wait_word::WaitWord;
 
 const FREE: u32 = 0;
@@ -48,7 +48,9 @@ impl RawLock {
     #[inline]
     pub fn try_lock(&self) -> bool {
         // Acquire pairs with `unlock`; Relaxed on failure: nothing is read.
-        self.state.atomic().compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let is_taken = self.state.atomic().compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        fence_after_lock();
+        is_taken
     }
 
     #[inline]
@@ -71,6 +73,7 @@ impl RawLock {
         while self.state.atomic().swap(CONTENDED, Ordering::Acquire) != FREE {
             self.state.wait(CONTENDED, None);
         }
+        fence_after_lock();
     }
 
     #[inline]

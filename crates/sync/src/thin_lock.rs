@@ -25,6 +25,7 @@
 //! Left out: waiting (see `monitor`, `object_lock`).
 
 use crate::facade::atomic::{AtomicUsize, Ordering};
+use crate::facade::fence_after_lock;
 
 pub const INFLATED_BIT: usize = 1;
 pub const HASHED_BIT: usize = 2;
@@ -217,7 +218,9 @@ impl ThinLockWord {
 
     #[inline]
     fn replace(&self, seen: Snapshot, new: usize, success: Ordering) -> bool {
-        self.0.compare_exchange_weak(seen.0, new, success, Ordering::Relaxed).is_ok()
+        let is_replaced = self.0.compare_exchange_weak(seen.0, new, success, Ordering::Relaxed).is_ok();
+        fence_after_lock();
+        is_replaced
     }
 }
 

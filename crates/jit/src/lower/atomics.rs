@@ -40,6 +40,7 @@ impl Lowering<'_, '_> {
             AtomicRmw::Exchange => clif::AtomicRmwOp::Xchg,
         };
         let old = self.b.ins().atomic_rmw(ty, flags, op, address, operand);
+        self.fence_after_atomic();
         if mem == MemType::Ref {
             self.barrier_after(addr, address, value)?;
         }
@@ -59,9 +60,17 @@ impl Lowering<'_, '_> {
         let operand = self.atomic_operand(new, mem, ty)?;
         let flags = self.atomic_flags(addr, address);
         let old = self.b.ins().atomic_cas(flags, address, expected, operand);
+        self.fence_after_atomic();
         if mem == MemType::Ref {
             self.barrier_after(addr, address, new)?;
         }
         self.extend_loaded(old, mem)
+    }
+
+    /// See `CompilerOptions::fence_after_atomics`.
+    pub(super) fn fence_after_atomic(&mut self) {
+        if self.options.fence_after_atomics {
+            self.b.ins().fence();
+        }
     }
 }

@@ -237,6 +237,7 @@ impl Lowering<'_, '_> {
     fn exchange_word(&mut self, lock: &LockWord, new: Value, done: ClifBlock, slow: ClifBlock) {
         let flags = MemFlagsData::trusted();
         let old = self.b.ins().atomic_cas(flags, lock.address, lock.word, new);
+        self.fence_after_atomic();
         let exchanged = self.b.ins().icmp(IntCC::Equal, old, lock.word);
         self.branch(exchanged, done, slow);
     }

@@ -1,0 +1,55 @@
+//! `saki doctor`: what Saki finds on this machine, and what it does about it. Exit code 1 when a program could not run.
+
+use saki_os::errata::{self, CpuId, LockedReads};
+use std::path::Path;
+
+/// Prints the report; the exit code.
+pub fn run(framework_root: &Path) -> i32 {
+    let mut is_well = true;
+    let mut line = |what: &str, is_good: bool, text: String| {
+        is_well &= is_good;
+        println!("{:<5}{what:<22}{text}", if is_good { "ok" } else { "BAD" });
+    };
+    line("processor", true, processor());
+    line("processors to use", true, saki_os::cpu::count().to_string());
+    line("instruction sets", true, saki_jit::host_features().join(" "));
+    line("atomic instructions", true, locked_reads(errata::locked_reads()).to_owned());
+    let corlib = framework_root.join("4.5/mscorlib.dll");
+    let found = if corlib.is_file() { corlib.display().to_string() } else { format!("{}: missing", corlib.display()) };
+    line("class library", corlib.is_file(), found);
+    match saki_code::init() {
+        Ok(()) => line("code region", true, "mapped twice (writable apart from executable)".to_owned()),
+        Err(error) => line("code region", false, error.to_string()),
+    }
+    i32::from(!is_well)
+}
+
+fn processor() -> String {
+    match CpuId::of_this_processor() {
+        Some(cpu) => {
+            let vendor = String::from_utf8_lossy(&cpu.vendor).into_owned();
+            format!("{vendor} family {} model {} stepping {}", cpu.family(), cpu.model(), cpu.signature & 0xf)
+        }
+        None => std::env::consts::ARCH.to_owned(),
+    }
+}
+
+fn locked_reads(state: LockedReads) -> &'static str {
+    match state {
+        LockedReads::Ordered => "reads stay behind locked instructions; no fence",
+        LockedReads::SingleProcessor => "reads may pass locked instructions, but there is one processor; no fence",
+        LockedReads::FixedByFirmware => "reads could pass locked instructions; the firmware prevents it; no fence",
+        LockedReads::NeedFence => {
+            "reads may pass locked instructions (AMD K8 revision E): a fence follows them in compiled code and in Saki's \
+             locks; the C library's and the collector's own are as they were built"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_missing_class_library_is_bad() {
+        assert_eq!(super::run(std::path::Path::new("/nonexistent")), 1);
+    }
+}
