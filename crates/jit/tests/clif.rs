@@ -297,7 +297,7 @@ fn a_fence_follows_locked_instructions_where_the_processor_needs_it() {
     let (addr, value) = (ir.get(0), ir.get(1));
     let old = ir.push(Op::AtomicRmw { op: AtomicRmw::Add, addr, value, mem: MemType::I32 }, I32);
     let old = ir.push(Op::AtomicCas { addr, expected: old, new: value, mem: MemType::I32 }, I32);
-    ir.end(Terminator::Return(Some(old)));
+    ir.end(Terminator::Ret(Some(old)));
     let fences = |fence_after_atomics| {
         let options = CompilerOptions { host_features: false, fence_after_atomics, ..CompilerOptions::default() };
         Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code.matches("fence").count()
