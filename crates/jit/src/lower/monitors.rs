@@ -221,6 +221,7 @@ impl Lowering<'_, '_> {
     fn exchange_monitor_word(&mut self, monitor: Value, seen: Value, new: Value, done: ClifBlock, slow: ClifBlock) {
         let address = self.displaced(monitor, monitor::WORD_OFFSET as i32);
         let old = self.b.ins().atomic_cas(MemFlagsData::trusted(), address, seen, new);
+        self.fence_after_atomic();
         let exchanged = self.b.ins().icmp(IntCC::Equal, old, seen);
         self.branch(exchanged, done, slow);
     }
