@@ -45,7 +45,7 @@ struct Lists {
 static LISTS: Mutex<Lists> =
     Mutex::new(Lists { young: Vec::new(), old: Vec::new(), detached: Vec::new(), dead: Vec::new() });
 
-/// Length of `Lists::dead`, and of `RETIRED` in batches. Hints: read without the locks.
+/// Length of `Lists::dead`. A hint: read without the lock.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// What was retired together.

@@ -1,6 +1,6 @@
 //! The current managed thread of this OS thread.
 //!
-//! Invariant: the one place where thread state is in OS thread-local storage. It is read through functions that are
+//! Invariant: the one place of this crate where thread state is in OS thread-local storage. It is read through functions that are
 //! never inlined, so that no compiler keeps the slot's address across a point where a green thread may change carriers.
 
 use crate::managed_thread::ManagedThread;
