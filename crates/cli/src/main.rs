@@ -89,6 +89,7 @@ fn run(options: &Options) -> i32 {
         dump: options.dump(),
         verify: options.verify,
         code_cache: options.code_cache(),
+        tools: options.perf.clone(),
     }) {
         Ok(t) => t,
         Err(error) => return fail(&error.to_string()),

@@ -6,6 +6,7 @@ use clap::Parser;
 use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
+use saki_runtime::vm::Request;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,11 @@ pub struct Options {
     /// Neither use nor write the code cache ($XDG_CACHE_HOME/saki or ~/.cache/saki)
     #[arg(long, env = "SAKI_NO_CACHE", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_cache: bool,
+
+    /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for `perf inject
+    /// --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
+    #[arg(long, value_name = "LIST")]
+    pub perf: Option<Request>,
 
     /// Print compile, memory and collection statistics at exit
     #[arg(long)]

@@ -17,6 +17,7 @@
 //! stubs and records are never freed.
 
 use crate::error::CodeError;
+use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
 use crate::start_map::STUB_CHUNK;
 use crate::x86_64 as arch;
@@ -211,6 +212,10 @@ fn take_slot(region: &Region) -> Result<(usize, usize), CodeError> {
         DATA_TO_STUB_CHUNK[data_chunk].store(code_chunk, Ordering::Relaxed);
         // Release: pairs with the Acquire in `map::lookup` and `record_of_stub`.
         region.chunk_kinds[code_chunk].store(STUB_CHUNK | data_chunk as u32, Ordering::Release);
+        if let Some(observer) = observer() {
+            let start = region.base + code_offset;
+            observer.stubs_placed(start..start + CHUNK_BYTES);
+        }
         let data_address = region.data_chunk(data_chunk);
         let chunk = Box::leak(Box::new(StubChunk { code_offset, data_address, next: AtomicUsize::new(0) }));
         // Release: publishes the chunk's fields.

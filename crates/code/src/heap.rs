@@ -16,6 +16,7 @@ use crate::entry;
 use crate::error::CodeError;
 use crate::info::CodeInfo;
 use crate::map;
+use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::x86_64 as arch;
@@ -113,6 +114,9 @@ pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> 
     // SAFETY: as above.
     unsafe { region.write(offset, &body) };
     saki_os::i_cache::synchronise(start..start + body.len());
+    if let Some(observer) = observer() {
+        observer.placed(info);
+    }
     map::publish(region, offset);
     Ok(info)
 }
@@ -126,6 +130,9 @@ pub unsafe fn retire(info: &CodeInfo) {
         && let Some(offset) = region.offset_of(info.start)
     {
         map::unpublish(region, offset);
+        if let Some(observer) = observer() {
+            observer.removed(info);
+        }
     }
 }
 

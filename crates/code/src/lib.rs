@@ -77,6 +77,8 @@ mod info;
 #[cfg(not(loom))]
 mod map;
 #[cfg(not(loom))]
+mod observer;
+#[cfg(not(loom))]
 mod region;
 mod start_map;
 #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -96,6 +98,8 @@ pub use imt::imt_cache_insert;
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
 #[cfg(not(loom))]
 pub use map::{contains, lookup, walks};
+#[cfg(not(loom))]
+pub use observer::{CodeObserver, chunk_of, observe};
 #[cfg(not(loom))]
 pub use region::{init, region_range};
 #[cfg(all(target_arch = "x86_64", not(loom)))]

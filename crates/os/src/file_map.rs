@@ -32,3 +32,17 @@ pub fn map_for_ever(path: &Path) -> io::Result<&'static [u8]> {
     // SAFETY: readable for `len_bytes`, never unmapped, and nobody writes to a private read-only mapping.
     Ok(unsafe { std::slice::from_raw_parts(base.cast::<u8>(), len_bytes) })
 }
+
+/// Maps the file's first page executable, for the life of the process. Nothing runs there: the mapping shows up in the record
+/// that `perf` keeps of a process, and by it the file is found.
+///
+/// # Errors
+/// That of the mapping, such as from a file system without execution.
+pub fn map_executable_page(file: &File) -> io::Result<()> {
+    let protection = libc::PROT_READ | libc::PROT_EXEC;
+    let len_bytes = crate::page_size_bytes();
+    // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+    let base =
+        unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
+    if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

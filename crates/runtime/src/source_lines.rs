@@ -6,8 +6,11 @@
 use crate::stack_trace::NO_IL_OFFSET;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_abi::position;
+use saki_code::CodeInfo;
 pub use saki_metadata::SourcePosition;
 use saki_metadata::SymbolFile;
+use saki_tools::SourceLine;
 use saki_types::{Image, Method, MethodKind};
 use std::sync::OnceLock;
 
@@ -36,4 +39,22 @@ pub fn source_position(method: &'static Method, il_offset: u32) -> Option<Source
     }
     let MethodKind::Def { image, rid } = method.kind else { return None };
     symbols_of(image)?.line(rid, il_offset)
+}
+
+/// The lines of a compiled body, those of inlined bodies where they were inlined; an entry for each change.
+pub fn lines_of(info: &CodeInfo) -> Vec<SourceLine> {
+    let mut lines: Vec<SourceLine> = Vec::new();
+    if info.method.is_null() {
+        return lines;
+    }
+    for entry in &info.il_map {
+        let method = info.inline_site(entry.il_offset).map_or(info.method, |site| site.method);
+        // SAFETY: code with a method, and inline sites, are placed with their `&'static Method`.
+        let method = unsafe { &*(method as *const Method) };
+        let Some(found) = source_position(method, position::unpack(entry.il_offset).1) else { continue };
+        if lines.last().is_none_or(|last| last.line != found.line || last.file != found.file) {
+            lines.push(SourceLine { native_offset: entry.native_offset, file: found.file, line: found.line });
+        }
+    }
+    lines
 }

@@ -8,12 +8,13 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use crate::{code_cache, compile, finalizer, handles, helpers, stack_trace, thread_data, unhandled};
+use crate::{code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, thread_data, unhandled};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
 use saki_os::errata::{self, LockedReads};
 use saki_thread::ThreadKind;
+pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
 use saki_types::{Assembly, LoadError, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
@@ -34,6 +35,8 @@ pub struct VmOptions {
     pub verify: bool,
     /// Directory of the persistent code cache; None: no cache.
     pub code_cache: Option<PathBuf>,
+    /// Profilers and debuggers to tell of code; None: what SAKI_PERF lists.
+    pub tools: Option<Request>,
 }
 
 /// Why the machine could not start or the program could not be loaded.
@@ -108,6 +111,13 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     errata::prepare();
     saki_gc::init(options.heap).map_err(|e| text(&e))?;
     saki_code::init().map_err(|e| text(&e))?;
+    let tools = match &options.tools {
+        Some(request) => request.clone(),
+        None => {
+            std::env::var("SAKI_PERF").unwrap_or_default().parse().map_err(|e| StartError(format!("SAKI_PERF: {e}")))?
+        }
+    };
+    saki_tools::install(&tools, source_lines::lines_of).map_err(|e| StartError(format!("--perf: {e}")))?;
     let paths = SearchPaths {
         mono_path: options.mono_path.clone(),
         application_base: PathBuf::new(),

@@ -22,11 +22,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("il", &["metadata", "types"]),
     ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),
+    ("tools", &["base", "os", "code"]),
     ("thread", &["abi", "os", "sync", "fiber"]),
     ("unwind", &["abi", "code", "fiber", "thread"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
     ("sched", &["thread", "fiber", "sync", "os"]),
-    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "sched"]),
+    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "sched", "tools"]),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect"]),
@@ -42,13 +43,15 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("cranelift", &["jit"]),
     ("memmap2", &["metadata"]),
     ("libloading", &["interop"]),
+    ("gimli", &["tools"]),
+    ("object", &["tools"]),
     // Raw system calls are for `os`; these others talk to the C library itself (memory protection of the code
     // heap, stacks, signals' contexts, P/Invoke symbols, errno, memory that managed code frees).
     (
         "libc",
         &[
-            "os", "code", "fiber", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "unwind", "capi",
-            "cli",
+            "os", "code", "fiber", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "tools", "unwind",
+            "capi", "cli",
         ],
     ),
 ];

@@ -1,0 +1,139 @@
+//! The ELF object that tells a debugger of the code in one chunk: `.text` (its place only, the code is where it is), symbols and
+//! `.eh_frame`.
+
+use crate::frames::{FrameShape, Frames};
+use object::elf;
+use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
+use object::{Endianness, write::Error};
+use std::ops::Range;
+
+/// A function in the object.
+pub(crate) struct Function {
+    pub range: Range<usize>,
+    pub name: Box<str>,
+    pub shape: FrameShape,
+}
+
+const ALIGNMENT_OF_FRAMES: usize = 8;
+/// The null symbol, the only local one.
+const LOCAL_SYMBOLS: u32 = 1;
+
+/// The object for these functions, sorted by address; at least one.
+pub(crate) fn object_of(functions: &[&Function]) -> Vec<u8> {
+    match write(functions) {
+        Ok(bytes) => bytes,
+        Err(error) => saki_base::bug!("an object in memory cannot be written: {error}"),
+    }
+}
+
+fn write(functions: &[&Function]) -> Result<Vec<u8>, Error> {
+    let mut frames = Frames::new(false);
+    for function in functions {
+        frames.add(function.range.start as u64, function.range.len() as u32, function.shape);
+    }
+    let frames = frames.into_section();
+    let first = functions.first().map_or(0, |function| function.range.start) as u64;
+    let end = functions.last().map_or(0, |function| function.range.end) as u64;
+
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(Endianness::Little, true, &mut bytes);
+    writer.reserve_file_header();
+    writer.reserve_null_section_index();
+    let text_name = writer.add_section_name(b".text");
+    let text = writer.reserve_section_index();
+    let frames_name = writer.add_section_name(b".eh_frame");
+    writer.reserve_section_index();
+    writer.reserve_symtab_section_index();
+    writer.reserve_strtab_section_index();
+    writer.reserve_shstrtab_section_index();
+    writer.reserve_null_symbol_index();
+    let mut names = Vec::with_capacity(functions.len());
+    for function in functions {
+        names.push(writer.add_string(function.name.as_bytes()));
+        writer.reserve_symbol_index(Some(text));
+    }
+    let frames_at = writer.reserve(frames.len(), ALIGNMENT_OF_FRAMES);
+    writer.reserve_symtab();
+    writer.reserve_strtab();
+    writer.reserve_shstrtab();
+    writer.reserve_section_headers();
+
+    writer.write_file_header(&FileHeader {
+        os_abi: elf::ELFOSABI_NONE,
+        abi_version: 0,
+        e_type: elf::ET_EXEC,
+        e_machine: elf::EM_X86_64,
+        e_entry: 0,
+        e_flags: 0,
+    })?;
+    writer.write_align(ALIGNMENT_OF_FRAMES);
+    writer.write(&frames);
+    writer.write_null_symbol();
+    for (function, name) in functions.iter().zip(names) {
+        writer.write_symbol(&Sym {
+            name: Some(name),
+            section: Some(text),
+            st_info: (elf::STB_GLOBAL << 4) + elf::STT_FUNC,
+            st_other: elf::STV_DEFAULT,
+            st_shndx: 0,
+            st_value: function.range.start as u64,
+            st_size: function.range.len() as u64,
+        });
+    }
+    writer.write_strtab();
+    writer.write_shstrtab();
+    writer.write_null_section_header();
+    let section = |name, sh_type, sh_flags, sh_addr, sh_offset, sh_size, sh_addralign| SectionHeader {
+        name: Some(name),
+        sh_type,
+        sh_flags: u64::from(sh_flags),
+        sh_addr,
+        sh_offset,
+        sh_size,
+        sh_link: 0,
+        sh_info: 0,
+        sh_addralign,
+        sh_entsize: 0,
+    };
+    let code_flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
+    writer.write_section_header(&section(text_name, elf::SHT_NOBITS, code_flags, first, 0, end - first, 16));
+    let (frames_at, frames_len) = (frames_at as u64, frames.len() as u64);
+    writer.write_section_header(&section(
+        frames_name,
+        elf::SHT_PROGBITS,
+        elf::SHF_ALLOC,
+        0,
+        frames_at,
+        frames_len,
+        ALIGNMENT_OF_FRAMES as u64,
+    ));
+    writer.write_symtab_section_header(LOCAL_SYMBOLS);
+    writer.write_strtab_section_header();
+    writer.write_shstrtab_section_header();
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::read::elf::{ElfFile64, FileHeader as _};
+    use object::{Object, ObjectSection, ObjectSymbol};
+
+    #[test]
+    fn symbols_have_absolute_addresses() {
+        let function = |start: usize, name: &str| Function {
+            range: start..start + 0x40,
+            name: name.into(),
+            shape: FrameShape::Prologue,
+        };
+        let (first, second) = (function(0x10020, "A:First ()"), function(0x10080, "A:Second (int)"));
+        let bytes = object_of(&[&first, &second]);
+        elf::FileHeader64::<Endianness>::parse(&*bytes).unwrap();
+        let file = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
+        let found: Vec<_> = file.symbols().map(|s| (s.name().unwrap(), s.address(), s.size())).collect();
+        assert_eq!(found, [("A:First ()", 0x10020, 0x40), ("A:Second (int)", 0x10080, 0x40)]);
+        let text = file.section_by_name(".text").unwrap();
+        assert_eq!((text.address(), text.size()), (0x10020, 0xa0));
+        assert!(file.section_by_name(".eh_frame").unwrap().data().unwrap().len() > 32);
+    }
+}

@@ -1,0 +1,81 @@
+//! `perf-PID.map`: a line "START SIZE NAME" for each body, numbers in hexadecimal, which `perf report` and others read.
+//!
+//! The format has no time. A body whose room is used again is therefore struck out, by newlines over its line, when the next one
+//! is put there: what the file says holds for the end of the run. Profiles of programs that make many short-lived methods
+//! need the jitdump.
+
+use crate::options::DEFAULT_DIRECTORY;
+use crate::{Body, give_up};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The file, for all threads.
+pub(crate) struct PerfMap(Mutex<Option<Lines>>);
+
+struct Lines {
+    file: File,
+    len_bytes: u64,
+    /// By start address: where the line is in the file and how long.
+    lines: FxHashMap<usize, (u64, usize)>,
+}
+
+impl PerfMap {
+    pub fn create() -> io::Result<PerfMap> {
+        let path = format!("{DEFAULT_DIRECTORY}/perf-{}.map", std::process::id());
+        let file = create_new(path.as_ref())?;
+        Ok(PerfMap(Mutex::new(Some(Lines { file, len_bytes: 0, lines: FxHashMap::default() }))))
+    }
+
+    pub fn add(&self, body: &Body) {
+        let mut guard = self.0.lock();
+        let Some(lines) = guard.as_mut() else { return };
+        if let Err(error) = lines.add(body) {
+            give_up("perf map", &error);
+            *guard = None;
+        }
+    }
+}
+
+impl Lines {
+    fn add(&mut self, body: &Body) -> io::Result<()> {
+        let line = format!("{:x} {:x} {}\n", body.start, body.len_bytes, body.name);
+        if let Some((at, len_bytes)) = self.lines.insert(body.start, (self.len_bytes, line.len())) {
+            self.file.write_all_at(&vec![b'\n'; len_bytes], at)?;
+        }
+        self.file.write_all_at(line.as_bytes(), self.len_bytes)?;
+        self.len_bytes += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// Makes a file that only this user may write. An older one of that name goes; one that another user owns is an error, not followed.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),
+        _ => {}
+    }
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path).map_err(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_in_used_room_takes_the_older_line_out() {
+        let path = std::env::temp_dir().join(format!("perf-map-test-{}", std::process::id()));
+        let mut lines = Lines { file: create_new(&path).unwrap(), len_bytes: 0, lines: FxHashMap::default() };
+        for (start, name) in [(0x1000, "first"), (0x2000, "other"), (0x1000, "second")] {
+            lines.add(&Body { start, len_bytes: 32, name, is_stubs: false }).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines, ["2000 20 other", "1000 20 second"]);
+    }
+}
