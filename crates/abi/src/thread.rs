@@ -49,6 +49,8 @@ pub struct ThreadAbi {
     /// Errno as captured after the last P/Invoke with SetLastError.
     pub last_error: i32,
     pub reserved: u32,
+    /// The `types::Universe` of the domain that the thread runs in; null: that of the first domain.
+    pub universe: *const (),
     /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). Nothing
     /// that runs in between keeps it, except the hooks that do so by saving it.
     pub tail_args: [u64; TAIL_ARGS_BYTES / 8],

@@ -129,6 +129,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .map(|dir| dir.join("mscorlib.dll"))
         .find(|path| path.is_file())
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
+    saki_types::universe::set_thread_hook(current_thread);
     saki_types::universe::init(Binder::new(paths), &corlib)?;
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {

@@ -196,6 +196,7 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
         eh_target_clause: 0,
         last_error: 0,
         reserved: 0,
+        universe: std::ptr::null(),
         tail_args: [0; saki_abi::thread::TAIL_ARGS_BYTES / 8],
     }
 }

@@ -2,8 +2,9 @@
 //! equality.
 //!
 //! Each domain has a universe of its own: nothing in one refers to another's types, so that a type, its statics and its code
-//! belong to exactly one domain. `universe()` is that of the domain in which the calling OS thread runs now; whoever lets an
-//! OS thread go on in another domain says so by `enter`.
+//! belong to exactly one domain. `universe()` is that of the domain in which the calling managed thread runs, which its
+//! `ThreadAbi` keeps; whoever lets a thread go on in another domain says so by `enter`. Threads that are not managed are in the
+//! first domain.
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::Binder;
@@ -13,10 +14,11 @@ use crate::remoting::RemotingStub;
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
 use rustc_hash::FxHashMap;
+use saki_abi::ThreadAbi;
 use saki_metadata::ElementType;
 use std::any::Any;
-use std::cell::Cell;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 /// Key of a constructed type.
@@ -45,14 +47,51 @@ pub struct Universe {
 /// That of the domain in which the process starts.
 static ROOT: OnceLock<&'static Universe> = OnceLock::new();
 
-thread_local! {
-    /// None: the root's.
-    static CURRENT: Cell<Option<&'static Universe>> = const { Cell::new(None) };
+/// Gives the calling managed thread; null when the OS thread is not attached.
+type CurrentThread = fn() -> *mut ThreadAbi;
+
+static CURRENT_THREAD: OnceLock<CurrentThread> = OnceLock::new();
+
+/// Whether there has ever been a second universe: programs of one domain need not ask who is calling.
+static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
+
+/// Says who the calling thread is. Called once, by the runtime.
+pub fn set_thread_hook(current_thread: CurrentThread) {
+    let _ = CURRENT_THREAD.set(current_thread);
 }
 
 /// The tables of the domain that the calling thread runs in; `init` must have been called.
 pub fn universe() -> &'static Universe {
-    CURRENT.get().unwrap_or_else(root)
+    // Relaxed: whoever enters a second universe got it from its maker, who set this before.
+    if HAS_SEVERAL.load(Ordering::Relaxed) { entered().unwrap_or_else(root) } else { root() }
+}
+
+/// What the calling thread has entered; None: nothing, or it is no managed thread.
+#[inline(never)]
+fn entered() -> Option<&'static Universe> {
+    let thread = CURRENT_THREAD.get()?();
+    if thread.is_null() {
+        return None;
+    }
+    // SAFETY: the calling thread's own structure; only the thread itself touches the field.
+    let entered = unsafe { (*thread).universe };
+    // SAFETY: `replace_entered` put a `&'static Universe` or null there.
+    unsafe { entered.cast::<Universe>().as_ref() }
+}
+
+/// Gives what was there before. A thread that is not managed stays in the root's.
+fn replace_entered(universe: Option<&'static Universe>) -> Option<&'static Universe> {
+    let thread = CURRENT_THREAD.get().map_or(std::ptr::null_mut(), |current| current());
+    if thread.is_null() {
+        if universe.is_some_and(|universe| universe != root()) {
+            saki_base::bug!("a thread that is not managed enters another domain");
+        }
+        return None;
+    }
+    let before = entered();
+    // SAFETY: the calling thread's own structure; only the thread itself touches the field.
+    unsafe { (*thread).universe = universe.map_or(std::ptr::null(), std::ptr::from_ref).cast() };
+    before
 }
 
 /// The tables of the domain in which the process started.
@@ -68,18 +107,18 @@ pub struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(self.before);
+        replace_entered(self.before);
     }
 }
 
 /// Makes `universe` the calling thread's until the guard is dropped.
 pub fn enter(universe: &'static Universe) -> Entered {
-    Entered { before: CURRENT.replace(Some(universe)) }
+    Entered { before: replace_entered(Some(universe)) }
 }
 
 /// Makes `universe` the calling thread's.
 pub fn set_current(universe: &'static Universe) {
-    CURRENT.set(Some(universe));
+    replace_entered(Some(universe));
 }
 
 /// Creates the first tables and loads corlib from `corlib_path`.
@@ -104,13 +143,16 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
         method_instances: RwLock::default(),
         remoting_stubs: RwLock::default(),
     }));
+    // The first one at once: there is no other thread yet that could look before it is whole.
+    if ROOT.set(universe).is_err() {
+        // Relaxed: see `universe`.
+        HAS_SEVERAL.store(true, Ordering::Relaxed);
+    }
     let _entered = enter(universe);
     let corlib: &'static Assembly = universe.binder.load_file(corlib_path)?;
     let _ = universe.corlib.set(corlib.image);
     let well_known = WellKnown::load(corlib.image)?;
     let _ = universe.well_known.set(well_known);
-    // Not before it is whole: other threads may look.
-    let _ = ROOT.set(universe);
     Ok(universe)
 }
 
