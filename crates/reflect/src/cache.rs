@@ -34,14 +34,13 @@ pub fn get_or_make(
     reflected: usize,
     make: impl FnOnce() -> Managed<ObjRef>,
 ) -> Managed<ObjRef> {
-    let dynamic = dynamic_records::find(handle);
-    if let Some(method) = dynamic {
+    if let Some(method) = dynamic_records::find(handle) {
+        // The handle may come to mean another method.
         if kind != Kind::Method {
-            // The handle may come to mean another method.
             return make();
         }
-        // A RuntimeMethodInfo has its method by address only.
-        dynamic_methods::keep(method);
+        let known = dynamic_methods::info_of(method);
+        return if known.is_null() { Ok(dynamic_methods::set_info(method, make()?)) } else { Ok(known) };
     }
     let key = (kind, handle, reflected);
     if let Some(cell) = CELLS.read().as_ref().and_then(|cells| cells.get(&key)) {

@@ -3,15 +3,16 @@
 //! A dynamic method lives while one of these holds; managed code keeps its DynamicMethod object through its delegates, through
 //! the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
-//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`; with it live the methods
-//!   that its code names;
-//! - something that is not followed has it: a RuntimeMethodInfo, a function pointer (`keep`).
+//! - the RuntimeMethodInfo that was made of it is alive (another such link);
+//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
+//! - a method that lives by one of the last two names it;
+//! - something that is not followed has it: a function pointer (`keep`).
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
-//! | young | registered since the last collection | the next collection: to old, or to detached if the object died |
-//! | old | the object has survived a collection | a full collection finds the object dead: to detached |
-//! | detached | the object is gone | a collection finds it on no stack: to dead |
+//! | young | registered since the last collection | the next collection: to old, or to detached if both objects died |
+//! | old | the object has survived a collection | a full collection finds both objects dead: to detached |
+//! | detached | the object and the RuntimeMethodInfo are gone | a collection does not see it: to dead |
 //! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
@@ -40,10 +41,19 @@ struct Lists {
     old: Vec<&'static Method>,
     detached: Vec<&'static Method>,
     dead: Vec<&'static Method>,
+    /// Those of the others that have a RuntimeMethodInfo, by whether that has survived a collection.
+    with_young_info: Vec<&'static Method>,
+    with_old_info: Vec<&'static Method>,
 }
 
-static LISTS: Mutex<Lists> =
-    Mutex::new(Lists { young: Vec::new(), old: Vec::new(), detached: Vec::new(), dead: Vec::new() });
+static LISTS: Mutex<Lists> = Mutex::new(Lists {
+    young: Vec::new(),
+    old: Vec::new(),
+    detached: Vec::new(),
+    dead: Vec::new(),
+    with_young_info: Vec::new(),
+    with_old_info: Vec::new(),
+});
 
 /// Length of `Lists::dead`. A hint: read without the lock.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -87,6 +97,25 @@ pub fn register(method: &'static Method, object: ObjRef) {
 pub fn object_of(method: &'static Method) -> ObjRef {
     // Relaxed: changed with the world stopped only. The object may be unreachable otherwise; from here on the stack has it.
     ObjRef(notes(method).object.load(Ordering::Relaxed) as *mut saki_abi::Object)
+}
+
+/// The RuntimeMethodInfo of a dynamic method; null when there is none.
+pub fn info_of(method: &'static Method) -> ObjRef {
+    // Relaxed: as in `object_of`.
+    ObjRef(notes(method).info.load(Ordering::Relaxed) as *mut saki_abi::Object)
+}
+
+/// Ties a method to a RuntimeMethodInfo that was made of it, as long as that lives. Gives the first one.
+pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
+    let mut lists = LISTS.lock();
+    let known = info_of(method);
+    if !known.is_null() {
+        return known;
+    }
+    // Relaxed: as in `register`.
+    notes(method).info.store(info.address(), Ordering::Relaxed);
+    lists.with_young_info.push(method);
+    info
 }
 
 /// Makes a dynamic method live for ever, with the methods that it names: something has it that collections do not follow.
@@ -151,21 +180,30 @@ pub(crate) fn register_with_collector() {
 /// Follows the objects and finds the dead. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { young, old, detached, dead } = &mut *lists;
-    let mut is_alive = |method: &'static Method| {
-        let object = &notes(method).object;
+    let Lists { young, old, detached, dead, with_young_info, with_old_info } = &mut *lists;
+    let mut follow = |link: &AtomicUsize| {
         // Relaxed: the world is stopped.
-        match fate_of(ObjRef(object.load(Ordering::Relaxed) as *mut saki_abi::Object)) {
+        let object = link.load(Ordering::Relaxed);
+        if object == 0 {
+            return false;
+        }
+        match fate_of(ObjRef(object as *mut saki_abi::Object)) {
             WeakFate::Alive(now) => {
-                object.store(now.address(), Ordering::Relaxed);
+                link.store(now.address(), Ordering::Relaxed);
                 true
             }
             WeakFate::Dead => {
-                object.store(0, Ordering::Relaxed);
+                link.store(0, Ordering::Relaxed);
                 false
             }
         }
     };
+    if is_full {
+        with_old_info.retain(|method| follow(&notes(method).info));
+    }
+    with_old_info.extend(with_young_info.drain(..).filter(|method| follow(&notes(method).info)));
+    // Both are followed, not only the first one that is alive.
+    let mut is_alive = |method: &'static Method| follow(&notes(method).object) | !info_of(method).is_null();
     if is_full {
         detached.extend(old.extract_if(.., |method| !is_alive(method)));
     }
@@ -177,10 +215,10 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     if detached.is_empty() {
         return;
     }
-    let seen = methods_on_stacks();
-    dead.extend(detached.extract_if(.., |method| !notes(method).is_on_stack.load(Ordering::Relaxed)));
+    let seen = methods_seen(with_old_info);
+    dead.extend(detached.extract_if(.., |method| !notes(method).is_seen.load(Ordering::Relaxed)));
     for method in seen {
-        notes(method).is_on_stack.store(false, Ordering::Relaxed);
+        notes(method).is_seen.store(false, Ordering::Relaxed);
     }
     DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
     if !dead.is_empty() {
@@ -188,10 +226,12 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     }
 }
 
-/// The dynamic methods that words of stopped threads point into, and those that these name; each is marked.
-fn methods_on_stacks() -> Vec<&'static Method> {
+/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these name; each
+/// is marked.
+fn methods_seen(with_info: &[&'static Method]) -> Vec<&'static Method> {
     let finder = Finder::lock();
     let mut seen = Vec::new();
+    with_info.iter().for_each(|method| note(method, &mut seen));
     saki_thread::for_each_thread(|thread| {
         thread.for_each_conservative_range(|range| note_words(range, &finder, &mut seen));
     });
@@ -205,7 +245,7 @@ fn methods_on_stacks() -> Vec<&'static Method> {
 
 fn note(method: &'static Method, seen: &mut Vec<&'static Method>) {
     // Relaxed: one collector thread.
-    if method.is_dynamic() && !notes(method).is_on_stack.swap(true, Ordering::Relaxed) {
+    if method.is_dynamic() && !notes(method).is_seen.swap(true, Ordering::Relaxed) {
         seen.push(method);
     }
 }

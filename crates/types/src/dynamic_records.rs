@@ -24,8 +24,10 @@ const RECORDS_PER_CHUNK: usize = CHUNK_BYTES / size_of::<Record>();
 pub struct DynamicNotes {
     /// Address of the DynamicMethod object, hidden from the roots; 0 before there is one and when it is gone.
     pub object: AtomicUsize,
-    /// Seen on a stack by the collection that runs.
-    pub is_on_stack: AtomicBool,
+    /// Address of the RuntimeMethodInfo that was made of the method, hidden from the roots; 0 without one.
+    pub info: AtomicUsize,
+    /// Seen by the collection that runs: on a stack, or named by a method that lives without its object.
+    pub is_seen: AtomicBool,
     /// Something has it that is not followed: never goes.
     pub is_kept: AtomicBool,
 }

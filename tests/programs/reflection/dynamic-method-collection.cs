@@ -62,6 +62,21 @@ static class Program
         return links;
     }
 
+    // Methods that were asked for their RuntimeMethodInfo.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static WeakReference[] ForgetShown(int count)
+    {
+        var links = new WeakReference[count];
+        for (int i = 0; i < count; i++)
+        {
+            var add = (Unary)Adding(i).CreateDelegate(typeof(Unary));
+            if (!ReferenceEquals(add.GetInvocationList()[0].Method, add.Method) || (int)add.Method.Invoke(null, new object[] { 1 }) != i + 1)
+                throw new Exception("method of a delegate");
+            links[i] = new WeakReference(add.Method);
+        }
+        return links;
+    }
+
     public static int CollectInside(int x)
     {
         Churn();
@@ -181,6 +196,11 @@ static class Program
         MethodInfo shown = Chain(1).Method;
         Churn();
         Console.WriteLine("shown: {0} {1} {2}", shown.Name, shown.Invoke(null, new object[] { 1 }), invoked.Invoke(null, new object[] { 2 }));
+
+        WeakReference[] infos = ForgetShown(2000);
+        Churn();
+        Churn();
+        Console.WriteLine("shown and collected: {0}", AliveOf(infos) < 20);
 
         long wrong = 0;
         var threads = new Thread[4];
