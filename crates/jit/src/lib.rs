@@ -16,6 +16,7 @@ mod dump;
 mod error;
 mod isa;
 mod liveness;
+mod loops;
 mod lower;
 mod options;
 mod output;

@@ -70,104 +70,105 @@ fn array_loop() {
     check(
         &sum(),
         expect![[r#"
-        ; u0:0 = Stub(Poll)
-        ; u0:1 = Stub(ThrowPending)
-              block4(v0: i64):
-                  v4 -> v0
-                  v25 -> v4
-                  v1 = iconst.i32 0
-                  v2 = iconst.i32 0
-                  jump block0
-              block0:
-        @0001     jump block1(v1, v2)  ; v1 = 0, v2 = 0
-              block1(v3: i32, v8: i32):
-        @0003     v5 = load.i32 user1 aligned region1 v4+24
-        @0004     v6 = icmp slt v3, v5
-        @0004     v7 = uextend.i32 v6
-        @0001     brif v7, block3, block2
-              block2:
-        @0001     return v8
-              block3:
-        @0009     v9 = icmp.i32 uge v3, v5
-        @0009     trapnz v9, user2
-        @000a     v10 = uextend.i64 v3
-        @000a     v11 = iconst.i64 2
-        @000a     v12 = ishl v10, v11  ; v11 = 2
-        @000a     v13 = iadd.i64 v4, v12
-        @000a     v14 = iconst.i64 32
-        @000a     v15 = iadd v13, v14  ; v14 = 32
-        @000b     v16 = load.i32 notrap aligned region0 v15
-        @000c     v17 = iadd.i32 v8, v16
-                  v26 -> v17
-        @000e     v18 = iconst.i32 1
-        @000f     v19 = iadd.i32 v3, v18  ; v18 = 1
-                  v24 -> v19
-        @0011     v20 = get_pinned_reg.i64
-        @0011     v21 = atomic_load.i32 notrap aligned region4 v20
-        @0011     brif v21, block5, block6
-              block5 cold:
-        @0011     call fn0()
-        @0011     v22 = get_pinned_reg.i64
-        @0011     v23 = load.i64 notrap aligned region4 v22+8
-        @0011     brif v23, block7, block8
-              block7 cold:
-        @0011     call fn1()
-        @0011     trap user7
-              block8 cold:
-        @0011     jump block6
-              block6:
-        @0001     jump block1(v19, v17)
-        }"#]],
+            ; u0:0 = Stub(Poll)
+            ; u0:1 = Stub(ThrowPending)
+                  block4(v0: i64):
+                      v4 -> v0
+                      v26 -> v4
+                      v1 = iconst.i32 0
+                      v2 = iconst.i32 0
+                      jump block0
+                  block0:
+            @0001     jump block1(v1, v2)  ; v1 = 0, v2 = 0
+                  block1(v3: i32, v9: i32):
+            @0003     v5 = load.i32 user1 aligned region1 v4+24
+            @0004     v6 = icmp slt v3, v5
+            @0004     v7 = uextend.i32 v6
+            @0001     v8 = icmp sge v3, v5
+            @0001     brif v8, block2, block3
+                  block2:
+            @0001     return v9
+                  block3:
+            @0009     v10 = icmp.i32 uge v3, v5
+            @0009     trapnz v10, user2
+            @000a     v11 = uextend.i64 v3
+            @000a     v12 = iconst.i64 2
+            @000a     v13 = ishl v11, v12  ; v12 = 2
+            @000a     v14 = iadd.i64 v4, v13
+            @000a     v15 = iconst.i64 32
+            @000a     v16 = iadd v14, v15  ; v15 = 32
+            @000b     v17 = load.i32 notrap aligned region0 v16
+            @000c     v18 = iadd.i32 v9, v17
+                      v27 -> v18
+            @000e     v19 = iconst.i32 1
+            @000f     v20 = iadd.i32 v3, v19  ; v19 = 1
+                      v25 -> v20
+            @0011     v21 = get_pinned_reg.i64
+            @0011     v22 = atomic_load.i32 notrap aligned region4 v21
+            @0011     brif v22, block5, block6
+                  block5 cold:
+            @0011     call fn0()
+            @0011     v23 = get_pinned_reg.i64
+            @0011     v24 = load.i64 notrap aligned region4 v23+8
+            @0011     brif v24, block7, block8
+                  block7 cold:
+            @0011     call fn1()
+            @0011     trap user7
+                  block8 cold:
+            @0011     jump block6
+                  block6:
+            @0001     jump block1(v20, v18)
+            }"#]],
     );
     check_machine_code(
         &sum(),
         expect![[r#"
-          pushq %rbp
-          unwind PushFrameRegs { offset_upward_to_caller_sp: 16 }
-          movq %rsp, %rbp
-          unwind DefineNewFrame { offset_upward_to_caller_sp: 16, offset_downward_to_clobbers: 0 }
-        block0:
-          jmp     label1
-        block1:
-          uninit  %rsi
-          xorl %esi, %esi
-          movq %rsi, %rax
-          jmp     label2
-        block2:
-          movl 0x18(%rdi), %ecx
-          cmpl %ecx, %esi
-          jl      label4; j label3
-        block3:
-          movq %rbp, %rsp
-          popq %rbp
-          retq
-        block4:
-          cmpl %ecx, %esi
-          jnb #trap=user2
-          movl %esi, %ecx
-          movl 0x20(%rdi, %rcx, 4), %ecx
-          movq    %r15, %rdx
-          movl (%rdx), %edx
-          testl %edx, %edx
-          jnz     label6; j label5
-        block5:
-          jmp     label8
-        block8:
-          leal 1(%rsi), %esi
-          leal (%rax, %rcx), %eax
-          jmp     label2
-        block6:
-          call    User(userextname0)
-          movq    %r15, %rdx
-          movq 8(%rdx), %rdx
-          testq %rdx, %rdx
-          jnz     label9; j label7
-        block7:
-          jmp     label8
-        block9:
-          call    User(userextname1)
-          ud2
-    "#]],
+              pushq %rbp
+              unwind PushFrameRegs { offset_upward_to_caller_sp: 16 }
+              movq %rsp, %rbp
+              unwind DefineNewFrame { offset_upward_to_caller_sp: 16, offset_downward_to_clobbers: 0 }
+            block0:
+              jmp     label1
+            block1:
+              uninit  %rsi
+              xorl %esi, %esi
+              movq %rsi, %rax
+              jmp     label2
+            block2:
+              movl 0x18(%rdi), %ecx
+              cmpl %ecx, %esi
+              jnl     label9; j label3
+            block3:
+              cmpl %ecx, %esi
+              jnb #trap=user2
+              movl %esi, %ecx
+              movl 0x20(%rdi, %rcx, 4), %ecx
+              movq    %r15, %rdx
+              movl (%rdx), %edx
+              testl %edx, %edx
+              jnz     label5; j label4
+            block4:
+              jmp     label7
+            block7:
+              leal 1(%rsi), %esi
+              leal (%rax, %rcx), %eax
+              jmp     label2
+            block9:
+              movq %rbp, %rsp
+              popq %rbp
+              retq
+            block5:
+              call    User(userextname0)
+              movq    %r15, %rdx
+              movq 8(%rdx), %rdx
+              testq %rdx, %rdx
+              jnz     label8; j label6
+            block6:
+              jmp     label7
+            block8:
+              call    User(userextname1)
+              ud2
+        "#]],
     );
 }
 

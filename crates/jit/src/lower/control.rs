@@ -5,7 +5,8 @@ use super::{Lowered, Lowering};
 use crate::error::CompileError;
 use crate::signatures::{self, machine_type};
 use crate::type_facts::value_layout;
-use cranelift_codegen::ir::{InstBuilder, JumpTableData, types};
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, JumpTableData, Opcode, Value, types};
 use saki_abi::HelperId;
 use saki_il::ir::{BlockId, CallSig, CallTarget, IrType, Terminator, ValueId};
 
@@ -27,9 +28,18 @@ impl Lowering<'_, '_> {
             Terminator::Jump(target) => self.jump_to(*target),
             Terminator::Brif { cond, then, otherwise } => {
                 let condition = self.value(*cond)?;
+                // Cranelift places what a branch does not go to behind it, and that should be the rest of the loop, unless it
+                // ends here.
+                let stays_by_then = self.loops.stays_by(self.flow, self.current, *then, *otherwise)
+                    && self.flow.position[then.0 as usize] > self.flow.position[self.current.0 as usize];
                 let then = self.edge(*then)?;
                 let otherwise = self.edge(*otherwise)?;
-                self.branch(condition, then, otherwise);
+                if stays_by_then {
+                    let opposite = self.complement(condition);
+                    self.branch(opposite, otherwise, then);
+                } else {
+                    self.branch(condition, then, otherwise);
+                }
                 Ok(())
             }
             Terminator::Switch { value, targets, default } => self.switch(*value, targets, *default),
@@ -58,6 +68,23 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// The opposite of a truth value.
+    fn complement(&mut self, condition: Value) -> Value {
+        let dfg = &self.b.func.dfg;
+        let made_by = |value| dfg.value_def(value).inst().map(|inst| dfg.insts[inst]);
+        let compare = match made_by(condition) {
+            Some(InstructionData::Unary { opcode: Opcode::Uextend, arg }) => made_by(arg),
+            other => other,
+        };
+        match compare {
+            Some(InstructionData::IntCompare { cond, args: [a, b], .. }) => self.b.ins().icmp(cond.complement(), a, b),
+            Some(InstructionData::FloatCompare { cond, args: [a, b], .. }) => {
+                self.b.ins().fcmp(cond.complement(), a, b)
+            }
+            _ => self.b.ins().icmp_imm_s(IntCC::Equal, condition, 0),
+        }
+    }
+
     fn switch(&mut self, value: ValueId, targets: &[BlockId], default: BlockId) -> Lowered {
         let mut value = self.value(value)?;
         if targets.is_empty() {
@@ -82,7 +109,9 @@ impl Lowering<'_, '_> {
     }
 
     fn ret(&mut self, value: Option<ValueId>) -> Lowered {
-        self.free_localloc();
+        if self.frees_localloc {
+            self.free_localloc();
+        }
         match (self.func.sig.ret, value) {
             (Some(IrType::Struct(ty)), Some(source)) => {
                 let source = self.value(source)?;
@@ -118,11 +147,8 @@ impl Lowering<'_, '_> {
             target,
             CallTarget::Direct(_) | CallTarget::Virtual { .. } | CallTarget::Interface { .. } | CallTarget::Indirect(_)
         );
-        let replaces = managed
-            && same_result
-            && self.region.is_none()
-            && self.localloc_flag.is_none()
-            && Self::fits_tail_args(sig)?;
+        let replaces =
+            managed && same_result && self.region.is_none() && !self.frees_localloc && Self::fits_tail_args(sig)?;
         if replaces {
             let prepared = self.prepare_call(target, sig, args, self.struct_result, Copies::TailArgs)?;
             match prepared.callee {
@@ -132,7 +158,9 @@ impl Lowering<'_, '_> {
             return Ok(());
         }
         let result = self.managed_call(target, sig, args, self.struct_result)?;
-        self.free_localloc();
+        if self.frees_localloc {
+            self.free_localloc();
+        }
         let result_type =
             self.func.sig.ret.filter(|_| !signatures::returns_struct(&self.func.sig)).and_then(machine_type);
         match (result_type, result) {

@@ -24,18 +24,18 @@ mod locals;
 mod memory;
 mod monitors;
 mod native;
-mod thread_statics;
 mod values;
 
 use crate::cfg::ControlFlow;
 use crate::error::CompileError;
+use crate::loops::Loops;
 use crate::options::CompilerOptions;
 use crate::signatures;
 use crate::symbols::{RelocTarget, SymbolTable};
 use cranelift_codegen::entity::packed_option::PackedOption;
 use cranelift_codegen::ir::{
     self as clif, AliasRegion, AliasRegionData, Block as ClifBlock, FuncRef, GlobalValue, InstBuilder, SigRef,
-    SourceLoc, StackSlot, Value, types,
+    SourceLoc, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -80,6 +80,7 @@ pub(crate) struct Lowering<'a, 'b> {
     b: FunctionBuilder<'b>,
     func: &'a Function,
     flow: &'a ControlFlow,
+    loops: Loops,
     options: &'a CompilerOptions,
     isa: &'a OwnedTargetIsa,
     symbols: &'a mut SymbolTable,
@@ -108,8 +109,7 @@ pub(crate) struct Lowering<'a, 'b> {
     throw_blocks: FxHashMap<PendingThrow, ClifBlock>,
     pending_throws: Vec<(PendingThrow, ClifBlock)>,
     in_flight: Vec<Option<InFlight>>,
-    /// Non-zero at run time when a `localloc` has taken memory outside the frame, which returns must free.
-    localloc_flag: Option<StackSlot>,
+    frees_localloc: bool,
 }
 
 /// Translates `func` into `target`, whose signature is set here too.
@@ -135,6 +135,7 @@ pub(crate) fn lower(
         b: FunctionBuilder::new(target, builder_context),
         func,
         flow: &flow,
+        loops: Loops::compute(func, &flow),
         options,
         isa,
         symbols,
@@ -162,7 +163,7 @@ pub(crate) fn lower(
         throw_blocks: FxHashMap::default(),
         pending_throws: Vec::new(),
         in_flight: Vec::new(),
-        localloc_flag: None,
+        frees_localloc: false,
     };
     lowering.facts.resize_with(func.blocks.len(), BlockFacts::default);
     lowering.run()?;
@@ -204,7 +205,7 @@ impl Lowering<'_, '_> {
         self.receive_tail_args()?;
         self.declare_locals()?;
         self.declare_in_flight()?;
-        self.declare_localloc();
+        self.frees_localloc = self.has_dynamic_localloc();
         self.jump_to(BlockId(0))
     }
 
@@ -284,8 +285,6 @@ impl Lowering<'_, '_> {
             }
             Op::NewObject(ty) => self.new_object(ty)?,
             Op::NewArray(ty, length) => self.new_array(ty, length)?,
-            Op::ThreadStaticAddr(field) => self.thread_static_address(field)?,
-            Op::NewString(length) => self.new_string(length)?,
             Op::CastClass(object, ty) => self.cast_class(object, ty)?,
             Op::IsInst(object, ty) => self.is_instance(object, ty)?,
             Op::Unbox(object, ty) => self.unbox(object, ty)?,
