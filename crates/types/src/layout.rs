@@ -311,31 +311,52 @@ fn is_blittable(ty: Ty) -> LoadResult<bool> {
     })
 }
 
+/// What processors move between them at a time.
+const CACHE_LINE_BYTES: u32 = 64;
+
+/// Volatile statics come last, on cache lines of their own: what many threads read in their loops (a flag to stop) should
+/// not lie where some of them write.
 fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
     let mut out = StaticLayout::default();
+    let mut volatile = Vec::new();
     for &field in ty.fields()? {
         if !field.is_static() || field.is_literal() || field.has_rva() {
             continue;
         }
-        let field_ty = field.ty()?;
-        let (size, refs) = if field.is_thread_static {
-            (&mut out.thread_size_bytes, &mut out.thread_ref_offsets)
+        if !field.is_thread_static && crate::signature::is_volatile_field(field)? {
+            volatile.push(field);
         } else {
-            (&mut out.size_bytes, &mut out.ref_offsets)
-        };
-        // Statics stay 8-aligned: a struct with references keeps them on word boundaries.
-        let at = if field_ty.is_value_type() && !field_ty.contains_references()? {
-            align_up(u64::from(*size), field_ty.value_align_bytes()?) as u32
-        } else {
-            size.next_multiple_of(8)
-        };
-        if field_ty.is_reference_type() {
-            refs.push(at);
-        } else if field_ty.is_value_type() {
-            refs.extend(field_ty.ref_offsets()?.iter().map(|o| at + o));
+            place_static(&mut out, field)?;
         }
-        field.offset_bytes.store(at, Ordering::Relaxed);
-        *size = at + field_ty.value_size_bytes()?;
+    }
+    if !volatile.is_empty() && out.size_bytes > 0 {
+        out.size_bytes += CACHE_LINE_BYTES;
+    }
+    for field in volatile {
+        place_static(&mut out, field)?;
     }
     Ok(out)
+}
+
+fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()> {
+    let field_ty = field.ty()?;
+    let (size, refs) = if field.is_thread_static {
+        (&mut out.thread_size_bytes, &mut out.thread_ref_offsets)
+    } else {
+        (&mut out.size_bytes, &mut out.ref_offsets)
+    };
+    // Statics stay 8-aligned: a struct with references keeps them on word boundaries.
+    let at = if field_ty.is_value_type() && !field_ty.contains_references()? {
+        align_up(u64::from(*size), field_ty.value_align_bytes()?) as u32
+    } else {
+        size.next_multiple_of(8)
+    };
+    if field_ty.is_reference_type() {
+        refs.push(at);
+    } else if field_ty.is_value_type() {
+        refs.extend(field_ty.ref_offsets()?.iter().map(|o| at + o));
+    }
+    field.offset_bytes.store(at, Ordering::Relaxed);
+    *size = at + field_ty.value_size_bytes()?;
+    Ok(())
 }

@@ -140,6 +140,13 @@ pub(crate) fn field_type(field: &'static Field) -> LoadResult<Ty> {
     resolve_type_sig(field.image, &sig, &context)
 }
 
+/// Whether the field's type has a required modifier of its own, which compilers write for `volatile` alone.
+pub(crate) fn is_volatile_field(field: &'static Field) -> LoadResult<bool> {
+    let row = field.image.meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    Ok(matches!(sig, saki_metadata::TypeSig::Modified { required: true, .. }))
+}
+
 /// Substitutes type and method arguments into a type written in terms of generic parameters. A method parameter stays
 /// when `method_args` is empty, a type parameter when `class_args` is.
 ///
