@@ -29,6 +29,8 @@
 //! Blocking goes only through [`Blocker`], never with `queues` locked. Left out: safe regions, object headers.
 
 use crate::backoff::Backoff;
+#[cfg(not(loom))]
+use crate::facade::atomic::AtomicUsize;
 use crate::facade::atomic::{AtomicU32, Ordering};
 use crate::facade::{Mutex, fence_after_lock, lock};
 use crate::parker::ManagedParker;
@@ -54,10 +56,11 @@ const MAX_LOSSES: u32 = 12;
 #[cfg(loom)]
 const MAX_LOSSES: u32 = 1;
 
-/// Exits in a row since a thread last had to queue after which a monitor gives way to the thin lock, which costs a third
-/// and on which threads can spin as well.
+/// Exits in a row since a thread last found another one inside, after which a monitor gives way to the thin lock, which costs
+/// less. Many, because threads that seldom find each other inside may still take a lock in turns, and a thin lock takes the
+/// object's cache line along (`has_met_contention`).
 #[cfg(not(loom))]
-pub const QUIET_EXITS: u32 = 256;
+pub const QUIET_EXITS: u32 = 4096;
 #[cfg(loom)]
 const QUIET_EXITS: u32 = 1;
 
@@ -74,6 +77,29 @@ pub struct MonitorNode {
     phase: AtomicU32,
     /// 0, or the owner's managed id when it has lost too many races. Changes under `queues`.
     starving: AtomicU32,
+    /// Addresses of objects at whose thin locks the owner last met another thread, by a hash.
+    #[cfg(not(loom))]
+    met_at: [AtomicUsize; 4],
+}
+
+impl MonitorNode {
+    /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is better
+    /// inflated at once: threads that take it in turns otherwise keep the object's cache line, and with it what else lies
+    /// there, on its way between processors. A hint: objects move.
+    #[cfg(not(loom))]
+    pub fn has_met_contention(&self, object: usize) -> bool {
+        let place = &self.met_at[(object >> 4 ^ object >> 10) % self.met_at.len()];
+        // Relaxed: only the owner uses it.
+        let is_known = place.load(Ordering::Relaxed) == object;
+        place.store(object, Ordering::Relaxed);
+        is_known
+    }
+
+    /// Models: never, which leaves the other way to inflation.
+    #[cfg(loom)]
+    pub fn has_met_contention(&self, _object: usize) -> bool {
+        false
+    }
 }
 
 /// How a wait ended, as the thread layer sees it.
@@ -140,7 +166,7 @@ pub struct Monitor {
     word: AtomicU32,
     /// Entries beyond the first; only the owner touches it.
     recursion: AtomicU32,
-    /// Exits since a thread last queued; only the owner touches it.
+    /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
     queues: Mutex<Queues>,
 }
@@ -241,6 +267,16 @@ impl Monitor {
         self.try_acquire(id)
     }
 
+    /// As `try_enter`, after another thread was found inside.
+    #[inline]
+    pub fn try_enter_again(&self, id: u32) -> bool {
+        let is_entered = self.try_enter(id);
+        if is_entered {
+            self.quiet.store(0, Ordering::Relaxed);
+        }
+        is_entered
+    }
+
     /// Enters; waits at most `timeout` (`None` = for ever). Errors: the monitor has been retired.
     pub fn enter(&self, blocker: &impl Blocker, timeout: Option<Duration>) -> Result<EnterEnd, Retired> {
         let id = blocker.managed_id();
@@ -254,9 +290,9 @@ impl Monitor {
             return Ok(EnterEnd::TimedOut);
         }
         if SPINS_BEFORE_QUEUEING {
-            let mut backoff = Backoff::new(id);
+            let mut backoff = Backoff::patient(id);
             while backoff.spin() {
-                if self.try_acquire(id) {
+                if self.try_enter_again(id) {
                     return Ok(EnterEnd::Entered);
                 }
                 if self.is_retired() {

@@ -31,12 +31,13 @@ impl<'a> ObjectLock<'a> {
         }
     }
 
-    /// Enters if that is possible at once, thin or inflated. The quick way of helpers: no blocker is needed.
+    /// Enters if that is possible at once, thin or inflated. The quick way of helpers, after compiled code has not got the
+    /// lock: no blocker is needed.
     #[inline]
     pub fn try_enter(self, id: u32) -> bool {
         match self.word.try_lock(id) {
             TryLock::Acquired => true,
-            TryLock::Inflated(index) => self.table.get(index).monitor.try_enter(id),
+            TryLock::Inflated(index) => self.table.get(index).monitor.try_enter_again(id),
             TryLock::Contended(_) | TryLock::RecursionFull(_) => false,
         }
     }
@@ -44,6 +45,7 @@ impl<'a> ObjectLock<'a> {
     #[cold]
     fn enter_slow(self, blocker: &impl Blocker, timeout: Option<Duration>) -> EnterEnd {
         let mut backoff = Backoff::new(blocker.managed_id());
+        let mut is_first_look = true;
         loop {
             match self.word.try_lock(blocker.managed_id()) {
                 TryLock::Acquired => return EnterEnd::Entered,
@@ -54,9 +56,10 @@ impl<'a> ObjectLock<'a> {
                 },
                 TryLock::Contended(_) if timeout.is_some_and(|t| t.is_zero()) => return EnterEnd::TimedOut,
                 TryLock::Contended(seen) => {
-                    if !backoff.spin() {
+                    if is_first_look && blocker.node().has_met_contention(self.object) || !backoff.spin_briefly() {
                         self.inflate(seen);
                     }
+                    is_first_look = false;
                 }
                 TryLock::RecursionFull(seen) => {
                     self.inflate(seen);

@@ -6,7 +6,6 @@ mod checks;
 mod dead;
 mod flow;
 mod leaves;
-mod owners;
 mod promote;
 #[cfg(test)]
 mod tests;
@@ -28,6 +27,5 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
         bounds::run(function);
         non_null_lengths = checks::run(function);
     }
-    owners::run(function);
     dead::run(function, &non_null_lengths);
 }

@@ -6,8 +6,8 @@
 //! hash) by failing.
 //!
 //! Inflated locks are `sync::monitor`'s, found through `sync::monitor_table`; the transitions in cold code here are the first
-//! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. Threads that outnumber the
-//! processors keep a lock inflated, and the runtime's way costs a third more. No safepoint lies between loading the sync
+//! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. Threads that contend
+//! keep a lock inflated, and the runtime's way costs a third more. No safepoint lies between loading the sync
 //! word and the compare-and-swap (see `sync::object_lock`). What the index leads to is reached through the address that it
 //! gives, which orders the loads. Left out: recursion of inflated locks, retiring monitors.
 
@@ -174,15 +174,24 @@ impl Lowering<'_, '_> {
     }
 
     /// Ends the block: to `done` with the free monitor taken, else to `slow`.
+    ///
+    /// Without a look at the word first: where another processor had it, that would fetch its cache line for reading, and the
+    /// exchange would fetch it again for writing. Flags of a free monitor are rarer, and cost a second exchange.
     fn enter_inflated(&mut self, lock: &LockWord, done: ClifBlock, slow: ClifBlock) {
         let monitor = self.monitor_address(lock.word);
-        let flags = MemFlagsData::trusted();
-        let seen = self.b.ins().load(types::I32, flags, monitor, monitor::WORD_OFFSET as i32);
-        let taken = self.b.ins().band_imm_s(seen, i64::from(monitor::OWNER | monitor::RETIRED));
-        let free = self.new_block(true);
-        self.branch(taken, slow, free);
-        self.continue_in(free);
+        let address = self.displaced(monitor, monitor::WORD_OFFSET as i32);
         let id = self.b.ins().ireduce(types::I32, lock.id);
+        let nobody = self.i32_const(0);
+        let seen = self.b.ins().atomic_cas(MemFlagsData::trusted(), address, nobody, id);
+        self.fence_after_atomic();
+        let not_taken = self.new_block(true);
+        self.branch(seen, not_taken, done);
+
+        self.continue_in(not_taken);
+        let taken = self.b.ins().band_imm_s(seen, i64::from(monitor::OWNER | monitor::RETIRED));
+        let flagged = self.new_block(true);
+        self.branch(taken, slow, flagged);
+        self.continue_in(flagged);
         let ours = self.b.ins().bor(seen, id);
         self.exchange_monitor_word(monitor, seen, ours, done, slow);
     }
