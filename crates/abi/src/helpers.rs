@@ -45,6 +45,8 @@ helpers! {
     NewObject(Ptr) -> Ref;
     /// (array vtable, element count as native int) OverflowException when negative, OutOfMemoryException when too large.
     NewSzArray(Ptr, I64) -> Ref;
+    /// (UTF-16 units) OutOfMemoryException when negative or too long.
+    NewString(I32) -> Ref;
     /// (array vtable, address of i32 arguments, their number) Lengths, or (lower bound, length) pairs when 2×rank.
     NewMultiDimArray(Ptr, Ptr, I32) -> Ref;
     /// (object, type) Null or the object; else InvalidCastException.

@@ -212,6 +212,9 @@ pub enum Symbol {
     UnboxEntry(&'static Method),
     /// Address of a static field (normal or RVA).
     StaticField(&'static Field),
+    /// Where a thread-static field is: the number of its type's block in the low half of a word, the field's offset in bytes
+    /// in the high half.
+    ThreadStaticPlace(&'static Field),
     /// Address of the type's one-byte "initialised" flag (1 = class constructor has finished or none is needed).
     ClassInitFlag(Ty),
     /// Address of a cell that holds the interned string (`ldstr`): load from it.
@@ -372,6 +375,10 @@ pub enum Op {
     NewObject(Ty),
     /// SZ array of this *array* type; length I32 or I64.
     NewArray(Ty, ValueId),
+    /// A zeroed string of so many UTF-16 units; length I32. OutOfMemoryException when negative or too long.
+    NewString(ValueId),
+    /// Address of a thread-static field for this thread, its class initialised.
+    ThreadStaticAddr(&'static Field),
     CastClass(ValueId, Ty),
     IsInst(ValueId, Ty),
     /// Address of the value inside the boxed object: NullReference/InvalidCast.

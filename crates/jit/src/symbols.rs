@@ -60,6 +60,7 @@ impl RelocTarget {
                 Symbol::NativeCell(method) => (12, address(method), 0),
                 Symbol::MarshalInfo(method, index) => (13, address(method), index),
                 Symbol::VarArgCookie(image, token) => (14, address(image), token),
+                Symbol::ThreadStaticPlace(field) => (15, address(field), 0),
             },
             RelocTarget::Stub(stub) => (64, stub as usize, 0),
             RelocTarget::HelperFunction(helper) => (65, helper as usize, 0),
@@ -82,6 +83,9 @@ impl fmt::Display for RelocTarget {
                 Symbol::MethodEntry(method) => write!(f, "entry {}", method.full_name()),
                 Symbol::UnboxEntry(method) => write!(f, "unbox {}", method.full_name()),
                 Symbol::StaticField(field) => write!(f, "static {}:{}", field.owner.full_name(), field.name),
+                Symbol::ThreadStaticPlace(field) => {
+                    write!(f, "thread static {}:{}", field.owner.full_name(), field.name)
+                }
                 Symbol::ClassInitFlag(ty) => write!(f, "initialised {}", ty.full_name()),
                 Symbol::StringLiteral(_, token) => write!(f, "string {token:#x}"),
                 Symbol::TypeObject(ty) => write!(f, "type object {}", ty.full_name()),

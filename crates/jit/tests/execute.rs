@@ -515,6 +515,23 @@ fn localloc_of_a_known_size_is_zeroed_stack() {
 }
 
 #[test]
+fn localloc_of_another_size_is_in_the_frame_when_small() {
+    let mut m = Machine::new();
+    let mut ir = Ir::new("localloc", &[I64], Some(I64));
+    let bytes = ir.get(0);
+    let p = ir.push(Op::LocAlloc { bytes, zero: true }, I64);
+    ir.ret(p);
+    let here = std::ptr::from_ref(&m).addr() as u64;
+    for small in [0, 1, 128] {
+        let address = m.eval(&ir, &[small]).unwrap();
+        assert!(address.abs_diff(here) < 1 << 20 && address.is_multiple_of(16), "{address:#x}");
+    }
+    // The helper's affair (a counter here, which the freeing at the return moves too).
+    assert_eq!(m.eval(&ir, &[129]), Ok(1));
+    assert_eq!(m.eval(&ir, &[u64::MAX]), Ok(3));
+}
+
+#[test]
 fn native_calls_pass_scalars_and_record_the_exit_frame() {
     unsafe extern "C" fn native(a: i32, b: f64, c: i64) -> f64 {
         a as f64 + b + c as f64

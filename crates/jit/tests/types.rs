@@ -111,6 +111,58 @@ fn arrays_are_allocated_in_line_when_short() {
     assert_eq!(m.eval(&ir, &[u64::from(-1i32 as u32)]), Ok(2));
 }
 
+#[test]
+fn strings_are_allocated_in_line_when_short() {
+    if !corlib() {
+        return;
+    }
+    let mut m = Machine::new();
+    let vtable = FakeVTable::new(&mut m, universe().string());
+    let (heap, _bits) = allocation_buffer(&mut m);
+    let mut ir = Ir::new("new", &[IrType::I32], Some(IrType::Ref));
+    let length = ir.get(0);
+    let string = ir.push(Op::NewString(length), IrType::Ref);
+    ir.ret(string);
+    let start = heap.as_ptr() as u64;
+    // 20 bytes in front of the characters, and a terminating zero.
+    assert_eq!(m.eval(&ir, &[0]), Ok(start));
+    assert_eq!(m.thread.alloc_cursor as u64, start + 24);
+    assert_eq!(m.eval(&ir, &[2]), Ok(start + 24));
+    assert_eq!(m.thread.alloc_cursor as u64, start + 24 + 32);
+    assert_eq!(std::hint::black_box(&heap)[3], vtable.address());
+    assert_eq!(std::hint::black_box(&heap)[5] as u32, 2);
+    // Too long, or negative: the helper's affair (a counter here).
+    assert_eq!(m.eval(&ir, &[100_000]), Ok(1));
+    assert_eq!(m.eval(&ir, &[u64::from(-1i32 as u32)]), Ok(2));
+}
+
+#[test]
+fn thread_statics_are_found_in_the_thread_s_table() {
+    if !corlib() {
+        return;
+    }
+    let mut m = Machine::new();
+    let field: &'static saki_types::Field =
+        corlib_type("System", "Version").fields().unwrap().iter().find(|f| !f.is_static()).unwrap();
+    let place = 2 | 40 << 32;
+    m.symbols.insert(format!("{:?}", RelocTarget::Symbol(Symbol::ThreadStaticPlace(field))), place);
+    m.symbols.insert(format!("{:?}", RelocTarget::Symbol(Symbol::FieldHandle(field))), 0);
+    let mut ir = Ir::new("place", &[], Some(IrType::I64));
+    let address = ir.push(Op::ThreadStaticAddr(field), IrType::I64);
+    ir.ret(address);
+    // No table, one that is too short, and one without the block: the helper's affair.
+    assert_eq!(m.eval(&ir, &[]), Ok(1));
+    let mut table = [std::ptr::null_mut::<u8>(); 3];
+    m.thread.thread_statics = table.as_mut_ptr();
+    m.thread.thread_statics_len = 2;
+    assert_eq!(m.eval(&ir, &[]), Ok(2));
+    m.thread.thread_statics_len = 3;
+    assert_eq!(m.eval(&ir, &[]), Ok(3));
+    table[2] = std::ptr::without_provenance_mut(1000);
+    std::hint::black_box(&mut table);
+    assert_eq!(m.eval(&ir, &[]), Ok(1040));
+}
+
 fn test_cast(op: fn(ValueId, Ty) -> Op, target: Ty) -> Ir {
     let mut ir = Ir::new("cast", &[IrType::Ref], Some(IrType::Ref));
     let object = ir.get(0);

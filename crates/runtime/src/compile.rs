@@ -416,6 +416,7 @@ fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
         Symbol::MethodEntry(method) => entry_address(method).to_managed(t)?,
         Symbol::UnboxEntry(method) => unbox_entry_address(method).to_managed(t)?,
         Symbol::StaticField(field) => statics::static_field_address(field).to_managed(t)? as usize,
+        Symbol::ThreadStaticPlace(field) => statics::thread_static_place(field).to_managed(t)?,
         Symbol::ClassInitFlag(ty) => ty.runtime.init_done.as_ptr() as usize,
         Symbol::StringLiteral(image, token) => strings::literal_cell(t, image, token)?.address(),
         Symbol::TypeObject(ty) => type_objects::cell_of(t, ty)?.address(),

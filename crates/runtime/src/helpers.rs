@@ -6,7 +6,9 @@
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
-use crate::{class_init, compile, delegates, hooks, local_alloc, monitors, pending, proxies, statics, type_objects};
+use crate::{
+    class_init, compile, delegates, hooks, local_alloc, monitors, pending, proxies, statics, strings, type_objects,
+};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -22,6 +24,7 @@ pub fn function_address(id: HelperId) -> usize {
     table! {
         NewObject => new_object,
         NewSzArray => new_sz_array,
+        NewString => new_string,
         NewMultiDimArray => new_multi_dim_array,
         CastClass => cast_class,
         IsInst => is_inst,
@@ -108,6 +111,10 @@ unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64)
         // SAFETY: as in `new_object`.
         object::new_sz_array_of(t, unsafe { &*vtable }, length as usize)
     })
+}
+
+unsafe extern "C" fn new_string(t: Thread, length: i32) -> ObjRef {
+    t.run(|| strings::alloc_string(t, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
 unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args: *const i32, count: i32) -> ObjRef {

@@ -107,6 +107,15 @@ fn thread_block_number(ty: Ty) -> u32 {
     number
 }
 
+/// What `Symbol::ThreadStaticPlace` stands for.
+///
+/// # Errors
+/// The type's layout errors.
+pub fn thread_static_place(field: &'static Field) -> LoadResult<usize> {
+    let offset = field.offset_bytes()? as usize;
+    Ok(offset << u32::BITS | thread_block_number(field.owner) as usize)
+}
+
 /// Address of a thread-static field for this thread, or of a context-static one for its context.
 ///
 /// # Errors

@@ -331,7 +331,7 @@ impl Importer<'_> {
             Op::ConstI32(n) => Some(n != 0),
             Op::ConstI64(n) => Some(n != 0),
             Op::Null => Some(false),
-            Op::NewObject(_) | Op::NewArray(..) | Op::LocalAddr(_) => Some(true),
+            Op::NewObject(_) | Op::NewArray(..) | Op::NewString(_) | Op::LocalAddr(_) => Some(true),
             _ => None,
         };
         match known {

@@ -214,6 +214,9 @@ impl Importer<'_> {
             self.class_init_for_field(field.owner)?;
         }
         if field.is_thread_static {
+            if !field.is_context_static {
+                return Ok(self.b.inst(Op::ThreadStaticAddr(field), IrType::I64));
+            }
             let handle = self.b.symbol(Symbol::FieldHandle(field));
             return Ok(self.b.helper(HelperId::ThreadStaticAddress, vec![handle]));
         }

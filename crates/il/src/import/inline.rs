@@ -18,6 +18,8 @@ use saki_types::{Image, LoadError, LoadResult, Method};
 pub(super) const BUDGET_BYTES: u32 = 1500;
 /// Largest body inlined without being asked for.
 const SMALL_BODY_BYTES: usize = 32;
+/// As `SMALL_BODY_BYTES`, for calls in loops.
+const LOOP_BODY_BYTES: usize = 64;
 /// As `SMALL_BODY_BYTES`, for methods that are given a value type, or work on one that is a local of the caller: inlined,
 /// its fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
@@ -52,6 +54,8 @@ impl Importer<'_> {
             AGGRESSIVE_BODY_BYTES
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES
+        } else if self.s.is_in_loop || self.s.scan.is_in_loop(self.s.offset) {
+            LOOP_BODY_BYTES
         } else {
             SMALL_BODY_BYTES
         };
@@ -121,6 +125,7 @@ impl Importer<'_> {
             self.class_init(method.owner)?;
         }
         scope.is_inlined = true;
+        scope.is_in_loop = self.s.is_in_loop || self.s.scan.is_in_loop(self.s.offset);
         let call_position = self.b.il_offset;
         if self.b.f.inline_sites.len() < position::MAX_SITES {
             self.b.f.inline_sites.push(InlineSite { method, call_position });

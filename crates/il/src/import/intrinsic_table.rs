@@ -22,6 +22,8 @@ pub(super) enum Intrinsic {
     TypeEquality(bool),
     TypeIsValueType,
     StringLength,
+    /// `FastAllocateString(int)`.
+    NewString,
     StringChar,
     ArrayLength,
     /// `GetLength` (false) or `GetLowerBound` (true) of a dimension.
@@ -119,6 +121,7 @@ fn system(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsic>>
         ("Math" | "MathF", "Round", 1) => of_float(UnOp::RoundEven),
         ("String", "get_Length", 0) => Some(I::StringLength),
         ("String", "get_Chars", 1) => Some(I::StringChar),
+        ("String", "FastAllocateString", 1) => Some(I::NewString),
         ("Type", "GetTypeFromHandle", 1) => Some(I::TypeFromHandle),
         ("Type", "op_Equality", 2) => Some(I::TypeEquality(true)),
         ("Type", "op_Inequality", 2) => Some(I::TypeEquality(false)),

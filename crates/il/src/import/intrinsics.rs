@@ -109,6 +109,12 @@ impl Importer<'_> {
                 let value = self.string_length(string, &args[0]);
                 self.push_scalar(value, IrType::I32);
             }
+            I::NewString => {
+                let length = self.value(&args[0])?;
+                let value = self.b.inst(Op::NewString(length), IrType::Ref);
+                self.has_calls = true;
+                self.push(Entry::scalar(value, IrType::Ref).exact(universe().string()).non_null());
+            }
             I::StringChar => self.string_char(&args[0], &args[1])?,
             I::ArrayLength => {
                 let array = self.value(&args[0])?;

@@ -5,7 +5,7 @@
 
 use super::stack::{Entry, Note};
 use crate::ir::IrType;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
 use saki_metadata::{EhKind, MethodBody, Token};
 use saki_types::{LoadError, LoadResult};
@@ -29,7 +29,8 @@ pub(super) struct Scan {
     pub args: Vec<VarUse>,
     pub locals: Vec<VarUse>,
     pub has_back_edge: bool,
-    back_targets: FxHashSet<u32>,
+    /// Targets of backward branches, and the last branch to each.
+    back_edges: FxHashMap<u32, u32>,
     pub ret_count: u32,
     /// Stores into memory that is not a local variable, or calls.
     pub has_side_effects: bool,
@@ -121,6 +122,11 @@ impl Scan {
         self.reached.get(offset as usize).is_some_and(|r| *r != 0)
     }
 
+    /// Whether the instruction lies between the target of a backward branch and the branch.
+    pub fn is_in_loop(&self, offset: u32) -> bool {
+        self.back_edges.iter().any(|(target, last)| (*target..=*last).contains(&offset))
+    }
+
     /// Whether the block at `offset` is entered in exactly one way.
     pub fn has_one_way_in(&self, offset: u32) -> bool {
         self.reached.get(offset as usize) == Some(&2)
@@ -130,7 +136,7 @@ impl Scan {
     /// before the block is imported, so that the target of a back edge starts with nothing known.
     pub fn joined(&self, offset: u32, entry: &Entry) -> Entry {
         let mut joined = Entry { note: Note::None, ..*entry };
-        if self.back_targets.contains(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
+        if self.back_edges.contains_key(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
             joined.ty = None;
             joined.is_exact = false;
             joined.is_non_null = false;
@@ -142,7 +148,8 @@ impl Scan {
         // A block that falls into the target has been passed already when the branch goes backward: count it as shared.
         if target <= from {
             self.has_back_edge = true;
-            self.back_targets.insert(target);
+            let last = self.back_edges.entry(target).or_insert(from);
+            *last = from.max(*last);
             self.reach(target);
         }
         self.reach(target);

@@ -61,6 +61,8 @@ pub(super) struct Scope {
     pub next_offset: u32,
     /// Inlined into another method.
     pub is_inlined: bool,
+    /// Inlined into a loop.
+    pub is_in_loop: bool,
     /// Number in `ir::position`s; 0 = the function itself, or an inlined body without a number.
     pub inline_site: u32,
     /// Inlined: locals from here on were made for this body.
@@ -95,6 +97,7 @@ impl Scope {
             offset: 0,
             next_offset: 0,
             is_inlined: false,
+            is_in_loop: false,
             inline_site: 0,
             first_own_local: 0,
         })

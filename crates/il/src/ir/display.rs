@@ -112,6 +112,8 @@ fn op(op: &Op) -> String {
             format!("call {} ({}) : {}{result}", target(t), list(args), signature(sig))
         }
         Op::NewObject(ty) => format!("new {}", ty.full_name()),
+        Op::ThreadStaticAddr(field) => format!("thread_static {}:{}", field.owner.full_name(), field.name),
+        Op::NewString(length) => format!("new string [{length}]"),
         Op::NewArray(ty, length) => format!("new {} [{length}]", ty.full_name()),
         Op::CastClass(a, ty) => format!("cast {a}, {}", ty.full_name()),
         Op::IsInst(a, ty) => format!("is_inst {a}, {}", ty.full_name()),

@@ -15,6 +15,7 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::LocalAddr(_)
         | Op::NewObject(_)
         | Op::ClassInit(_)
+        | Op::ThreadStaticAddr(_)
         | Op::Poll
         | Op::Fence
         | Op::CurrentThread
@@ -28,6 +29,7 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::NullCheck(a)
         | Op::ArrayLen(a)
         | Op::NewArray(_, a)
+        | Op::NewString(a)
         | Op::CastClass(a, _)
         | Op::IsInst(a, _)
         | Op::Unbox(a, _)

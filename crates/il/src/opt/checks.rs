@@ -194,7 +194,7 @@ impl Checks<'_> {
                 }
                 Some(self.shaped(Shape::ArrayLength(array_number)))
             }
-            Op::NewObject(_) | Op::NewArray(..) | Op::LocalAddr(_) => {
+            Op::NewObject(_) | Op::NewArray(..) | Op::NewString(_) | Op::LocalAddr(_) => {
                 let number = self.number(value);
                 self.state.non_null.insert(number);
                 if let Op::NewArray(_, length) = op {

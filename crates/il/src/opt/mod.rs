@@ -6,6 +6,7 @@ mod checks;
 mod dead;
 mod flow;
 mod leaves;
+mod owners;
 mod promote;
 #[cfg(test)]
 mod tests;
@@ -27,5 +28,6 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
         bounds::run(function);
         non_null_lengths = checks::run(function);
     }
+    owners::run(function);
     dead::run(function, &non_null_lengths);
 }

@@ -1,6 +1,6 @@
 //! The passes on small functions made by hand.
 
-use super::{bounds, checks, dead, promote};
+use super::{bounds, checks, dead, owners, promote};
 use crate::ir::{
     AliasClass, BinOp, BlockId, CallSig, CmpOp, Function, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
 };
@@ -212,4 +212,66 @@ fn a_comparison_stands_for_the_checks_behind_it() {
         insts.iter().filter(|v| matches!(function.insts[v.0 as usize].op, Op::BoundsCheck { .. })).count()
     };
     assert_eq!((checks_in(inside), checks_in(outside)), (0, 1));
+}
+
+/// Where the managed pointer of `ref T entry = ref array[i]; … entry.field = value` is set.
+#[derive(Clone, Copy, PartialEq)]
+enum PointerSet {
+    Once,
+    Twice,
+    OnOneWay,
+    AfterTheRead,
+    AddressTaken,
+}
+
+/// The owner that the store through the pointer is given.
+fn owner_of_store(set: PointerSet) -> Option<ValueId> {
+    let mut b = builder();
+    let pointer = if set == PointerSet::AddressTaken { b.memory_local(IrType::ByRef) } else { b.local(IrType::ByRef) };
+    let array = b.get(ARRAY);
+    let index = b.const_i32(1);
+    let element = b.emit(Op::ElementAddr { array, index, element_size_bytes: 24 }, IrType::ByRef);
+    let (then, join) = (b.new_block(), b.new_block());
+    if set == PointerSet::OnOneWay {
+        let cond = b.const_i32(1);
+        b.branch_if(cond, then, join);
+    } else {
+        b.jump(then);
+    }
+    b.switch_to(then);
+    if set != PointerSet::AfterTheRead {
+        b.set(pointer, element);
+    }
+    if set == PointerSet::Twice {
+        b.set(pointer, element);
+    }
+    b.jump(join);
+    b.switch_to(join);
+    let read = b.get(pointer);
+    let addr = b.offset(read, 8);
+    let value = b.get(OTHER);
+    let store = b.emit(Op::StoreRef { object: None, addr, offset: 0, value, flags: flags() }, IrType::Void);
+    if set == PointerSet::AfterTheRead {
+        b.set(pointer, element);
+    }
+    b.ret(None);
+    let mut function = b.finish();
+    owners::run(&mut function);
+    function.verify().expect("valid");
+    match function.insts[store.0 as usize].op {
+        Op::StoreRef { object, .. } => object.inspect(|owner| assert_eq!(*owner, array)),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_store_through_a_pointer_set_once_knows_its_array() {
+    assert!(owner_of_store(PointerSet::Once).is_some());
+}
+
+#[test]
+fn a_store_through_other_pointers_does_not() {
+    for set in [PointerSet::Twice, PointerSet::OnOneWay, PointerSet::AfterTheRead, PointerSet::AddressTaken] {
+        assert_eq!(owner_of_store(set), None);
+    }
 }

@@ -8,16 +8,21 @@ use crate::error::CompileError;
 use crate::type_facts::ValueLayout;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, Value, types};
-use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
+use saki_abi::object::{
+    ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET,
+};
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET, THREAD_VO_BIT_BASE_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{BlockId, Op, Symbol, ValueId};
-use saki_types::Ty;
+use saki_types::{Ty, universe};
 
 /// Objects up to this size are allocated in line; larger ones may belong elsewhere.
 const INLINE_ALLOCATION_BYTES: i64 = 8192;
+const UTF16_BYTES: i64 = 2;
 /// `localloc`s of a constant size up to this are stack slots.
 const STACK_LOCALLOC_BYTES: i64 = 4096;
+/// Room in the frame for each `localloc` of another size, used if it suffices: formatting a number needs less.
+const SMALL_LOCALLOC_BYTES: u32 = 128;
 
 impl Lowering<'_, '_> {
     pub(super) fn new_object(&mut self, ty: Ty) -> Lowered<Value> {
@@ -126,6 +131,36 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
+    pub(super) fn new_string(&mut self, length_id: ValueId) -> Lowered<Value> {
+        let ty = universe().string();
+        let vtable = self.symbol_address(Symbol::VTable(ty));
+        let length = self.value_as(length_id, types::I32)?;
+        let slow = self.new_block(true);
+        let next = self.new_block(false);
+        let small = self.new_block(false);
+        let result = self.b.append_block_param(next, types::I64);
+        // Unsigned: negative lengths are the helper's affair too.
+        let greatest_inline = (INLINE_ALLOCATION_BYTES - i64::from(STRING_CHARS_OFFSET)) / UTF16_BYTES - 1;
+        let too_long = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, length, greatest_inline);
+        self.branch(too_long, slow, small);
+        self.continue_in(small);
+        let units = self.b.ins().uextend(types::I64, length);
+        let bytes = self.b.ins().imul_imm_s(units, UTF16_BYTES);
+        // With the terminating zero, which strings always have.
+        let padded = self.b.ins().iadd_imm_s(bytes, i64::from(STRING_CHARS_OFFSET) + UTF16_BYTES + 7);
+        let size = self.b.ins().band_imm_s(padded, -8);
+        let string = self.bump(size, vtable, slow);
+        let flags = self.trusted(MemoryKind::Length);
+        self.b.ins().store(flags, length, string, STRING_LENGTH_OFFSET);
+        self.jump_clif(next, &[string]);
+        self.continue_in(slow);
+        let string = self.call_helper(HelperId::NewString, &[length]).expect("NewString has a result");
+        self.jump_clif(next, &[string]);
+        self.continue_in(next);
+        self.note_not_null(result);
+        Ok(result)
+    }
+
     pub(super) fn localloc(&mut self, bytes_id: ValueId, zero: bool) -> Lowered<Value> {
         if let Some(bytes) = self.constant(bytes_id)
             && (0..=STACK_LOCALLOC_BYTES).contains(&bytes)
@@ -141,12 +176,51 @@ impl Lowering<'_, '_> {
         }
         let bytes = self.value(bytes_id)?;
         let bytes = if self.type_of(bytes) == types::I32 { self.b.ins().uextend(types::I64, bytes) } else { bytes };
-        let frame = self.b.ins().get_frame_pointer(types::I64);
-        Ok(self.call_helper(HelperId::LocAlloc, &[bytes, frame]).expect("LocAlloc has a result"))
+        if self.in_loop(self.current) {
+            return Ok(self.localloc_outside(bytes));
+        }
+        // Small ones get a room of the frame.
+        let layout = ValueLayout { size_bytes: SMALL_LOCALLOC_BYTES, align_bytes: 16 };
+        let slot = self.slot(layout);
+        let (small, large, next) = (self.new_block(false), self.new_block(true), self.new_block(false));
+        let result = self.b.append_block_param(next, types::I64);
+        let is_large = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, bytes, i64::from(SMALL_LOCALLOC_BYTES));
+        self.branch(is_large, large, small);
+        self.continue_in(small);
+        let address = self.b.ins().stack_addr(types::I64, slot, 0);
+        if zero {
+            self.zero_memory(address, layout);
+        }
+        self.jump_clif(next, &[address]);
+        self.continue_in(large);
+        let address = self.localloc_outside(bytes);
+        self.jump_clif(next, &[address]);
+        self.continue_in(next);
+        Ok(result)
     }
 
-    /// Whether some `localloc` takes memory outside the frame, which returns must free.
-    pub(super) fn has_dynamic_localloc(&self) -> bool {
+    /// Zeroed memory that returns must free.
+    fn localloc_outside(&mut self, bytes: Value) -> Value {
+        if let Some(flag) = self.localloc_flag {
+            let one = self.i64_const(1);
+            self.store_slot(flag, one);
+        }
+        let frame = self.b.ins().get_frame_pointer(types::I64);
+        self.call_helper(HelperId::LocAlloc, &[bytes, frame]).expect("LocAlloc has a result")
+    }
+
+    /// Before the body: the word that says whether there is memory outside the frame.
+    pub(super) fn declare_localloc(&mut self) {
+        if self.has_dynamic_localloc() {
+            let flag = self.slot(ValueLayout { size_bytes: 8, align_bytes: 8 });
+            let zero = self.i64_const(0);
+            self.store_slot(flag, zero);
+            self.localloc_flag = Some(flag);
+        }
+    }
+
+    /// Whether some `localloc` may take memory outside the frame.
+    fn has_dynamic_localloc(&self) -> bool {
         self.flow.order.iter().any(|&block| {
             self.func.blocks[block.0 as usize].insts.iter().any(|inst| match self.func.insts.get(inst.0 as usize) {
                 Some(inst) => match inst.op {
@@ -161,9 +235,17 @@ impl Lowering<'_, '_> {
         })
     }
 
+    /// Before a return.
     pub(super) fn free_localloc(&mut self) {
+        let Some(flag) = self.localloc_flag else { return };
+        let (free, next) = (self.new_block(true), self.new_block(false));
+        let is_set = self.load_slot(flag);
+        self.branch(is_set, free, next);
+        self.continue_in(free);
         let frame = self.b.ins().get_frame_pointer(types::I64);
         self.call_helper_nothrow(HelperId::LocFree, &[frame]);
+        self.jump_clif(next, &[]);
+        self.continue_in(next);
     }
 
     /// Whether control can come back to `block`.

@@ -109,9 +109,7 @@ impl Lowering<'_, '_> {
     }
 
     fn ret(&mut self, value: Option<ValueId>) -> Lowered {
-        if self.frees_localloc {
-            self.free_localloc();
-        }
+        self.free_localloc();
         match (self.func.sig.ret, value) {
             (Some(IrType::Struct(ty)), Some(source)) => {
                 let source = self.value(source)?;
@@ -147,8 +145,11 @@ impl Lowering<'_, '_> {
             target,
             CallTarget::Direct(_) | CallTarget::Virtual { .. } | CallTarget::Interface { .. } | CallTarget::Indirect(_)
         );
-        let replaces =
-            managed && same_result && self.region.is_none() && !self.frees_localloc && Self::fits_tail_args(sig)?;
+        let replaces = managed
+            && same_result
+            && self.region.is_none()
+            && self.localloc_flag.is_none()
+            && Self::fits_tail_args(sig)?;
         if replaces {
             let prepared = self.prepare_call(target, sig, args, self.struct_result, Copies::TailArgs)?;
             match prepared.callee {
@@ -158,9 +159,7 @@ impl Lowering<'_, '_> {
             return Ok(());
         }
         let result = self.managed_call(target, sig, args, self.struct_result)?;
-        if self.frees_localloc {
-            self.free_localloc();
-        }
+        self.free_localloc();
         let result_type =
             self.func.sig.ret.filter(|_| !signatures::returns_struct(&self.func.sig)).and_then(machine_type);
         match (result_type, result) {

@@ -167,7 +167,13 @@ impl Lowering<'_, '_> {
         ))
     }
 
-    fn store_slot(&mut self, slot: StackSlot, value: Value) {
+    pub(super) fn load_slot(&mut self, slot: StackSlot) -> Value {
+        let address = self.b.ins().stack_addr(types::I64, slot, 0);
+        let flags = self.trusted(MemoryKind::Program);
+        self.b.ins().load(types::I64, flags, address, 0)
+    }
+
+    pub(super) fn store_slot(&mut self, slot: StackSlot, value: Value) {
         let address = self.b.ins().stack_addr(types::I64, slot, 0);
         let flags = self.trusted(MemoryKind::Program);
         self.b.ins().store(flags, value, address, 0);

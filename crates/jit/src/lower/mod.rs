@@ -24,6 +24,7 @@ mod locals;
 mod memory;
 mod monitors;
 mod native;
+mod thread_statics;
 mod values;
 
 use crate::cfg::ControlFlow;
@@ -35,7 +36,7 @@ use crate::symbols::{RelocTarget, SymbolTable};
 use cranelift_codegen::entity::packed_option::PackedOption;
 use cranelift_codegen::ir::{
     self as clif, AliasRegion, AliasRegionData, Block as ClifBlock, FuncRef, GlobalValue, InstBuilder, SigRef,
-    SourceLoc, Value, types,
+    SourceLoc, StackSlot, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -109,7 +110,8 @@ pub(crate) struct Lowering<'a, 'b> {
     throw_blocks: FxHashMap<PendingThrow, ClifBlock>,
     pending_throws: Vec<(PendingThrow, ClifBlock)>,
     in_flight: Vec<Option<InFlight>>,
-    frees_localloc: bool,
+    /// Non-zero at run time when a `localloc` has taken memory outside the frame, which returns must free.
+    localloc_flag: Option<StackSlot>,
 }
 
 /// Translates `func` into `target`, whose signature is set here too.
@@ -163,7 +165,7 @@ pub(crate) fn lower(
         throw_blocks: FxHashMap::default(),
         pending_throws: Vec::new(),
         in_flight: Vec::new(),
-        frees_localloc: false,
+        localloc_flag: None,
     };
     lowering.facts.resize_with(func.blocks.len(), BlockFacts::default);
     lowering.run()?;
@@ -205,7 +207,7 @@ impl Lowering<'_, '_> {
         self.receive_tail_args()?;
         self.declare_locals()?;
         self.declare_in_flight()?;
-        self.frees_localloc = self.has_dynamic_localloc();
+        self.declare_localloc();
         self.jump_to(BlockId(0))
     }
 
@@ -285,6 +287,8 @@ impl Lowering<'_, '_> {
             }
             Op::NewObject(ty) => self.new_object(ty)?,
             Op::NewArray(ty, length) => self.new_array(ty, length)?,
+            Op::ThreadStaticAddr(field) => self.thread_static_address(field)?,
+            Op::NewString(length) => self.new_string(length)?,
             Op::CastClass(object, ty) => self.cast_class(object, ty)?,
             Op::IsInst(object, ty) => self.is_instance(object, ty)?,
             Op::Unbox(object, ty) => self.unbox(object, ty)?,

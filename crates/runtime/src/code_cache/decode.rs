@@ -202,6 +202,7 @@ impl Names {
             tag_of::METHOD_ENTRY => Symbol::MethodEntry(method()?),
             tag_of::UNBOX_ENTRY => Symbol::UnboxEntry(method()?),
             tag_of::STATIC_FIELD => Symbol::StaticField(field()?),
+            tag_of::THREAD_STATIC_PLACE => Symbol::ThreadStaticPlace(field()?),
             tag_of::CLASS_INIT_FLAG => Symbol::ClassInitFlag(ty()?),
             tag_of::STRING_LITERAL => Symbol::StringLiteral(image()?, second),
             tag_of::TYPE_OBJECT => Symbol::TypeObject(ty()?),

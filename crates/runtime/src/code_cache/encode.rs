@@ -73,6 +73,7 @@ pub(super) mod target_tag {
     pub const MEMCPY: u32 = 17;
     pub const CALLBACK_DISPATCHER: u32 = 18;
     pub const CALLBACK_COOKIE: u32 = 19;
+    pub const THREAD_STATIC_PLACE: u32 = 20;
 }
 
 pub(super) const CODE_KINDS: [CodeKind; 6] = [
@@ -300,6 +301,7 @@ impl Encoder {
                 Symbol::MethodEntry(method) => [tag::METHOD_ENTRY, self.method(method)?, 0],
                 Symbol::UnboxEntry(method) => [tag::UNBOX_ENTRY, self.method(method)?, 0],
                 Symbol::StaticField(field) => [tag::STATIC_FIELD, self.field(field)?, 0],
+                Symbol::ThreadStaticPlace(field) => [tag::THREAD_STATIC_PLACE, self.field(field)?, 0],
                 Symbol::ClassInitFlag(ty) => [tag::CLASS_INIT_FLAG, self.ty(ty)?, 0],
                 Symbol::StringLiteral(image, token) => [tag::STRING_LITERAL, self.image(image)?, token],
                 Symbol::TypeObject(ty) => [tag::TYPE_OBJECT, self.ty(ty)?, 0],
@@ -391,7 +393,9 @@ pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Touched>, images:
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
             | Symbol::MarshalInfo(method, _) => touched.push(Touched::Method(method)),
-            Symbol::FieldHandle(field) | Symbol::StaticField(field) => touched.push(Touched::Field(field)),
+            Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
+                touched.push(Touched::Field(field));
+            }
             Symbol::StringLiteral(image, _) | Symbol::VarArgCookie(image, _) => images.push(image),
             Symbol::Helper(_) => {}
         }
