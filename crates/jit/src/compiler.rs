@@ -1,5 +1,6 @@
 //! The compiler: options, target, contexts that are used again, and the way from a lowered function to tables.
 
+use crate::baseline;
 use crate::cfg;
 use crate::dump::Dump;
 use crate::error::CompileError;
@@ -24,6 +25,7 @@ pub struct CompileContext {
     pub(crate) builder: FunctionBuilderContext,
     pub(crate) symbols: SymbolTable,
     control: ControlPlane,
+    baseline: baseline::Buffers,
 }
 
 impl CompileContext {
@@ -33,6 +35,7 @@ impl CompileContext {
             builder: FunctionBuilderContext::new(),
             symbols: SymbolTable::default(),
             control: ControlPlane::default(),
+            baseline: baseline::Buffers::default(),
         }
     }
 
@@ -50,8 +53,9 @@ impl Default for CompileContext {
 
 /// Compiles functions for the machine it runs on; may be shared by threads.
 ///
-/// Small straight-line bodies of dynamic methods (lambdas compiled at run time) take a quick way: no mid-end, one-pass
-/// register allocation. They have next to nothing to optimise, and their number is what costs.
+/// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, and their number is what
+/// costs. The baseline compiler takes those it covers; of the others, those without loops go through Cranelift without
+/// mid-end and with one-pass register allocation.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
@@ -97,11 +101,22 @@ impl Compiler {
         self.with_context(|context| self.compile_with(context, func))
     }
 
+    /// The baseline compiler's code for the function, whatever it is the code of; None if that does not cover it.
+    pub fn compile_baseline(&self, func: &Function) -> Option<CompiledCode> {
+        self.with_context(|context| Ok(baseline::compile(&mut context.baseline, func, self.options.stress_poll)))
+            .unwrap_or_default()
+    }
+
     /// As `compile`, with a context of the caller's. After an error the context must be dropped.
     ///
     /// # Errors
     /// As `compile`.
     pub fn compile_with(&self, context: &mut CompileContext, func: &Function) -> Result<CompiledCode, CompileError> {
+        if is_dynamic(func)
+            && let Some(code) = baseline::compile(&mut context.baseline, func, self.options.stress_poll)
+        {
+            return Ok(code);
+        }
         let (mut code, frame) = self.compile_one(context, func, None)?;
         for filter in &func.filters {
             if !filter.filters.is_empty() {
@@ -191,8 +206,12 @@ impl Compiler {
 /// Instructions of the largest body that is compiled the quick way.
 const MAX_QUICK_INSTRUCTIONS: usize = 64;
 
-fn is_quick(func: &Function) -> bool {
+fn is_dynamic(func: &Function) -> bool {
     func.method.is_some_and(|method| matches!(method.kind, MethodKind::Dynamic(_)))
+}
+
+fn is_quick(func: &Function) -> bool {
+    is_dynamic(func)
         && func.insts.len() <= MAX_QUICK_INSTRUCTIONS
         && func.clauses.is_empty()
         && func

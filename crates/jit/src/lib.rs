@@ -10,6 +10,7 @@
 //! function gives the same code. Left out: placing and publishing code (`code`), what it means for tiers (`runtime`).
 #![forbid(unsafe_code)]
 
+mod baseline;
 mod cfg;
 mod compiler;
 mod dump;

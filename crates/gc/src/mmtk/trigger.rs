@@ -42,7 +42,7 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         drop(clock);
         policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, mutator_time });
         if was_full {
-            super::trim::return_free_memory();
+            super::trim::return_free_memory(reserved_pages * crate::policy::PAGE_BYTES);
         }
         stats::record_collection(was_full, pause, super::chase::marked_objects());
     }

@@ -1,10 +1,13 @@
 //! Returning free memory to the system after a full collection.
 //!
 //! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full collection
-//! that leaves much more resident than the heap may use before the next one, the pages of free blocks and of gaps between
-//! large objects are given back with `MADV_DONTNEED`, as many as there are too many: the others will be used again soon.
-//! The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no thread can take a
-//! block between the look at it and the call; the threshold keeps it rare.
+//! that leaves much more of the heap resident than it may use before the next one, the pages of free blocks and of gaps
+//! between large objects are given back with `MADV_DONTNEED`, as many as there are too many: the others will be used again
+//! soon. The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no thread can take
+//! a block between the look at it and the call; the threshold keeps it rare.
+//!
+//! What is resident is asked for page by page (`mincore`): the process's total also counts compiled code and what the runtime
+//! itself has allocated, and a program that makes much of that would lose its nursery at every full collection.
 //!
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
 //! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold something.
@@ -22,35 +25,20 @@ const BLOCK_BYTES: usize = 32 << 10;
 const CHUNK_BYTES: usize = 4 << 20;
 /// Do nothing below this much excess.
 const MIN_EXCESS_BYTES: usize = 32 << 20;
-/// Bytes given back between two looks at what is resident.
+/// Bytes looked at or given back at once.
 const STEP_BYTES: usize = 16 << 20;
 /// Valid-object bits: one byte per 64 heap bytes.
 const VO_BYTES_PER_BLOCK: usize = BLOCK_BYTES / 64;
 
-/// Resident bytes that no trim could give back: code, images, the Rust heap. Written with the world stopped.
-static NON_HEAP_BYTES: AtomicUsize = AtomicUsize::new(0);
-
 /// The policy's limit after the previous full collection. Written with the world stopped.
 static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Resident bytes of the process, 0 if unknown.
-fn resident_bytes() -> usize {
-    // statm: total and resident pages.
-    std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| text.split_ascii_whitespace().nth(1)?.parse::<usize>().ok())
-        .map_or(0, |pages| pages * PAGE_BYTES)
-}
-
 /// See the module header. The world is stopped, the collection has swept, and the policy has set the new limit.
-pub(super) fn return_free_memory() {
-    let resident = resident_bytes().saturating_sub(NON_HEAP_BYTES.load(Ordering::Relaxed));
+/// `used_bytes`: what the heap holds.
+pub(super) fn return_free_memory(used_bytes: usize) {
     // Of two collections, so that a heap that swings does not give back what it takes again.
     let new_limit = super::policy().limit_pages() * PAGE_BYTES;
     let limit = new_limit.max(LAST_LIMIT_BYTES.swap(new_limit, Ordering::Relaxed));
-    if resident < limit + MIN_EXCESS_BYTES {
-        return;
-    }
     let mut free = Vec::new();
     // Relaxed: the world is stopped.
     let lowest_small = LOWEST_SMALL.load(Ordering::Relaxed);
@@ -61,36 +49,47 @@ pub(super) fn return_free_memory() {
     if lowest_large != usize::MAX {
         find_gaps(lowest_large & !(PAGE_BYTES - 1), &mut free);
     }
-    let left = give_back(free, limit);
-    // What free memory does not account for is not ours to give back: next time it does not count.
-    NON_HEAP_BYTES.fetch_add(left.saturating_sub(limit), Ordering::Relaxed);
+    let is_excessive = |free_bytes: usize| used_bytes + free_bytes >= limit + MIN_EXCESS_BYTES;
+    if !is_excessive(free.iter().map(Range::len).sum()) {
+        return;
+    }
+    let resident = free.iter().map(|range| resident_bytes(range.clone())).sum();
+    if is_excessive(resident) {
+        give_back(free, used_bytes + resident - limit);
+    }
 }
 
-/// Gives back the `free` ranges, the highest addresses first since the lowest are used again first, until no more than
-/// `wanted_bytes` are resident. A range may not be backed by memory at all, so that is looked up. Returns what remains.
-fn give_back(mut free: Vec<Range<usize>>, wanted_bytes: usize) -> usize {
-    let resident = || resident_bytes().saturating_sub(NON_HEAP_BYTES.load(Ordering::Relaxed));
+/// How much of a mapped range of whole pages is in memory.
+fn resident_bytes(range: Range<usize>) -> usize {
+    let mut pages = [0u8; STEP_BYTES / PAGE_BYTES];
+    let mut resident_pages = 0;
+    for start in range.clone().step_by(STEP_BYTES) {
+        let len = (range.end - start).min(STEP_BYTES);
+        // SAFETY: one byte for each page of the range, whose contents are not touched.
+        let result = unsafe { libc::mincore(start as *mut libc::c_void, len, pages.as_mut_ptr()) };
+        if result == 0 {
+            resident_pages += pages[..len / PAGE_BYTES].iter().filter(|&&page| page & 1 != 0).count();
+        }
+    }
+    resident_pages * PAGE_BYTES
+}
+
+/// Gives back the `free` ranges, the highest addresses first since the lowest are used again first, until `excess_bytes`
+/// less are resident. A range may not be backed by memory at all, so that is looked up.
+fn give_back(mut free: Vec<Range<usize>>, excess_bytes: usize) {
     free.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
-    let mut since_look_up = 0;
+    let mut given = 0;
     for range in free {
         let mut end = range.end;
-        while end > range.start {
+        while end > range.start && given < excess_bytes {
             let start = end.saturating_sub(STEP_BYTES).max(range.start);
+            given += resident_bytes(start..end);
             // SAFETY: the range is mapped heap memory without live objects; reading it later gives zeros, which is what
             // MMTk makes of free memory before use anyway.
             unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
-            since_look_up += end - start;
             end = start;
-            if since_look_up >= STEP_BYTES {
-                since_look_up = 0;
-                let left = resident();
-                if left <= wanted_bytes {
-                    return left;
-                }
-            }
         }
     }
-    resident()
 }
 
 fn is_mapped(address: usize) -> bool {

@@ -1,0 +1,81 @@
+//! The baseline compiler: machine code straight from the IR for the small functions that programs make at run time.
+//!
+//! A lambda compiled by `System.Linq.Expressions` has some ten instructions, and a program may make hundreds of thousands.
+//! Cranelift spends most of its time on such a function preparing for larger ones. This compiler takes two passes over the
+//! IR: [`plan`] counts uses and unites equal values, [`emit`] chooses a register for each value where it is defined. Covered are
+//! scalars, arithmetic, comparisons, memory accesses, array elements, calls with arguments in registers, and branches that
+//! only go forward; [`compile`] gives None for anything else (struct values, regions, loops, allocation, casts, write
+//! barriers), which Cranelift compiles.
+//!
+//! The code follows the conventions of `code` as Cranelift's does: frame-pointer chain with the same first four bytes,
+//! arguments and results in the same registers, no callee-saved register touched, traps and IL positions in the same tables. There is no
+//! optimisation beyond constants as immediates, reuse of dead operands' registers, and branches on comparisons.
+//!
+//! x86-64 only: elsewhere [`compile`] covers nothing.
+
+#[cfg(target_arch = "x86_64")]
+mod assembler;
+#[cfg(target_arch = "x86_64")]
+mod calls;
+#[cfg(target_arch = "x86_64")]
+mod emit;
+#[cfg(target_arch = "x86_64")]
+mod operations;
+#[cfg(target_arch = "x86_64")]
+mod plan;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+
+use crate::output::CompiledCode;
+use saki_il::ir::{Function, IrType};
+
+/// What a value is to the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Machine {
+    Long,
+    Quad,
+    Single,
+    Double,
+}
+
+impl Machine {
+    /// None for what is not a scalar.
+    fn of(ty: IrType) -> Option<Machine> {
+        match ty {
+            IrType::I32 => Some(Machine::Long),
+            IrType::I64 | IrType::Ref | IrType::ByRef => Some(Machine::Quad),
+            IrType::F32 => Some(Machine::Single),
+            IrType::F64 => Some(Machine::Double),
+            IrType::Void | IrType::Struct(_) | IrType::Block(_) => None,
+        }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self, Machine::Single | Machine::Double)
+    }
+}
+
+/// Buffers that compilations use one after the other.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    #[cfg(target_arch = "x86_64")]
+    plan: plan::Plan,
+    #[cfg(target_arch = "x86_64")]
+    registers: registers::Registers,
+    #[cfg(target_arch = "x86_64")]
+    assembler: assembler::Assembler,
+}
+
+/// The function's code, or None if this compiler does not cover it. `stress_poll`: polls always take their slow path.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn compile(buffers: &mut Buffers, func: &Function, stress_poll: bool) -> Option<CompiledCode> {
+    if !buffers.plan.make(func) {
+        return None;
+    }
+    emit::emit(buffers, func, stress_poll)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn compile(_: &mut Buffers, _: &Function, _: bool) -> Option<CompiledCode> {
+    None
+}

@@ -1,0 +1,326 @@
+//! What the baseline compiler must know before it emits: whether it covers the function, which values are the same, how
+//! often each is used, and which must be in memory.
+
+use super::Machine;
+use saki_il::ir::{
+    BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, LocalId, LocalKind, MemFlags, MemType, NullCheck,
+    Op, Terminator, UnOp, ValueId,
+};
+
+/// Instructions of the largest function covered.
+const MAX_INSTRUCTIONS: usize = 64;
+/// Integer and floating-point arguments that travel in registers.
+pub(super) const INTEGER_ARGUMENTS: usize = 6;
+pub(super) const FLOAT_ARGUMENTS: usize = 8;
+/// Accesses below this address are null references.
+const IMPLICIT_NULL_CHECK_LIMIT: i32 = 1 << 16;
+
+/// A value: that of an instruction, or (numbers from the instructions' on) what a local holds at the function's entry.
+pub(super) type Value = u32;
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(super) struct Plan {
+    /// By instruction: the value it stands for, itself or an earlier one.
+    pub same: Vec<Value>,
+    /// By value: uses that need it.
+    pub uses: Vec<u32>,
+    /// By value: used in another block than its own.
+    pub crosses: Vec<bool>,
+    /// By value: a comparison that its block's branch makes itself.
+    pub fused: Vec<bool>,
+    /// By local: some block reads it before it writes it.
+    pub in_memory: Vec<bool>,
+    defined_in: Vec<u32>,
+    current: Vec<Value>,
+}
+
+impl Plan {
+    /// Whether the function is covered; if so the plan is made.
+    pub(super) fn make(&mut self, func: &Function) -> bool {
+        if !is_covered(func) {
+            return false;
+        }
+        let count = func.insts.len() + func.locals.len();
+        self.same.clear();
+        self.same.extend(0..func.insts.len() as u32);
+        self.in_memory.clear();
+        self.in_memory.resize(func.locals.len(), false);
+        for (list, fill) in [(&mut self.uses, 0), (&mut self.defined_in, 0)] {
+            list.clear();
+            list.resize(count, fill);
+        }
+        for list in [&mut self.crosses, &mut self.fused] {
+            list.clear();
+            list.resize(count, false);
+        }
+        self.find_same(func);
+        self.count_uses(func);
+        true
+    }
+
+    pub(super) fn entry_value(func: &Function, local: LocalId) -> Value {
+        func.insts.len() as u32 + local.0
+    }
+
+    /// Follows locals and conversions that change nothing, block by block.
+    fn find_same(&mut self, func: &Function) {
+        for (number, block) in func.blocks.iter().enumerate() {
+            self.current.clear();
+            if number == 0 {
+                self.current.extend((0..func.locals.len() as u32).map(|l| Plan::entry_value(func, LocalId(l))));
+            } else {
+                self.current.resize(func.locals.len(), NONE);
+            }
+            for &id in &block.insts {
+                self.defined_in[id.0 as usize] = number as u32;
+                match func.insts[id.0 as usize].op {
+                    Op::LocalGet(local) => {
+                        let held = &mut self.current[local.0 as usize];
+                        if *held == NONE {
+                            self.in_memory[local.0 as usize] = true;
+                            *held = id.0;
+                        }
+                        self.same[id.0 as usize] = *held;
+                    }
+                    Op::LocalSet(local, value) => self.current[local.0 as usize] = self.same[value.0 as usize],
+                    Op::Conv { value, target, .. } if changes_nothing(func, value, target) => {
+                        self.same[id.0 as usize] = self.same[value.0 as usize];
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn count_uses(&mut self, func: &Function) {
+        for (number, block) in func.blocks.iter().enumerate() {
+            for &id in &block.insts {
+                let inst = &func.insts[id.0 as usize];
+                if self.same[id.0 as usize] != id.0 {
+                    continue;
+                }
+                if let Op::LocalSet(local, _) = inst.op
+                    && !self.in_memory[local.0 as usize]
+                {
+                    continue;
+                }
+                operands(&inst.op, |value| self.note_use(value, number));
+            }
+            match &block.terminator {
+                Terminator::Brif { cond, .. } => {
+                    self.note_use(*cond, number);
+                    let condition = self.same[cond.0 as usize] as usize;
+                    // Nothing else may want it as a value; a later use in another block takes this back below.
+                    self.fused[condition] = condition < func.insts.len()
+                        && matches!(func.insts[condition].op, Op::Cmp(..))
+                        && self.defined_in[condition] == number as u32;
+                }
+                Terminator::Ret(Some(value)) | Terminator::Throw(value) => self.note_use(*value, number),
+                Terminator::TailCall { target, args, .. } => {
+                    if let CallTarget::Indirect(code) = target {
+                        self.note_use(*code, number);
+                    }
+                    args.iter().for_each(|&arg| self.note_use(arg, number));
+                }
+                _ => {}
+            }
+        }
+        for value in 0..self.fused.len() {
+            self.fused[value] &= self.uses[value] == 1;
+        }
+    }
+
+    fn note_use(&mut self, value: ValueId, block: usize) {
+        let value = self.same[value.0 as usize] as usize;
+        self.uses[value] += 1;
+        self.crosses[value] |= self.defined_in[value] != block as u32;
+    }
+}
+
+/// The values that an operation uses.
+fn operands(op: &Op, mut f: impl FnMut(ValueId)) {
+    match op {
+        Op::LocalSet(_, a) | Op::Un(_, a) | Op::NullCheck(a) | Op::ArrayLen(a) => f(*a),
+        Op::Conv { value, .. } => f(*value),
+        Op::Load { addr, .. } => f(*addr),
+        Op::Bin(_, a, b) | Op::Cmp(_, a, b) => {
+            f(*a);
+            f(*b);
+        }
+        Op::Store { addr, value, .. } => {
+            f(*addr);
+            f(*value);
+        }
+        Op::BoundsCheck { index, length } => {
+            f(*index);
+            f(*length);
+        }
+        Op::ElementAddr { array, index, .. } => {
+            f(*array);
+            f(*index);
+        }
+        Op::Call { target, args, .. } => {
+            args.iter().for_each(|&arg| f(arg));
+            if let CallTarget::Indirect(code) = target {
+                f(*code);
+            }
+        }
+        // `is_covered` lets no other operation with operands pass.
+        _ => {}
+    }
+}
+
+/// A conversion whose result has the very bits of its operand.
+fn changes_nothing(func: &Function, value: ValueId, target: ConvTarget) -> bool {
+    let from = Machine::of(func.insts[value.0 as usize].ty);
+    match target {
+        ConvTarget::I4 | ConvTarget::U4 => from == Some(Machine::Long),
+        ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U => from == Some(Machine::Quad),
+        ConvTarget::R4 => from == Some(Machine::Single),
+        ConvTarget::R8 => from == Some(Machine::Double),
+        _ => false,
+    }
+}
+
+fn is_covered(func: &Function) -> bool {
+    func.insts.len() <= MAX_INSTRUCTIONS
+        && func.clauses.is_empty()
+        && func.filters.is_empty()
+        && !func.is_filter
+        && fits_registers(&func.sig)
+        && func.locals.iter().all(|local| {
+            !local.address_exposed
+                && Machine::of(local.ty).is_some()
+                && matches!(local.kind, LocalKind::Param(_) | LocalKind::Normal)
+        })
+        && func.insts.iter().all(|inst| is_covered_inst(func, inst))
+        && func.blocks.iter().enumerate().all(|(number, block)| is_covered_end(func, number, &block.terminator))
+}
+
+fn is_covered_inst(func: &Function, inst: &Inst) -> bool {
+    let of = |value: &ValueId| Machine::of(func.insts[value.0 as usize].ty);
+    let result = Machine::of(inst.ty);
+    match &inst.op {
+        Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => true,
+        Op::LocalGet(local) => result == Machine::of(func.locals[local.0 as usize].ty),
+        Op::LocalSet(local, value) => of(value) == Machine::of(func.locals[local.0 as usize].ty),
+        Op::Bin(BinOp::Shl | BinOp::Shr | BinOp::ShrUn, a, b) => {
+            of(a) == result && matches!(func.insts[b.0 as usize].op, Op::ConstI32(_))
+        }
+        Op::Bin(op, a, b) => of(a) == result && of(b) == result && is_covered_binary(*op, result),
+        Op::Un(UnOp::Neg, a) => of(a) == result,
+        Op::Un(UnOp::Not, a) => of(a) == result && matches!(result, Some(Machine::Long | Machine::Quad)),
+        Op::Cmp(_, a, b) => of(a).is_some() && of(a) == of(b),
+        Op::Conv { value, target, checked: false, source_unsigned } => is_covered_conversion(of(value), *target, *source_unsigned),
+        Op::Load { addr, offset, flags, .. } => of(addr) == Some(Machine::Quad) && faults(*offset, *flags),
+        Op::Store { addr, offset, value, mem, flags } => {
+            of(addr) == Some(Machine::Quad) && of(value) == Some(stored(*mem)) && faults(*offset, *flags)
+        }
+        Op::NullCheck(a) | Op::ArrayLen(a) => of(a) == Some(Machine::Quad),
+        Op::BoundsCheck { index, length } => of(index).is_some() && of(index) == of(length),
+        Op::ElementAddr { array, element_size_bytes, .. } => {
+            of(array) == Some(Machine::Quad) && i32::try_from(*element_size_bytes).is_ok()
+        }
+        Op::Call { target, sig, args, struct_result: None } => is_covered_call(func, target, sig, args),
+        Op::Poll | Op::CurrentThread => true,
+        _ => false,
+    }
+}
+
+fn is_covered_binary(op: BinOp, ty: Option<Machine>) -> bool {
+    match ty {
+        Some(Machine::Long | Machine::Quad) => matches!(
+            op,
+            BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::And
+                | BinOp::Or
+                | BinOp::Xor
+                | BinOp::AddOvf
+                | BinOp::SubOvf
+                | BinOp::MulOvf
+        ),
+        Some(Machine::Single | Machine::Double) => {
+            matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div)
+        }
+        None => false,
+    }
+}
+
+fn is_covered_conversion(from: Option<Machine>, target: ConvTarget, source_unsigned: bool) -> bool {
+    let is_float = matches!(from, Some(Machine::Single | Machine::Double));
+    match target {
+        ConvTarget::R4 | ConvTarget::R8 => from.is_some() && (is_float || !source_unsigned),
+        ConvTarget::RUn => false,
+        _ => from.is_some() && !is_float,
+    }
+}
+
+/// Whether the access itself makes the null check that is asked for.
+fn faults(offset: i32, flags: MemFlags) -> bool {
+    flags.null_check == NullCheck::None || (0..IMPLICIT_NULL_CHECK_LIMIT).contains(&offset)
+}
+
+pub(super) fn stored(mem: MemType) -> Machine {
+    match mem {
+        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => Machine::Long,
+        MemType::I64 | MemType::Ref | MemType::ByRef => Machine::Quad,
+        MemType::F32 => Machine::Single,
+        MemType::F64 => Machine::Double,
+    }
+}
+
+/// Whether all parameters and the result are scalars in registers.
+fn fits_registers(sig: &CallSig) -> bool {
+    let (mut integers, mut floats) = (0, 0);
+    for &param in &sig.params {
+        match Machine::of(param) {
+            Some(Machine::Long | Machine::Quad) => integers += 1,
+            Some(Machine::Single | Machine::Double) => floats += 1,
+            None => return false,
+        }
+    }
+    integers <= INTEGER_ARGUMENTS && floats <= FLOAT_ARGUMENTS && !matches!(sig.ret, Some(IrType::Struct(_)))
+}
+
+fn is_covered_call(func: &Function, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> bool {
+    let is_covered_target = match target {
+        CallTarget::Direct(_) => true,
+        CallTarget::Virtual { .. } | CallTarget::Interface { .. } => !args.is_empty(),
+        CallTarget::Indirect(code) => Machine::of(func.insts[code.0 as usize].ty) == Some(Machine::Quad),
+        CallTarget::Helper(helper) => *helper != saki_abi::HelperId::CheckArrayStore,
+        CallTarget::InternalCall(_) | CallTarget::Native(_) => false,
+    };
+    is_covered_target
+        && fits_registers(sig)
+        && args.len() == sig.params.len()
+        && args.iter().zip(&sig.params).all(|(arg, &param)| Machine::of(func.insts[arg.0 as usize].ty) == Machine::of(param))
+}
+
+/// Whether a block may end so. Blocks are emitted in order and nothing may go back: values need no merging then.
+fn is_covered_end(func: &Function, number: usize, terminator: &Terminator) -> bool {
+    let forward = |target: &saki_il::ir::BlockId| target.0 as usize > number;
+    let of = |value: &ValueId| Machine::of(func.insts[value.0 as usize].ty);
+    match terminator {
+        Terminator::Jump(target) => forward(target),
+        Terminator::Brif { cond, then, otherwise } => {
+            matches!(of(cond), Some(Machine::Long | Machine::Quad)) && forward(then) && forward(otherwise)
+        }
+        Terminator::Ret(value) => match (func.sig.ret.and_then(Machine::of), value) {
+            (None, _) => !matches!(func.sig.ret, Some(IrType::Struct(_))),
+            (result, Some(value)) => of(value) == result,
+            (Some(_), None) => false,
+        },
+        Terminator::TailCall { target, sig, args } => {
+            !matches!(target, CallTarget::Helper(_))
+                && is_covered_call(func, target, sig, args)
+                && sig.ret.and_then(Machine::of) == func.sig.ret.and_then(Machine::of)
+        }
+        Terminator::Throw(value) => of(value) == Some(Machine::Quad),
+        Terminator::Unreachable => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,418 @@
+//! The baseline compiler's code does what Cranelift's does.
+#![cfg(target_arch = "x86_64")]
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use saki_abi::HelperId;
+use saki_abi::stubs::trap;
+use saki_il::ir::*;
+use saki_jit::CompilerOptions;
+
+const I32: IrType = IrType::I32;
+const I64: IrType = IrType::I64;
+const F32: IrType = IrType::F32;
+const F64: IrType = IrType::F64;
+
+/// Words of the memory that generated functions read and write: integers below, floats from `FLOATS` on.
+const WORDS: usize = 64;
+const FLOATS: usize = 32;
+/// Parameters of generated functions; the first is the address of the words.
+const PARAMS: [IrType; 6] = [I64, I32, I64, I32, F64, F32];
+
+/// One step of a generated function; numbers choose among what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Constant(IrType, i64),
+    Binary(usize, IrType, usize, usize),
+    Unary(usize, IrType, usize),
+    Compare(usize, IrType, usize, usize),
+    Convert(usize, IrType, usize),
+    Load(usize, usize),
+    Store(usize, usize, usize),
+    Get(usize),
+    Set(usize, usize),
+    Element(usize, u32),
+    CallFRem(usize, usize),
+    Poll,
+    /// if (value) { the next steps } else { none of them }, joined after this many.
+    If(usize, usize),
+}
+
+const INTEGER_OPS: [BinOp; 9] = [
+    BinOp::Add,
+    BinOp::Sub,
+    BinOp::Mul,
+    BinOp::And,
+    BinOp::Or,
+    BinOp::Xor,
+    BinOp::Shl,
+    BinOp::Shr,
+    BinOp::ShrUn,
+];
+const FLOAT_OPS: [BinOp; 4] = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div];
+const COMPARISONS: [CmpOp; 10] = [
+    CmpOp::Eq,
+    CmpOp::NeUn,
+    CmpOp::Lt,
+    CmpOp::LtUn,
+    CmpOp::Gt,
+    CmpOp::GtUn,
+    CmpOp::Le,
+    CmpOp::LeUn,
+    CmpOp::Ge,
+    CmpOp::GeUn,
+];
+const CONVERSIONS: [ConvTarget; 12] = [
+    ConvTarget::I1,
+    ConvTarget::U1,
+    ConvTarget::I2,
+    ConvTarget::U2,
+    ConvTarget::I4,
+    ConvTarget::U4,
+    ConvTarget::I8,
+    ConvTarget::U8,
+    ConvTarget::I,
+    ConvTarget::U,
+    ConvTarget::R4,
+    ConvTarget::R8,
+];
+const MEMORY: [MemType; 9] = [
+    MemType::I8,
+    MemType::U8,
+    MemType::I16,
+    MemType::U16,
+    MemType::I32,
+    MemType::I64,
+    MemType::Ref,
+    MemType::F32,
+    MemType::F64,
+];
+
+fn scalar() -> impl Strategy<Value = IrType> {
+    prop_oneof![Just(I32), Just(I64), Just(F32), Just(F64)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let n = 0..1000usize;
+    let interesting = prop_oneof![-300i64..300, Just(i64::MAX), Just(i64::MIN), any::<i64>()];
+    prop_oneof![
+        2 => (scalar(), interesting).prop_map(|(ty, value)| Step::Constant(ty, value)),
+        6 => (n.clone(), scalar(), n.clone(), n.clone()).prop_map(|(op, ty, a, b)| Step::Binary(op, ty, a, b)),
+        1 => (n.clone(), scalar(), n.clone()).prop_map(|(op, ty, a)| Step::Unary(op, ty, a)),
+        3 => (n.clone(), scalar(), n.clone(), n.clone()).prop_map(|(op, ty, a, b)| Step::Compare(op, ty, a, b)),
+        3 => (n.clone(), scalar(), n.clone()).prop_map(|(target, ty, a)| Step::Convert(target, ty, a)),
+        2 => (n.clone(), n.clone()).prop_map(|(mem, at)| Step::Load(mem, at)),
+        2 => (n.clone(), n.clone(), n.clone()).prop_map(|(mem, at, value)| Step::Store(mem, at, value)),
+        2 => n.clone().prop_map(Step::Get),
+        2 => (n.clone(), n.clone()).prop_map(|(local, value)| Step::Set(local, value)),
+        1 => (n.clone(), 1..40u32).prop_map(|(index, size)| Step::Element(index, size)),
+        1 => (n.clone(), n.clone()).prop_map(|(a, b)| Step::CallFRem(a, b)),
+        1 => Just(Step::Poll),
+        1 => (n.clone(), 1..6usize).prop_map(|(condition, steps)| Step::If(condition, steps)),
+    ]
+}
+
+/// Builds the function of some steps.
+struct Generator {
+    ir: Ir,
+    /// Values that may be used here, and their types.
+    known: Vec<(ValueId, IrType)>,
+    /// Block to go on in after so many more steps, and how many values were known at the branch.
+    joins: Vec<(usize, BlockId, usize)>,
+}
+
+impl Generator {
+    fn pick(&mut self, ty: IrType, number: usize) -> ValueId {
+        let candidates: Vec<ValueId> = self.known.iter().filter(|(_, t)| *t == ty).map(|(v, _)| *v).collect();
+        match candidates.len() {
+            0 => self.constant(ty, number as i64),
+            // Mostly the newest, so that values depend on each other.
+            len => candidates[len - 1 - (number % len).min(number % 4)],
+        }
+    }
+
+    fn constant(&mut self, ty: IrType, value: i64) -> ValueId {
+        let op = match ty {
+            IrType::I32 => Op::ConstI32(value as i32),
+            IrType::F32 => Op::ConstF32((value % 1000) as f32),
+            IrType::F64 => Op::ConstF64((value % 1000) as f64 / 4.0),
+            _ => Op::ConstI64(value),
+        };
+        self.add(op, ty)
+    }
+
+    fn add(&mut self, op: Op, ty: IrType) -> ValueId {
+        let id = self.ir.push(op, ty);
+        if ty != IrType::Void {
+            self.known.push((id, ty));
+        }
+        id
+    }
+
+    fn words(&mut self) -> ValueId {
+        self.ir.get(0)
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Constant(ty, value) => {
+                self.constant(ty, value);
+            }
+            Step::Binary(op, ty, a, b) => {
+                let is_float = matches!(ty, IrType::F32 | IrType::F64);
+                let op = if is_float { FLOAT_OPS[op % 4] } else { INTEGER_OPS[op % 9] };
+                let left = self.pick(ty, a);
+                let right = match op {
+                    BinOp::Shl | BinOp::Shr | BinOp::ShrUn => self.ir.i32(b as i32),
+                    _ => self.pick(ty, b),
+                };
+                self.add(Op::Bin(op, left, right), ty);
+            }
+            Step::Unary(op, ty, a) => {
+                let is_float = matches!(ty, IrType::F32 | IrType::F64);
+                let op = if op % 2 == 0 || is_float { UnOp::Neg } else { UnOp::Not };
+                let a = self.pick(ty, a);
+                self.add(Op::Un(op, a), ty);
+            }
+            Step::Compare(op, ty, a, b) => {
+                let (a, b) = (self.pick(ty, a), self.pick(ty, b));
+                self.add(Op::Cmp(COMPARISONS[op % 10], a, b), I32);
+            }
+            Step::Convert(target, ty, a) => {
+                let mut target = CONVERSIONS[target % 12];
+                if matches!(ty, IrType::F32 | IrType::F64) && !matches!(target, ConvTarget::R4 | ConvTarget::R8) {
+                    target = ConvTarget::R8;
+                }
+                let to = match target {
+                    ConvTarget::R4 => F32,
+                    ConvTarget::R8 => F64,
+                    ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U => I64,
+                    _ => I32,
+                };
+                let value = self.pick(ty, a);
+                self.add(Op::Conv { value, target, checked: false, source_unsigned: false }, to);
+            }
+            Step::Load(mem, at) => {
+                let (mem, ty, offset) = place(mem, at);
+                let addr = self.words();
+                self.add(Op::Load { addr, offset, mem, flags: checked(AliasClass::Any) }, ty);
+            }
+            Step::Store(mem, at, value) => {
+                let (mem, ty, offset) = place(mem, at);
+                let value = self.pick(ty, value);
+                let addr = self.words();
+                self.add(Op::Store { addr, offset, value, mem, flags: plain(AliasClass::Any) }, IrType::Void);
+            }
+            Step::Get(local) => {
+                let local = 1 + local % (self.ir.func.locals.len() - 1);
+                let value = self.ir.get(local as u32);
+                self.known.push((value, self.ir.func.locals[local].ty));
+            }
+            Step::Set(local, value) => {
+                let local = 1 + local % (self.ir.func.locals.len() - 1);
+                let value = self.pick(self.ir.func.locals[local].ty, value);
+                self.ir.set(LocalId(local as u32), value);
+            }
+            Step::Element(index, element_size_bytes) => {
+                let array = self.words();
+                let index = self.pick(I32, index);
+                let mask = self.ir.i32(0xFFFF);
+                let index = self.ir.bin(BinOp::And, index, mask, I32);
+                let address = self.ir.push(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
+                // The distance is the same in every run, the address is not.
+                let base = self.words();
+                self.add(Op::Bin(BinOp::Sub, address, base), I64);
+            }
+            Step::CallFRem(a, b) => {
+                let (a, b) = (self.pick(F64, a), self.pick(F64, b));
+                let result = self.ir.helper(HelperId::FRem, &[F64, F64], Some(F64), &[a, b]);
+                self.known.push((result, F64));
+            }
+            Step::Poll => {
+                self.ir.push(Op::Poll, IrType::Void);
+            }
+            Step::If(condition, steps) => {
+                let cond = self.pick(I32, condition);
+                let then = self.ir.block(None);
+                self.ir.end(Terminator::Brif { cond, then, otherwise: BlockId(u32::MAX) });
+                let from = self.ir.current;
+                self.ir.at(then);
+                // The join's number is known when the steps between are there.
+                self.joins.push((steps + 1, BlockId(from as u32), self.known.len()));
+            }
+        }
+        self.join();
+    }
+
+    fn join(&mut self) {
+        self.joins.iter_mut().for_each(|join| join.0 = join.0.saturating_sub(1));
+        while let Some(&(0, branch, known)) = self.joins.last() {
+            self.joins.pop();
+            self.known.truncate(known);
+            let join = self.ir.block(None);
+            self.ir.end(Terminator::Jump(join));
+            if let Terminator::Brif { otherwise, .. } = &mut self.ir.func.blocks[branch.0 as usize].terminator {
+                *otherwise = join;
+            }
+            self.ir.at(join);
+        }
+    }
+}
+
+/// Memory type, its stack type, and where a slot of that kind is.
+fn place(mem: usize, at: usize) -> (MemType, IrType, i32) {
+    let mem = MEMORY[mem % MEMORY.len()];
+    let (ty, base) = match mem {
+        MemType::F32 => (F32, FLOATS),
+        MemType::F64 => (F64, FLOATS + FLOATS / 2),
+        MemType::I64 | MemType::Ref => (I64, 0),
+        _ => (I32, 0),
+    };
+    (mem, ty, ((base + at % (FLOATS / 2)) * 8) as i32)
+}
+
+fn function(steps: &[Step]) -> Ir {
+    let mut ir = Ir::new("generated", &PARAMS, Some(I64));
+    for ty in [I32, I64, F64] {
+        ir.local(ty, false);
+    }
+    let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new() };
+    for param in 1..PARAMS.len() {
+        let value = generator.ir.get(param as u32);
+        generator.known.push((value, PARAMS[param]));
+    }
+    steps.iter().for_each(|step| generator.step(step));
+    while let Some(last) = generator.joins.last_mut() {
+        last.0 = 0;
+        generator.join();
+    }
+    // What is left goes to memory, where it can be compared.
+    for (number, (mem, ty)) in [(MemType::I32, I32), (MemType::I64, I64), (MemType::F64, F64), (MemType::F32, F32)]
+        .into_iter()
+        .enumerate()
+    {
+        let value = generator.pick(ty, 0);
+        let base = match ty {
+            IrType::F64 => FLOATS + FLOATS / 2,
+            IrType::F32 => FLOATS,
+            _ => 0,
+        };
+        let addr = generator.words();
+        let offset = ((base + 15 - number) * 8) as i32;
+        generator.ir.push(Op::Store { addr, offset, value, mem, flags: plain(AliasClass::Any) }, IrType::Void);
+    }
+    let result = generator.pick(I64, 1);
+    generator.ir.ret(result);
+    generator.ir
+}
+
+fn is_same_word(index: usize, a: u64, b: u64) -> bool {
+    let both_nan = if index >= FLOATS + FLOATS / 2 {
+        f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan()
+    } else {
+        index >= FLOATS && f32::from_bits(a as u32).is_nan() && f32::from_bits(b as u32).is_nan()
+    };
+    a == b || both_nan
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_functions_give_what_cranelift_s_code_gives(
+        steps in prop::collection::vec(step(), 0..18),
+        a in any::<i32>(), b in any::<i64>(), c in -5..5i32, d in -100.0..100.0f64, poll in any::<bool>(),
+    ) {
+        let ir = function(&steps);
+        let mut machine = Machine::with_options(CompilerOptions { stress_poll: poll, ..CompilerOptions::default() });
+        let Some(code) = machine.compiler.compile_baseline(&ir.func) else {
+            // Too long: nothing else that is generated is left out.
+            prop_assert!(ir.func.insts.len() > 64, "{}", ir.func);
+            return Ok(());
+        };
+        let baseline = machine.place(code);
+        let optimised = machine.compile(&ir);
+        let run = |machine: &mut Machine, code| {
+            let mut words: Vec<u64> = (0..WORDS as u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7).collect();
+            for (index, word) in words.iter_mut().enumerate().skip(FLOATS) {
+                let number = index as f64 / 2.0;
+                *word = if index >= FLOATS + FLOATS / 2 { number.to_bits() } else { u64::from((number as f32).to_bits()) };
+            }
+            let args = [
+                words.as_mut_ptr() as u64, a as u32 as u64, b as u64, c as u32 as u64, d.to_bits(),
+                u64::from((d as f32).to_bits()),
+            ];
+            let result = machine.run(&ir.func.sig, code, &args);
+            (result, words)
+        };
+        let expected = run(&mut machine, optimised);
+        let got = run(&mut machine, baseline);
+        prop_assert_eq!(&expected.0, &got.0, "{}", ir.func);
+        for (index, (&e, &g)) in expected.1.iter().zip(&got.1).enumerate() {
+            prop_assert!(is_same_word(index, e, g), "word {}: {:#x} wanted, {:#x} found\n{}", index, e, g, ir.func);
+        }
+    }
+}
+
+#[test]
+fn failed_checks_trap_behind_the_code_at_their_position() {
+    let machine = Machine::new();
+    let mut ir = Ir::new("checks", &[I32, I32], Some(I32));
+    let (a, b) = (ir.get(0), ir.get(1));
+    ir.push(Op::BoundsCheck { index: a, length: b }, IrType::Void);
+    let sum = ir.bin(BinOp::AddOvf, a, b, I32);
+    ir.ret(sum);
+    let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+    let traps: Vec<u8> = code.traps.iter().map(|site| site.code).collect();
+    assert_eq!(traps, [trap::INDEX_OUT_OF_RANGE, trap::OVERFLOW]);
+    for (site, il_offset) in code.traps.iter().zip([2, 3]) {
+        assert_eq!(code.bytes[site.offset as usize..][..2], [0x0F, 0x0B]);
+        let entry = code.il_map.iter().rev().find(|entry| entry.native_offset <= site.offset).expect("a position");
+        assert_eq!(entry.il_offset, il_offset);
+    }
+    assert!(code.il_map.is_sorted_by_key(|entry| entry.native_offset));
+}
+
+#[test]
+fn overflow_checks_pass_what_fits() {
+    let mut machine = Machine::new();
+    for (op, a, b, expect) in [(BinOp::AddOvf, 5, 6, 11), (BinOp::SubOvf, 5, 6, -1), (BinOp::MulOvf, -5, 6, -30)] {
+        let mut ir = Ir::new("fits", &[I32, I32], Some(I32));
+        let (left, right) = (ir.get(0), ir.get(1));
+        let result = ir.bin(op, left, right, I32);
+        ir.ret(result);
+        let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+        let code = machine.place(code);
+        let got = machine.run(&ir.func.sig, code, &[a as u32 as u64, b as u32 as u64]);
+        assert_eq!(got.map(|r| r as i32), Ok(expect), "{op:?}");
+    }
+}
+
+#[test]
+fn loops_regions_and_structs_are_left_to_cranelift() {
+    let machine = Machine::new();
+    let mut ir = Ir::new("loop", &[I32], Some(I32));
+    let body = ir.block(None);
+    ir.end(Terminator::Jump(body));
+    ir.at(body);
+    ir.end(Terminator::Jump(body));
+    assert!(machine.compiler.compile_baseline(&ir.func).is_none());
+    let mut ir = Ir::new("division", &[I32], Some(I32));
+    let a = ir.get(0);
+    let result = ir.bin(BinOp::Div, a, a, I32);
+    ir.ret(result);
+    assert!(machine.compiler.compile_baseline(&ir.func).is_none());
+}
+
+#[test]
+fn an_exception_thrown_leaves_the_function() {
+    let mut machine = Machine::new();
+    let mut ir = Ir::new("throws", &[I64], Some(I32));
+    let exception = ir.get(0);
+    ir.end(Terminator::Throw(exception));
+    let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+    let code = machine.place(code);
+    assert_eq!(machine.run(&ir.func.sig, code, &[0x1234]), Err(0x1234));
+}
