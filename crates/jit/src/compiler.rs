@@ -60,8 +60,8 @@ pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
     quick_isa: OwnedTargetIsa,
-    /// Contexts not in use.
-    idle: Mutex<Vec<CompileContext>>,
+    /// Contexts not in use; boxed, since they are some kilobytes to move.
+    idle: Mutex<Vec<Box<CompileContext>>>,
 }
 
 impl Compiler {

@@ -40,17 +40,8 @@ enum Step {
     If(usize, usize),
 }
 
-const INTEGER_OPS: [BinOp; 9] = [
-    BinOp::Add,
-    BinOp::Sub,
-    BinOp::Mul,
-    BinOp::And,
-    BinOp::Or,
-    BinOp::Xor,
-    BinOp::Shl,
-    BinOp::Shr,
-    BinOp::ShrUn,
-];
+const INTEGER_OPS: [BinOp; 9] =
+    [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::And, BinOp::Or, BinOp::Xor, BinOp::Shl, BinOp::Shr, BinOp::ShrUn];
 const FLOAT_OPS: [BinOp; 4] = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div];
 const COMPARISONS: [CmpOp; 10] = [
     CmpOp::Eq,
@@ -279,9 +270,9 @@ fn function(steps: &[Step]) -> Ir {
         ir.local(ty, false);
     }
     let mut generator = Generator { ir, known: Vec::new(), joins: Vec::new() };
-    for param in 1..PARAMS.len() {
+    for (param, &ty) in PARAMS.iter().enumerate().skip(1) {
         let value = generator.ir.get(param as u32);
-        generator.known.push((value, PARAMS[param]));
+        generator.known.push((value, ty));
     }
     steps.iter().for_each(|step| generator.step(step));
     while let Some(last) = generator.joins.last_mut() {
@@ -289,9 +280,8 @@ fn function(steps: &[Step]) -> Ir {
         generator.join();
     }
     // What is left goes to memory, where it can be compared.
-    for (number, (mem, ty)) in [(MemType::I32, I32), (MemType::I64, I64), (MemType::F64, F64), (MemType::F32, F32)]
-        .into_iter()
-        .enumerate()
+    for (number, (mem, ty)) in
+        [(MemType::I32, I32), (MemType::I64, I64), (MemType::F64, F64), (MemType::F32, F32)].into_iter().enumerate()
     {
         let value = generator.pick(ty, 0);
         let base = match ty {

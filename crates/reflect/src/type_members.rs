@@ -48,6 +48,11 @@ impl NameFilter {
         }
     }
 
+    /// The one name accepted, if there is one.
+    fn exact_name(&self) -> Option<&str> {
+        self.name.as_deref().filter(|_| !self.ignore_case)
+    }
+
     fn accepts(&self, name: &str) -> bool {
         match &self.name {
             None => true,
@@ -93,7 +98,11 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
     let mut overridden = FxHashSet::default();
     for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
         let is_own = class == ty;
-        for method in class.methods()? {
+        let named = match filter.exact_name() {
+            Some(name) => class.indexed_methods(name)?,
+            None => class.methods()?.collect(),
+        };
+        for method in named {
             // The name first: what overrides a method has its name.
             if !filter.accepts(method.name) {
                 continue;

@@ -63,7 +63,7 @@ pub fn ensure_outside(t: Thread, ty: Ty) -> Managed<()> {
 /// # Errors
 /// As `ensure`.
 pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()> {
-    if image.is_corlib {
+    if image.is_corlib || image.is_of_dynamic_method() {
         return Ok(());
     }
     match image.type_def(1) {

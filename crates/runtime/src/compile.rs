@@ -183,15 +183,17 @@ fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Manag
 /// `allowed`: see `Env`.
 fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>>) -> Managed<usize> {
     let env = Env { allowed, ..Env::default() };
-    let slot = code_cache::slot(Identity::Method(method));
+    let Some(slot) = code_cache::slot(Identity::Method(method)) else {
+        let function = import(method, &env).to_managed(t)?;
+        let compiled = generate(t, method, &function)?;
+        return Ok(place(t, method, &compiled, kind_of(method, &function))?.start);
+    };
     let (function, mut touched) = touched::record(|| import(method, &env));
     let function = function.to_managed(t)?;
     let kind = kind_of(method, &function);
     let (compiled, more) = touched::record(|| generate(t, method, &function));
     let compiled = compiled?;
-    if let Some(slot) = slot
-        && function.deferred_errors.is_empty()
-    {
+    if function.deferred_errors.is_empty() {
         touched.extend(more);
         touched.push(Touched::Method(method));
         slot.keep(&compiled, kind, touched, &env.initialised.take());

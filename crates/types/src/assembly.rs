@@ -128,6 +128,11 @@ impl Image {
         }
     }
 
+    /// Whether it stands behind one dynamic method: it has no types.
+    pub fn is_of_dynamic_method(&self) -> bool {
+        self.dynamic.is_some()
+    }
+
     /// A further module of an assembly made at run time.
     pub(crate) fn in_dynamic_assembly(
         assembly: &'static Assembly,

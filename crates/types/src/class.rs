@@ -7,6 +7,7 @@ use crate::lazy::Lazy;
 use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
 use crate::resolve::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
+use rustc_hash::FxHashMap;
 use saki_metadata::{ElementType, Rid, TableId, Token};
 use std::iter::Copied;
 use std::slice::Iter;
@@ -19,6 +20,8 @@ pub struct ClassInfo {
     methods: Box<[OnceLock<&'static Method>]>,
     /// The same, once all have been made.
     all_methods: OnceLock<Box<[&'static Method]>>,
+    /// Indices of methods by name, once somebody has asked for it.
+    by_name: OnceLock<FxHashMap<&'static str, Vec<u32>>>,
     fields: Box<[&'static Field]>,
     first_field: Rid,
 }
@@ -196,6 +199,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
     let Some(def) = ty.def() else {
         return Ok(Box::leak(Box::new(ClassInfo {
             all_methods: OnceLock::new(),
+            by_name: OnceLock::new(),
             first_method: 1,
             methods: Box::new([]),
             fields: Box::new([]),
@@ -233,6 +237,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
     }
     Ok(Box::leak(Box::new(ClassInfo {
         all_methods: OnceLock::new(),
+        by_name: OnceLock::new(),
         first_method: methods.start,
         methods: methods.map(|_| OnceLock::new()).collect(),
         fields: fields.into_boxed_slice(),
@@ -265,7 +270,14 @@ fn array_class(ty: Ty) -> ClassInfo {
             OnceLock::from(method)
         })
         .collect();
-    ClassInfo { first_method: 1, methods, all_methods: OnceLock::new(), fields: Box::new([]), first_field: 1 }
+    ClassInfo {
+        first_method: 1,
+        methods,
+        all_methods: OnceLock::new(),
+        by_name: OnceLock::new(),
+        fields: Box::new([]),
+        first_field: 1,
+    }
 }
 
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
@@ -411,19 +423,44 @@ impl Type {
         let info = self.class_info()?;
         let mut out = Vec::new();
         for index in 0..info.methods.len() as u32 {
-            let matches = match (info.methods[index as usize].get(), self.def()) {
-                (Some(method), _) => method.name == name,
-                (None, Some(def)) => {
-                    let row = def.image.meta.method_def(info.first_method + index)?;
-                    def.image.meta.string(row.name)? == name
-                }
-                (None, None) => false,
-            };
-            if matches {
+            if self.method_name(info, index)? == Some(name) {
                 out.push(self.method_by_index(index)?);
             }
         }
         Ok(out)
+    }
+
+    /// As `methods_named`, from an index by name that the first call makes: for reflection, which asks again and again.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn indexed_methods(&'static self, name: &str) -> LoadResult<Vec<&'static Method>> {
+        let info = self.class_info()?;
+        let by_name = match info.by_name.get() {
+            Some(made) => made,
+            None => {
+                let mut made: FxHashMap<&'static str, Vec<u32>> = FxHashMap::default();
+                for index in 0..info.methods.len() as u32 {
+                    if let Some(name) = self.method_name(info, index)? {
+                        made.entry(name).or_default().push(index);
+                    }
+                }
+                info.by_name.get_or_init(|| made)
+            }
+        };
+        by_name.get(name).into_iter().flatten().map(|&index| self.method_by_index(index)).collect()
+    }
+
+    /// The name of an own method, which need not have been created.
+    fn method_name(&'static self, info: &ClassInfo, index: u32) -> LoadResult<Option<&'static str>> {
+        match (info.methods[index as usize].get(), self.def()) {
+            (Some(method), _) => Ok(Some(method.name)),
+            (None, Some(def)) => {
+                let row = def.image.meta.method_def(info.first_method + index)?;
+                Ok(Some(def.image.meta.string(row.name)?))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// The own method with this name and number of parameters.

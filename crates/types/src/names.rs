@@ -40,7 +40,13 @@ impl Type {
                 out.push('+');
                 push_escaped(out, def.name);
             }
-            None => push_escaped(out, &qualified(def.namespace, def.name)),
+            None => {
+                if !def.namespace.is_empty() {
+                    push_escaped(out, def.namespace);
+                    out.push('.');
+                }
+                push_escaped(out, def.name);
+            }
         }
     }
 
@@ -164,8 +170,13 @@ impl Type {
 }
 
 fn push_escaped(out: &mut String, name: &str) {
+    let is_special = |c: char| matches!(c, '+' | ',' | '[' | ']' | '*' | '&' | '\\');
+    if !name.contains(is_special) {
+        out.push_str(name);
+        return;
+    }
     for c in name.chars() {
-        if matches!(c, '+' | ',' | '[' | ']' | '*' | '&' | '\\') {
+        if is_special(c) {
             out.push('\\');
         }
         out.push(c);
@@ -183,7 +194,10 @@ impl Method {
 
     /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets.
     pub fn full_name(&self) -> String {
-        let mut out = format!("{}:{}", self.owner.full_name(), self.name);
+        let mut out = String::with_capacity(64);
+        self.owner.write_name(&mut out, NameStyle::ToString);
+        out.push(':');
+        out.push_str(self.name);
         push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
         out.push(' ');
         if let Some(sig) = self.sig.get_if_ready() {
@@ -204,7 +218,7 @@ fn push_list(out: &mut String, types: &[Ty], open: char, close: char, skip: bool
         if index > 0 {
             out.push(',');
         }
-        out.push_str(&ty.full_name());
+        ty.write_name(out, NameStyle::ToString);
     }
     out.push(close);
 }

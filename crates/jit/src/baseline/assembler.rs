@@ -443,10 +443,7 @@ mod tests {
     fn at(base: u8, displacement: i32) -> Amode<u8> {
         Amode::ImmReg {
             base,
-            simm32: cranelift_assembler_x64::AmodeOffsetPlusKnownOffset {
-                simm32: displacement.into(),
-                offset: None,
-            },
+            simm32: cranelift_assembler_x64::AmodeOffsetPlusKnownOffset { simm32: displacement.into(), offset: None },
             trap: None,
         }
     }
@@ -472,7 +469,10 @@ mod tests {
             assert_eq!(ours(|m| m.rr(MOVZX_WORD, x, y)), theirs(inst::movzwl_rm::new(a, b)));
             assert_eq!(ours(|m| m.rr(MOVSXD, x, y)), theirs(inst::movslq_rm::new(a, b)));
             assert_eq!(ours(|m| m.test(Width::Quad, x, y)), theirs(inst::testq_mr::new(a, b)));
-            assert_eq!(ours(|m| m.imul_imm(Width::Long, x, y, 100_000)), theirs(inst::imull_rmi::new(a, b, 100_000u32)));
+            assert_eq!(
+                ours(|m| m.imul_imm(Width::Long, x, y, 100_000)),
+                theirs(inst::imull_rmi::new(a, b, 100_000u32))
+            );
             let (x, y) = (Reg(a + 16), Reg(b + 16));
             assert_eq!(ours(|m| m.rr(float_arithmetic(0x58, true), x, y)), theirs(inst::addsd_a::new(a, b)));
             assert_eq!(ours(|m| m.rr(UCOMISS, x, y)), theirs(inst::ucomiss_a::new(a, b)));

@@ -213,7 +213,9 @@ fn is_covered_inst(func: &Function, inst: &Inst) -> bool {
         Op::Un(UnOp::Neg, a) => of(a) == result,
         Op::Un(UnOp::Not, a) => of(a) == result && matches!(result, Some(Machine::Long | Machine::Quad)),
         Op::Cmp(_, a, b) => of(a).is_some() && of(a) == of(b),
-        Op::Conv { value, target, checked: false, source_unsigned } => is_covered_conversion(of(value), *target, *source_unsigned),
+        Op::Conv { value, target, checked: false, source_unsigned } => {
+            is_covered_conversion(of(value), *target, *source_unsigned)
+        }
         Op::Load { addr, offset, flags, .. } => of(addr) == Some(Machine::Quad) && faults(*offset, *flags),
         Op::Store { addr, offset, value, mem, flags } => {
             of(addr) == Some(Machine::Quad) && of(value) == Some(stored(*mem)) && faults(*offset, *flags)
@@ -297,7 +299,10 @@ fn is_covered_call(func: &Function, target: &CallTarget, sig: &CallSig, args: &[
     is_covered_target
         && fits_registers(sig)
         && args.len() == sig.params.len()
-        && args.iter().zip(&sig.params).all(|(arg, &param)| Machine::of(func.insts[arg.0 as usize].ty) == Machine::of(param))
+        && args
+            .iter()
+            .zip(&sig.params)
+            .all(|(arg, &param)| Machine::of(func.insts[arg.0 as usize].ty) == Machine::of(param))
 }
 
 /// Whether a block may end so. Blocks are emitted in order and nothing may go back: values need no merging then.
