@@ -61,7 +61,13 @@ impl RefMap {
         let mut words = Vec::with_capacity(offsets.len() + 1);
         words.push(offsets.len() as u32);
         words.extend_from_slice(offsets);
-        Box::leak(words.into_boxed_slice()).as_ptr() as *const RefMap
+        RefMap::from_words(Box::leak(words.into_boxed_slice()))
+    }
+
+    /// The map in `words`: the number of offsets, then the offsets.
+    pub fn from_words(words: &'static [u32]) -> *const RefMap {
+        debug_assert!(words.first().is_some_and(|&count| count as usize == words.len() - 1));
+        words.as_ptr() as *const RefMap
     }
 
     /// # Safety
@@ -135,15 +141,29 @@ impl VTable {
 
     /// Allocates a vtable with zeroed IMT slots and `header.slot_count` zeroed virtual slots, never freed.
     pub fn leak(header: VTable) -> &'static VTable {
+        let units = VTable::memory_units(header.slot_count);
+        let block = Box::leak(vec![0u128; units].into_boxed_slice()).as_mut_ptr();
+        // SAFETY: fresh, of that size and zeroed; leaked.
+        unsafe { VTable::write(block, header) }
+    }
+
+    /// Memory that a vtable with so many virtual slots takes, in units of 16 bytes.
+    pub const fn memory_units(slot_count: u32) -> usize {
         const HEADER_WORDS: usize = size_of::<VTable>() / 8;
-        let words = IMT_SLOTS + HEADER_WORDS + header.slot_count as usize;
+        let words = IMT_SLOTS + HEADER_WORDS + slot_count as usize;
         // 16-byte units: objects' vtable words have their low bits free for the collector.
-        let units = (words + IMT_SLOTS % 2).div_ceil(2);
-        let block = Box::leak(vec![0u128; units].into_boxed_slice()).as_mut_ptr() as *mut usize;
-        let at = block.wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
-        // SAFETY: `at` is aligned and `words` words (plus padding) were allocated around it.
+        (words + IMT_SLOTS % 2).div_ceil(2)
+    }
+
+    /// Makes a vtable in `memory`.
+    ///
+    /// # Safety
+    /// `memory` is zeroed and nobody else's, has `memory_units` units, and lives as long as objects of the type.
+    pub unsafe fn write(memory: *mut u128, header: VTable) -> &'static VTable {
+        let at = memory.cast::<usize>().wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
+        // SAFETY: `at` is aligned, and there is room for header and slots behind it.
         unsafe { at.write(header) };
-        // SAFETY: just written; the block is leaked.
+        // SAFETY: just written; the memory stays.
         unsafe { &*at }
     }
 

@@ -92,6 +92,7 @@ fn print(start_up: Duration) {
         get(&dynamic.freed),
         get(&dynamic.kept)
     );
+    eprintln!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);

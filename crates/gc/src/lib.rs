@@ -8,6 +8,7 @@
 //! [`RootProvider`]), stopping threads (`saki_thread`).
 
 pub mod barrier;
+mod conditional;
 mod ephemeron;
 mod finalize;
 mod heap;
@@ -22,6 +23,7 @@ mod tracer;
 mod weak;
 mod world;
 
+pub use conditional::{ConditionalRoots, register_conditional_roots};
 pub use ephemeron::{register_ephemeron_array, set_ephemeron_tombstone};
 pub use finalize::{
     finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,

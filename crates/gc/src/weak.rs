@@ -2,15 +2,15 @@
 //!
 //! | step | repeats until | then |
 //! |---|---|---|
-//! | 1 | ephemerons retain nothing more | short weak handles to unreached objects die |
+//! | 1 | ephemerons and conditional roots retain nothing more | short weak handles to unreached objects die |
 //! | 2 | – | unreached objects with finalizers become ready and are retained |
-//! | 3 | ephemerons retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned |
+//! | 3 | ephemerons and conditional roots retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned |
 //!
 //! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
 //! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it registers as a [`WeakTable`].
 
 use crate::tracer::Tracer;
-use crate::{ephemeron, finalize, large};
+use crate::{conditional, ephemeron, finalize, large};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 
@@ -66,7 +66,8 @@ fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
 
 /// Does the next part of the weak phases. True if objects were retained: call again when they have been traced.
 pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
-    if ephemeron::resolve(tracer) {
+    // Both, each time: what one retains may be what the other waits for.
+    if conditional::resolve(tracer) | ephemeron::resolve(tracer) {
         return true;
     }
     let mut step = STEP.lock();
@@ -79,6 +80,7 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     }
     update_tables(WeakKind::Long, tracer);
     ephemeron::bury_dead();
+    conditional::finish();
     large::remove_dead(tracer.is_full(), &|object| tracer.reached(object).is_some());
     *step = Step::Strong;
     false

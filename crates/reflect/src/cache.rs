@@ -3,6 +3,7 @@
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_runtime::{Cell, Managed, ObjRef, dynamic_methods};
+use saki_types::collectible;
 use saki_types::dynamic_records;
 
 /// What a cached object stands for.
@@ -22,6 +23,13 @@ type Key = (Kind, usize, usize);
 
 /// Never held while an object is allocated: allocation is a safepoint.
 static CELLS: RwLock<Option<FxHashMap<Key, Cell>>> = RwLock::new(None);
+
+/// Drops what stands for records of dead assemblies.
+pub(crate) fn forget_dead() {
+    if let Some(cells) = CELLS.write().as_mut() {
+        cells.retain(|(_, handle, reflected), _| !collectible::is_dead(*handle) && !collectible::is_dead(*reflected));
+    }
+}
 
 /// The object of `handle` as seen from `reflected` (0 when that makes no difference), made by `make` on first use. When two
 /// threads make it at once, both get the first one stored.
@@ -48,5 +56,12 @@ pub fn get_or_make(
     }
     let object = make()?;
     let mut cells = CELLS.write();
-    Ok(cells.get_or_insert_default().entry(key).or_insert_with(|| Cell::new(object)).get())
+    Ok(cells
+        .get_or_insert_default()
+        .entry(key)
+        .or_insert_with(|| {
+            let anchor = if collectible::of(reflected).is_some() { reflected } else { handle };
+            Cell::beside(anchor, object)
+        })
+        .get())
 }

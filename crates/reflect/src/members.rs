@@ -3,6 +3,7 @@
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_metadata::{Rid, TableId, Token};
+use saki_types::collectible;
 use saki_types::{GenericContext, Image, LoadResult, Method, Ty};
 
 /// A property of an exact type. Equality is identity.
@@ -81,7 +82,7 @@ type Table<T> = RwLock<Option<FxHashMap<Ty, &'static [&'static T]>>>;
 static PROPERTIES: Table<Property> = RwLock::new(None);
 static EVENTS: Table<Event> = RwLock::new(None);
 
-fn cached<T>(
+fn cached<T: 'static>(
     table: &Table<T>,
     ty: Ty,
     make: impl FnOnce(Ty) -> LoadResult<Vec<&'static T>>,
@@ -94,7 +95,21 @@ fn cached<T>(
     }
     let made = make(ty)?;
     let mut table = table.write();
-    Ok(table.get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(made.into_boxed_slice())))
+    Ok(table
+        .get_or_insert_default()
+        .entry(ty)
+        .or_insert_with(|| collectible::keep_slice_with(collectible::owner_of(ty), made)))
+}
+
+/// Drops the members of types of dead assemblies.
+pub(crate) fn forget_dead() {
+    fn forget<T>(table: &Table<T>) {
+        if let Some(table) = table.write().as_mut() {
+            table.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
+        }
+    }
+    forget(&PROPERTIES);
+    forget(&EVENTS);
 }
 
 /// (semantics, method) of each accessor.
@@ -123,7 +138,7 @@ pub fn properties_of(ty: Ty) -> LoadResult<&'static [&'static Property]> {
         for rid in image.meta.properties(def.rid)? {
             let row = image.meta.property(rid)?;
             let accessors = accessors(ty, image, Token::new(TableId::Property, rid))?;
-            out.push(Box::leak(Box::new(Property {
+            let property = Property {
                 owner: ty,
                 image,
                 rid,
@@ -131,7 +146,8 @@ pub fn properties_of(ty: Ty) -> LoadResult<&'static [&'static Property]> {
                 flags: row.flags,
                 getter: first(&accessors, semantics::GETTER),
                 setter: first(&accessors, semantics::SETTER),
-            })));
+            };
+            out.push(collectible::keep_beside(ty, property));
         }
         Ok(out)
     })
@@ -149,7 +165,7 @@ pub fn events_of(ty: Ty) -> LoadResult<&'static [&'static Event]> {
         for rid in image.meta.events(def.rid)? {
             let row = image.meta.event(rid)?;
             let accessors = accessors(ty, image, Token::new(TableId::Event, rid))?;
-            out.push(Box::leak(Box::new(Event {
+            let event = Event {
                 owner: ty,
                 image,
                 rid,
@@ -159,7 +175,8 @@ pub fn events_of(ty: Ty) -> LoadResult<&'static [&'static Event]> {
                 remove: first(&accessors, semantics::REMOVE),
                 raise: first(&accessors, semantics::FIRE),
                 others: accessors.iter().filter(|(s, _)| *s & semantics::OTHER != 0).map(|(_, m)| *m).collect(),
-            })));
+            };
+            out.push(collectible::keep_beside(ty, event));
         }
         Ok(out)
     })

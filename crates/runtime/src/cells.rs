@@ -1,11 +1,13 @@
 //! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
 //!
 //! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only literals of dynamic
-//! methods are ever freed.
+//! methods, and the cells of collectible assemblies, are ever freed.
 
 use crate::domains::Domain;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_types::collectible;
+use std::alloc::Layout;
 use std::cell::UnsafeCell;
 
 const CELLS_PER_CHUNK: usize = 1022;
@@ -50,6 +52,17 @@ impl Cell {
         // SAFETY: the slot was not handed out before.
         unsafe { *cell = object };
         Cell(cell)
+    }
+
+    /// A new cell that lives as long as the record at `anchor`: of a collectible assembly, it is a root only as long as
+    /// something has that.
+    pub fn beside(anchor: usize, object: ObjRef) -> Cell {
+        let Some(owner) = collectible::of(anchor) else { return Cell::new(object) };
+        let Some(place) = owner.allocate(Layout::new::<ObjRef>()) else { return Cell::new(object) };
+        let cell = Cell(place as *mut ObjRef);
+        cell.set(object);
+        owner.add_slot(place);
+        cell
     }
 
     /// Lets the cell be used again.

@@ -382,7 +382,12 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
         .map(|m| saki_code::IlMapEntry { native_offset: m.native_offset, il_offset: m.il_offset })
         .collect();
     info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
-    saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error).to_managed(t)
+    let placed = saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error);
+    let placed = placed.to_managed(t)?;
+    if let Some(owner) = saki_types::collectible::of(method.addr()) {
+        owner.add_body(std::ptr::from_ref(placed).addr());
+    }
+    Ok(placed)
 }
 
 /// Code that takes a dynamic method's address may hand it on to who knows what.

@@ -39,6 +39,10 @@ fn handle_of(context: ObjRef) -> Option<Handle> {
 /// # Errors
 /// OutOfMemoryException; the field type's load errors.
 pub fn address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
+    if let Some(owner) = saki_types::collectible::owner_of(field) {
+        // Contexts know it by number.
+        owner.keep_for_ever();
+    }
     let context = domains::context(t)?;
     monitors::try_enter(t, context, WAIT_FOREVER)?;
     let found = holder(t, context, field);

@@ -21,7 +21,12 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
     let stub = entry.stub_address() as *mut u8;
     // Release: the stub was written before. Acquire: as in `existing_entry`. Of two threads that make one the first wins.
     match method.runtime.entry.compare_exchange(std::ptr::null_mut(), stub, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Ok(entry),
+        Ok(_) => {
+            if let Some(owner) = saki_types::collectible::owner_of(method) {
+                owner.add_entry(std::ptr::from_ref(method).addr());
+            }
+            Ok(entry)
+        }
         Err(earlier) => {
             // SAFETY: made above and given to nobody.
             unsafe { entry.free() };

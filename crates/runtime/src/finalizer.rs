@@ -53,6 +53,7 @@ pub fn start() -> std::io::Result<()> {
                 state.busy = true;
             });
             crate::dynamic_methods::reclaim_all();
+            crate::collectible::reclaim_dead();
             drain(t);
         }
     })?;

@@ -180,4 +180,5 @@ pub fn register_with_collector() {
     saki_gc::register_weak_table(&Weak);
     saki_gc::register_weak_table(&Monitors);
     crate::dynamic_methods::register_with_collector();
+    crate::collectible::register_with_collector();
 }

@@ -9,6 +9,7 @@ pub mod cast_cache;
 pub mod cells;
 pub mod class_init;
 pub mod code_cache;
+pub mod collectible;
 pub mod compile;
 pub mod compile_only;
 pub mod context_statics;

@@ -110,6 +110,10 @@ fn build_vtable(class: Ty) -> LoadResult<&'static VTable> {
     let own = universe().corlib_type(NAMESPACE, "TransparentProxy")?;
     // SAFETY: vtables are never freed while their domain lives.
     let own = unsafe { &*vtable_of(own)? };
+    if let Some(owner) = saki_types::collectible::owner_of(class) {
+        // Proxies tell nothing of their class by their words.
+        owner.keep_for_ever();
+    }
     let display = class_display(class)?;
     let slots = &class.vtable_layout()?.slots;
     let vtable = VTable::leak(VTable {

@@ -5,7 +5,10 @@ use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
 use saki_abi::{ObjRef, RefMap};
 use saki_thread::BlockScan;
+use saki_types::collectible::{self, Owner};
+use saki_types::layout::StaticLayout;
 use saki_types::{Field, LoadResult, Ty, Universe};
+use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
 /// References among the statics of one type.
@@ -28,6 +31,14 @@ fn zeroed(size_bytes: usize) -> *mut u8 {
     Box::leak(vec![0u128; words].into_boxed_slice()).as_mut_ptr() as *mut u8
 }
 
+/// Statics that are roots only as long as something has the type.
+fn collectible_area(owner: &'static Owner, layout: &StaticLayout) -> Option<*mut u8> {
+    let size = Layout::from_size_align((layout.size_bytes as usize).max(1), align_of::<u128>()).ok()?;
+    let base = owner.allocate(size)?;
+    layout.ref_offsets.iter().for_each(|&offset| owner.add_slot(base + offset as usize));
+    Some(base as *mut u8)
+}
+
 /// Base of the type's static area, allocated on first use.
 ///
 /// # Errors
@@ -44,8 +55,11 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
     if !known.is_null() {
         return Ok(known);
     }
-    let base = zeroed(layout.size_bytes as usize);
-    if !layout.ref_offsets.is_empty() {
+    let base = match collectible::owner_of(ty).and_then(|owner| collectible_area(owner, layout)) {
+        Some(base) => base,
+        None => zeroed(layout.size_bytes as usize),
+    };
+    if !layout.ref_offsets.is_empty() && collectible::of(base.addr()).is_none() {
         roots.push(StaticRoots { ty, base: base as usize, ref_offsets: &layout.ref_offsets });
     }
     // Release: the area is zeroed and registered before it is seen.
@@ -101,6 +115,10 @@ fn thread_block_number(ty: Ty) -> u32 {
         return known;
     }
     blocks.push(ty);
+    // Threads have blocks of it, and the table its number.
+    if let Some(owner) = collectible::owner_of(ty) {
+        owner.keep_for_ever();
+    }
     let number = blocks.len() as u32 - 1;
     // Release: the number is in the table before it is seen.
     ty.thread_static_block.store(number, Ordering::Release);

@@ -144,6 +144,13 @@ pub fn set_literal(image: &'static Image, token: u32, string: ObjRef) {
     LITERALS.lock().get_or_insert_default().insert(key, Cell::new(string));
 }
 
+/// Drops the literals of code of dead assemblies; the strings stay interned.
+pub(crate) fn forget_dead_literals() {
+    if let Some(table) = LITERALS.lock().as_mut() {
+        table.retain(|(image, _), _| !saki_types::collectible::is_dead(*image));
+    }
+}
+
 /// Drops a literal of a dynamic method whose code is gone.
 pub fn forget_literal(image: &'static Image, token: u32) {
     let key = (image as *const Image as usize, token);

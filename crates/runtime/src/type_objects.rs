@@ -24,7 +24,7 @@ pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
     }
     let object = object::new_instance(t, universe().runtime_type())?;
     IMPL.set(object, ty as *const Type as usize);
-    let cell = Cell::new(object);
+    let cell = Cell::beside(std::ptr::from_ref(ty).addr(), object);
     let address = cell.address() as *mut u8;
     // Release: publishes the filled cell. The first to publish wins, so that the object is unique.
     match ty.runtime.type_object_cell.compare_exchange(

@@ -4,7 +4,9 @@ use crate::entries::{entry_address, unbox_entry_address};
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
+use saki_types::collectible;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, imt_slot_index, universe};
+use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
 /// The vtable of a closed type, built on first use.
@@ -73,7 +75,27 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
 /// The ancestors of a type, from Object to itself, as vtables have them.
 pub(crate) fn class_display(ty: Ty) -> LoadResult<&'static [*const ()]> {
     let display: Vec<*const ()> = ty.supertypes()?.iter().map(|t| *t as *const Type as *const ()).collect();
-    Ok(Box::leak(display.into_boxed_slice()))
+    Ok(collectible::keep_slice_with(collectible::owner_of(ty), display))
+}
+
+fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
+    match collectible::owner_of(ty) {
+        Some(owner) if !offsets.is_empty() => {
+            let words = std::iter::once(offsets.len() as u32).chain(offsets.iter().copied()).collect();
+            RefMap::from_words(collectible::keep_slice_with(Some(owner), words))
+        }
+        _ => RefMap::leak(offsets),
+    }
+}
+
+/// Among the records of the type: objects tell by it that the type is in use.
+fn make(ty: Ty, header: VTable) -> &'static VTable {
+    let layout = Layout::array::<u128>(VTable::memory_units(header.slot_count)).ok();
+    match collectible::owner_of(ty).and_then(|owner| owner.allocate(layout?)) {
+        // SAFETY: fresh zeroed memory of that size, which lives as long as the type.
+        Some(memory) => unsafe { VTable::write(memory as *mut u128, header) },
+        None => VTable::leak(header),
+    }
 }
 
 fn build(ty: Ty) -> LoadResult<*const VTable> {
@@ -95,8 +117,8 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
     let instance_size_bytes = if ty.is_interface() { 16 } else { ty.instance_size_bytes()? };
     let header = VTable {
         ty: ty as *const Type as *const (),
-        ref_map: RefMap::leak(&instance_refs),
-        element_ref_map: RefMap::leak(&element_refs),
+        ref_map: ref_map(ty, &instance_refs),
+        element_ref_map: ref_map(ty, &element_refs),
         instance_size_bytes,
         element_size_bytes,
         flags: VTableFlags(flags_of(ty)?),
@@ -110,7 +132,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
             .map_or(std::ptr::null(), |e| e as *const Type as *const ()),
         ..VTable::empty()
     };
-    let vtable = VTable::leak(header);
+    let vtable = make(ty, header);
     for (index, &method) in layout.slots.iter().enumerate() {
         // Relaxed: the vtable is not published yet.
         vtable.slot(index as u32).store(slot_target(ty, method)?, Ordering::Relaxed);

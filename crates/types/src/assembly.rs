@@ -1,6 +1,7 @@
 //! Assemblies and their images, with the token caches that belong to an image.
 
 use crate::binder::AssemblyName;
+use crate::collectible::{self, Owner};
 use crate::dynamic::DynamicCode;
 use crate::emitted::EmittedImage;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
@@ -78,8 +79,8 @@ impl PartialEq for Assembly {
     }
 }
 
-fn keep(meta: saki_metadata::Image) -> &'static saki_metadata::Image {
-    Box::leak(Box::new(meta))
+fn keep(owner: Option<&'static Owner>, meta: saki_metadata::Image) -> &'static saki_metadata::Image {
+    collectible::keep_with(owner, meta)
 }
 
 fn cells<T: Default>(rows: u32) -> Box<[T]> {
@@ -88,13 +89,14 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 
 impl Image {
     fn leak(meta: &'static saki_metadata::Image, is_corlib: bool) -> &'static Image {
-        Image::leak_with(meta, is_corlib, None)
+        Image::leak_with(meta, is_corlib, None, None)
     }
 
     fn leak_with(
         meta: &'static saki_metadata::Image,
         is_corlib: bool,
         emitted: Option<EmittedImage>,
+        owner: Option<&'static Owner>,
     ) -> &'static Image {
         let rows = |table| meta.row_count(table);
         let image = Image {
@@ -109,7 +111,7 @@ impl Image {
             dynamic: None,
             emitted,
         };
-        Box::leak(Box::new(image))
+        collectible::keep_with(owner, image)
     }
 
     /// The image of one dynamic method.
@@ -140,8 +142,9 @@ impl Image {
         bytes: Vec<u8>,
     ) -> LoadResult<&'static Image> {
         let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
-        let meta = keep(meta.map_err(|e| open_error(&e, Path::new(name)))?);
-        let image = Image::leak(meta, false);
+        let owner = collectible::owner_of(assembly);
+        let meta = keep(owner, meta.map_err(|e| open_error(&e, Path::new(name)))?);
+        let image = Image::leak_with(meta, false, None, owner);
         let _ = image.assembly.set(assembly);
         assembly.module_images.write().expect("not poisoned").push(image);
         Ok(image)
@@ -155,7 +158,9 @@ impl Image {
     ) -> LoadResult<&'static Image> {
         let path = module.meta.path();
         let meta = saki_metadata::Image::from_bytes(path.display().to_string(), bytes);
-        let image = Image::leak_with(keep(meta.map_err(|e| open_error(&e, path))?), false, Some(emitted));
+        let owner = collectible::owner_of(module);
+        let meta = keep(owner, meta.map_err(|e| open_error(&e, path))?);
+        let image = Image::leak_with(meta, false, Some(emitted), owner);
         let _ = image.assembly.set(module.assembly());
         Ok(image)
     }
@@ -365,44 +370,19 @@ pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
     LoadError::new(kind, error.to_string(), path.display().to_string())
 }
 
-/// What an assembly is published as.
-#[derive(Clone, Copy)]
-enum Purpose<'a> {
-    Corlib,
-    Ordinary,
-    ReflectionOnly,
-    /// Made at run time: its identity, and whether it may run.
-    Dynamic(&'a AssemblyName, bool),
-}
-
 impl Assembly {
     /// Opens `path` as an assembly and publishes it; no duplicate check (the binder's task).
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
     pub(crate) fn open(path: &Path, is_corlib: bool) -> LoadResult<&'static Assembly> {
-        let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary };
-        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose)
-    }
-
-    /// As `open`, to be looked at only.
-    pub(crate) fn open_reflection_only(path: &Path) -> LoadResult<&'static Assembly> {
-        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), Purpose::ReflectionOnly)
+        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), is_corlib)
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::Ordinary)
-    }
-
-    /// As `from_bytes`, to be looked at only.
-    pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)
-    }
-
-    fn publish_bytes(name: String, bytes: Vec<u8>, purpose: Purpose<'_>) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(keep(meta), path, purpose)
+        Assembly::publish(keep(None, meta), path, false)
     }
 
     /// An assembly made at run time: the image has no key, the identity may.
@@ -410,42 +390,50 @@ impl Assembly {
         identity: &AssemblyName,
         bytes: Vec<u8>,
         is_runnable: bool,
+        owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(keep(meta), path, Purpose::Dynamic(identity, is_runnable))
+        Assembly::publish_as(keep(owner, meta), path, false, Some((identity, is_runnable)), owner)
     }
 
-    fn publish(
+    fn publish(meta: &'static saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
+        Assembly::publish_as(meta, path, is_corlib, None, None)
+    }
+
+    fn publish_as(
         meta: &'static saki_metadata::Image,
         path: PathBuf,
-        purpose: Purpose<'_>,
+        is_corlib: bool,
+        identity: Option<(&AssemblyName, bool)>,
+        owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
-        let image = Image::leak(meta, matches!(purpose, Purpose::Corlib));
+        let image = Image::leak_with(meta, is_corlib, None, owner);
         let Some(row) = image.meta.assembly() else {
             let message = format!("{}: a module without an assembly manifest", path.display());
             return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, path.display().to_string()));
         };
-        let assembly: &'static Assembly = Box::leak(Box::new(Assembly {
+        let assembly = Assembly {
             image,
             name: image.meta.string(row.name)?,
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: image.meta.string(row.culture)?,
-            public_key_token: match purpose {
-                Purpose::Dynamic(identity, _) => identity.public_key_token.clone(),
-                _ => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+            public_key_token: match identity {
+                Some((identity, _)) => identity.public_key_token.clone(),
+                None => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
-            is_dynamic: matches!(purpose, Purpose::Dynamic(..)),
-            is_runnable: !matches!(purpose, Purpose::Dynamic(_, false)),
+            is_dynamic: identity.is_some(),
+            is_runnable: identity.is_none_or(|(_, is_runnable)| is_runnable),
             wraps_thrown: AtomicBool::new(false),
-            reflection_only: matches!(purpose, Purpose::ReflectionOnly),
+            reflection_only: false,
             reflection_handle: Default::default(),
             module_reflection_handle: Default::default(),
             module_images: RwLock::default(),
             emitted: RwLock::default(),
             friends: Lazy::default(),
-        }));
+        };
+        let assembly = collectible::keep_with(owner, assembly);
         let _ = image.assembly.set(assembly);
         Ok(assembly)
     }

@@ -3,10 +3,9 @@
 //! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
 //! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
 
-mod reflection_only;
-
 use crate::app_config::AppConfig;
 use crate::assembly::{Assembly, Image};
+use crate::collectible::Hold;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use sha1::{Digest, Sha1};
 use std::path::{Path, PathBuf};
@@ -41,8 +40,6 @@ pub struct Binder {
     paths: RwLock<SearchPaths>,
     config: RwLock<AppConfig>,
     loaded: RwLock<Vec<&'static Assembly>>,
-    /// Those that are only looked at.
-    reflection_only: RwLock<Vec<&'static Assembly>>,
     /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
     resolve_hook: RwLock<Option<ResolveHook>>,
     /// Called after an assembly was loaded (AppDomain.AssemblyLoad); set by the runtime.
@@ -66,13 +63,31 @@ pub fn token_of_reference(blob: &[u8], flags: u32) -> Vec<u8> {
     if flags & 1 != 0 { token_of_key(blob) } else { blob.to_vec() }
 }
 
+/// A copy of the list of loaded assemblies.
+pub struct Loaded {
+    assemblies: Vec<&'static Assembly>,
+    _hold: Hold,
+}
+
+impl std::ops::Deref for Loaded {
+    type Target = Vec<&'static Assembly>;
+    fn deref(&self) -> &Self::Target {
+        &self.assemblies
+    }
+}
+
+impl std::ops::DerefMut for Loaded {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.assemblies
+    }
+}
+
 impl Binder {
     pub fn new(paths: SearchPaths) -> Binder {
         Binder {
             paths: RwLock::new(paths),
             config: RwLock::default(),
             loaded: RwLock::default(),
-            reflection_only: RwLock::default(),
             resolve_hook: RwLock::default(),
             load_hook: RwLock::default(),
         }
@@ -112,9 +127,10 @@ impl Binder {
         self.paths.read().expect("not poisoned").clone()
     }
 
-    /// Assemblies in load order.
-    pub fn loaded(&self) -> Vec<&'static Assembly> {
-        self.loaded.read().expect("not poisoned").clone()
+    /// Assemblies in load order. None of them ends while the result is there.
+    pub fn loaded(&self) -> Loaded {
+        let hold = Hold::new();
+        Loaded { assemblies: self.loaded.read().expect("not poisoned").clone(), _hold: hold }
     }
 
     fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
@@ -135,9 +151,6 @@ impl Binder {
     /// # Errors
     /// `FileNotFound` naming the reference, `BadImageFormat`.
     pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
-        if let Some(image) = requesting.filter(|image| image.assembly().reflection_only) {
-            return self.resolve_reflection_only(wanted, image);
-        }
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
         // Names in attributes of an assembly made at run time may mean itself.
@@ -290,14 +303,15 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory: a new one or the one that the configuration puts in its place.
+    /// Loads an assembly from memory: a new one or, if `is_redirected`, the one that the configuration puts in its place.
     ///
     /// # Errors
     /// `BadImageFormat`.
-    pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+    pub fn load_bytes(&self, bytes: Vec<u8>, is_redirected: bool) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
         let meta = assembly.image.meta;
-        if let Some(name) = identity(meta)?
+        if is_redirected
+            && let Some(name) = identity(meta)?
             && let Some(other) = self.redirected(&name)
         {
             return self.resolve(&other, None);
@@ -310,6 +324,17 @@ impl Binder {
     /// Adds an assembly made at run time.
     pub(crate) fn add_dynamic(&self, assembly: &'static Assembly) {
         self.loaded.write().expect("not poisoned").push(assembly);
+    }
+
+    /// Whether nobody has the list of assemblies locked.
+    pub(crate) fn is_free(&self) -> bool {
+        self.loaded.try_write().is_ok()
+    }
+
+    /// Drops the assemblies of dead owners from the list.
+    pub(crate) fn forget_dead(&self) {
+        let mut loaded = self.loaded.write().expect("not poisoned");
+        loaded.retain(|assembly| !crate::collectible::is_dead(std::ptr::from_ref(*assembly).addr()));
     }
 
     fn announce(&self, assembly: &'static Assembly) {

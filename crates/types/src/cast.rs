@@ -1,5 +1,6 @@
 //! Assignability: ECMA-335 §I.8.7, with variance and array rules as .NET has them.
 
+use crate::collectible;
 use crate::error::LoadResult;
 use crate::interfaces::array_interfaces;
 use crate::signature::reduced_element;
@@ -24,7 +25,7 @@ impl Type {
                 at = parent;
             }
             chain.reverse();
-            Ok(&*Box::leak(chain.into_boxed_slice()))
+            Ok(collectible::keep_slice_with(collectible::owner_of(self), chain))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Classes: creating the type of a TypeDef row, its parent, members, constructors.
 
 use crate::assembly::Image;
+use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
@@ -40,7 +41,7 @@ pub(crate) fn create_type_def(image: &'static Image, rid: Rid) -> LoadResult<Ty>
         None => ElementType::Class,
     };
     let def = TypeDef { image, rid, flags: row.flags, name, namespace, extends: row.extends, enclosing };
-    Ok(Box::leak(Box::new(Type::new(TypeKind::Def(def), element_type, args, !args.is_empty()))))
+    Ok(collectible::keep_beside(image, Type::new(TypeKind::Def(def), element_type, args, !args.is_empty())))
 }
 
 fn primitive_of_name(name: &str) -> Option<ElementType> {
@@ -110,10 +111,10 @@ pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<
         } else {
             (TypeKind::Var(param), ElementType::Var)
         };
-        out.push(Box::leak(Box::new(Type::new(kind, element, &[], true))));
+        out.push(collectible::keep_beside(image, Type::new(kind, element, &[], true)));
     }
     out.sort_by_key(|t| t.generic_param().map(|p| p.index));
-    Ok(Box::leak(out.into_boxed_slice()))
+    Ok(collectible::keep_slice_with(collectible::owner_of(image), out))
 }
 
 pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
@@ -194,17 +195,18 @@ pub(crate) fn attribute_class(
 
 fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
     if ty.is_array() {
-        return Ok(Box::leak(Box::new(array_class(ty))));
+        return Ok(collectible::keep_beside(ty, array_class(ty)));
     }
     let Some(def) = ty.def() else {
-        return Ok(Box::leak(Box::new(ClassInfo {
+        let none = ClassInfo {
             all_methods: OnceLock::new(),
             by_name: OnceLock::new(),
             first_method: 1,
             methods: Box::new([]),
             fields: Box::new([]),
             first_field: 1,
-        })));
+        };
+        return Ok(collectible::keep_beside(ty, none));
     };
     let methods = def.image.meta.type_def_methods(def.rid)?;
     let field_range = def.image.meta.type_def_fields(def.rid)?;
@@ -222,7 +224,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
                 }
             }
         }
-        fields.push(Box::leak(Box::new(Field {
+        let field = Field {
             owner: ty,
             image: def.image,
             rid,
@@ -233,16 +235,18 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
             reflection_handle: AtomicU32::new(0),
             ty: Lazy::default(),
             offset_bytes: AtomicU32::new(u32::MAX),
-        })));
+        };
+        fields.push(collectible::keep_beside(ty, field));
     }
-    Ok(Box::leak(Box::new(ClassInfo {
+    let class = ClassInfo {
         all_methods: OnceLock::new(),
         by_name: OnceLock::new(),
         first_method: methods.start,
         methods: methods.map(|_| OnceLock::new()).collect(),
         fields: fields.into_boxed_slice(),
         first_field: field_range.start,
-    })))
+    };
+    Ok(collectible::keep_beside(ty, class))
 }
 
 fn array_class(ty: Ty) -> ClassInfo {
@@ -255,7 +259,7 @@ fn array_class(ty: Ty) -> ClassInfo {
         .into_iter()
         .map(|(name, kind)| {
             let special = if name == ".ctor" { method_flags::SPECIAL_NAME | method_flags::RT_SPECIAL_NAME } else { 0 };
-            let method: &'static Method = Box::leak(Box::new(Method {
+            let method = Method {
                 owner: ty,
                 kind: MethodKind::Array(kind),
                 name,
@@ -266,8 +270,8 @@ fn array_class(ty: Ty) -> ClassInfo {
                 runtime: Default::default(),
                 slot: AtomicU32::new(u32::MAX),
                 sig: Lazy::default(),
-            }));
-            OnceLock::from(method)
+            };
+            OnceLock::from(collectible::keep_beside(ty, method))
         })
         .collect();
     ClassInfo {
@@ -282,7 +286,7 @@ fn array_class(ty: Ty) -> ClassInfo {
 
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
     let row = image.meta.method_def(rid)?;
-    Ok(Box::leak(Box::new(Method {
+    let method = Method {
         owner,
         kind: MethodKind::Def { image, rid },
         name: image.meta.string(row.name)?,
@@ -293,7 +297,8 @@ fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'sta
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
         sig: Lazy::default(),
-    })))
+    };
+    Ok(collectible::keep_beside(owner, method))
 }
 
 /// The parameters of a generic method definition; shared by all instantiations of the owner.
@@ -309,18 +314,21 @@ pub(crate) fn method_instance(definition: &'static Method, args: &[Ty]) -> &'sta
     let MethodKind::Def { image, rid } = definition.kind else {
         unreachable!("array methods are not generic");
     };
-    Box::leak(Box::new(Method {
+    let parts = std::iter::once(std::ptr::from_ref(definition).addr());
+    let owner = collectible::owner_of_all(parts.chain(args.iter().map(|arg| std::ptr::from_ref(*arg).addr())));
+    let method = Method {
         owner: definition.owner,
         kind: MethodKind::Def { image, rid },
         name: definition.name,
         flags: definition.flags,
         impl_flags: definition.impl_flags,
-        generic_args: Box::leak(args.to_vec().into_boxed_slice()),
+        generic_args: collectible::keep_slice_with(owner, args.to_vec()),
         definition: Some(definition),
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
         sig: Lazy::default(),
-    }))
+    };
+    collectible::keep_with(owner, method)
 }
 
 impl Type {

@@ -9,6 +9,7 @@
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::AssemblyName;
+use crate::collectible::Owner;
 use crate::error::{LoadError, LoadResult};
 use crate::field::Field;
 use crate::lazy::Lazy;
@@ -205,13 +206,19 @@ fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
     image.finish(&ImageSpec::default())
 }
 
-/// An assembly with one module and no types. `is_runnable`: its types may have instances and run.
+/// An assembly with one module and no types. `is_runnable`: its types may have instances and run. `is_collectible`: it ends
+/// when nothing has it.
 ///
 /// # Errors
 /// `BadImageFormat`: the names are too long.
-pub fn create_assembly(identity: &AssemblyName, is_runnable: bool) -> LoadResult<&'static Assembly> {
+pub fn create_assembly(
+    identity: &AssemblyName,
+    is_runnable: bool,
+    is_collectible: bool,
+) -> LoadResult<&'static Assembly> {
+    let owner = if is_collectible { Owner::create(crate::universe()) } else { None };
     let bytes = module_image(&identity.name, Some(identity));
-    let assembly = Assembly::from_dynamic(identity, bytes, is_runnable)?;
+    let assembly = Assembly::from_dynamic(identity, bytes, is_runnable, owner)?;
     crate::universe().binder().add_dynamic(assembly);
     Ok(assembly)
 }

@@ -3,9 +3,10 @@
 //! Every such type has an `Image` of its own with ordinary tables, so that loader, importer and reflection read it as they
 //! read files. Its TypeDef rows are the global type, the types around it (rows without members, which stand for the real
 //! ones) and the type itself. Rows of TypeRef have names, too, but what they mean is a list: names need not be unique among
-//! assemblies made at run time, and a type may be named before it is finished. Left out: collecting such types.
+//! assemblies made at run time, and a type may be named before it is finished. Those of collectible assemblies end (`collectible`).
 
 use crate::assembly::Image;
+use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::ty::{Ty, Type};
 use saki_metadata::{Rid, TableId, Token};
@@ -66,7 +67,7 @@ impl EmittedType {
         enclosing: Option<&'static EmittedType>,
         row: Rid,
     ) -> &'static EmittedType {
-        Box::leak(Box::new(EmittedType {
+        let made = EmittedType {
             module,
             namespace,
             name,
@@ -75,7 +76,8 @@ impl EmittedType {
             builder_cell: AtomicUsize::new(0),
             created: OnceLock::new(),
             nested: RwLock::default(),
-        }))
+        };
+        collectible::keep_beside(module, made)
     }
 
     /// The finished type.
@@ -135,6 +137,7 @@ impl EmittedType {
     /// # Errors
     /// `BadImageFormat`, which would be a fault of whoever wrote `bytes`; `TypeLoad`.
     pub fn create(&'static self, bytes: Vec<u8>, references: Vec<TypeReference>, shown: ShownTokens) -> LoadResult<Ty> {
+        self.name_owners(&references);
         let _lock = crate::lazy::loader_lock();
         let image = Image::of_emitted_type(self.module, bytes, EmittedImage { of: self, references, shown })?;
         let ty = image.type_def(self.own_row())?;
@@ -145,6 +148,21 @@ impl EmittedType {
             }
         }
         Ok(self.created().unwrap_or(ty))
+    }
+}
+
+impl EmittedType {
+    /// What the type's rows lead to lives as long as the type: for ever, unless it is collected itself.
+    fn name_owners(&'static self, references: &[TypeReference]) {
+        let own = collectible::owner_of(self);
+        let named = references.iter().filter_map(|reference| match reference {
+            TypeReference::Loaded(ty) => collectible::owner_of(*ty),
+            TypeReference::Emitted(emitted) => collectible::owner_of(*emitted),
+        });
+        named.for_each(|named| match own {
+            Some(own) => own.name(named),
+            None => named.keep_for_ever(),
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! The interfaces a type implements, own and inherited, with generic arguments exact.
 
+use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::resolve::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
@@ -16,7 +17,7 @@ impl Type {
     /// # Errors
     /// `TypeLoad`, the binder's errors.
     pub fn interface_list(&'static self) -> LoadResult<&'static InterfaceList> {
-        self.interfaces.get(&|| self.full_name(), || compute(self).map(|l| &*Box::leak(Box::new(l))))
+        self.interfaces.get(&|| self.full_name(), || compute(self).map(|l| collectible::keep_beside(self, l)))
     }
 
     /// All implemented interfaces, exact.

@@ -3,6 +3,7 @@
 //! Value types and sequential classes follow C; other classes put the widest fields first. Offsets of class fields count
 //! from the object start, of value-type fields from the value's start.
 
+use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type, TypeKind, type_flags};
@@ -115,13 +116,14 @@ impl Type {
     /// # Errors
     /// `TypeLoad` for recursive structs, bad explicit offsets, open types.
     pub fn instance_layout(&'static self) -> LoadResult<&'static InstanceLayout> {
-        self.instance_layout.get(&|| self.full_name(), || compute_instance(self).map(|l| &*Box::leak(Box::new(l))))
+        self.instance_layout
+            .get(&|| self.full_name(), || compute_instance(self).map(|l| collectible::keep_beside(self, l)))
     }
 
     /// # Errors
     /// `TypeLoad`.
     pub fn static_layout(&'static self) -> LoadResult<&'static StaticLayout> {
-        self.static_layout.get(&|| self.full_name(), || compute_static(self).map(|l| &*Box::leak(Box::new(l))))
+        self.static_layout.get(&|| self.full_name(), || compute_static(self).map(|l| collectible::keep_beside(self, l)))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod assembly;
 pub mod binder;
 pub mod cast;
 pub mod class;
+pub mod collectible;
 pub mod dynamic;
 pub mod dynamic_records;
 pub mod emitted;

@@ -72,18 +72,21 @@ impl RemotingStub {
                 (field.name, &[] as &[Ty])
             }
         };
-        Box::leak(Box::new(Method {
-            owner: self.owner(),
-            kind: crate::MethodKind::Remoting(self),
-            name,
-            flags: method_flags::PUBLIC,
-            impl_flags: impl_flags::NO_INLINING,
-            generic_args,
-            definition: None,
-            runtime: Default::default(),
-            slot: AtomicU32::new(u32::MAX),
-            sig: Lazy::default(),
-        }))
+        crate::collectible::keep_beside(
+            self.owner(),
+            Method {
+                owner: self.owner(),
+                kind: crate::MethodKind::Remoting(self),
+                name,
+                flags: method_flags::PUBLIC,
+                impl_flags: impl_flags::NO_INLINING,
+                generic_args,
+                definition: None,
+                runtime: Default::default(),
+                slot: AtomicU32::new(u32::MAX),
+                sig: Lazy::default(),
+            },
+        )
     }
 }
 

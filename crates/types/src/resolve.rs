@@ -1,6 +1,7 @@
 //! From tokens to types, methods, fields and signatures.
 
 use crate::assembly::Image;
+use crate::collectible;
 use crate::dynamic::DynamicRef;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
@@ -104,7 +105,7 @@ impl Image {
         if token.table() == TableId::MemberRef && method.sig()?.is_vararg {
             let raw = self.member_ref_sig(token.rid())?;
             let sig = resolve_method_sig(self, &raw, context)?;
-            return Ok((method, Some(Box::leak(Box::new(sig)))));
+            return Ok((method, Some(collectible::keep_beside(self, sig))));
         }
         Ok((method, None))
     }
@@ -148,7 +149,9 @@ impl Image {
         }
         let row = self.meta.stand_alone_sig(token.rid())?;
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
-            StandAloneSigRaw::Method(raw) => Ok(Box::leak(Box::new(resolve_method_sig(self, &raw, context)?))),
+            StandAloneSigRaw::Method(raw) => {
+                Ok(collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?))
+            }
             _ => Err(self.bad_token(token)),
         }
     }

@@ -1,6 +1,7 @@
 //! Signatures with generic arguments substituted while they are decoded; and substitution into finished types.
 
 use crate::assembly::Image;
+use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::field::Field;
 use crate::method::{ArrayMethod, Method, MethodKind, MethodSig};
@@ -74,7 +75,7 @@ pub(crate) fn method_sig(method: &'static Method) -> LoadResult<&'static MethodS
     if let MethodKind::Dynamic(Image { dynamic: Some(code), .. }) = method.kind {
         return Ok(code.sig());
     }
-    method_sig_with(method, method.generic_args).map(|sig| &*Box::leak(Box::new(sig)))
+    method_sig_with(method, method.generic_args).map(|sig| collectible::keep_beside(method, sig))
 }
 
 /// The signature of `method` with other method type arguments: for comparing generic methods of two types.

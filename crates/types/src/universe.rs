@@ -8,6 +8,7 @@
 
 use crate::assembly::{Assembly, Image};
 use crate::binder::Binder;
+use crate::collectible::{self, Owner};
 use crate::error::{LoadError, LoadResult};
 use crate::method::{Method, MethodSig};
 use crate::remoting::RemotingStub;
@@ -170,6 +171,15 @@ impl std::ops::Deref for Universe {
 }
 
 impl Universe {
+    /// Drops what belongs to dead owners from the tables.
+    pub fn forget_dead(&self) {
+        let is_dead = |ty: &Ty| collectible::is_dead(std::ptr::from_ref(*ty).addr());
+        self.constructed.write().expect("not poisoned").retain(|_, ty| !is_dead(ty));
+        let is_dead = |method: &&'static Method| collectible::is_dead(std::ptr::from_ref(*method).addr());
+        self.method_instances.write().expect("not poisoned").retain(|_, method| !is_dead(method));
+        self.remoting_stubs.write().expect("not poisoned").retain(|_, method| !is_dead(method));
+    }
+
     pub fn binder(&self) -> &Binder {
         &self.binder
     }
@@ -196,37 +206,42 @@ impl Universe {
         crate::well_known::required(self.corlib(), namespace, name)
     }
 
-    /// `tables`: those of the domain that the components belong to, whichever is current.
-    fn intern(tables: &Universe, key: ConstructedKey, make: impl FnOnce() -> Type) -> Ty {
+    /// `tables`: those of the domain that the components belong to, whichever is current. `owner`: that of the components.
+    fn intern(
+        tables: &Universe,
+        key: ConstructedKey,
+        owner: Option<&'static Owner>,
+        make: impl FnOnce() -> Type,
+    ) -> Ty {
         if let Some(ty) = tables.constructed.read().expect("not poisoned").get(&key) {
             return ty;
         }
         let mut table = tables.constructed.write().expect("not poisoned");
-        table.entry(key).or_insert_with(|| Box::leak(Box::new(make())))
+        table.entry(key).or_insert_with(|| collectible::keep_with(owner, make()))
     }
 
     /// `element[]`.
     pub fn sz_array_of(&self, element: Ty) -> Ty {
-        Self::intern(element.universe(), ConstructedKey::SzArray(element), || {
+        Self::intern(element.universe(), ConstructedKey::SzArray(element), collectible::owner_of(element), || {
             Type::new(TypeKind::SzArray(element), ElementType::SzArray, &[], element.is_open)
         })
     }
 
     /// `element[,…]`; rank 1 gives the type with bounds (`element[*]`).
     pub fn array_of(&self, element: Ty, rank: u32) -> Ty {
-        Self::intern(element.universe(), ConstructedKey::Array(element, rank), || {
+        Self::intern(element.universe(), ConstructedKey::Array(element, rank), collectible::owner_of(element), || {
             Type::new(TypeKind::Array { element, rank }, ElementType::Array, &[], element.is_open)
         })
     }
 
     pub fn pointer_to(&self, element: Ty) -> Ty {
-        Self::intern(element.universe(), ConstructedKey::Ptr(element), || {
+        Self::intern(element.universe(), ConstructedKey::Ptr(element), collectible::owner_of(element), || {
             Type::new(TypeKind::Ptr(element), ElementType::Ptr, &[], element.is_open)
         })
     }
 
     pub fn byref_to(&self, element: Ty) -> Ty {
-        Self::intern(element.universe(), ConstructedKey::ByRef(element), || {
+        Self::intern(element.universe(), ConstructedKey::ByRef(element), collectible::owner_of(element), || {
             Type::new(TypeKind::ByRef(element), ElementType::ByRef, &[], element.is_open)
         })
     }
@@ -235,8 +250,9 @@ impl Universe {
         let is_open = sig.ret.is_open || sig.params.iter().any(|p| p.is_open);
         let kept = sig.clone();
         let home = kept.ret.universe();
-        Self::intern(home, ConstructedKey::FnPtr(sig), || {
-            Type::new(TypeKind::FnPtr(Box::leak(Box::new(kept))), ElementType::FnPtr, &[], is_open)
+        let owner = owner_of_types(kept.params.iter().chain([&kept.ret]));
+        Self::intern(home, ConstructedKey::FnPtr(sig), owner, || {
+            Type::new(TypeKind::FnPtr(collectible::keep_with(owner, kept)), ElementType::FnPtr, &[], is_open)
         })
     }
 
@@ -257,8 +273,9 @@ impl Universe {
             let name = definition.full_name();
             return Err(LoadError::type_load(format!("Generic instantiation of {name} is nested too deep"), name));
         }
-        Ok(Self::intern(definition.universe(), ConstructedKey::Inst(definition, args.to_vec()), || {
-            let args: &'static [Ty] = Box::leak(args.to_vec().into_boxed_slice());
+        let owner = owner_of_types(args.iter().chain([&definition]));
+        Ok(Self::intern(definition.universe(), ConstructedKey::Inst(definition, args.to_vec()), owner, || {
+            let args = collectible::keep_slice_with(owner, args.to_vec());
             let is_open = args.iter().any(|a| a.is_open);
             Type::new(TypeKind::Inst { definition }, definition.element_type, args, is_open)
         }))
@@ -291,6 +308,10 @@ impl Universe {
         let mut table = tables.method_instances.write().expect("not poisoned");
         Ok(table.entry(key).or_insert_with(|| crate::class::method_instance(definition, args)))
     }
+}
+
+fn owner_of_types<'a>(types: impl Iterator<Item = &'a Ty>) -> Option<&'static Owner> {
+    collectible::owner_of_all(types.map(|ty| std::ptr::from_ref(*ty).addr()))
 }
 
 /// Nesting of generic arguments beyond this is taken for endless expansion.

@@ -4,6 +4,7 @@
 //! an instantiation maps the result method by method. An interface method maps to a vtable slot, so that an override in a
 //! subclass changes what the interface reaches.
 
+use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
 use crate::method::{Method, MethodKind, method_flags};
@@ -45,7 +46,7 @@ impl Type {
                 }
                 _ => VTableLayout { slots: Vec::new(), interfaces: Vec::new() },
             };
-            Ok(&*Box::leak(Box::new(layout)))
+            Ok(collectible::keep_beside(self, layout))
         })
     }
 

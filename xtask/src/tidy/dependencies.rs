@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("metadata", &["base"]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
-    ("types", &["base", "abi", "metadata", "sync"]),
+    ("types", &["base", "os", "abi", "metadata", "sync"]),
     ("il", &["metadata", "types"]),
     ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),

@@ -16,8 +16,8 @@
 
 use super::in_place::InPlace;
 use super::{HEAP_END, HEAP_START, from_reference, has_mark_bit, in_large_space, to_reference};
-use crate::ephemeron;
 use crate::object::{for_each_reference, has_references, vtable_of};
+use crate::{conditional, ephemeron};
 use mmtk::vm::ObjectTracer;
 use saki_abi::{ArrayHeader, ObjRef, VTable};
 use std::cell::UnsafeCell;
@@ -179,6 +179,8 @@ impl Chaser {
     #[inline(always)]
     fn push_references(&mut self, object: ObjRef) {
         // SAFETY: live, and where it was.
+        unsafe { conditional::watch(object) };
+        // SAFETY: live, and where it was.
         let vtable = unsafe { vtable_of(object) };
         if !has_references(vtable) {
             return;
@@ -265,6 +267,8 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
     // SAFETY: the only collector thread, and no call of this function is active in it: tracing an object does not scan.
     let chaser = unsafe { &mut *worker.0.get() };
     chaser.in_place.learn(object);
+    // SAFETY: MMTk scans live objects, at their new addresses.
+    unsafe { conditional::watch(object) };
     if chaser.take_scanned(object) {
         return true;
     }

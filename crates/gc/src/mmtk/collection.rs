@@ -50,6 +50,7 @@ impl Collection<Saki> for SakiCollection {
         note_pause_start();
         world::stop();
         super::chase::begin();
+        crate::conditional::begin(super::trigger::is_full_collection());
         for thread in bound_threads() {
             // SAFETY: the world is stopped: the owner does not run.
             let thread_heap = unsafe { &mut *thread_heap(thread) };

@@ -12,7 +12,7 @@ use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_hea
 use super::{to_reference, weak_tracer::WeakTracer};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::roots::{RootVisitor, visit_global_roots, visit_thread_roots};
-use crate::{ephemeron, weak, world};
+use crate::{conditional, ephemeron, weak, world};
 use mmtk::Mutator;
 use mmtk::scheduler::GCWorker;
 use mmtk::util::{Address, ObjectReference, VMWorkerThread};
@@ -31,6 +31,8 @@ pub(crate) struct SakiScanning;
 #[inline]
 fn trace_references<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> Option<ObjRef> {
     // SAFETY: MMTk scans live objects, at their new addresses.
+    unsafe { conditional::watch(object) };
+    // SAFETY: as above.
     let vtable = unsafe { vtable_of(object) };
     if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
         ephemeron::note_array(object);

@@ -318,7 +318,7 @@ pub fn emitted_type(t: Thread, builder: ObjRef) -> Managed<&'static EmittedType>
     };
     let (namespace, name) = (text(TYPE_NAMESPACE.get_ref(builder)), text(TYPE_NAME.get_ref(builder)));
     let made = EmittedType::new(image, namespace, name, enclosing, TYPE_ROW.get::<i32>(builder) as u32);
-    let root = Cell::new(builder);
+    let root = Cell::beside(crate::handles::address(made), builder);
     made.builder_cell.store(root.address(), Ordering::Relaxed);
     // Release: publishes what was made; two threads may make it at once, the first wins.
     match cell.compare_exchange(0, made as *const EmittedType as usize, Ordering::AcqRel, Ordering::Acquire) {

@@ -20,6 +20,9 @@ unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
     static ACCESS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "access");
     /// AssemblyBuilderAccess.Run, which is part of RunAndSave and RunAndCollect.
     const RUN: u32 = 1;
+    const RUN_AND_COLLECT: u32 = 8 | RUN;
+    /// Memory outside the heap that an assembly and its first type take.
+    const USUAL_BYTES: usize = 16 << 10;
     /// Hexadecimal digits in ASCII.
     static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");
     t.run(|| {
@@ -38,8 +41,12 @@ unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
             let digit = |d: u8| (d as char).to_digit(16).unwrap_or(0) as u8;
             identity.public_key_token = digits.chunks_exact(2).map(|d| digit(d[0]) << 4 | digit(d[1])).collect();
         }
-        let is_runnable = ACCESS.get::<u32>(builder) & RUN != 0;
-        let assembly = create_assembly(&identity, is_runnable).to_managed(t)?;
+        let access = ACCESS.get::<u32>(builder);
+        let is_collectible = access & RUN_AND_COLLECT == RUN_AND_COLLECT;
+        if is_collectible {
+            saki_gc::add_memory_pressure(USUAL_BYTES);
+        }
+        let assembly = create_assembly(&identity, access & RUN != 0, is_collectible).to_managed(t)?;
         ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
         cache::get_or_make(Kind::Assembly, address(assembly), 0, || Ok(builder))?;
         Ok(())

@@ -14,6 +14,7 @@ use saki_runtime::exceptions;
 use saki_runtime::object::type_of;
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{Cell, InternalCall, Managed, ObjRef, Thread, strings};
+use saki_types::collectible;
 use saki_types::{Field, Image, Method, Ty, universe};
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +37,7 @@ pub enum Named {
     },
 }
 
-/// The native side of a ModuleBuilder; leaked.
+/// The native side of a ModuleBuilder; lives as long as its image.
 pub struct EmittedModule {
     image: &'static Image,
     /// The name of the file that the module is saved to.
@@ -59,10 +60,16 @@ struct State {
 /// By address of the module's image.
 static MODULES: Mutex<Option<FxHashMap<usize, &'static EmittedModule>>> = Mutex::new(None);
 
+/// Drops the modules of dead assemblies.
+pub(crate) fn forget_dead_modules() {
+    if let Some(modules) = MODULES.lock().as_mut() {
+        modules.retain(|image, _| !collectible::is_dead(*image));
+    }
+}
+
 impl EmittedModule {
     pub fn new(image: &'static Image, file_name: String) -> &'static EmittedModule {
-        let made: &'static EmittedModule =
-            Box::leak(Box::new(EmittedModule { image, file_name, state: Mutex::default() }));
+        let made = collectible::keep_beside(image, EmittedModule { image, file_name, state: Mutex::default() });
         MODULES.lock().get_or_insert_default().insert(address(image), made);
         made
     }
@@ -75,6 +82,11 @@ impl EmittedModule {
             file_name: String::new(),
             state: Mutex::default(),
         })
+    }
+
+    /// A root cell that lives as long as the module.
+    fn cell(&self, object: ObjRef) -> Cell {
+        Cell::beside(address(self.image), object)
     }
 
     pub fn image(&self) -> &'static Image {
@@ -268,7 +280,7 @@ fn token_for(t: Thread, module: &'static EmittedModule, object: ObjRef, open: bo
         let open = open && !b::TYPE_PARAMETERS.get_ref(builder).is_null();
         if !open && std::ptr::eq(super::builders::emitted_type(t, builder)?.module, module.image()) {
             let token = Token::new(TableId::TypeDef, b::TYPE_ROW.get::<i32>(builder) as u32);
-            module.name(token, Named::Object(Cell::new(builder)));
+            module.name(token, Named::Object(module.cell(builder)));
             return Ok(token);
         }
     } else if let Some(method) = method_of(object) {
@@ -291,7 +303,7 @@ fn token_for(t: Thread, module: &'static EmittedModule, object: ObjRef, open: bo
         TableId::TypeRef
     };
     let token = module.fresh(table);
-    module.name(token, Named::Object(Cell::new(object)));
+    module.name(token, Named::Object(module.cell(object)));
     Ok(token)
 }
 
@@ -306,7 +318,7 @@ unsafe extern "C" fn get_method_token(t: Thread, module: ObjRef, method: ObjRef,
             return token_for(t, module, method, true).map(|token| token.0 as i32);
         }
         let token = module.fresh(TableId::MemberRef);
-        module.name(token, Named::Vararg { method: Cell::new(method), extra: Cell::new(extra) });
+        module.name(token, Named::Vararg { method: module.cell(method), extra: module.cell(extra) });
         Ok(token.0 as i32)
     })
 }
@@ -318,7 +330,7 @@ unsafe extern "C" fn register_token(t: Thread, module: ObjRef, object: ObjRef, t
         if object.is_null() {
             return Err(exceptions::throw_argument_null(t, "obj"));
         }
-        module.name(Token(token as u32), Named::Object(Cell::new(object)));
+        module.name(Token(token as u32), Named::Object(module.cell(object)));
         Ok(())
     });
 }

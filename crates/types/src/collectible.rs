@@ -1,0 +1,372 @@
+//! Records that end together: those of an assembly that is collected when nothing has it (AssemblyBuilderAccess.RunAndCollect).
+//!
+//! All that such an assembly is made of, images, types, members, layouts, vtables, statics, root cells, instantiations over its types,
+//! lies in chunks of an address range of its own, each of which belongs to one [`Owner`]. So any word can be told to point into
+//! an owner's records or not, which is how collections find out whether something still has it (`runtime::collectible`).
+//!
+//! | state of an owner | means | next |
+//! |---|---|---|
+//! | live | something may have a record of it | dead: a full collection saw no word that points there |
+//! | dead | nothing has; no list that can be searched by name leads there | ended, by `end` |
+//! | ended | memory given back; its addresses are not used again in this process | – |
+//!
+//! Addresses that are never used again make stale keys of tables harmless: they equal no other key. Everything else is leaked
+//! as ever. Left out: the code and entries of the methods, which are the runtime's; domains, which could end the same way.
+
+use crate::universe::Universe;
+use parking_lot::Mutex;
+use saki_os::Reservation;
+use std::alloc::Layout;
+use std::mem::needs_drop;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// Address space for all owners that a process ever makes: four million small assemblies.
+const REGION_BYTES: usize = 64 << 30;
+/// What an owner takes at once; a small emitted type with its assembly fills about one.
+const CHUNK_BYTES: usize = 16 << 10;
+
+/// Records that end together.
+pub struct Owner {
+    /// The domain that they belong to.
+    pub universe: &'static Universe,
+    inner: Mutex<Inner>,
+    /// Something has it that is not followed: lives for ever.
+    is_kept: AtomicBool,
+    /// A word that points here was seen by the collection that runs.
+    is_seen: AtomicBool,
+    is_dead: AtomicBool,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// (first address, bytes), newest last; each a multiple of `CHUNK_BYTES`.
+    runs: Vec<(usize, usize)>,
+    next: usize,
+    end: usize,
+    /// Values with destructors.
+    drops: Vec<(usize, unsafe fn(usize))>,
+    /// Owners whose records this one's lead to.
+    named: Vec<&'static Owner>,
+    /// Addresses of words that hold references to objects: root cells and statics.
+    slots: Vec<usize>,
+    /// Bodies of compiled code; the runtime's `CodeInfo`.
+    bodies: Vec<usize>,
+    /// Methods that have an entry stub.
+    entries: Vec<usize>,
+}
+
+struct Region {
+    memory: Reservation,
+    /// The owner of each chunk; null: none yet, or one that has ended.
+    owners: &'static [AtomicPtr<Owner>],
+    next_chunk: AtomicUsize,
+}
+
+static REGION: OnceLock<Option<Region>> = OnceLock::new();
+
+/// The region, once there has been an owner.
+fn region() -> Option<&'static Region> {
+    REGION.get()?.as_ref()
+}
+
+impl Region {
+    fn map() -> Option<Region> {
+        let memory = Reservation::reserve_writable(REGION_BYTES).ok()?;
+        const CHUNKS: usize = REGION_BYTES / CHUNK_BYTES;
+        let (table, _) = Reservation::reserve_writable(CHUNKS * size_of::<AtomicPtr<Owner>>()).ok()?.leak();
+        // SAFETY: zeroed memory of that size, which stays; null is a valid pointer. Pages are committed when touched.
+        let owners = unsafe { std::slice::from_raw_parts(table.cast::<AtomicPtr<Owner>>(), CHUNKS) };
+        Some(Region { memory, owners, next_chunk: AtomicUsize::new(0) })
+    }
+
+    fn chunk_of(&self, address: usize) -> Option<&AtomicPtr<Owner>> {
+        self.owners.get(address.wrapping_sub(self.memory.base() as usize) / CHUNK_BYTES)
+    }
+
+    /// Adjacent chunks of at least `len_bytes` in all; None when the address space is used up.
+    fn take(&self, len_bytes: usize) -> Option<(usize, usize)> {
+        let count = len_bytes.div_ceil(CHUNK_BYTES);
+        // Relaxed: hands out numbers.
+        let first = self.next_chunk.fetch_add(count, Ordering::Relaxed);
+        (first + count <= self.owners.len())
+            .then(|| (self.memory.base() as usize + first * CHUNK_BYTES, count * CHUNK_BYTES))
+    }
+
+    fn set_owner(&self, (start, len_bytes): (usize, usize), owner: *mut Owner) {
+        let first = (start - self.memory.base() as usize) / CHUNK_BYTES;
+        for chunk in &self.owners[first..first + len_bytes / CHUNK_BYTES] {
+            // Release: whoever finds the owner sees it initialised.
+            chunk.store(owner, Ordering::Release);
+        }
+    }
+}
+
+/// First address and length in bytes of the range in which all owners' records lie; empty without any.
+pub fn address_range() -> (usize, usize) {
+    region().map_or((0, 0), |region| (region.memory.base() as usize, REGION_BYTES))
+}
+
+/// The owner of the record that `address` points to or into; None for records that live for ever.
+#[inline]
+pub fn of(address: usize) -> Option<&'static Owner> {
+    // Acquire: pairs with `set_owner`.
+    let owner = region()?.chunk_of(address)?.load(Ordering::Acquire);
+    // SAFETY: null, or an owner that has not ended: it lies in its first chunk, which is given back after the table is cleared.
+    unsafe { owner.as_ref() }
+}
+
+/// The owner of a record.
+pub fn owner_of<T>(record: &T) -> Option<&'static Owner> {
+    of(std::ptr::from_ref(record).addr())
+}
+
+/// Keeps a value as long as `anchor`.
+pub fn keep_beside<A, T: 'static>(anchor: &A, value: T) -> &'static T {
+    keep_with(owner_of(anchor), value)
+}
+
+/// Keeps a value as long as `owner`; for ever without one.
+pub fn keep_with<T: 'static>(owner: Option<&'static Owner>, value: T) -> &'static T {
+    let Some(place) = owner.and_then(|owner| owner.allocate(Layout::new::<T>())) else {
+        return Box::leak(Box::new(value));
+    };
+    let place: *mut T = (place as *mut u8).cast();
+    // SAFETY: fresh memory of that layout.
+    unsafe { place.write(value) };
+    if let Some(owner) = owner.filter(|_| needs_drop::<T>()) {
+        owner.inner.lock().drops.push((place as usize, drop_value::<T>));
+    }
+    // SAFETY: just written; it lives while somebody has it.
+    unsafe { &*place }
+}
+
+/// Keeps a list as long as `owner`; for ever without one.
+pub fn keep_slice_with<T: Copy + 'static>(owner: Option<&'static Owner>, values: Vec<T>) -> &'static [T] {
+    let layout = Layout::array::<T>(values.len()).ok();
+    let Some(place) = owner.and_then(|owner| owner.allocate(layout?)) else {
+        return Box::leak(values.into_boxed_slice());
+    };
+    let place: *mut T = (place as *mut u8).cast();
+    // SAFETY: fresh memory for that many values, which do not overlap the vector.
+    unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), place, values.len()) };
+    // SAFETY: just written.
+    unsafe { std::slice::from_raw_parts(place, values.len()) }
+}
+
+/// # Safety
+/// At `address` is a `T` that is not used any more.
+unsafe fn drop_value<T>(address: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { std::ptr::drop_in_place(address as *mut T) };
+}
+
+/// The owner of what is made of `parts`: that of the first part that has one, which from then on leads to those of the others.
+pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static Owner> {
+    let mut found: Option<&'static Owner> = None;
+    for part in parts.into_iter().filter_map(of) {
+        match found {
+            None => found = Some(part),
+            Some(owner) => owner.name(part),
+        }
+    }
+    found
+}
+
+/// Number of `Hold`s.
+static HOLDS: AtomicUsize = AtomicUsize::new(0);
+
+/// While there is one, no owner dies: for lists outside the heap that lead to records nothing else may have.
+#[must_use]
+pub struct Hold(());
+
+impl Hold {
+    pub fn new() -> Hold {
+        // Relaxed, here and below: collections read it with the world stopped.
+        HOLDS.fetch_add(1, Ordering::Relaxed);
+        Hold(())
+    }
+}
+
+impl Default for Hold {
+    fn default() -> Hold {
+        Hold::new()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        HOLDS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// All owners that live.
+static OWNERS: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
+
+impl Owner {
+    /// A new owner without records; None without address space for it.
+    pub fn create(universe: &'static Universe) -> Option<&'static Owner> {
+        let region = REGION.get_or_init(Region::map).as_ref()?;
+        let run = region.take(CHUNK_BYTES)?;
+        let place = run.0 as *mut Owner;
+        let inner = Inner { runs: vec![run], next: run.0 + size_of::<Owner>(), end: run.0 + run.1, ..Inner::default() };
+        let owner = Owner {
+            universe,
+            inner: Mutex::new(inner),
+            is_kept: AtomicBool::new(false),
+            is_seen: AtomicBool::new(false),
+            is_dead: AtomicBool::new(false),
+        };
+        // SAFETY: the start of a fresh, page-aligned run that is larger than an owner.
+        unsafe { place.write(owner) };
+        // SAFETY: just written; see `of`.
+        let owner: &'static Owner = unsafe { &*place };
+        region.set_owner(run, place);
+        OWNERS.lock().push(owner);
+        Some(owner)
+    }
+
+    /// Zeroed memory, aligned to 16 bytes at most.
+    pub fn allocate(&'static self, layout: Layout) -> Option<usize> {
+        debug_assert!(layout.align() <= 16);
+        let mut inner = self.inner.lock();
+        let start = inner.next.next_multiple_of(layout.align());
+        if start + layout.size() <= inner.end {
+            inner.next = start + layout.size();
+            return Some(start);
+        }
+        let region = region()?;
+        let Some(run) = region.take(layout.size().max(1)) else {
+            // What it does not hold itself would outlive it.
+            self.keep_for_ever();
+            return None;
+        };
+        region.set_owner(run, std::ptr::from_ref(self).cast_mut());
+        inner.runs.push(run);
+        let (next, end) = (run.0 + layout.size(), run.0 + run.1);
+        if end - next > inner.end - inner.next {
+            (inner.next, inner.end) = (next, end);
+        }
+        Some(run.0)
+    }
+
+    /// Records of this owner lead to records of `other`, which lives as long from now on.
+    pub fn name(&self, other: &'static Owner) {
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        let mut inner = self.inner.lock();
+        if !inner.named.iter().any(|known| std::ptr::eq(*known, other)) {
+            inner.named.push(other);
+        }
+    }
+
+    /// Something has a record that collections do not follow: lives for ever, with what it leads to.
+    pub fn keep_for_ever(&self) {
+        // Relaxed: collections read it with the world stopped.
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// Begins a judgement: not seen.
+    pub fn unsee(&self) {
+        // Relaxed, here and in `see`: only tells whether; the collector orders its phases.
+        self.is_seen.store(false, Ordering::Relaxed);
+    }
+
+    /// Seen now; whether for the first time.
+    pub fn see(&self) -> bool {
+        !self.is_seen.swap(true, Ordering::Relaxed)
+    }
+
+    pub fn is_seen(&self) -> bool {
+        self.is_seen.load(Ordering::Relaxed)
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.is_dead.load(Ordering::Relaxed)
+    }
+
+    /// A word among the records that holds a reference to an object or null.
+    pub fn add_slot(&self, address: usize) {
+        self.inner.lock().slots.push(address);
+    }
+
+    pub fn add_body(&self, info: usize) {
+        self.inner.lock().bodies.push(info);
+    }
+
+    pub fn add_entry(&self, method: usize) {
+        self.inner.lock().entries.push(method);
+    }
+
+    pub fn for_each_slot(&self, visit: &mut dyn FnMut(usize)) {
+        self.inner.lock().slots.iter().for_each(|&slot| visit(slot));
+    }
+
+    pub fn for_each_named(&self, visit: &mut dyn FnMut(&'static Owner)) {
+        self.inner.lock().named.iter().for_each(|&owner| visit(owner));
+    }
+
+    /// Of a dead owner: what `add_body` and `add_entry` were told.
+    pub fn take_code(&self) -> (Vec<usize>, Vec<usize>) {
+        let mut inner = self.inner.lock();
+        (std::mem::take(&mut inner.bodies), std::mem::take(&mut inner.entries))
+    }
+
+    /// Forgets what is dead in the tables of its domain, where it is found by its parts only.
+    ///
+    /// # Safety
+    /// The owner is dead, its code is gone and no walk can meet it; nothing of it is used after this.
+    pub unsafe fn end(&'static self) {
+        let Some(region) = region() else { return };
+        let inner = std::mem::take(&mut *self.inner.lock());
+        for (address, drop) in inner.drops.into_iter().rev() {
+            // SAFETY: written by `keep_with`, dropped once; by the contract nobody has it.
+            unsafe { drop(address) };
+        }
+        for run in &inner.runs {
+            region.set_owner(*run, std::ptr::null_mut());
+        }
+        for (start, len_bytes) in inner.runs {
+            // The records are gone; memory that stays would only be wasted.
+            let _ = region.memory.discard(start - region.memory.base() as usize, len_bytes);
+        }
+    }
+}
+
+/// Calls `visit` for all owners that live.
+pub fn for_each_owner(visit: &mut dyn FnMut(&'static Owner)) {
+    OWNERS.lock().iter().for_each(|owner| visit(owner));
+}
+
+/// Whether owners may die in the collection that begins: nobody holds them, and no list that leads to them is in use. The world is
+/// stopped, so that it stays true until the collection ends.
+pub fn may_judge() -> bool {
+    let owners = OWNERS.lock();
+    let mut last: Option<&'static Universe> = None;
+    // Mostly all of one domain.
+    let mut is_free = |universe| last.replace(universe) == Some(universe) || universe.binder().is_free();
+    HOLDS.load(Ordering::Relaxed) == 0 && owners.iter().all(|owner| is_free(owner.universe))
+}
+
+/// The owners that were not seen are dead from now on. The world is stopped, and `may_judge` said so.
+pub fn bury_unseen() -> Vec<&'static Owner> {
+    let dead: Vec<_> = OWNERS.lock().extract_if(.., |owner| !owner.is_seen()).collect();
+    dead.iter().for_each(|owner| owner.is_dead.store(true, Ordering::Relaxed));
+    let mut last: Option<&'static Universe> = None;
+    for owner in &dead {
+        if last.replace(owner.universe) != Some(owner.universe) {
+            owner.universe.binder().forget_dead();
+        }
+    }
+    dead
+}
+
+/// Whether `address` lies in the records of a dead owner.
+pub fn is_dead(address: usize) -> bool {
+    of(address).is_some_and(Owner::is_dead)
+}
