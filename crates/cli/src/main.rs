@@ -80,6 +80,7 @@ fn run(options: &Options) -> i32 {
     let started = std::time::Instant::now();
     start_up_memory::prepare();
     if options.stats {
+        saki_runtime::compile::keep_statistics();
         saki_runtime::sharing_statistics::enable();
     }
     let t = match vm::start(&VmOptions {

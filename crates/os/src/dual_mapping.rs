@@ -7,19 +7,18 @@ use crate::error::check;
 use crate::memory::{Protection, page_size_bytes, round_up_to_page};
 use std::io;
 
-/// `MFD_EXEC` of Linux ≥ 6.3: the file may be mapped executable even where that is not the default.
-const MFD_EXEC: libc::c_uint = 0x10;
-
 /// Two views of one region; pages are committed when touched.
+///
+/// The memory is shared and anonymous, not that of a `memfd`: tools know such mappings ("/dev/zero") for memory that code is
+/// generated into, and look names up in the process's perf map, where a file's name would send them to the file.
 #[derive(Debug)]
 pub struct DualMapping {
     rw: *mut u8,
     rx: *mut u8,
     len_bytes: usize,
-    file: i32,
 }
 
-// SAFETY: plain memory and a file descriptor; nothing is tied to a thread.
+// SAFETY: plain memory; nothing is tied to a thread.
 unsafe impl Send for DualMapping {}
 // SAFETY: shared methods compute addresses or make system calls on checked ranges.
 unsafe impl Sync for DualMapping {}
@@ -28,35 +27,24 @@ impl DualMapping {
     /// Reserves `len_bytes` (rounded up to pages) twice.
     pub fn new(len_bytes: usize) -> io::Result<DualMapping> {
         let len_bytes = round_up_to_page(len_bytes);
-        let file = Self::memory_file()?;
-        // SAFETY: `file` was just opened by us.
-        if let Err(error) = check(unsafe { libc::ftruncate(file, len_bytes as libc::off_t) }) {
-            // SAFETY: `file` is ours and not used again.
-            unsafe { libc::close(file) };
-            return Err(error);
-        }
-        let mut mapping = DualMapping { rw: std::ptr::null_mut(), rx: std::ptr::null_mut(), len_bytes, file };
-        mapping.rw = mapping.map(Protection::ReadWrite)?;
-        mapping.rx = mapping.map(Protection::ReadExecute)?;
-        Ok(mapping)
-    }
-
-    fn memory_file() -> io::Result<i32> {
-        for flags in [libc::MFD_CLOEXEC | MFD_EXEC, libc::MFD_CLOEXEC] {
-            // SAFETY: the name is a NUL-terminated literal.
-            let file = unsafe { libc::memfd_create(c"saki-code".as_ptr(), flags) };
-            if file >= 0 {
-                return Ok(file);
-            }
-        }
-        Err(io::Error::last_os_error())
-    }
-
-    fn map(&self, protection: Protection) -> io::Result<*mut u8> {
-        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let protection = Protection::ReadWrite.bits();
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), self.len_bytes, protection.bits(), flags, self.file, 0) };
-        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
+        let rw = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection, flags, -1, 0) };
+        if rw == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let mut mapping = DualMapping { rw: rw.cast(), rx: std::ptr::null_mut(), len_bytes };
+        // Moving nothing of a shared mapping makes a second one of the same pages (mremap(2), "old_size is zero").
+        // SAFETY: the mapping is ours and stays as it is; the new one is at an address of the kernel's choice.
+        let rx = unsafe { libc::mremap(rw, 0, len_bytes, libc::MREMAP_MAYMOVE) };
+        if rx == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        mapping.rx = rx.cast();
+        // SAFETY: the second mapping is ours, and nothing is in it yet.
+        check(unsafe { libc::mprotect(rx, len_bytes, Protection::ReadExecute.bits()) })?;
+        Ok(mapping)
     }
 
     /// Base of the writable view.
@@ -95,9 +83,9 @@ impl DualMapping {
     /// Gives the memory of whole pages back to the system; they read as zero in both views.
     pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
         assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: `file` is our open memory file; the range was checked.
-        check(unsafe { libc::fallocate(self.file, mode, offset_bytes as libc::off_t, len_bytes as libc::off_t) })
+        let start = self.rw.wrapping_add(offset_bytes);
+        // SAFETY: a range of our mapping, checked above, whose contents the caller gives up.
+        check(unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_REMOVE) })
     }
 }
 
@@ -109,8 +97,6 @@ impl Drop for DualMapping {
                 unsafe { libc::munmap(view.cast(), self.len_bytes) };
             }
         }
-        // SAFETY: the descriptor is ours and not used again.
-        unsafe { libc::close(self.file) };
     }
 }
 

@@ -2,6 +2,7 @@
 //! managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
 use saki_runtime::{ObjRef, Thread};
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `Mono.RuntimeStructs.GPtrArray`.
@@ -21,12 +22,12 @@ pub fn allocate(size_bytes: usize) -> *mut c_void {
     memory
 }
 
-/// A GPtrArray of these pointers, for `Mono.RuntimeGPtrArrayHandle`.
+/// A GPtrArray of these pointers, for `Mono.RuntimeGPtrArrayHandle`; one block, which `GPtrArrayFree` frees.
 pub fn pointer_array(items: &[usize]) -> *mut GPtrArray {
-    let data = allocate(size_of_val(items)) as *mut usize;
-    let array = allocate(size_of::<GPtrArray>()) as *mut GPtrArray;
-    // SAFETY: both blocks were just allocated with these sizes.
+    let array = allocate(size_of::<GPtrArray>() + size_of_val(items)) as *mut GPtrArray;
+    // SAFETY: the block was just allocated with room for both; the pointers are aligned behind the header.
     unsafe {
+        let data = array.add(1) as *mut usize;
         std::ptr::copy_nonoverlapping(items.as_ptr(), data, items.len());
         array.write(GPtrArray { data, len: items.len() as i32 });
     }
@@ -57,11 +58,20 @@ pub fn byte_block(bytes: &[u8]) -> *mut u8 {
 /// # Safety
 /// `text` is null or NUL-terminated.
 pub unsafe fn text_of(text: *const c_char) -> Option<String> {
+    // SAFETY: the caller's promise; copied before it can go.
+    unsafe { borrowed_text(text) }.map(Cow::into_owned)
+}
+
+/// As `text_of`, without a copy where that is possible.
+///
+/// # Safety
+/// As `text_of`, and the text stays as long as the result.
+pub unsafe fn borrowed_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
     if text.is_null() {
         return None;
     }
     // SAFETY: the caller's promise.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
 }
 
 /// Stores a reference through an `out` or `ref` parameter, wherever that points.

@@ -2,7 +2,7 @@
 
 use crate::handles::address;
 use crate::members::{Event, Property, events_of, properties_of};
-use crate::native_memory::{pointer_array, text_of};
+use crate::native_memory::{borrowed_text, pointer_array};
 use crate::runtime_type::this_type;
 use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
@@ -12,6 +12,7 @@ use saki_runtime::{InternalCall, ObjRef, Thread};
 use saki_types::field::field_flags;
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, Ty};
+use std::borrow::Cow;
 use std::ffi::c_char;
 
 /// System.Reflection.BindingFlags.
@@ -26,9 +27,9 @@ mod binding {
 }
 
 /// What the name and list type of a search select.
-struct NameFilter {
+struct NameFilter<'a> {
     /// None = all names.
-    name: Option<String>,
+    name: Option<Cow<'a, str>>,
     ignore_case: bool,
 }
 
@@ -36,12 +37,12 @@ struct NameFilter {
 const LIST_ALL: i32 = 0;
 const LIST_CASE_INSENSITIVE: i32 = 2;
 
-impl NameFilter {
+impl<'a> NameFilter<'a> {
     /// # Safety
-    /// `name` is null or NUL-terminated.
-    unsafe fn new(name: *const c_char, list_type: i32, flags: i32) -> NameFilter {
+    /// `name` is null or NUL-terminated, and stays while the filter is used.
+    unsafe fn new(name: *const c_char, list_type: i32, flags: i32) -> NameFilter<'a> {
         // SAFETY: the caller's promise.
-        let name = unsafe { text_of(name) };
+        let name = unsafe { borrowed_text(name) };
         NameFilter {
             name: name.filter(|_| list_type != LIST_ALL),
             ignore_case: list_type == LIST_CASE_INSENSITIVE || flags & binding::IGNORE_CASE != 0,
@@ -93,38 +94,46 @@ fn search_order(ty: Ty, declared_only: bool) -> LoadResult<Vec<Ty>> {
 }
 
 /// Methods other than constructors; overridden ones are left out.
-fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
-    let mut out = Vec::new();
-    let mut overridden = FxHashSet::default();
-    for class in search_order(ty, flags & binding::DECLARED_ONLY != 0)? {
-        let is_own = class == ty;
-        let named = match filter.exact_name() {
-            Some(name) => class.indexed_methods(name)?,
-            None => class.methods()?.collect(),
-        };
-        for method in named {
-            // The name first: what overrides a method has its name.
-            if !filter.accepts(method.name) {
-                continue;
+struct MethodSearch {
+    ty: Ty,
+    flags: i32,
+    overridden: FxHashSet<u32>,
+    found: Vec<usize>,
+}
+
+impl MethodSearch {
+    /// Looks at a method of `ty` or a base type whose name is right. (What overrides a method has its name.)
+    fn visit(&mut self, method: &'static Method) -> LoadResult<()> {
+        if let Some(slot) = method.vtable_slot()? {
+            if self.overridden.contains(&slot) {
+                return Ok(());
             }
-            if let Some(slot) = method.vtable_slot()? {
-                if overridden.contains(&slot) {
-                    continue;
-                }
-                if !method.is_new_slot() {
-                    overridden.insert(slot);
-                }
+            if !method.is_new_slot() {
+                self.overridden.insert(slot);
             }
-            if matches!(method.name, ".ctor" | ".cctor")
-                || !access_matches(method.flags & method_flags::ACCESS_MASK, is_own, flags)
-                || !kind_matches(method.is_static(), is_own, flags)
-            {
-                continue;
-            }
-            out.push(address(method));
         }
+        let is_own = method.owner == self.ty;
+        if !matches!(method.name, ".ctor" | ".cctor")
+            && access_matches(method.flags & method_flags::ACCESS_MASK, is_own, self.flags)
+            && kind_matches(method.is_static(), is_own, self.flags)
+        {
+            self.found.push(address(method));
+        }
+        Ok(())
     }
-    Ok(out)
+}
+
+fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
+    let mut search = MethodSearch { ty, flags, overridden: FxHashSet::default(), found: Vec::new() };
+    let mut at = Some(ty).filter(|ty| !ty.is_byref());
+    while let Some(class) = at {
+        match filter.exact_name() {
+            Some(name) => class.indexed_methods(name)?.try_for_each(|method| search.visit(method?))?,
+            None => class.methods()?.filter(|m| filter.accepts(m.name)).try_for_each(|method| search.visit(method))?,
+        }
+        at = if flags & binding::DECLARED_ONLY != 0 { None } else { base_type(class)? };
+    }
+    Ok(search.found)
 }
 
 unsafe extern "C" fn get_methods(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {

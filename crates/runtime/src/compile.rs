@@ -25,13 +25,13 @@ use saki_types::touched::{self, Touched};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
 static OPTIONS: OnceLock<CompilerOptions> = OnceLock::new();
 
-/// What compiling has cost, for `saki --stats`.
+/// What compiling has cost, for `saki --stats`; see `keep_statistics`.
 #[derive(Default)]
 pub struct CompileStatistics {
     pub methods: AtomicU64,
@@ -48,6 +48,37 @@ pub static STATISTICS: CompileStatistics = CompileStatistics {
     codegen_nanoseconds: AtomicU64::new(0),
     place_nanoseconds: AtomicU64::new(0),
 };
+
+static ARE_STATISTICS_WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Starts to keep `STATISTICS`. Not done unasked: clocks and counters that all threads share would be a tenth of what a small
+/// method costs.
+pub fn keep_statistics() {
+    // Relaxed: set before managed code runs.
+    ARE_STATISTICS_WANTED.store(true, Ordering::Relaxed);
+}
+
+fn are_statistics_wanted() -> bool {
+    ARE_STATISTICS_WANTED.load(Ordering::Relaxed)
+}
+
+/// Measures for the statistics.
+struct Stopwatch(Option<Instant>);
+
+impl Stopwatch {
+    fn start() -> Stopwatch {
+        Stopwatch(are_statistics_wanted().then(Instant::now))
+    }
+
+    /// Adds the time since the start.
+    fn add_to(&self, total: &AtomicU64) -> u64 {
+        let Some(started) = self.0 else { return 0 };
+        let nanoseconds = started.elapsed().as_nanos() as u64;
+        // Relaxed: a counter.
+        total.fetch_add(nanoseconds, Ordering::Relaxed);
+        nanoseconds
+    }
+}
 
 /// What to print while compiling.
 #[derive(Clone, Default, Debug)]
@@ -167,7 +198,7 @@ enum Cached {
 
 /// Places the body that an earlier run compiled, if there is one that still holds.
 fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Cached> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
     let (compiled, kind) = match slot.find() {
         Lookup::Found(compiled, kind) => (compiled, kind),
@@ -175,8 +206,7 @@ fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Manag
         Lookup::Absent => return Ok(Cached::Absent),
     };
     let info = place_compiled(t, &compiled, kind, std::ptr::from_ref(method).cast())?;
-    // Relaxed: a counter.
-    code_cache::STATISTICS.find_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    started.add_to(&code_cache::STATISTICS.find_nanoseconds);
     Ok(Cached::Placed(info.start))
 }
 
@@ -212,7 +242,7 @@ fn kind_of(method: &Method, function: &Function) -> CodeKind {
 }
 
 fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     if method.is_open() {
         let message = format!(
             "Could not execute the method because the containing type '{}', is not fully instantiated.",
@@ -237,7 +267,7 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
             }
         },
     };
-    STATISTICS.import_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    started.add_to(&STATISTICS.import_nanoseconds);
     if let Some(dump) = DUMP.get() {
         if dump.trace {
             eprintln!("compile {}", method.full_name());
@@ -274,7 +304,7 @@ pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
 }
 
 fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<CompiledCode> {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let compiled = compiler().compile(function);
     let compiled = compiled.map_err(|error| match error {
         saki_jit::CompileError::Load(error) => exceptions::throw_load_error(t, &error),
@@ -283,8 +313,7 @@ fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<
             exceptions::throw_load_error(t, &LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()))
         }
     })?;
-    let nanoseconds = started.elapsed().as_nanos() as u64;
-    STATISTICS.codegen_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    let nanoseconds = started.add_to(&STATISTICS.codegen_nanoseconds);
     crate::sharing_statistics::note(method, compiled.bytes.len() as u32, nanoseconds);
     if let Some(name) = DUMP.get().and_then(|d| d.clif.as_ref())
         && method.full_name().contains(name.as_str())
@@ -298,11 +327,14 @@ fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<
 }
 
 fn place(t: Thread, method: &'static Method, compiled: &CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
-    let placing = Instant::now();
+    let placing = Stopwatch::start();
     let info = place_compiled(t, compiled, kind, method as *const Method as *const ())?;
-    STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
-    STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
-    STATISTICS.place_nanoseconds.fetch_add(placing.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    if are_statistics_wanted() {
+        // Relaxed: counters.
+        STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
+        STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
+        placing.add_to(&STATISTICS.place_nanoseconds);
+    }
     Ok(info)
 }
 

@@ -441,8 +441,11 @@ impl Type {
     /// As `methods_named`, from an index by name that the first call makes: for reflection, which asks again and again.
     ///
     /// # Errors
-    /// `BadImageFormat`.
-    pub fn indexed_methods(&'static self, name: &str) -> LoadResult<Vec<&'static Method>> {
+    /// `BadImageFormat`, also as items.
+    pub fn indexed_methods(
+        &'static self,
+        name: &str,
+    ) -> LoadResult<impl Iterator<Item = LoadResult<&'static Method>> + use<>> {
         let info = self.class_info()?;
         let by_name = match info.by_name.get() {
             Some(made) => made,
@@ -456,11 +459,12 @@ impl Type {
                 info.by_name.get_or_init(|| made)
             }
         };
-        by_name.get(name).into_iter().flatten().map(|&index| self.method_by_index(index)).collect()
+        let named: &'static [u32] = by_name.get(name).map_or(&[], Vec::as_slice);
+        Ok(named.iter().map(|&index| self.method_by_index(index)))
     }
 
     /// The name of an own method, which need not have been created.
-    fn method_name(&'static self, info: &ClassInfo, index: u32) -> LoadResult<Option<&'static str>> {
+    fn method_name(&'static self, info: &'static ClassInfo, index: u32) -> LoadResult<Option<&'static str>> {
         match (info.methods[index as usize].get(), self.def()) {
             (Some(method), _) => Ok(Some(method.name)),
             (None, Some(def)) => {

@@ -9,16 +9,19 @@ extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
         if string.is_null() {
             return Ok(std::ptr::null_mut());
         }
-        let text = strings::to_rust(string);
+        let units = strings::units(string);
+        let decoded = || char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        let len_bytes: usize = decoded().map(char::len_utf8).sum();
         // SAFETY: no preconditions.
-        let memory = unsafe { libc::malloc(text.len() + 1) } as *mut u8;
+        let memory = unsafe { libc::calloc(1, len_bytes + 1) } as *mut u8;
         if memory.is_null() {
             return Err(exceptions::out_of_memory(t));
         }
-        // SAFETY: `text.len() + 1` bytes were allocated.
-        unsafe {
-            std::ptr::copy_nonoverlapping(text.as_ptr(), memory, text.len());
-            memory.add(text.len()).write(0);
+        // SAFETY: `len_bytes + 1` bytes were allocated, zeroed: the last stays so.
+        let mut rest = unsafe { std::slice::from_raw_parts_mut(memory, len_bytes + 1) };
+        for c in decoded() {
+            let len = c.encode_utf8(rest).len();
+            rest = &mut rest[len..];
         }
         Ok(memory)
     })

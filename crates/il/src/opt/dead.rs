@@ -6,8 +6,13 @@ use crate::ir::{BinOp, Function, NullCheck, Op, Terminator, UnOp, ValueId, verif
 /// Runs the pass. `non_null_lengths`: `ArrayLen`s whose null check is not needed.
 pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
     fold_branches(function);
-    empty_unreachable(function);
-    let mut is_non_null = vec![false; function.insts.len()];
+    if function.blocks.len() > 1 {
+        empty_unreachable(function);
+    }
+    let mut is_non_null = Vec::new();
+    if !non_null_lengths.is_empty() {
+        is_non_null.resize(function.insts.len(), false);
+    }
     for value in non_null_lengths {
         is_non_null[value.0 as usize] = true;
     }
@@ -77,6 +82,7 @@ fn is_pure(op: &Op) -> bool {
     }
 }
 
+/// `non_null_lengths`: by value; empty if there are none.
 fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
     let mut uses = vec![0u32; function.insts.len()];
     for block in &function.blocks {
@@ -88,17 +94,20 @@ fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
     // Later blocks first: values are used in their own block or in later ones.
     for block in function.blocks.iter_mut().rev() {
         let insts = &function.insts;
-        let mut kept: Vec<ValueId> = Vec::with_capacity(block.insts.len());
-        for value in block.insts.iter().rev() {
+        // What is kept gathers at the end.
+        let mut first_kept = block.insts.len();
+        for position in (0..block.insts.len()).rev() {
+            let value = block.insts[position];
             let op = &insts[value.0 as usize].op;
-            let is_removable = is_pure(op) || matches!(op, Op::ArrayLen(_) if non_null_lengths[value.0 as usize]);
+            let is_known_length = || non_null_lengths.get(value.0 as usize).is_some_and(|&known| known);
+            let is_removable = is_pure(op) || matches!(op, Op::ArrayLen(_) if is_known_length());
             if uses[value.0 as usize] == 0 && is_removable {
                 verify::operands(op, &mut |used| uses[used.0 as usize] -= 1);
             } else {
-                kept.push(*value);
+                first_kept -= 1;
+                block.insts[first_kept] = value;
             }
         }
-        kept.reverse();
-        block.insts = kept;
+        block.insts.drain(..first_kept);
     }
 }

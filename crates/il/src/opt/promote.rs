@@ -34,6 +34,9 @@ struct Promotion<'f> {
 
 /// Runs the pass.
 pub(super) fn run(function: &mut Function) {
+    if !function.locals.iter().any(|local| local.address_exposed || matches!(local.ty, IrType::Struct(_))) {
+        return;
+    }
     let mut promotion = Promotion { addresses: vec![None; function.insts.len()], candidates: Vec::new(), function };
     if !promotion.find_candidates() {
         return;
