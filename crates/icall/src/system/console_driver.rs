@@ -89,12 +89,12 @@ extern "C" fn set_echo(_t: Thread, wanted: i32) -> i32 {
     i32::from(set_attributes(&attributes))
 }
 
-/// Whether a break is delivered as a signal.
-extern "C" fn set_break(_t: Thread, wanted: i32) -> i32 {
+/// `SetBreak(bool)`: whether Ctrl-C and its like are input (`Console.TreatControlCAsInput`), or signals.
+extern "C" fn set_break(_t: Thread, is_input: i32) -> i32 {
     let Some(mut attributes) = attributes() else { return 0 };
-    match wanted & 0xff != 0 {
-        true => attributes.c_iflag &= !libc::IGNBRK,
-        false => attributes.c_iflag |= libc::IGNBRK,
+    match is_input & 0xff != 0 {
+        true => attributes.c_lflag &= !libc::ISIG,
+        false => attributes.c_lflag |= libc::ISIG,
     }
     i32::from(set_attributes(&attributes))
 }
