@@ -3,14 +3,15 @@
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{self, method_of, reflected_type_of, require_method};
 use crate::invocation;
+use crate::known;
 use crate::native_memory::store_out;
 use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{
-    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, pending,
-    strings, threads,
+    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, object,
+    pending, strings, threads,
 };
 use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
@@ -145,8 +146,22 @@ unsafe extern "C" fn get_parameter_info(t: Thread, method: usize, member: ObjRef
     })
 }
 
-unsafe extern "C" fn get_name(t: Thread, method: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, require_method(t, method)?.name))
+static METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "name");
+static CONSTRUCTOR_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "name");
+
+/// The method's name, which managed code finds in the object from now on: there is one string for it.
+unsafe extern "C" fn get_name(t: Thread, info: ObjRef) -> ObjRef {
+    t.run(|| {
+        let method = require_method(t, info)?;
+        let name = strings::new_string(t, method.name)?;
+        let class = object::type_of(info);
+        if known::RUNTIME_METHOD_INFO.is(class) {
+            METHOD_NAME.set_ref(t, info, name);
+        } else if known::RUNTIME_CONSTRUCTOR_INFO.is(class) {
+            CONSTRUCTOR_NAME.set_ref(t, info, name);
+        }
+        Ok(name)
+    })
 }
 
 /// MethodDef token; of array methods the nil one.

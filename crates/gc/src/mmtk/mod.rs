@@ -11,6 +11,7 @@
 mod active_plan;
 mod chase;
 mod collection;
+mod huge_pages;
 mod in_place;
 mod mutator;
 mod object_model;
@@ -93,6 +94,9 @@ fn note_address(address: usize, is_large: bool) {
     let lowest = if is_large { &LOWEST_LARGE } else { &LOWEST_SMALL };
     if address < lowest.load(Ordering::Relaxed) {
         lowest.fetch_min(address, Ordering::Relaxed);
+    }
+    if !is_large {
+        huge_pages::note(address, lowest.load(Ordering::Relaxed));
     }
 }
 

@@ -116,7 +116,7 @@ fn find_program(file: &str) -> Result<PathBuf, Win32Error> {
         _ if file.contains('/') => return Err(Win32Error::FILE_NOT_FOUND),
         _ => find_in_path(file).ok_or(Win32Error::FILE_NOT_FOUND)?,
     };
-    if !has_access(&found, libc::R_OK) && !has_access(&found, libc::X_OK) {
+    if found.is_dir() || (!has_access(&found, libc::R_OK) && !has_access(&found, libc::X_OK)) {
         return Err(Win32Error::FILE_NOT_FOUND);
     }
     Ok(found)

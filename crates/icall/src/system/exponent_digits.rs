@@ -110,6 +110,16 @@ impl Digits {
     }
 
     fn push_whole(&mut self, whole: u128) {
+        if let Ok(whole) = u64::try_from(whole) {
+            const CHUNK: u64 = super::exponent_digits::CHUNK as u64;
+            let (high, low) = (whole / CHUNK, whole % CHUNK);
+            for part in [high / CHUNK, high % CHUNK, low] {
+                if part != 0 || self.first.is_some() {
+                    self.push_chunk(part, CHUNK_DIGITS);
+                }
+            }
+            return;
+        }
         let (high, low) = (whole / (CHUNK * CHUNK), whole % (CHUNK * CHUNK));
         let parts = [(high / CHUNK / CHUNK) as u64, (high / CHUNK % CHUNK) as u64, (high % CHUNK) as u64];
         for part in parts.into_iter().chain([(low / CHUNK) as u64, (low % CHUNK) as u64]) {
