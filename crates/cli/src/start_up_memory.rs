@@ -1,4 +1,4 @@
-//! The process's allocator: the start's memory from one block whose pages are asked for at once, the rest from the system.
+//! The process's allocator: the start's memory from one block whose pages are asked for at once, the rest from jemalloc.
 //!
 //! A start allocates some 4 MiB in small pieces that live for ever: the collector's map of its address space, types and
 //! members. Page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world; in one call a page costs
@@ -6,15 +6,16 @@
 //!
 //! | `NEXT` | who moves it | meaning |
 //! |---|---|---|
-//! | `usize::MAX` (at first) | `prepare`, once, to the block's start | no block: all from the system |
+//! | `usize::MAX` (at first) | `prepare`, once, to the block's start | no block: all from jemalloc |
 //! | inside the block | allocations, by compare-and-swap | memory from here on has never been handed out |
 //!
 //! Relaxed everywhere: the word itself hands out memory that nobody else has seen. Invariant: what lies in the block was
 //! handed out once and is never reused, so that it is zero at first; freeing it does nothing.
 
 use saki_os::memory::Reservation;
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tikv_jemallocator::Jemalloc;
 
 /// What hello world allocates until `Main`.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -66,7 +67,7 @@ fn is_in_block(pointer: *mut u8) -> bool {
 }
 
 // SAFETY: pieces of the block are disjoint (`NEXT` only grows), large and aligned enough, and live as long as the process;
-// everything else is the system allocator's, which gets back only what it gave.
+// everything else is jemalloc's, which gets back only what it gave.
 unsafe impl GlobalAlloc for StartUpAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let piece = from_block(layout);
@@ -74,7 +75,7 @@ unsafe impl GlobalAlloc for StartUpAllocator {
             return piece;
         }
         // SAFETY: as the caller promises us.
-        unsafe { System.alloc(layout) }
+        unsafe { Jemalloc.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -83,20 +84,20 @@ unsafe impl GlobalAlloc for StartUpAllocator {
             return piece;
         }
         // SAFETY: as the caller promises us.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { Jemalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !is_in_block(pointer) {
-            // SAFETY: not ours, so the system gave it, with this layout as the caller promises.
-            unsafe { System.dealloc(pointer, layout) }
+            // SAFETY: not ours, so jemalloc gave it, with this layout as the caller promises.
+            unsafe { Jemalloc.dealloc(pointer, layout) }
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         if !is_in_block(pointer) {
             // SAFETY: as in `dealloc`.
-            return unsafe { System.realloc(pointer, layout, new_size) };
+            return unsafe { Jemalloc.realloc(pointer, layout, new_size) };
         }
         if new_size <= layout.size() {
             return pointer;
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_block_serves_what_fits_and_the_system_the_rest() {
+    fn the_block_serves_what_fits_and_jemalloc_the_rest() {
         let allocator = StartUpAllocator;
         let layout = |size, align| Layout::from_size_align(size, align).unwrap();
         let check = |size, align, from_block| {

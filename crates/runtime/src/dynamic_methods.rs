@@ -322,7 +322,7 @@ fn free(batch: Batch) {
         // SAFETY: retired, the stamp has passed, and who ran it is long gone.
         unsafe { saki_code::free(body) };
     }
-    for method in batch.methods {
+    for method in &batch.methods {
         for (index, named) in method.dynamic_refs().iter().enumerate() {
             if let DynamicRef::Text = named {
                 crate::strings::forget_literal(method.image(), DynamicCode::token(index).0);
@@ -333,10 +333,10 @@ fn free(batch: Batch) {
             // SAFETY: the method is dead; static methods have no unboxing stub.
             unsafe { entry.free() };
         }
-        // SAFETY: as above; its code and entry are gone, the runtime's tables have forgotten it.
-        unsafe { dynamic_records::free(method) };
-        STATISTICS.freed.fetch_add(1, Ordering::Relaxed);
     }
+    // SAFETY: as above; code and entries are gone, the runtime's tables have forgotten the methods.
+    unsafe { dynamic_records::free(&batch.methods) };
+    STATISTICS.freed.fetch_add(batch.methods.len() as u64, Ordering::Relaxed);
 }
 
 /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.

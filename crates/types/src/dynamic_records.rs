@@ -5,7 +5,9 @@
 //! | free (in `Arena::free`, or never used) | the arena | `store` → live |
 //! | live | everybody who has the method | `free` → free, by whoever knows that nobody has it |
 //!
-//! `LIVE` of a record is written with the arena locked; `Finder` holds the lock. Chunks are never given back.
+//! `is_live` is set by a release store when the contents are there, and read by an acquire load, so that a `Finder` that sees it
+//! sees them. It is cleared with the arena locked: what a `Finder`, which holds the lock, has found stays. Chunks are never given
+//! back.
 
 use crate::assembly::Image;
 use crate::method::Method;
@@ -41,7 +43,7 @@ struct Contents {
 
 struct Record {
     contents: MaybeUninit<Contents>,
-    is_live: bool,
+    is_live: AtomicBool,
 }
 
 struct Arena {
@@ -116,9 +118,9 @@ pub(crate) fn store(
         (&raw mut (*contents).method).write(method);
         &(*contents).method
     };
-    let _locked = ARENA.lock();
-    // SAFETY: ours until the method is given out; a `Finder` reads it with the lock.
-    unsafe { (*record).is_live = true };
+    // Release: pairs with the load in `Finder::find`.
+    // SAFETY: a record of a chunk, zeroed or written; the flag is atomic.
+    unsafe { (*record).is_live.store(true, Ordering::Release) };
     method
 }
 
@@ -165,8 +167,9 @@ impl Finder {
             return None;
         }
         let record = (chunk as *const Record).wrapping_add(index);
-        // SAFETY: a record of a chunk, zeroed or written; `is_live` changes with the lock only.
-        if !unsafe { (*record).is_live } {
+        // Acquire: pairs with the store in `store`.
+        // SAFETY: a record of a chunk, zeroed or written; the flag is atomic.
+        if !unsafe { (*record).is_live.load(Ordering::Acquire) } {
             return None;
         }
         // SAFETY: live, so its contents were written.
@@ -174,20 +177,25 @@ impl Finder {
     }
 }
 
-/// Frees a dynamic method, its image and body.
+/// Frees dynamic methods, their images and bodies.
 ///
 /// # Safety
-/// Nobody has the method or anything of it any more, and its code is gone.
-pub unsafe fn free(method: &'static Method) {
-    let record = record_of(method);
+/// Nobody has the methods or anything of them any more, their code is gone, and each is there once.
+pub unsafe fn free(methods: &[&'static Method]) {
+    let records: Vec<*mut Record> = methods.iter().map(|method| record_of(method)).collect();
     {
         let _locked = ARENA.lock();
-        // SAFETY: the record is the caller's alone; a `Finder` reads the flag with the lock.
-        unsafe { (*record).is_live = false };
+        for &record in &records {
+            // Relaxed: the lock orders it for `Finder`s.
+            // SAFETY: a live record; the flag is atomic.
+            unsafe { (*record).is_live.store(false, Ordering::Relaxed) };
+        }
     }
-    // SAFETY: live until now, hence written; dropped once.
-    unsafe { (*record).contents.assume_init_drop() };
+    for &record in &records {
+        // SAFETY: live until now, hence written; the caller's alone, dropped once.
+        unsafe { (*record).contents.assume_init_drop() };
+    }
     if let Some(arena) = ARENA.lock().as_mut() {
-        arena.free.push(record);
+        arena.free.extend(records);
     }
 }

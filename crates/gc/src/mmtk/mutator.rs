@@ -214,11 +214,22 @@ pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes
         (*bump).cursor = end;
         (*(cursor as *mut saki_abi::Object)).vtable = vtable;
     }
-    let vo_byte = (vo_bit_base() + (cursor >> 6)) as *mut u8;
+    // SAFETY: an object of this thread's buffer.
+    unsafe { set_vo_bit(cursor) };
+    Some(ObjRef(cursor as *mut _))
+}
+
+/// Marks a small object as valid, as compiled code does; MMTk's own way takes a locked instruction, which waits for the
+/// zeroes of a new block to be written.
+///
+/// # Safety
+/// The object lies in a buffer of the current thread.
+#[inline(always)]
+unsafe fn set_vo_bit(object: usize) {
+    let vo_byte = (vo_bit_base() + (object >> 6)) as *mut u8;
     // SAFETY: the table is mapped for memory that the heap hands out. Buffers are multiples of 64 bytes, so no other
     // thread writes this byte.
-    unsafe { *vo_byte |= 1 << ((cursor >> 3) & 7) };
-    Some(ObjRef(cursor as *mut _))
+    unsafe { *vo_byte |= 1 << ((object >> 3) & 7) };
 }
 
 #[cold]
@@ -247,10 +258,15 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     let object = ObjRef(address.to_mut_ptr());
     // SAFETY: fresh memory for this object.
     unsafe { (*object.0).vtable = vtable };
-    // SAFETY: not null, checked above.
-    let reference = unsafe { to_reference(object) };
-    memory_manager::post_alloc(&mut thread_heap.mutator, reference, size_bytes, semantics);
     let is_large = semantics == AllocationSemantics::Los;
+    if is_large {
+        // SAFETY: not null, checked above.
+        let reference = unsafe { to_reference(object) };
+        memory_manager::post_alloc(&mut thread_heap.mutator, reference, size_bytes, semantics);
+    } else {
+        // SAFETY: just taken from this thread's buffer.
+        unsafe { set_vo_bit(object.address()) };
+    }
     note_address(object.address(), is_large);
     if is_large {
         large::insert(object.address(), size_bytes);

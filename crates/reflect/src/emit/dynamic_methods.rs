@@ -101,7 +101,7 @@ fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
         }
         Err(earlier) => {
             // SAFETY: made above and given to nobody.
-            unsafe { dynamic_records::free(made) };
+            unsafe { dynamic_records::free(&[made]) };
             // SAFETY: stored above by another thread, whose object is alive.
             Ok(unsafe { &*(earlier as *const Method) })
         }
