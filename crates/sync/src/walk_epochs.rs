@@ -177,7 +177,8 @@ mod models {
 
     #[test]
     fn another_thread_may_advance() {
-        // Three threads: explored in full it takes hours.
+        // Three threads: explored in full it takes hours. One preemption puts the walk into the middle of everything, one
+        // parts either advance's look at the counters from its step, and one the free from the look before it.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
@@ -201,6 +202,7 @@ mod models {
 
     #[test]
     fn a_walker_may_have_read_an_old_epoch() {
+        // As above, and one more parts the walker's read of the epoch from its count.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(4);
         model.check(|| {

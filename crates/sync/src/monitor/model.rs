@@ -156,7 +156,9 @@ fn model_a_timeout_and_a_pulse_agree() {
 
 #[test]
 fn model_an_entrant_that_times_out_leaves_nothing_behind() {
-    explore(Some(3), || {
+    // The timeout falls between any two steps of the owner's two rounds with three preemptions: into the queue, out of it,
+    // and back while a wake is on its way. Six allow for both rounds.
+    explore(Some(6), || {
         let shared = shared();
         let other = shared.clone();
         let thread = thread::spawn(move || {
@@ -180,6 +182,8 @@ fn model_an_entrant_that_times_out_leaves_nothing_behind() {
 #[test]
 fn model_an_interrupted_entrant_passes_its_wake_on() {
     // Thread 3 waits behind the entrant that is interrupted: it must get the lock whatever becomes of the one before it.
+    // One preemption has both queue behind the owner (that they then run in either order costs none), and one puts the
+    // owner's exit between the entrant's look at its request and its look at its phase.
     explore(Some(2), || {
         let shared = shared();
         let victim = Arc::new(ModelThread::new(2));
@@ -206,6 +210,8 @@ fn model_an_interrupted_entrant_passes_its_wake_on() {
 
 #[test]
 fn model_an_interrupt_and_a_pulse_agree() {
+    // As for the timeout. The interrupter has two steps, store and token, of which the waiter sees the first alone: it adds a
+    // place, not a preemption.
     explore(Some(3), || {
         let shared = shared();
         let victim = Arc::new(ModelThread::new(2));
@@ -224,7 +230,8 @@ fn model_an_interrupt_and_a_pulse_agree() {
 
 #[test]
 fn model_a_pulse_is_not_lost_on_a_waiter_that_times_out() {
-    // Two waiters, the first with a timeout. A pulse that finds somebody waiting ends exactly one wait.
+    // Two waiters, the first with a timeout. A pulse that finds somebody waiting ends exactly one wait. That both wait costs no
+    // preemption; one puts the timeout between the pulse and the exit, one the exit between the timeout and its look.
     explore(Some(2), || {
         let shared = shared();
         let (hasty, patient) = (Arc::new(ModelThread::new(2)), Arc::new(ModelThread::new(3)));

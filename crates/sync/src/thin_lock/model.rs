@@ -13,7 +13,7 @@ use crate::model::{Section, explore};
 
 #[test]
 fn model_owners_exclude_each_other() {
-    explore(Some(3), || {
+    explore(None, || {
         let shared = Arc::new((ThinLockWord::new(), Section::default()));
         let run = |id: u32, (word, section): &(ThinLockWord, Section)| {
             for _ in 0..2 {

@@ -122,6 +122,8 @@ fn model_one_stop_after_another() {
 
 #[test]
 fn model_two_threads_stop() {
+    // That one thread has stopped, or is in its safe region, while the other runs costs no preemption: they end or wait there.
+    // Two place the request between the look and the step of either, and the resume before or after the other's.
     explore(Some(2), || {
         let world = World::<2>::new(RUNNING);
         let mutators = [0, 1].map(|i| {
@@ -143,9 +145,8 @@ fn model_two_threads_stop() {
 
 #[test]
 fn model_leaving_only_when_no_stop_is_wanted() {
-    // A thread that may not leave stays stopped for as long as it likes: here until the stopper has done its work. As for
-    // `enter_safe`, three preemptions place the request and the resume anywhere.
-    explore(Some(3), || {
+    // A thread that may not leave stays stopped for as long as it likes: here until the stopper has done its work.
+    explore(None, || {
         let world = World::<1>::new(SAFE);
         let done = Arc::new(Parker::new());
         let (other, stopped) = (world.clone(), done.clone());
