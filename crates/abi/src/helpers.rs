@@ -71,6 +71,8 @@ helpers! {
     Rethrow(Ref) -> Void;
     ThrowNullReference() -> Void;
     ThrowIndexOutOfRange() -> Void;
+    /// InvalidOperationException: a GC handle was freed before it is used or freed.
+    ThrowStaleHandle() -> Void;
     ThrowDivideByZero() -> Void;
     ThrowOverflow() -> Void;
     /// ckfinite, and overflow in arithmetic on floats.

@@ -40,8 +40,8 @@ pub struct ThreadAbi {
     pub stack_base: usize,
     /// Exception dispatch: the exception in flight between the two passes (see `unwind`).
     pub eh_exception: ObjRef,
-    /// The table of GC handles, whose layout is `sync::handle_table::layout`.
-    pub handle_table: usize,
+    /// The first slot of GC handles, see `sync::handle_table::layout`.
+    pub handle_slots: usize,
     /// The monitors, which `sync::monitor_table::layout` describes.
     pub monitor_entries: usize,
     /// Exception dispatch: clause index within the target method.
@@ -81,7 +81,7 @@ offsets! {
     THREAD_LOG_BIT_BASE_OFFSET = log_bit_base;
     THREAD_STACK_LIMIT_OFFSET = stack_limit;
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
-    THREAD_HANDLE_TABLE_OFFSET = handle_table;
+    THREAD_HANDLE_SLOTS_OFFSET = handle_slots;
     THREAD_MONITOR_ENTRIES_OFFSET = monitor_entries;
     THREAD_TAIL_ARGS_OFFSET = tail_args;
 }

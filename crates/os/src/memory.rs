@@ -70,6 +70,11 @@ impl Reservation {
         Self::map(len_bytes, Protection::ReadWrite)
     }
 
+    /// Reserves address space that reads as zero and cannot be written to before `commit`. It takes no memory.
+    pub fn reserve_readable(len_bytes: usize) -> io::Result<Reservation> {
+        Self::map(len_bytes, Protection::Read)
+    }
+
     fn map(len_bytes: usize, protection: Protection) -> io::Result<Reservation> {
         let len_bytes = round_up_to_page(len_bytes);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

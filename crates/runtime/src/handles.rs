@@ -165,7 +165,7 @@ fn release_weak_reference(object: ObjRef) {
 /// The current thread has attached: its compiled code reads handles itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
-    unsafe { (*thread.abi()).handle_table = std::ptr::from_ref(&TABLE) as usize };
+    unsafe { (*thread.abi()).handle_slots = TABLE.slots_address() };
 }
 
 /// The thread ends: what it has reserved goes back.

@@ -38,6 +38,7 @@ pub fn function_address(id: HelperId) -> usize {
         Rethrow => rethrow,
         ThrowNullReference => throw_null_reference,
         ThrowIndexOutOfRange => throw_index_out_of_range,
+        ThrowStaleHandle => throw_stale_handle,
         ThrowDivideByZero => throw_divide_by_zero,
         ThrowOverflow => throw_overflow,
         ThrowArithmetic => throw_arithmetic,
@@ -269,6 +270,15 @@ unsafe extern "C" fn throw_null_reference(t: Thread) {
         "System",
         "NullReferenceException",
         "Object reference not set to an instance of an object",
+    );
+}
+
+unsafe extern "C" fn throw_stale_handle(t: Thread) {
+    let _ = exceptions::throw(
+        t,
+        "System",
+        "InvalidOperationException",
+        "Handle is not initialized: it has been freed, or is none.",
     );
 }
 

@@ -38,7 +38,7 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
     });
     if let Err(bits) = claimed {
         return if bits & NOT_RUNNING != 0 {
-            Err(throw_state(t, "Thread is not running; it cannot be suspended."))
+            Err(throw_state(t, "Thread has not been started, or is dead."))
         } else {
             Ok(())
         };
@@ -84,7 +84,7 @@ pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
     // AcqRel: one of two resumers is refused.
     let before = state_bits(internal).fetch_and(!BOTH, Ordering::AcqRel);
     if before & BOTH == 0 {
-        return Err(throw_state(t, "Thread has not been suspended."));
+        return Err(throw_state(t, "Thread has not been started, or is dead."));
     }
     if let Some(thread) = managed_of(internal) {
         thread.unpark();

@@ -1,13 +1,15 @@
 //! The lock-free table of GC handles.
 //!
-//! One array of tagged words per kind, in buckets that double and are installed by CAS: growing copies nothing and loses
-//! no concurrent store.
+//! One array of tagged words per kind, in address space reserved for its greatest length and made writable bucket by bucket,
+//! each twice the size of the last: growing copies nothing and loses no concurrent store, and a slot's address is a matter
+//! of its number alone. The room is installed by CAS, a bucket is in use once `bucket_count` says so (fetch-max). Slots
+//! beyond are read as free, so that a number that is no handle harms nobody.
 //!
 //! ```text
 //! slot    63    60 59           3 2 1       0
 //!         [ gen   ][ object/domain ][0][valid][occupied]
-//! handle  31                 7 6   3 2      0
-//!         [      index        ][ gen ][ kind+1 ]
+//! handle  31 30  29 28                4 3   0
+//!         [0][ kind ][      index      ][ gen ]     no handle has index 0
 //! ```
 //!
 //! | state | valid | occupied | pointer | who leaves it |
@@ -34,15 +36,27 @@ const POINTER_MASK: usize = 0x0fff_ffff_ffff_fff8;
 pub const GENERATION_SHIFT: u32 = 60;
 pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
 
-pub const HANDLE_GENERATION_SHIFT: u32 = 3;
-pub const HANDLE_INDEX_SHIFT: u32 = 7;
+/// The number of the slot: kind and index.
+pub const HANDLE_SLOT_SHIFT: u32 = 4;
+const HANDLE_GENERATION_MASK: u32 = 0xf;
+const INDEX_BITS: u32 = 25;
+/// Slots of a kind in the address space, more than its buckets together.
+#[cfg(not(loom))]
+const KIND_STRIDE: usize = 1 << INDEX_BITS;
+#[cfg(loom)]
+const KIND_STRIDE: usize = 16;
+const KIND_COUNT: usize = 4;
 
 #[cfg(not(loom))]
-const FIRST_BUCKET_LEN: usize = 256;
+const FIRST_BUCKET_LEN: usize = 512;
 #[cfg(loom)]
 const FIRST_BUCKET_LEN: usize = 2;
-/// 25 bits of index.
-const BUCKET_COUNT: usize = 17;
+/// `INDEX_BITS` bits of index.
+#[cfg(not(loom))]
+const BUCKET_COUNT: u32 = 16;
+#[cfg(loom)]
+const BUCKET_COUNT: u32 = 3;
+const _: () = assert!(capacity(BUCKET_COUNT) <= KIND_STRIDE);
 /// Slots a thread takes for itself at a time; 512 bytes, so that threads rarely share a cache line.
 #[cfg(not(loom))]
 const STRIPE_LEN: usize = 64;
@@ -78,14 +92,15 @@ pub struct Handle(std::num::NonZeroU32);
 
 impl Handle {
     fn new(kind: HandleKind, index: usize, generation: usize) -> Handle {
-        let bits =
-            (index as u32) << HANDLE_INDEX_SHIFT | (generation as u32) << HANDLE_GENERATION_SHIFT | (kind as u32 + 1);
-        Handle(std::num::NonZeroU32::new(bits).expect("kind + 1 is not 0"))
+        let slot = (kind as u32) << INDEX_BITS | index as u32;
+        let bits = slot << HANDLE_SLOT_SHIFT | generation as u32;
+        Handle(std::num::NonZeroU32::new(bits).expect("index 0 is no handle's"))
     }
 
     /// From the integer managed code holds; `None` when it cannot be a handle.
     pub fn from_bits(bits: u32) -> Option<Handle> {
-        (1..=4).contains(&(bits & 7)).then(|| Handle(std::num::NonZeroU32::new(bits).expect("not 0")))
+        let handle = Handle(std::num::NonZeroU32::new(bits)?);
+        (bits as i32 > 0 && handle.index() != 0).then_some(handle)
     }
 
     pub fn bits(self) -> u32 {
@@ -93,15 +108,15 @@ impl Handle {
     }
 
     pub fn kind(self) -> HandleKind {
-        HandleKind::ALL[(self.bits() & 7) as usize - 1]
+        HandleKind::ALL[(self.bits() >> (HANDLE_SLOT_SHIFT + INDEX_BITS)) as usize % KIND_COUNT]
     }
 
     fn index(self) -> usize {
-        (self.bits() >> HANDLE_INDEX_SHIFT) as usize
+        (self.bits() >> HANDLE_SLOT_SHIFT) as usize % (1 << INDEX_BITS)
     }
 
     fn generation(self) -> usize {
-        (self.bits() >> HANDLE_GENERATION_SHIFT) as usize & 0xf
+        (self.bits() & HANDLE_GENERATION_MASK) as usize
     }
 }
 
@@ -185,75 +200,131 @@ impl SlotCache {
     }
 }
 
-#[repr(C)]
-struct KindTable {
-    /// The last is never installed: indices that a number can hold, but no handle has, lead there.
-    buckets: [AtomicPtr<AtomicUsize>; BUCKET_COUNT + 1],
+/// Address space for the slots of all kinds.
+#[cfg(not(loom))]
+struct Room(saki_os::Reservation);
+#[cfg(loom)]
+struct Room(Box<[AtomicUsize]>);
+
+#[cfg(not(loom))]
+impl Room {
+    fn new() -> Option<Room> {
+        // Readable, so that slots which nobody has made are free; that takes no memory.
+        // Whatever number compiled code takes for a handle leads into it.
+        let len = 1usize << (u32::BITS - HANDLE_SLOT_SHIFT);
+        saki_os::Reservation::reserve_readable(len * size_of::<AtomicUsize>()).ok().map(Room)
+    }
+
+    fn slots(&self) -> *const AtomicUsize {
+        self.0.base().cast()
+    }
+
+    /// Makes slots usable, which may be so already. `false` when there is no memory for them.
+    fn commit(&self, first: usize, len: usize) -> bool {
+        let page = saki_os::page_size_bytes();
+        let start = first * size_of::<AtomicUsize>() / page * page;
+        let end = ((first + len) * size_of::<AtomicUsize>()).next_multiple_of(page);
+        self.0.commit(start, end - start).is_ok()
+    }
+}
+
+#[cfg(loom)]
+impl Room {
+    fn new() -> Option<Room> {
+        Some(Room((0..KIND_COUNT * KIND_STRIDE).map(|_| AtomicUsize::new(0)).collect()))
+    }
+
+    fn slots(&self) -> *const AtomicUsize {
+        self.0.as_ptr()
+    }
+
+    fn commit(&self, _first: usize, _len: usize) -> bool {
+        true
+    }
+}
+
+struct KindCounts {
     bucket_count: AtomicU32,
     /// The next stripe to hand to a thread, modulo the number of stripes.
     next_stripe: AtomicUsize,
 }
 
-fn capacity(bucket_count: u32) -> usize {
-    FIRST_BUCKET_LEN * ((1 << bucket_count) - 1)
-}
-
-impl KindTable {
+impl KindCounts {
     #[cfg(not(loom))]
-    const fn new() -> KindTable {
-        KindTable {
-            buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKET_COUNT + 1],
-            bucket_count: AtomicU32::new(0),
-            next_stripe: AtomicUsize::new(0),
-        }
+    const fn new() -> KindCounts {
+        KindCounts { bucket_count: AtomicU32::new(0), next_stripe: AtomicUsize::new(0) }
     }
 
     #[cfg(loom)]
-    fn new() -> KindTable {
-        KindTable {
-            buckets: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
-            bucket_count: AtomicU32::new(0),
-            next_stripe: AtomicUsize::new(0),
+    fn new() -> KindCounts {
+        KindCounts { bucket_count: AtomicU32::new(0), next_stripe: AtomicUsize::new(0) }
+    }
+}
+
+const fn capacity(bucket_count: u32) -> usize {
+    FIRST_BUCKET_LEN * ((1 << bucket_count) - 1)
+}
+
+/// The slots of one kind.
+#[derive(Clone, Copy)]
+struct KindTable<'a> {
+    counts: &'a KindCounts,
+    room: &'a AtomicPtr<Room>,
+    kind: HandleKind,
+}
+
+impl<'a> KindTable<'a> {
+    #[inline]
+    fn slot(self, index: usize) -> Option<&'a AtomicUsize> {
+        if index >= KIND_STRIDE {
+            return None;
         }
+        // Acquire pairs with the Release in `room`: the slots are initialised.
+        let room = self.room.load(Ordering::Acquire);
+        // SAFETY: null or a leaked box that stays as long as the table.
+        let slots = unsafe { room.as_ref()? }.slots();
+        // SAFETY: inside the room by the check above. Beyond the buckets in use slots are only read.
+        Some(unsafe { &*slots.add(self.kind as usize * KIND_STRIDE + index) })
     }
 
-    #[inline]
-    fn slot(&self, index: usize) -> Option<&AtomicUsize> {
-        let bucket = (index / FIRST_BUCKET_LEN + 1).ilog2() as usize;
-        let offset = index - capacity(bucket as u32);
-        // Acquire pairs with the Release in `grow`: the slots are initialised.
-        let base = self.buckets.get(bucket)?.load(Ordering::Acquire);
-        // SAFETY: a bucket that is there has `FIRST_BUCKET_LEN << bucket` slots, `offset` is below that, and it is not
-        // freed before the table.
-        (!base.is_null()).then(|| unsafe { &*base.add(offset) })
+    /// The room, made if nobody has. `None` without address space.
+    fn make_room(self) -> Option<&'a Room> {
+        let mut room = self.room.load(Ordering::Acquire);
+        if room.is_null() {
+            let fresh = Box::into_raw(Box::new(Room::new()?));
+            // AcqRel: Release publishes the zeroed slots, Acquire shows the winner's.
+            let installed =
+                self.room.compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
+            room = match installed {
+                Ok(_) => fresh,
+                Err(winner) => {
+                    // SAFETY: ours, never published.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    winner
+                }
+            };
+        }
+        // SAFETY: a leaked box that stays as long as the table.
+        Some(unsafe { &*room })
     }
 
     /// Adds a bucket unless another thread has since `seen` was read. `false` when the table is at its maximum.
-    fn grow(&self, seen: u32) -> bool {
-        if seen as usize == BUCKET_COUNT {
+    fn grow(self, seen: u32) -> bool {
+        if seen == BUCKET_COUNT {
             return false;
         }
-        let place = &self.buckets[seen as usize];
-        if place.load(Ordering::Acquire).is_null() {
-            let len = FIRST_BUCKET_LEN << seen;
-            let fresh: Box<[AtomicUsize]> = (0..len).map(|_| AtomicUsize::new(0)).collect();
-            let fresh = Box::into_raw(fresh);
-            // AcqRel: Release publishes the zeroed slots, Acquire shows the winner's.
-            let installed =
-                place.compare_exchange(std::ptr::null_mut(), fresh.cast(), Ordering::AcqRel, Ordering::Acquire);
-            if installed.is_err() {
-                // SAFETY: ours, never published.
-                drop(unsafe { Box::from_raw(fresh) });
-            }
+        let first = self.kind as usize * KIND_STRIDE + capacity(seen);
+        if !self.make_room().is_some_and(|room| room.commit(first, FIRST_BUCKET_LEN << seen)) {
+            return false;
         }
-        // Release pairs with the Acquire load in `find_stripe`.
-        self.bucket_count.fetch_max(seen + 1, Ordering::Release);
+        // Release pairs with the Acquire load in `find_stripe`: the slots may be written.
+        self.counts.bucket_count.fetch_max(seen + 1, Ordering::Release);
         true
     }
 
     /// Reserves the slot if it is free.
-    fn try_reserve(&self, index: usize) -> bool {
-        let Some(slot) = self.slot(index) else { return false };
+    fn try_reserve(self, index: usize) -> bool {
+        let Some(slot) = self.slot(index).filter(|_| index != 0) else { return false };
         let seen = slot.load(Ordering::Relaxed);
         // Acquire pairs with the Release that freed it.
         seen & (OCCUPIED | VALID) == 0
@@ -262,13 +333,13 @@ impl KindTable {
 
     /// Fills an empty cache.
     #[cold]
-    fn refill(&self, kind: HandleKind, cache: &SlotCache) -> Option<()> {
-        while cache.recent_len[kind as usize].get() == 0 {
+    fn refill(self, cache: &SlotCache) -> Option<()> {
+        while cache.recent_len[self.kind as usize].get() == 0 {
             let (first, end) = self.find_stripe()?;
             // The lowest index comes out first.
             for index in (first as usize..end as usize).rev() {
                 if self.try_reserve(index) {
-                    cache.push(kind, index);
+                    cache.push(self.kind, index);
                 }
             }
         }
@@ -277,12 +348,12 @@ impl KindTable {
 
     /// Claims a slot; returns (index, generation).
     #[inline]
-    fn claim(&self, kind: HandleKind, word: usize, cache: &SlotCache) -> Option<(usize, usize)> {
-        let index = match cache.pop(kind) {
+    fn claim(self, word: usize, cache: &SlotCache) -> Option<(usize, usize)> {
+        let index = match cache.pop(self.kind) {
             Some(index) => index,
             None => {
-                self.refill(kind, cache)?;
-                cache.pop(kind)?
+                self.refill(cache)?;
+                cache.pop(self.kind)?
             }
         };
         let slot = self.slot(index)?;
@@ -295,16 +366,17 @@ impl KindTable {
 
     /// A stripe with a free slot. Grows when a contiguous half of the table is full, so a table that grows is at least
     /// half full and one search costs at most what the slots won repay.
-    fn find_stripe(&self) -> Option<(u32, u32)> {
+    fn find_stripe(self) -> Option<(u32, u32)> {
         loop {
-            let seen = self.bucket_count.load(Ordering::Acquire);
+            let seen = self.counts.bucket_count.load(Ordering::Acquire);
             let stripes = capacity(seen) / STRIPE_LEN;
-            let at_maximum = seen as usize == BUCKET_COUNT;
+            let at_maximum = seen == BUCKET_COUNT;
             let tries = if at_maximum { stripes } else { stripes.div_ceil(2) };
             for _ in 0..tries {
                 // Relaxed: only spreads threads.
-                let start = self.next_stripe.fetch_add(1, Ordering::Relaxed) % stripes * STRIPE_LEN;
-                let is_free = |i| self.slot(i).is_some_and(|s| s.load(Ordering::Relaxed) & (OCCUPIED | VALID) == 0);
+                let start = self.counts.next_stripe.fetch_add(1, Ordering::Relaxed) % stripes * STRIPE_LEN;
+                let is_free =
+                    |i| i != 0 && self.slot(i).is_some_and(|s| s.load(Ordering::Relaxed) & (OCCUPIED | VALID) == 0);
                 if let Some(first) = (start..start + STRIPE_LEN).find(|i| is_free(*i)) {
                     return Some((first as u32, (start + STRIPE_LEN) as u32));
                 }
@@ -317,27 +389,23 @@ impl KindTable {
 }
 
 /// See the module header.
-#[repr(C)]
 pub struct HandleTable {
-    /// By the low bits of a handle: kind + 1. The other places stay empty, so that a number that is no handle leads to no
-    /// slot.
-    kinds: [KindTable; 8],
+    room: AtomicPtr<Room>,
+    kinds: [KindCounts; KIND_COUNT],
 }
 
-/// How compiled code finds a handle's slot: as `target` does, from the address of the table.
+/// How compiled code finds a handle's slot: as `target` does, from the address that `slots_address` gives.
 ///
-/// The bucket is the highest bit of `(index >> FIRST_BUCKET_SHIFT) + 1`; its address lies at `(handle & 7) *
-/// kind_bytes + bucket * 8`, null when it is not there; the slot is that of `index - (first << bucket) + first`, where
-/// `first = 1 << FIRST_BUCKET_SHIFT`. The slot holds an object, and is the handle's, if it equals the object's address under
-/// xor with `generation << GENERATION_SHIFT | VALID | OCCUPIED`.
+/// The slot's number is `handle >> HANDLE_SLOT_SHIFT`, which is inside the room for any 32 bits. It holds an object, and is
+/// the handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT` (64 bits) and `LIVE`.
 #[cfg(not(loom))]
 pub mod layout {
-    pub use super::{GENERATION_MASK, GENERATION_SHIFT, HANDLE_GENERATION_SHIFT, HANDLE_INDEX_SHIFT};
-    pub const KIND_MASK: u32 = 7;
-    pub const KIND_BYTES: usize = size_of::<super::KindTable>();
-    pub const FIRST_BUCKET_SHIFT: u32 = super::FIRST_BUCKET_LEN.trailing_zeros();
+    pub use super::{GENERATION_MASK, GENERATION_SHIFT, HANDLE_SLOT_SHIFT};
     pub const LIVE: usize = super::VALID | super::OCCUPIED;
-    const _: () = assert!(super::FIRST_BUCKET_LEN.is_power_of_two() && super::BUCKET_COUNT == 17);
+    /// No object's address: what the Rust function behind `GetTarget` returns for a stale handle.
+    pub const STALE_TARGET: usize = 1;
+    const _: () = assert!((super::KIND_COUNT * super::KIND_STRIDE) << HANDLE_SLOT_SHIFT == 1 << 31);
+    const _: () = assert!(super::HANDLE_GENERATION_MASK as usize == GENERATION_MASK >> GENERATION_SHIFT);
 }
 
 impl Default for HandleTable {
@@ -349,17 +417,26 @@ impl Default for HandleTable {
 impl HandleTable {
     #[cfg(not(loom))]
     pub const fn new() -> HandleTable {
-        HandleTable { kinds: [const { KindTable::new() }; 8] }
+        HandleTable { room: AtomicPtr::new(std::ptr::null_mut()), kinds: [const { KindCounts::new() }; KIND_COUNT] }
     }
 
     #[cfg(loom)]
     pub fn new() -> HandleTable {
-        HandleTable { kinds: std::array::from_fn(|_| KindTable::new()) }
+        HandleTable { room: AtomicPtr::new(std::ptr::null_mut()), kinds: std::array::from_fn(|_| KindCounts::new()) }
     }
 
     #[inline]
-    fn of_kind(&self, kind: HandleKind) -> &KindTable {
-        &self.kinds[kind as usize + 1]
+    fn of_kind(&self, kind: HandleKind) -> KindTable<'_> {
+        KindTable { counts: &self.kinds[kind as usize], room: &self.room, kind }
+    }
+
+    /// Where slot 0 is. `bug!` without address space.
+    #[cfg(not(loom))]
+    pub fn slots_address(&self) -> usize {
+        match self.of_kind(HandleKind::Weak).make_room() {
+            Some(room) => room.slots() as usize,
+            None => saki_base::bug!("no address space for GC handles"),
+        }
     }
 
     fn word(object: usize, domain: usize) -> usize {
@@ -367,10 +444,10 @@ impl HandleTable {
         if object != 0 { object | VALID | OCCUPIED } else { domain | OCCUPIED }
     }
 
-    /// Makes a handle for an object (0 = null). `None` when 2^25 handles of the kind are in use.
+    /// Makes a handle for an object (0 = null). `None` when nearly 2^25 handles of the kind are in use.
     #[inline]
     pub fn allocate(&self, kind: HandleKind, object: usize, domain: usize, cache: &SlotCache) -> Option<Handle> {
-        let (index, generation) = self.of_kind(kind).claim(kind, Self::word(object, domain), cache)?;
+        let (index, generation) = self.of_kind(kind).claim(Self::word(object, domain), cache)?;
         Some(Handle::new(kind, index, generation))
     }
 
@@ -457,17 +534,12 @@ impl HandleTable {
     }
 
     fn for_each_word(&self, kind: HandleKind, mut visit: impl FnMut(&AtomicUsize, usize)) {
-        for (bucket, base) in self.of_kind(kind).buckets.iter().enumerate() {
-            let base = base.load(Ordering::Acquire);
-            if base.is_null() {
-                break;
-            }
-            // SAFETY: a bucket that is there has this many initialised slots and is not freed before the table.
-            for slot in unsafe { std::slice::from_raw_parts(base, FIRST_BUCKET_LEN << bucket) } {
-                let word = slot.load(Ordering::Acquire);
-                if word & OCCUPIED != 0 {
-                    visit(slot, word);
-                }
+        let Some(first) = self.of_kind(kind).slot(0) else { return };
+        // SAFETY: so many slots of the kind are in use, and inside the room, which stays as long as the table.
+        for slot in unsafe { std::slice::from_raw_parts(first, self.capacity(kind)) } {
+            let word = slot.load(Ordering::Acquire);
+            if word & OCCUPIED != 0 {
+                visit(slot, word);
             }
         }
     }
@@ -485,21 +557,17 @@ impl HandleTable {
 
     /// Slots the table has room for without growing.
     pub fn capacity(&self, kind: HandleKind) -> usize {
-        capacity(self.of_kind(kind).bucket_count.load(Ordering::Relaxed))
+        // Acquire: the slots may be written.
+        capacity(self.kinds[kind as usize].bucket_count.load(Ordering::Acquire))
     }
 }
 
 impl Drop for HandleTable {
     fn drop(&mut self) {
-        for kind in &self.kinds {
-            for (bucket, base) in kind.buckets.iter().enumerate() {
-                let base = base.load(Ordering::Acquire);
-                if !base.is_null() {
-                    let slots = std::ptr::slice_from_raw_parts_mut(base, FIRST_BUCKET_LEN << bucket);
-                    // SAFETY: made by `grow` from a boxed slice of this length; `&mut self` excludes users.
-                    drop(unsafe { Box::from_raw(slots) });
-                }
-            }
+        let room = self.room.load(Ordering::Acquire);
+        if !room.is_null() {
+            // SAFETY: made by `make_room` from a box; `&mut self` excludes users.
+            drop(unsafe { Box::from_raw(room) });
         }
     }
 }

@@ -191,7 +191,7 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
         stack_limit: 0,
         stack_base: 0,
         eh_exception: ObjRef::NULL,
-        handle_table: 0,
+        handle_slots: 0,
         monitor_entries: 0,
         eh_target_clause: 0,
         last_error: 0,

@@ -157,9 +157,11 @@ static class Program
         GCHandle copy = handle;
         handle.Free();
         Throws("double free", () => handle.Free());
-        // A copy of a freed handle: no crash, and not the object it had.
+        // A copy of a freed handle, whose slot another handle has.
         GCHandle other = GCHandle.Alloc("b");
-        Console.WriteLine("not the freed one: {0}", (string)copy.Target != "a");
+        Throws("target of a copy", () => { object o = copy.Target; });
+        Throws("new target of a copy", () => copy.Target = "c");
+        Throws("free of a copy", () => copy.Free());
         Console.WriteLine(other.Target);
         other.Free();
     }

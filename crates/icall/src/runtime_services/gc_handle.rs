@@ -5,6 +5,7 @@ use saki_abi::ObjRef;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_metadata::ElementType;
 use saki_runtime::{InternalCall, Thread, exceptions, handles, object, strings};
+use saki_sync::handle_table::layout::STALE_TARGET;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
 
@@ -18,9 +19,10 @@ fn handle(bits: i32) -> Option<Handle> {
     Handle::from_bits(bits as u32)
 }
 
-/// The target; null for a weak handle that has expired and for a handle that was freed.
-extern "C" fn get_target(_t: Thread, bits: i32) -> ObjRef {
-    handle(bits).and_then(|handle| handles::target(handle).ok()).unwrap_or(ObjRef::NULL)
+/// The address of the target, 0 for a weak handle that has expired, `STALE_TARGET` for a handle that was freed: compiled code
+/// throws then (`jit::lower::handles`).
+extern "C" fn get_target(_t: Thread, bits: i32) -> usize {
+    handle(bits).and_then(|handle| handles::target(handle).ok()).map_or(STALE_TARGET, |target| target.address())
 }
 
 extern "C" fn get_target_handle(t: Thread, target: ObjRef, bits: i32, kind: i32) -> i32 {
@@ -42,11 +44,9 @@ extern "C" fn get_target_handle(t: Thread, target: ObjRef, bits: i32, kind: i32)
     })
 }
 
-extern "C" fn free_handle(t: Thread, bits: i32) {
-    // A handle that was freed before is left alone: managed code clears its own copy only.
-    if let Some(handle) = handle(bits) {
-        let _ = handles::free(t, handle);
-    }
+/// Whether the handle was there to be freed: compiled code throws where it was not.
+extern "C" fn free_handle(t: Thread, bits: i32) -> i32 {
+    i32::from(handle(bits).is_some_and(|handle| handles::free(t, handle).is_ok()))
 }
 
 /// Whether the number is a handle; all belong to the one domain.

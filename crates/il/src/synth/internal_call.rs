@@ -36,6 +36,11 @@ pub fn is_handle_target(method: &Method) -> bool {
     method.name == "GetTarget" && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
 }
 
+/// Whether it is `GCHandle.FreeHandle(int)`, whose Rust function says whether there was a handle.
+pub fn is_handle_free(method: &Method) -> bool {
+    method.name == "FreeHandle" && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
+}
+
 /// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.
 ///
 /// # Errors

@@ -297,6 +297,9 @@ impl Lowering<'_, '_> {
         if let (true, [handle]) = (saki_il::synth::internal_call::is_handle_target(method), args) {
             return self.handle_target(method, *handle).map(Some);
         }
+        if let (true, [handle]) = (saki_il::synth::internal_call::is_handle_free(method), args) {
+            return self.handle_free(method, *handle).map(|()| None);
+        }
         let target = CallTarget::InternalCall(method);
         let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
         let mut values = self.managed_args(&target, sig, args, struct_result, Copies::Frame)?;
