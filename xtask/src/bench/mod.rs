@@ -41,6 +41,8 @@ enum Suite {
     Kernels,
     /// Handles, weak references, locks, allocation by several threads.
     Threads,
+    /// Methods made at run time.
+    Dynamic,
     /// Files, text, collections, regular expressions, JSON.
     Library,
 }
@@ -135,7 +137,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     for runtime in &runtimes {
         println!("{:8} {}", runtime.name, runtime.version);
     }
-    if options.suite == Suite::Threads {
+    if matches!(options.suite, Suite::Threads | Suite::Dynamic) {
         return threads::run(root, options, &runtimes, &output);
     }
     let mut rows = Vec::new();
@@ -162,25 +164,44 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
 }
 
-/// Begin the second and the third part of docs/benchmarks.md.
-const THREADS_MARK: &str = "<!-- suite: threads -->\n";
-const LIBRARY_MARK: &str = "<!-- suite: library -->\n";
+/// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
+const MARKS: [(Suite, &str); 3] = [
+    (Suite::Threads, "<!-- suite: threads -->\n"),
+    (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
+    (Suite::Library, "<!-- suite: library -->\n"),
+];
 
 /// Writes one suite's part of the page and leaves the others'.
 fn write_section(path: &Path, suite: Suite, text: &str) -> Result<(), String> {
     let before = fs::read_to_string(path).unwrap_or_default();
-    let (rest, library) = before.split_once(LIBRARY_MARK).unwrap_or((&before, ""));
-    let (kernels, threads) = rest.split_once(THREADS_MARK).unwrap_or((rest, ""));
-    let part = |of: Suite, old: &str| (if suite == of { text } else { old }).trim().to_owned();
-    let mut page = part(Suite::Kernels, kernels);
-    for (of, mark, old) in [(Suite::Threads, THREADS_MARK, threads), (Suite::Library, LIBRARY_MARK, library)] {
-        let text = part(of, old);
-        if !text.is_empty() {
-            page.push_str(&format!("\n\n{mark}{text}"));
+    write(path, &with_section(&before, suite, text))
+}
+
+/// The page with this suite's part replaced.
+fn with_section(page: &str, suite: Suite, text: &str) -> String {
+    let mut parts = vec![(Suite::Kernels, "")];
+    let mut rest = page;
+    for (of, mark) in MARKS {
+        if let Some((before, after)) = rest.split_once(mark) {
+            parts.last_mut().expect("there is a first").1 = before;
+            parts.push((of, ""));
+            rest = after;
         }
     }
-    page.push('\n');
-    write(path, page.trim_start())
+    parts.last_mut().expect("there is a first").1 = rest;
+    let part = |of: Suite| match parts.iter().find(|(suite, _)| *suite == of) {
+        _ if of == suite => text.trim(),
+        Some((_, old)) => old.trim(),
+        None => "",
+    };
+    let mut out = part(Suite::Kernels).to_owned();
+    for (of, mark) in MARKS {
+        if !part(of).is_empty() {
+            out.push_str(&format!("\n\n{mark}{}", part(of)));
+        }
+    }
+    out.push('\n');
+    out.trim_start().to_owned()
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -263,4 +284,20 @@ fn measure_once(executable: &Path, runtime: &Runtime, cpu: bool, cell: &mut Cell
         _ => cell.stdout = Some(finished.stdout),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_replaced_where_it_belongs() {
+        let page = with_section("", Suite::Library, "L");
+        let page = with_section(&page, Suite::Kernels, "K\n");
+        let page = with_section(&page, Suite::Threads, "T");
+        let page = with_section(&page, Suite::Dynamic, "old");
+        let page = with_section(&page, Suite::Dynamic, "D");
+        let marks: Vec<&str> = MARKS.iter().map(|(_, mark)| *mark).collect();
+        assert_eq!(page, format!("K\n\n{}T\n\n{}D\n\n{}L\n", marks[0], marks[1], marks[2]));
+    }
 }

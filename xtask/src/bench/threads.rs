@@ -1,4 +1,5 @@
-//! `cargo xtask bench --suite threads`: handles, weak references, locks, allocation by several threads.
+//! `cargo xtask bench --suite threads` and `--suite dynamic`: handles, weak references, locks, allocation by several threads;
+//! methods made at run time.
 //!
 //! Two sorts of figures, all times, so that less is better: the wall time of whole processes, and nanoseconds that a
 //! program measures itself and prints, a figure a line ("NAME 12.3 ns"; throughput as "NAME 4.5 M/s" becomes its
@@ -17,38 +18,75 @@ use super::{Options, Suite, compile, pauses, report, write, write_section};
 use crate::Outcome;
 use crate::process::{self, End, Job};
 
-/// Programs that are measured as a whole: name in the table, program, arguments.
-const WHOLE: &[(&str, &str, &[&str])] = &[
-    ("weak references, 10 × 5,000", "weak-refs", &["5000", "5"]),
-    ("weak references, 10 × 500,000", "weak-refs", &["500000", "1"]),
-    ("monitor stress", "monitor-stress", &[]),
-    ("allocation, 1 thread", "alloc-threads", &["1"]),
-    ("allocation, 2 threads", "alloc-threads", &["2"]),
-    ("allocation, 4 threads", "alloc-threads", &["4"]),
-    ("binary trees, depth 20", "binary-trees", &["20"]),
-];
+/// Name in the table (for programs that print figures, its beginning), program, arguments.
+type Program = (&'static str, &'static str, &'static [&'static str]);
 
-/// Programs that print figures: prefix in the table, program, arguments.
-const INNER: &[(&str, &str, &[&str])] = &[
-    ("GCHandle", "handles", &[]),
-    ("lock", "monitor-uncontended", &[]),
-    ("contended lock", "monitor-contended", &["300"]),
-];
+/// A suite of such figures.
+struct Spec {
+    suite: Suite,
+    title: &'static str,
+    option: &'static str,
+    /// Measured as a whole.
+    whole: &'static [Program],
+    /// Print figures.
+    inner: &'static [Program],
+    /// Required of figures whose name contains the text: at most this share of the peer's time.
+    required: &'static [(&'static str, &'static str, f64)],
+    /// Where the plot goes, in docs/.
+    plot: &'static str,
+    with_pauses: bool,
+}
+
+const THREADS: Spec = Spec {
+    suite: Suite::Threads,
+    title: "Threads, handles, locks",
+    option: "threads",
+    whole: &[
+        ("weak references, 10 × 5,000", "weak-refs", &["5000", "5"]),
+        ("weak references, 10 × 500,000", "weak-refs", &["500000", "1"]),
+        ("monitor stress", "monitor-stress", &[]),
+        ("allocation, 1 thread", "alloc-threads", &["1"]),
+        ("allocation, 2 threads", "alloc-threads", &["2"]),
+        ("allocation, 4 threads", "alloc-threads", &["4"]),
+        ("binary trees, depth 20", "binary-trees", &["20"]),
+    ],
+    inner: &[
+        ("GCHandle", "handles", &[]),
+        ("lock", "monitor-uncontended", &[]),
+        ("contended lock", "monitor-contended", &["300"]),
+    ],
+    required: &[
+        ("weak references", "mono", 0.5),
+        ("weak references", "coreclr", 0.5),
+        ("GCHandle cycle", "mono", 0.5),
+        ("GCHandle cycle", "coreclr", 1.0),
+        ("monitor stress", "mono", 1.0),
+        ("monitor stress", "coreclr", 1.0),
+        ("lock lock", "mono", 1.0),
+        ("lock lock", "coreclr", 1.0),
+        ("binary trees", "coreclr", 1.0),
+    ],
+    plot: "threads.svg",
+    with_pauses: true,
+};
+
+const DYNAMIC: Spec = Spec {
+    suite: Suite::Dynamic,
+    title: "Lambdas compiled, run once and dropped",
+    option: "dynamic",
+    whole: &[],
+    inner: &[
+        ("lambdas", "lambdas", &["1", "30000"]),
+        ("lambdas", "lambdas", &["1", "300000"]),
+        ("lambdas", "lambdas", &["2", "300000"]),
+        ("lambdas", "lambdas", &["8", "300000"]),
+    ],
+    required: &[("lambdas", "coreclr", 0.5), ("lambdas", "mono", 0.25)],
+    plot: "dynamic.svg",
+    with_pauses: false,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
-
-/// Required of figures whose name contains the text: at most this share of the peer's time.
-const REQUIRED: &[(&str, &str, f64)] = &[
-    ("weak references", "mono", 0.5),
-    ("weak references", "coreclr", 0.5),
-    ("GCHandle cycle", "mono", 0.5),
-    ("GCHandle cycle", "coreclr", 1.0),
-    ("monitor stress", "mono", 1.0),
-    ("monitor stress", "coreclr", 1.0),
-    ("lock lock", "mono", 1.0),
-    ("lock lock", "coreclr", 1.0),
-    ("binary trees", "coreclr", 1.0),
-];
 
 /// Nanoseconds (inner) or seconds (whole) of each runtime; `None`: it failed.
 struct Figure {
@@ -128,10 +166,16 @@ fn figures_of(stdout: &str) -> Vec<(String, f64)> {
         .collect()
 }
 
-fn measure(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Result<Vec<Figure>, String> {
+fn measure(
+    spec: &Spec,
+    root: &Path,
+    options: &Options,
+    runtimes: &[Runtime],
+    output: &Path,
+) -> Result<Vec<Figure>, String> {
     let mut figures: Vec<Figure> = Vec::new();
     let wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| filter.is_match(name));
-    for (name, program, arguments) in WHOLE.iter().filter(|(name, ..)| wanted(name)) {
+    for (name, program, arguments) in spec.whole.iter().filter(|(name, ..)| wanted(name)) {
         let executable = compile(root, program, output)?;
         let mut figure = Figure::new((*name).to_owned(), "s", runtimes.len());
         for _ in 0..options.runs.max(1) {
@@ -145,7 +189,7 @@ fn measure(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
         println!("  {name}: {}", (0..runtimes.len()).map(|i| figure.text(i)).collect::<Vec<_>>().join("; "));
         figures.push(figure);
     }
-    for (prefix, program, arguments) in INNER.iter().filter(|(name, ..)| wanted(name)) {
+    for (prefix, program, arguments) in spec.inner.iter().filter(|(name, ..)| wanted(name)) {
         let executable = compile(root, program, output)?;
         for _ in 0..options.runs.max(1) {
             for (index, runtime) in runtimes.iter().enumerate() {
@@ -179,9 +223,9 @@ fn table(figures: &[Figure], runtimes: &[Runtime]) -> String {
 }
 
 /// Lines about the required figures, and whether all that were measured are met.
-fn verdicts(figures: &[Figure], runtimes: &[Runtime]) -> (String, bool) {
+fn verdicts(spec: &Spec, figures: &[Figure], runtimes: &[Runtime]) -> (String, bool) {
     let (mut out, mut all_met) = (String::new(), true);
-    for (pattern, peer, limit) in REQUIRED {
+    for (pattern, peer, limit) in spec.required {
         let measured: Vec<(&str, f64)> = figures
             .iter()
             .filter(|f| f.name.contains(pattern))
@@ -216,25 +260,28 @@ fn chart(figures: &[Figure], runtimes: &[Runtime]) -> Option<String> {
     Some(bar_chart("Time relative to Mono (logarithmic; shorter is faster)", &names, &groups))
 }
 
-/// Measures and prints; with `--markdown` writes the second part of docs/benchmarks.md and its plots docs/threads.svg and pauses.svg.
+/// Measures and prints; with `--markdown` writes the suite's part of docs/benchmarks.md and its plots.
 /// Errors: a program does not compile. The verdict is false when a required figure was missed.
 pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
-    let figures = measure(root, options, runtimes, output)?;
-    let (verdicts, all_met) = verdicts(&figures, runtimes);
+    let spec = if options.suite == Suite::Dynamic { &DYNAMIC } else { &THREADS };
+    let figures = measure(spec, root, options, runtimes, output)?;
+    let (verdicts, all_met) = verdicts(spec, &figures, runtimes);
     let table = table(&figures, runtimes);
     print!("\n{table}\n{verdicts}");
     let pauses = match position(runtimes, "saki") {
-        Some(saki) => pauses::measure(root, options, &runtimes[saki], output)?,
-        None => None,
+        Some(saki) if spec.with_pauses => pauses::measure(root, options, &runtimes[saki], output)?,
+        _ => None,
     };
     if let Some((table, _)) = &pauses {
         print!("\n{table}");
     }
     if options.markdown {
         let mut page = format!(
-            "## Threads, handles, locks\n\nWritten by `./x bench --suite threads --markdown` on {}: {}.\n\nWhole programs: \
+            "## {}\n\nWritten by `./x bench --suite {} --markdown` on {}: {}.\n\nWhole programs: \
              median wall seconds of {} interleaved runs and peak resident memory. Nanoseconds: measured inside the \
              program, best of all runs; contended locks as time per turn. Ratios below 1: Saki is faster.\n\n",
+            spec.title,
+            spec.option,
             report::utc_now(),
             report::machine(),
             options.runs
@@ -243,8 +290,8 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
             let _ = writeln!(page, "- {}: {}", runtime.name, runtime.version);
         }
         if let Some(chart) = chart(&figures, runtimes) {
-            write(&root.join("docs/threads.svg"), &chart)?;
-            page.push_str("\n![times relative to Mono](threads.svg)\n");
+            write(&root.join("docs").join(spec.plot), &chart)?;
+            let _ = write!(page, "\n![times relative to Mono]({})\n", spec.plot);
         }
         let _ = write!(page, "\n{table}\nRequired:\n\n{verdicts}");
         if let Some((table, chart)) = pauses {
@@ -255,7 +302,7 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
                  --stats`):\n\n![histograms](pauses.svg)\n\n{table}"
             );
         }
-        write_section(&root.join("docs/benchmarks.md"), Suite::Threads, &page)?;
+        write_section(&root.join("docs/benchmarks.md"), spec.suite, &page)?;
     }
     Ok(all_met)
 }
