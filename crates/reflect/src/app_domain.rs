@@ -12,8 +12,10 @@ use saki_types::{GenericContext, universe};
 /// `GetAssemblies(bool reflectionOnly)`, in load order.
 unsafe extern "C" fn get_assemblies(t: Thread, _this: ObjRef, reflection_only: u8) -> ObjRef {
     t.run(|| {
-        let mut assemblies = universe().binder().loaded();
-        assemblies.retain(|a| a.reflection_only == (reflection_only != 0));
+        let binder = universe().binder();
+        // Held until the objects are made.
+        let loaded = binder.loaded();
+        let assemblies = if reflection_only != 0 { binder.reflection_only() } else { loaded.to_vec() };
         let array = object::new_array(t, known::ASSEMBLY.get(t)?, assemblies.len())?;
         for (index, assembly) in assemblies.iter().enumerate() {
             let item = assembly_object(t, assembly)?;

@@ -12,6 +12,8 @@ use std::path::Path;
 
 static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
 static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
+static REFLECTION_ONLY_RESOLVE: ManagedField =
+    ManagedField::corlib("System", "AppDomain", "ReflectionOnlyAssemblyResolve");
 static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
 static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
 
@@ -32,7 +34,7 @@ fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Op
     if thread_data::of(t).caller_raises_resolve().get() {
         return None;
     }
-    if ASSEMBLY_RESOLVE.get_ref(vm::domain_object()).is_null() || !t.pending().is_null() {
+    if !t.pending().is_null() {
         return None;
     }
     // What a handler throws counts as "not found" here, as in Mono.
@@ -81,7 +83,9 @@ fn raise_assembly_resolve(
     name: &str,
     requesting: Option<&'static Assembly>,
 ) -> Managed<Option<&'static Assembly>> {
-    if ASSEMBLY_RESOLVE.get_ref(vm::domain_object()).is_null() {
+    let reflection_only = requesting.is_some_and(|assembly| assembly.reflection_only);
+    let event = if reflection_only { &REFLECTION_ONLY_RESOLVE } else { &ASSEMBLY_RESOLVE };
+    if event.get_ref(vm::domain_object()).is_null() {
         return Ok(None);
     }
     let name = strings::new_string(t, name)?;
@@ -89,7 +93,7 @@ fn raise_assembly_resolve(
         Some(assembly) => assembly_object(t, assembly)?,
         None => ObjRef::NULL,
     };
-    let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(false)];
+    let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(reflection_only)];
     let found = call_domain(t, "DoAssemblyResolve", &words)?;
     Ok(if found.is_null() { None } else { assembly_of(found) })
 }
@@ -129,7 +133,7 @@ unsafe extern "C" fn load_assembly(
     _this: ObjRef,
     name: ObjRef,
     evidence: ObjRef,
-    _reflection_only: u8,
+    reflection_only: u8,
     _mark: *mut i32,
 ) -> ObjRef {
     t.run(|| {
@@ -137,6 +141,16 @@ unsafe extern "C" fn load_assembly(
             return Err(exceptions::throw_argument_null(t, "assemblyRef"));
         }
         let text = strings::to_rust(name);
+        if reflection_only != 0 {
+            let found = AssemblyName::parse(&text).map(|wanted| universe().binder().load_reflection_only(&wanted));
+            return match found {
+                Some(Ok(found)) => assembly_object(t, found),
+                Some(Err(error)) if error.kind != LoadErrorKind::FileNotFound => {
+                    Err(exceptions::throw_load_error(t, &error))
+                }
+                _ => Ok(ObjRef::NULL),
+            };
+        }
         let mut found = None;
         if let Some(wanted) = AssemblyName::parse(&text) {
             let before = thread_data::of(t).caller_raises_resolve().replace(true);
@@ -189,7 +203,10 @@ unsafe extern "C" fn load_bytes(
         let length = object::array_length(bytes);
         // SAFETY: a byte[] of that length; nothing allocates on the managed heap while it is copied.
         let copy = unsafe { std::slice::from_raw_parts(object::element_address(bytes, 0, 1), length) }.to_vec();
-        let loaded = universe().binder().load_bytes(copy, reflection_only == 0).map_err(|error| match error.kind {
+        let binder = universe().binder();
+        let loaded =
+            if reflection_only == 0 { binder.load_bytes(copy) } else { binder.load_reflection_only_bytes(copy) };
+        let loaded = loaded.map_err(|error| match error.kind {
             LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, &error.message, "In memory assembly"),
             _ => exceptions::throw_load_error(t, &error),
         })?;
@@ -251,8 +268,9 @@ pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
 unsafe extern "C" fn load_from(t: Thread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
-    // What is only looked at is what the program names.
-    t.run(|| load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_file }))
+    t.run(|| {
+        load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_reflection_only_file })
+    })
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`

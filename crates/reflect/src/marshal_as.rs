@@ -60,7 +60,13 @@ pub fn marshal_as_object(t: Thread, image: &'static Image, parent: Token) -> Man
             }
         }
         NativeTypeRaw::Custom { marshaler_type, cookie, .. } => {
-            let scope = Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true };
+            let scope = Scope {
+                image,
+                ignore_case: false,
+                search_corlib: true,
+                raise_type_resolve: true,
+                reflection_only: false,
+            };
             if let Some(name) = parse_type_name(marshaler_type)
                 && let Some(ty) = find(t, &name, &scope)?
             {

@@ -10,7 +10,7 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
 use saki_types::binder::AssemblyName;
-use saki_types::{Image, LoadResult, Ty, universe};
+use saki_types::{Image, LoadErrorKind, LoadResult, Ty, universe};
 
 /// Where and how to look.
 #[derive(Clone, Copy)]
@@ -22,6 +22,8 @@ pub struct Scope {
     pub search_corlib: bool,
     /// Raise AppDomain.TypeResolve for what is not found.
     pub raise_type_resolve: bool,
+    /// Assemblies named are those loaded for reflection only, or become so.
+    pub reflection_only: bool,
 }
 
 /// The type that `name` means. None when the assembly or type does not exist.
@@ -30,7 +32,7 @@ pub struct Scope {
 /// What loading gives besides not finding it; what event handlers throw.
 pub fn find(t: Thread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
     let image = match &name.assembly {
-        Some(assembly) => match find_image(t, assembly, scope.image)? {
+        Some(assembly) => match find_image(t, assembly, scope)? {
             Some(image) => image,
             None => return Ok(None),
         },
@@ -50,8 +52,16 @@ pub fn find(t: Thread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
     construct(t, definition, name, scope)
 }
 
-fn find_image(t: Thread, assembly: &str, requesting: &'static Image) -> Managed<Option<&'static Image>> {
+fn find_image(t: Thread, assembly: &str, scope: &Scope) -> Managed<Option<&'static Image>> {
     let Some(wanted) = AssemblyName::parse(assembly) else { return Ok(None) };
+    if scope.reflection_only {
+        return match universe().binder().load_reflection_only(&wanted) {
+            Ok(found) => Ok(Some(found.image)),
+            Err(error) if error.kind == LoadErrorKind::FileNotFound => Ok(None),
+            Err(error) => Err(exceptions::throw_load_error(t, &error)),
+        };
+    }
+    let requesting = scope.image;
     // Most names lead to the requesting assembly or to corlib.
     for known in [requesting, universe().corlib()] {
         let known = known.assembly();
@@ -156,7 +166,8 @@ fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Manag
 /// # Errors
 /// TypeLoadException when there is none.
 pub fn type_of_serialized_name(t: Thread, text: &str, image: &'static Image) -> Managed<Ty> {
-    let scope = Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true };
+    let scope =
+        Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true, reflection_only: false };
     let found = match parse_type_name(text) {
         Some(name) => find(t, &name, &scope)?,
         None => None,
@@ -204,7 +215,7 @@ unsafe extern "C" fn internal_from_name(
     _caller_assembly: ObjRef,
     throw_on_error: u8,
     ignore_case: u8,
-    _reflection_only: u8,
+    reflection_only: u8,
 ) -> ObjRef {
     t.run(|| {
         if name.is_null() {
@@ -212,7 +223,7 @@ unsafe extern "C" fn internal_from_name(
         }
         let throw_on_error = throw_on_error != 0;
         let text = strings::to_rust(name);
-        let result = from_name(t, &text, throw_on_error, ignore_case != 0);
+        let result = from_name(t, &text, throw_on_error, ignore_case != 0, reflection_only != 0);
         unless_silent(t, throw_on_error, result)
     })
 }
@@ -223,13 +234,13 @@ fn name_in_parse_error(text: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(namespace, _)| namespace)
 }
 
-fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool) -> Managed<ObjRef> {
+fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool, reflection_only: bool) -> Managed<ObjRef> {
     let Some(name) = parse_type_name(text) else {
         let message = format!("failed parse: {}\nParameter name: typeName", name_in_parse_error(text));
         return Err(exceptions::throw(t, "System", "ArgumentException", &message));
     };
     let image = callers::calling_image(t).unwrap_or_else(|| universe().corlib());
-    let scope = Scope { image, ignore_case, search_corlib: true, raise_type_resolve: true };
+    let scope = Scope { image, ignore_case, search_corlib: true, raise_type_resolve: true, reflection_only };
     if let Some(ty) = find(t, &name, &scope)? {
         return type_object(t, ty);
     }
@@ -277,8 +288,13 @@ unsafe extern "C" fn assembly_get_type(
             }
             let found = match image {
                 Some(image) => {
-                    let scope =
-                        Scope { image, ignore_case: ignore_case != 0, search_corlib: false, raise_type_resolve: false };
+                    let scope = Scope {
+                        image,
+                        ignore_case: ignore_case != 0,
+                        search_corlib: false,
+                        raise_type_resolve: false,
+                        reflection_only: false,
+                    };
                     find(t, &name, &scope)?
                 }
                 None => None,

@@ -370,19 +370,44 @@ pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
     LoadError::new(kind, error.to_string(), path.display().to_string())
 }
 
+/// What an assembly is published as.
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
+    Corlib,
+    Ordinary,
+    ReflectionOnly,
+    /// Made at run time: its identity, and whether it may run.
+    Dynamic(&'a AssemblyName, bool),
+}
+
 impl Assembly {
     /// Opens `path` as an assembly and publishes it; no duplicate check (the binder's task).
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
     pub(crate) fn open(path: &Path, is_corlib: bool) -> LoadResult<&'static Assembly> {
-        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), is_corlib)
+        let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary };
+        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
+    }
+
+    /// As `open`, to be looked at only.
+    pub(crate) fn open_reflection_only(path: &Path) -> LoadResult<&'static Assembly> {
+        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), Purpose::ReflectionOnly, None)
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        Assembly::publish_bytes(name, bytes, Purpose::Ordinary)
+    }
+
+    /// As `from_bytes`, to be looked at only.
+    pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)
+    }
+
+    fn publish_bytes(name: String, bytes: Vec<u8>, purpose: Purpose<'_>) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(keep(None, meta), path, false)
+        Assembly::publish(keep(None, meta), path, purpose, None)
     }
 
     /// An assembly made at run time: the image has no key, the identity may.
@@ -394,21 +419,16 @@ impl Assembly {
     ) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = saki_metadata::Image::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish_as(keep(owner, meta), path, false, Some((identity, is_runnable)), owner)
+        Assembly::publish(keep(owner, meta), path, Purpose::Dynamic(identity, is_runnable), owner)
     }
 
-    fn publish(meta: &'static saki_metadata::Image, path: PathBuf, is_corlib: bool) -> LoadResult<&'static Assembly> {
-        Assembly::publish_as(meta, path, is_corlib, None, None)
-    }
-
-    fn publish_as(
+    fn publish(
         meta: &'static saki_metadata::Image,
         path: PathBuf,
-        is_corlib: bool,
-        identity: Option<(&AssemblyName, bool)>,
+        purpose: Purpose<'_>,
         owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
-        let image = Image::leak_with(meta, is_corlib, None, owner);
+        let image = Image::leak_with(meta, matches!(purpose, Purpose::Corlib), None, owner);
         let Some(row) = image.meta.assembly() else {
             let message = format!("{}: a module without an assembly manifest", path.display());
             return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, path.display().to_string()));
@@ -418,15 +438,15 @@ impl Assembly {
             name: image.meta.string(row.name)?,
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: image.meta.string(row.culture)?,
-            public_key_token: match identity {
-                Some((identity, _)) => identity.public_key_token.clone(),
-                None => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+            public_key_token: match purpose {
+                Purpose::Dynamic(identity, _) => identity.public_key_token.clone(),
+                _ => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
-            is_dynamic: identity.is_some(),
-            is_runnable: identity.is_none_or(|(_, is_runnable)| is_runnable),
+            is_dynamic: matches!(purpose, Purpose::Dynamic(..)),
+            is_runnable: !matches!(purpose, Purpose::Dynamic(_, false)),
             wraps_thrown: AtomicBool::new(false),
-            reflection_only: false,
+            reflection_only: matches!(purpose, Purpose::ReflectionOnly),
             reflection_handle: Default::default(),
             module_reflection_handle: Default::default(),
             module_images: RwLock::default(),

@@ -3,6 +3,8 @@
 //! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
 //! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
 
+mod reflection_only;
+
 use crate::app_config::AppConfig;
 use crate::assembly::{Assembly, Image};
 use crate::collectible::Hold;
@@ -40,6 +42,8 @@ pub struct Binder {
     paths: RwLock<SearchPaths>,
     config: RwLock<AppConfig>,
     loaded: RwLock<Vec<&'static Assembly>>,
+    /// Those that are only looked at.
+    reflection_only: RwLock<Vec<&'static Assembly>>,
     /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
     resolve_hook: RwLock<Option<ResolveHook>>,
     /// Called after an assembly was loaded (AppDomain.AssemblyLoad); set by the runtime.
@@ -88,6 +92,7 @@ impl Binder {
             paths: RwLock::new(paths),
             config: RwLock::default(),
             loaded: RwLock::default(),
+            reflection_only: RwLock::default(),
             resolve_hook: RwLock::default(),
             load_hook: RwLock::default(),
         }
@@ -151,6 +156,9 @@ impl Binder {
     /// # Errors
     /// `FileNotFound` naming the reference, `BadImageFormat`.
     pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
+        if let Some(image) = requesting.filter(|image| image.assembly().reflection_only) {
+            return self.resolve_reflection_only(wanted, image);
+        }
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
         // Names in attributes of an assembly made at run time may mean itself.
@@ -303,15 +311,14 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory: a new one or, if `is_redirected`, the one that the configuration puts in its place.
+    /// Loads an assembly from memory: a new one or the one that the configuration puts in its place.
     ///
     /// # Errors
     /// `BadImageFormat`.
-    pub fn load_bytes(&self, bytes: Vec<u8>, is_redirected: bool) -> LoadResult<&'static Assembly> {
+    pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
         let meta = assembly.image.meta;
-        if is_redirected
-            && let Some(name) = identity(meta)?
+        if let Some(name) = identity(meta)?
             && let Some(other) = self.redirected(&name)
         {
             return self.resolve(&other, None);

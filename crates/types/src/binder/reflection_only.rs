@@ -1,0 +1,106 @@
+//! Assemblies loaded to be looked at only.
+//!
+//! They have images and types of their own, apart from those of the same file that run, and nothing but a request for
+//! them finds them. What they refer to is looked for among them, too, and asked for by an event when it is not there; it is
+//! never loaded by itself. The class library's core is the one that runs: there is one `System.Object`.
+
+use super::{AssemblyName, Binder, identity, normal_culture};
+use crate::assembly::{Assembly, Image};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use std::path::Path;
+
+impl Binder {
+    /// Assemblies loaded for reflection only, in load order.
+    pub fn reflection_only(&self) -> Vec<&'static Assembly> {
+        self.reflection_only.read().expect("not poisoned").clone()
+    }
+
+    fn find_reflection_only(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
+        if wanted.name.eq_ignore_ascii_case(crate::universe().corlib().assembly().name) {
+            return Some(crate::universe().corlib().assembly());
+        }
+        self.reflection_only.read().expect("not poisoned").iter().copied().find(|a| {
+            a.name.eq_ignore_ascii_case(&wanted.name)
+                && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
+                && (wanted.version == [0; 4] || a.version == wanted.version)
+                && (wanted.public_key_token.is_empty() || a.public_key_token == wanted.public_key_token)
+        })
+    }
+
+    /// What a reference of a reflection-only assembly means.
+    ///
+    /// # Errors
+    /// `FileNotFound` when neither it was loaded nor an event handler gives it.
+    pub(super) fn resolve_reflection_only(
+        &self,
+        wanted: &AssemblyName,
+        requesting: &'static Image,
+    ) -> LoadResult<&'static Assembly> {
+        if let Some(found) = self.find_reflection_only(wanted) {
+            return Ok(found);
+        }
+        let hook = *self.resolve_hook.read().expect("not poisoned");
+        hook.and_then(|h| h(wanted, Some(requesting))).ok_or_else(|| not_found(wanted))
+    }
+
+    /// Loads the assembly of this name (`Assembly.ReflectionOnlyLoad`).
+    ///
+    /// # Errors
+    /// `FileNotFound`, `BadImageFormat`.
+    pub fn load_reflection_only(&self, wanted: &AssemblyName) -> LoadResult<&'static Assembly> {
+        if let Some(found) = self.find_reflection_only(wanted) {
+            return Ok(found);
+        }
+        for candidate in self.candidates(wanted) {
+            if candidate.is_file()
+                && identity(crate::files::open(&candidate)?)?.is_some_and(|n| n.name.eq_ignore_ascii_case(&wanted.name))
+            {
+                return self.load_reflection_only_file(&candidate);
+            }
+        }
+        Err(not_found(wanted))
+    }
+
+    /// Loads the assembly in this file, or gives the one of its identity that was loaded before
+    /// (`Assembly.ReflectionOnlyLoadFrom`).
+    ///
+    /// # Errors
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
+    pub fn load_reflection_only_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        self.add_reflection_only(identity(crate::files::open(&path)?)?, || Assembly::open_reflection_only(&path))
+    }
+
+    /// Loads an assembly from memory, or gives the one of its identity that was loaded before.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn load_reflection_only_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
+        let assembly = Assembly::from_bytes_reflection_only("(in memory)".to_string(), bytes)?;
+        self.add_reflection_only(identity(assembly.image.meta)?, || Ok(assembly))
+    }
+
+    fn add_reflection_only(
+        &self,
+        name: Option<AssemblyName>,
+        open: impl FnOnce() -> LoadResult<&'static Assembly>,
+    ) -> LoadResult<&'static Assembly> {
+        let assembly = {
+            let _lock = crate::lazy::loader_lock();
+            if let Some(found) = name.and_then(|name| self.find_reflection_only(&name)) {
+                return Ok(found);
+            }
+            let assembly = open()?;
+            self.reflection_only.write().expect("not poisoned").push(assembly);
+            assembly
+        };
+        self.announce(assembly);
+        Ok(assembly)
+    }
+}
+
+fn not_found(wanted: &AssemblyName) -> LoadError {
+    let name = wanted.display();
+    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
+    LoadError::new(LoadErrorKind::FileNotFound, message, name)
+}
