@@ -38,6 +38,8 @@ impl VTableFlags {
     pub const WEAK_REFERENCE: u32 = 128;
     /// Instances are transparent proxies: laid out as TransparentProxy, whatever `ty` says.
     pub const PROXY: u32 = 256;
+    /// An array of ephemerons: pairs of references, of which the second counts while the first lives.
+    pub const EPHEMERONS: u32 = 512;
 
     pub fn has(self, bit: u32) -> bool {
         self.0 & bit != 0

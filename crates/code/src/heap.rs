@@ -142,7 +142,9 @@ pub unsafe fn retire(info: &CodeInfo) {
 /// The body was retired, a stamp of `walks()` taken after that has passed, and nobody uses `info` any more.
 pub unsafe fn free(info: &'static CodeInfo) {
     let room = room_of(info.len_bytes as usize);
-    if let Some(offset) = mapped_region().and_then(|region| region.offset_of(info.start))
+    // A longer body of as many units must not reach into the next chunk.
+    let fits_chunk = |offset: &usize| offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
+    if let Some(offset) = mapped_region().and_then(|region| region.offset_of(info.start)).filter(fits_chunk)
         && let Some(freed) = FREED.get(room)
         && let Ok(offset) = u32::try_from(offset)
     {

@@ -31,6 +31,36 @@ fn rooms_are_used_again() {
     assert!(seen.len() > 16, "a room is not used again at once");
 }
 
+/// A body that ended where its chunk ends; what is put into its room must not go on behind that.
+#[test]
+fn rooms_at_the_end_of_a_chunk_stay_in_it() {
+    const CHUNK_BYTES: usize = 64 << 10;
+    let base = saki_code::region_range().expect("a region").start;
+    let rest_of_chunk = |info: &CodeInfo| CHUNK_BYTES - (info.start + info.len_bytes as usize - base) % CHUNK_BYTES;
+    for _ in 0..200 {
+        // Up to the next multiple of 32 behind the header of the next body.
+        let filler = place_body(15_900, "filler");
+        let gap = (8 + filler.len_bytes as usize).next_multiple_of(32) - filler.len_bytes as usize;
+        let rest = rest_of_chunk(filler);
+        if (200..4000).contains(&rest) {
+            let last = place_body(rest - gap, "last");
+            let room = (last.len_bytes as usize + 8).div_ceil(32) * 32;
+            remove(last);
+            for _ in 0..40 {
+                let longer = place_body(room - 8, "longer");
+                let end = (longer.start - base) % CHUNK_BYTES + longer.len_bytes as usize;
+                assert!(
+                    end <= CHUNK_BYTES,
+                    "a body of {} bytes ends {} behind its chunk",
+                    longer.len_bytes,
+                    end - CHUNK_BYTES
+                );
+                remove(longer);
+            }
+        }
+    }
+}
+
 #[test]
 fn walkers_see_whole_bodies_or_none() {
     const SLOTS: usize = 64;

@@ -9,19 +9,12 @@
 //! are young or were written to since the last collection, hence only those are noted; the pairs of the others hold
 //! nothing young. Left out: the table's own logic, which is C#.
 
-use crate::object::vtable_of;
 use crate::tracer::Tracer;
 use parking_lot::Mutex;
 use saki_abi::object::ARRAY_DATA_OFFSET;
-use saki_abi::{ArrayHeader, ObjRef, VTable};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Array vtables there may be: one, or one per application domain if they do not share it.
-const MAX_VTABLES: usize = 16;
-
-/// Entries are set once, from null, with release; the scanner reads them with the world stopped.
-static VTABLES: [AtomicPtr<VTable>; MAX_VTABLES] = [const { AtomicPtr::new(null_mut()) }; MAX_VTABLES];
 /// A root: updated by collections, so always the current address; 0 = not set.
 static TOMBSTONE: AtomicUsize = AtomicUsize::new(0);
 
@@ -45,48 +38,20 @@ unsafe impl Send for Noted {}
 
 static NOTED: Mutex<Noted> = Mutex::new(Noted { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
 
-/// Dead pairs get this object as their key. To be called before the first array is registered.
+/// Dead pairs get this object as their key. To be called before there is one.
 pub fn set_ephemeron_tombstone(tombstone: ObjRef) {
     // Relaxed: collections read it with the world stopped, which orders it.
     TOMBSTONE.store(tombstone.address(), Ordering::Relaxed);
 }
 
-/// Makes arrays of `array`'s type ephemeron arrays; called for each new one, before anything is stored into it.
-///
-/// # Panics
-/// If the elements are not pairs of references, or there are more than 16 such types.
-pub fn register_ephemeron_array(array: ObjRef) {
-    // SAFETY: the caller holds a reference to a live array.
-    let vtable = unsafe { vtable_of(array) };
-    let address = vtable as *const VTable as *mut VTable;
-    for entry in &VTABLES {
-        // Acquire/release: nothing is published through the pointer; the pair only keeps each entry set once.
-        let current = entry.load(Ordering::Acquire);
-        if current == address {
-            return;
-        }
-        if current.is_null() {
-            assert_eq!(vtable.element_size_bytes as usize, size_of::<Pair>(), "ephemerons are pairs of references");
-            match entry.compare_exchange(null_mut(), address, Ordering::Release, Ordering::Acquire) {
-                Ok(_) => return,
-                Err(other) if other == address => return,
-                Err(_) => {}
-            }
-        }
-    }
-    panic!("more than {MAX_VTABLES} ephemeron array types");
-}
-
 /// Whether the scanner must skip the elements of arrays with this vtable.
 #[inline]
 pub(crate) fn is_ephemeron_vtable(vtable: &VTable) -> bool {
-    let address = vtable as *const VTable as *mut VTable;
-    // Relaxed: registration happened before the world stopped. Entries are filled in order, so the first null ends it.
-    VTABLES
-        .iter()
-        .map(|entry| entry.load(Ordering::Relaxed))
-        .take_while(|entry| !entry.is_null())
-        .any(|entry| entry == address)
+    debug_assert!(
+        !vtable.flags.has(VTableFlags::EPHEMERONS) || vtable.element_size_bytes as usize == size_of::<Pair>(),
+        "ephemerons are pairs of references"
+    );
+    vtable.flags.has(VTableFlags::EPHEMERONS)
 }
 
 /// The scanner met this ephemeron array (at its new address).

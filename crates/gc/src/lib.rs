@@ -24,7 +24,7 @@ mod weak;
 mod world;
 
 pub use conditional::{ConditionalRoots, register_conditional_roots};
-pub use ephemeron::{register_ephemeron_array, set_ephemeron_tombstone};
+pub use ephemeron::set_ephemeron_tombstone;
 pub use finalize::{
     finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,
     set_finalizer_wakeup, set_weak_reference_release, suppress_finalizer,

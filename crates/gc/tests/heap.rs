@@ -491,7 +491,6 @@ impl Stage<'_> {
         for full in [false, true] {
             let handles: Vec<usize> = deep(|| {
                 let table = array(self.thread, self.types.ephemerons, LINKS as u32 + 1);
-                saki_gc::register_ephemeron_array(table);
                 set_root(7, table);
                 let keys: [ObjRef; LINKS + 1] = std::array::from_fn(|index| self.node(NULL, NULL, index as u64));
                 for link in 0..LINKS {

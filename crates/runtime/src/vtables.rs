@@ -50,6 +50,9 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
         if !ty.is_sz_array() {
             flags |= VTableFlags::MULTI_DIM;
         }
+        if ty.element().is_some_and(|element| element.is_corlib("System.Runtime.CompilerServices", "Ephemeron")) {
+            flags |= VTableFlags::EPHEMERONS;
+        }
     }
     if ty.element_type == ElementType::String {
         flags |= VTableFlags::STRING;

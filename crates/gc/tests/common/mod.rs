@@ -59,7 +59,7 @@ pub fn types() -> Types {
         structs: vtable(array, 32, &[], 24, &[8], 1),
         matrix: vtable(array | VTableFlags::MULTI_DIM, 32, &[], 8, &[0], 2),
         string: vtable(VTableFlags::STRING, 20, &[], 2, &[], 0),
-        ephemerons: vtable(array, 32, &[], 16, &[0, 8], 1),
+        ephemerons: vtable(array | VTableFlags::EPHEMERONS, 32, &[], 16, &[0, 8], 1),
     }
 }
 
