@@ -1,5 +1,5 @@
 // Reading and invoking; emitted types are left to programs of their own.
-// waits: Type System.Int32[]: the methods that arrays have for the generic interfaces are not listed
+// waits: Type System.Int32[]: the methods that arrays have for the generic interfaces are not listed (nor by .NET)
 // references: System.Xml
 using System;
 using System.Collections;
