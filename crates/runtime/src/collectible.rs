@@ -17,6 +17,7 @@
 //! | dead | unreachable, in no list that is searched by name | `reclaim_dead`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: code, entries and records are freed |
 
+use crate::dynamic_methods::method_of_code;
 use crate::{compile, entries, strings};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -174,17 +175,6 @@ impl Assemblies {
 
 fn owner_of_word(word: usize) -> Option<&'static Owner> {
     collectible::of(word).or_else(|| collectible::owner_of(saki_code::contains(word).then(|| method_of_code(word))??))
-}
-
-/// The method whose code or entry stub a word points into; a return address may be the first one behind the code.
-fn method_of_code(word: usize) -> Option<&'static Method> {
-    const STUB_ALIGNMENT: usize = 16;
-    let method = match saki_code::lookup(word).or_else(|| saki_code::lookup(word - 1)) {
-        Some(info) => info.method,
-        None => MethodEntry::of_stub(word & !(STUB_ALIGNMENT - 1))?.argument(),
-    };
-    // SAFETY: code in the map and entries in use have their method's address, or null; methods outlive both.
-    unsafe { method.cast::<Method>().as_ref() }
 }
 
 /// Retires the dead and frees what nobody can see any more. For the finalizer thread.

@@ -262,7 +262,7 @@ fn note_words(range: Range<usize>, finder: &Finder, seen: &mut Vec<&'static Meth
 }
 
 /// The method whose code or entry stub a word points into; a return address may be the first one behind the code.
-fn method_of_code(word: usize) -> Option<&'static Method> {
+pub(crate) fn method_of_code(word: usize) -> Option<&'static Method> {
     const STUB_ALIGNMENT: usize = 16;
     let method = match saki_code::lookup(word).or_else(|| saki_code::lookup(word - 1)) {
         Some(info) => info.method,
