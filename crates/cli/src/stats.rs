@@ -85,13 +85,8 @@ fn print(start_up: Duration) {
         get(&SHAREABLE_CODE_BYTES),
         get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
     );
-    let dynamic = &saki_runtime::dynamic_methods::STATISTICS;
-    eprintln!(
-        "dynamic methods     {:>10} made, {} freed, {} kept for ever",
-        get(&dynamic.made),
-        get(&dynamic.freed),
-        get(&dynamic.kept)
-    );
+    let dynamic = saki_runtime::dynamic_methods::statistics();
+    eprintln!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
     eprintln!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();

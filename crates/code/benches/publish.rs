@@ -1,7 +1,7 @@
 //! `cargo bench -p saki-code`: nanoseconds per published body at 1, 2, 4 and 8 threads, alone and with removal, and per
 //! look-up, alone and while others publish. criterion measures one thread at a time, hence a table of its own.
 
-use saki_code::{CodeInfo, CodeKind, free, lookup, place, retire, walks};
+use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,7 +54,7 @@ fn remove(batch: &mut Vec<&'static CodeInfo>) {
     }
     for info in batch.drain(..) {
         // SAFETY: retired, and the stamp has passed.
-        unsafe { free(info) };
+        unsafe { free_all(&[info]) };
     }
 }
 

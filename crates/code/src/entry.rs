@@ -13,7 +13,7 @@
 //! | the stub's own lazy tail | not compiled | initial |
 //! | code address | calls go there | `set_target`, Release; pairs with the data dependency of the jump (and the i-cache step of `place`) |
 //!
-//! The entry of a dynamic method that is gone is used again for another one (`free`); its argument is null meanwhile. Other
+//! The entry of a dynamic method that is gone is used again for another one (`free_all`); its argument is null meanwhile. Other
 //! stubs and records are never freed.
 
 use crate::error::CodeError;
@@ -21,6 +21,7 @@ use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
 use crate::start_map::STUB_CHUNK;
 use crate::x86_64 as arch;
+use saki_sync::SlotPool;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -49,7 +50,7 @@ impl MethodEntry {
     /// # Errors
     /// `CodeError` when the region is full.
     pub fn new(argument: *const ()) -> Result<MethodEntry, CodeError> {
-        if let Some(entry) = FREED.lock().unwrap_or_else(|e| e.into_inner()).take() {
+        if let Some(entry) = take_freed() {
             entry.reset_to_lazy();
             // Relaxed: the caller publishes the entry.
             entry.0.argument.store(argument.cast_mut(), Ordering::Relaxed);
@@ -63,14 +64,20 @@ impl MethodEntry {
         Ok(MethodEntry(record))
     }
 
-    /// Lets the entry be used for another method. Its stub must not be called meanwhile.
+    /// Lets entries be used for other methods. Their stubs must not be called meanwhile.
     ///
     /// # Safety
-    /// Nothing leads to the stub and no stack holds its address: its method is gone. It has no unboxing stub.
-    pub unsafe fn free(self) {
-        // Relaxed: nobody looks at it; the lock orders it before the next use.
-        self.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
-        FREED.lock().unwrap_or_else(|e| e.into_inner()).entries.push_back(self);
+    /// Nothing leads to the stubs and no stack holds their addresses: their methods are gone. They have no unboxing stubs; each is
+    /// there once.
+    pub unsafe fn free_all(entries: &[MethodEntry]) {
+        for entry in entries {
+            // Relaxed: nobody looks at it; the lock orders it before the next use.
+            entry.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
+        }
+        let mut freed = FREED.lock().unwrap_or_else(|e| e.into_inner());
+        freed.extend(entries);
+        // Relaxed: a hint.
+        FREED_COUNT.store(freed.len(), Ordering::Relaxed);
     }
 
     /// The entry whose stub is at `stub`; `None` if no stub is there.
@@ -142,20 +149,37 @@ impl std::fmt::Debug for MethodEntry {
 }
 
 /// Entries of methods that are gone, oldest first.
-struct FreedEntries {
-    entries: VecDeque<MethodEntry>,
-}
+static FREED: Mutex<VecDeque<MethodEntry>> = Mutex::new(VecDeque::new());
+/// Their number: a hint, so that programs without dynamic methods take no lock.
+static FREED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// So many wait before the oldest is used: an address does not soon mean another method.
 const QUARANTINED_ENTRIES: usize = 1024;
 
-impl FreedEntries {
-    fn take(&mut self) -> Option<MethodEntry> {
-        if self.entries.len() > QUARANTINED_ENTRIES { self.entries.pop_front() } else { None }
-    }
-}
+/// Freed entries that one thread uses next, the next one last.
+static RESERVES: SlotPool<Vec<MethodEntry>> = SlotPool::new();
+/// Entries that a thread takes at once.
+const RESERVED_ENTRIES: usize = 32;
 
-static FREED: Mutex<FreedEntries> = Mutex::new(FreedEntries { entries: VecDeque::new() });
+fn take_freed() -> Option<MethodEntry> {
+    // Relaxed: a hint.
+    let has_some = || FREED_COUNT.load(Ordering::Relaxed) > QUARANTINED_ENTRIES;
+    let mut reserve = match RESERVES.take() {
+        Some(reserve) => reserve,
+        None if has_some() => Box::default(),
+        None => return None,
+    };
+    if reserve.is_empty() && has_some() {
+        let mut freed = FREED.lock().unwrap_or_else(|e| e.into_inner());
+        let count = freed.len().saturating_sub(QUARANTINED_ENTRIES).min(RESERVED_ENTRIES);
+        reserve.extend(freed.drain(..count).rev());
+        // Relaxed: a hint.
+        FREED_COUNT.store(freed.len(), Ordering::Relaxed);
+    }
+    let entry = reserve.pop();
+    RESERVES.give(reserve);
+    entry
+}
 
 /// Code chunk number of each data chunk's stubs.
 static DATA_TO_STUB_CHUNK: [AtomicUsize; crate::region::DATA_BYTES / CHUNK_BYTES] =

@@ -4,11 +4,11 @@
 //! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so whoever can
 //! execute the code can also look it up.
 //!
-//! Chunk cursors wait in a fixed set of slots; a placing thread takes one with a swap (starting at a slot of its own),
-//! so threads do not meet on a lock. | slot | null = empty or in use | non-null = a cursor nobody uses |.
+//! Chunk cursors, and reserves of rooms that bodies have left, wait in pools with a slot a thread (`SlotPool`), so that placing
+//! threads do not meet on a lock.
 //!
 //! Removal, of what dynamic methods were compiled to: | published | `retire`: start bit cleared | grace period of `walks` |
-//! `free`: the room waits for a body of its size, oldest first | placed again |.
+//! `free_all`: the room waits for a body of its size, oldest first | some at a time, in a thread's reserve | placed again |.
 //!
 //! Left out: patching of call sites (calls go through entry stubs or are final); giving room back to the system.
 
@@ -20,8 +20,9 @@ use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::x86_64 as arch;
+use saki_sync::SlotPool;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, RwLock};
 
 /// A place in a body that depends on an address.
@@ -54,6 +55,7 @@ pub enum RelocTarget {
 }
 
 /// Room to place bodies in, between two offsets from the region's base.
+#[derive(Default)]
 struct Cursor {
     next: usize,
     end: usize,
@@ -70,6 +72,19 @@ struct FreedBodies {
 static FREED: [FreedBodies; MAX_FREED_ROOMS] =
     [const { FreedBodies { offsets: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) } }; MAX_FREED_ROOMS];
 
+/// Rooms of freed bodies that one thread uses next, by size, the next one last.
+struct Reserve([Vec<u32>; MAX_FREED_ROOMS]);
+
+impl Default for Reserve {
+    fn default() -> Self {
+        Reserve([const { Vec::new() }; MAX_FREED_ROOMS])
+    }
+}
+
+static RESERVES: SlotPool<Reserve> = SlotPool::new();
+/// Rooms of one size that a thread takes at once.
+const RESERVED_ROOMS: usize = 16;
+
 /// Bodies start at multiples of this at least, which is what the code generator asks for; their rooms are multiples of it.
 const ROOM_BYTES: usize = 32;
 /// Freed bodies of this size and more are not used again; a lambda has a few hundred bytes.
@@ -78,15 +93,7 @@ const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
 /// So many freed bodies of a size wait before the oldest is used: an address does not soon mean something else.
 const QUARANTINED_BODIES: usize = 32;
 
-const CURSOR_SLOTS: usize = 64;
-static CURSORS: [AtomicPtr<Cursor>; CURSOR_SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CURSOR_SLOTS];
-static NEXT_HOME_SLOT: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    /// Where this OS thread looks for a cursor first. Only a hint: a green thread may carry it to another thread.
-    // Relaxed: any number will do.
-    static HOME_SLOT: usize = NEXT_HOME_SLOT.fetch_add(1, Ordering::Relaxed) % CURSOR_SLOTS;
-}
+static CURSORS: SlotPool<Cursor> = SlotPool::new();
 
 /// Copies a body into the code region, relocates and publishes it. `info.start` and `len_bytes` are set here.
 /// `align` is in bytes, a power of two. The result's `start` is the address to call.
@@ -136,24 +143,36 @@ pub unsafe fn retire(info: &CodeInfo) {
     }
 }
 
-/// Lets a retired body's room be used again and frees its `CodeInfo`.
+/// Lets the rooms of retired bodies be used again and frees their `CodeInfo`s.
 ///
 /// # Safety
-/// The body was retired, a stamp of `walks()` taken after that has passed, and nobody uses `info` any more.
-pub unsafe fn free(info: &'static CodeInfo) {
-    let room = room_of(info.len_bytes as usize);
-    // A longer body of as many units must not reach into the next chunk.
-    let fits_chunk = |offset: &usize| offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
-    if let Some(offset) = mapped_region().and_then(|region| region.offset_of(info.start)).filter(fits_chunk)
-        && let Some(freed) = FREED.get(room)
-        && let Ok(offset) = u32::try_from(offset)
-    {
-        freed.offsets.lock().unwrap_or_else(|e| e.into_inner()).push_back(offset);
-        // Relaxed: a hint.
-        freed.count.fetch_add(1, Ordering::Relaxed);
+/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nobody uses `bodies` any more; each is there
+/// once.
+pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
+    let region = mapped_region();
+    let mut rooms = Vec::with_capacity(bodies.len());
+    for &info in bodies {
+        let room = room_of(info.len_bytes as usize);
+        // A longer body of as many units must not reach into the next chunk.
+        let fits_chunk = |offset: &usize| offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
+        if room < MAX_FREED_ROOMS
+            && let Some(offset) = region.and_then(|region| region.offset_of(info.start)).filter(fits_chunk)
+            && let Ok(offset) = u32::try_from(offset)
+        {
+            rooms.push((room, offset));
+        }
+        // SAFETY: leaked by `place`; by the contract nobody else has it.
+        drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
     }
-    // SAFETY: leaked by `place`; by the contract nobody else has it.
-    drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
+    // Stable: the bodies of a size stay in their order.
+    rooms.sort_by_key(|&(room, _)| room);
+    for same in rooms.chunk_by(|a, b| a.0 == b.0) {
+        let freed = &FREED[same[0].0];
+        let mut offsets = freed.offsets.lock().unwrap_or_else(|e| e.into_inner());
+        offsets.extend(same.iter().map(|&(_, offset)| offset));
+        // Relaxed: a hint.
+        freed.count.store(offsets.len(), Ordering::Relaxed);
+    }
 }
 
 /// Units that a body takes up with its header, whose word lies before the first one.
@@ -184,7 +203,7 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
     if let Some(offset) = take_freed(len, align) {
         return Ok(offset);
     }
-    let mut cursor = take_cursor();
+    let mut cursor = CURSORS.take().unwrap_or_default();
     let offset = match fit(&cursor, len, align) {
         Some(offset) => offset,
         None => {
@@ -200,66 +219,56 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
             if room_left > cursor.end - cursor.next {
                 *cursor = Cursor { next: offset, end };
             } else {
-                give_cursor(cursor);
+                CURSORS.give(cursor);
                 return Ok(offset);
             }
             offset
         }
     };
     cursor.next = offset + len;
-    give_cursor(cursor);
+    CURSORS.give(cursor);
     Ok(offset)
 }
 
 /// Room that a body of this size had.
 fn take_freed(len: usize, align: usize) -> Option<usize> {
-    let freed = FREED.get(room_of(len))?;
-    // Relaxed: a hint.
-    if align != ROOM_BYTES || freed.count.load(Ordering::Relaxed) <= QUARANTINED_BODIES {
-        return None;
+    let room = room_of(len);
+    let freed = FREED.get(room).filter(|_| align == ROOM_BYTES)?;
+    let mut reserve = match RESERVES.take() {
+        Some(reserve) => reserve,
+        None if freed.has_some() => Box::default(),
+        None => return None,
+    };
+    let rooms = &mut reserve.0[room];
+    if rooms.is_empty() && freed.has_some() {
+        freed.fill(rooms);
     }
-    let mut offsets = freed.offsets.lock().unwrap_or_else(|e| e.into_inner());
-    let offset = if offsets.len() > QUARANTINED_BODIES { offsets.pop_front() } else { None };
-    freed.count.store(offsets.len(), Ordering::Relaxed);
+    let offset = rooms.pop();
+    RESERVES.give(reserve);
     offset.map(|offset| offset as usize)
+}
+
+impl FreedBodies {
+    /// A hint.
+    fn has_some(&self) -> bool {
+        // Relaxed: as it says.
+        self.count.load(Ordering::Relaxed) > QUARANTINED_BODIES
+    }
+
+    /// Moves the oldest that are through with their quarantine into a reserve.
+    fn fill(&self, reserve: &mut Vec<u32>) {
+        let mut offsets = self.offsets.lock().unwrap_or_else(|e| e.into_inner());
+        let count = offsets.len().saturating_sub(QUARANTINED_BODIES).min(RESERVED_ROOMS);
+        reserve.extend(offsets.drain(..count).rev());
+        // Relaxed: a hint.
+        self.count.store(offsets.len(), Ordering::Relaxed);
+    }
 }
 
 fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {
     let offset = (cursor.next + size_of::<usize>()).next_multiple_of(align);
     // A body must not continue into a chunk that it does not start in, unless its run was taken for it.
     (offset + len <= cursor.end).then_some(offset)
-}
-
-fn take_cursor() -> Box<Cursor> {
-    let home = HOME_SLOT.with(|slot| *slot);
-    for step in 0..CURSOR_SLOTS {
-        let slot = &CURSORS[(home + step) % CURSOR_SLOTS];
-        // Acquire: pairs with the Release in `give_cursor`; the cursor's fields are ours afterwards.
-        let cursor = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
-        if !cursor.is_null() {
-            // SAFETY: came from `Box::into_raw` in `give_cursor`, and the swap made us its only owner.
-            return unsafe { Box::from_raw(cursor) };
-        }
-        if step > 0 && step % 8 == 0 {
-            break; // Enough looking: a new chunk costs less than a tour of busy slots.
-        }
-    }
-    Box::new(Cursor { next: 0, end: 0 })
-}
-
-fn give_cursor(cursor: Box<Cursor>) {
-    let home = HOME_SLOT.with(|slot| *slot);
-    let cursor = Box::into_raw(cursor);
-    for step in 0..CURSOR_SLOTS {
-        let slot = &CURSORS[(home + step) % CURSOR_SLOTS];
-        // Release: publishes the fields to the next taker. Relaxed on failure: nothing is read.
-        let outcome = slot.compare_exchange(std::ptr::null_mut(), cursor, Ordering::Release, Ordering::Relaxed);
-        if outcome.is_ok() {
-            return;
-        }
-    }
-    // SAFETY: no slot took it, so we still own it; its chunk's tail is lost.
-    drop(unsafe { Box::from_raw(cursor) });
 }
 
 fn apply(body: &mut [u8], start: usize, reloc: &Reloc) -> Result<(), CodeError> {

@@ -89,7 +89,7 @@ pub use entry::MethodEntry;
 #[cfg(not(loom))]
 pub use error::CodeError;
 #[cfg(not(loom))]
-pub use heap::{Reloc, RelocKind, RelocTarget, free, place, retire, veneer};
+pub use heap::{Reloc, RelocKind, RelocTarget, free_all, place, retire, veneer};
 #[cfg(not(loom))]
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 #[cfg(not(loom))]

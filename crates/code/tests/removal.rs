@@ -1,6 +1,6 @@
 //! Code that goes: its room is used again, and walkers never see what was freed.
 
-use saki_code::{CodeInfo, CodeKind, free, lookup, place, retire, walks};
+use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn place_body(size: usize, name: &str) -> &'static CodeInfo {
@@ -16,7 +16,7 @@ fn remove(info: &'static CodeInfo) {
         std::hint::spin_loop();
     }
     // SAFETY: retired, and the stamp has passed.
-    unsafe { free(info) };
+    unsafe { free_all(&[info]) };
 }
 
 #[test]

@@ -16,8 +16,8 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use saki_il::ir::Function;
+use saki_sync::SlotPool;
 use saki_types::MethodKind;
-use std::sync::Mutex;
 
 /// Buffers that compilations use one after the other; one per thread at a time.
 pub struct CompileContext {
@@ -60,8 +60,7 @@ pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
     quick_isa: OwnedTargetIsa,
-    /// Contexts not in use; boxed, since they are some kilobytes to move.
-    idle: Mutex<Vec<Box<CompileContext>>>,
+    idle: SlotPool<CompileContext>,
 }
 
 impl Compiler {
@@ -70,7 +69,7 @@ impl Compiler {
     pub fn new(options: CompilerOptions) -> Result<Compiler, CompileError> {
         let isa = isa::build(&options)?;
         let quick_isa = isa::build(&CompilerOptions { opt_level: OptLevel::None, ..options.clone() })?;
-        Ok(Compiler { options, isa, quick_isa, idle: Mutex::new(Vec::new()) })
+        Ok(Compiler { options, isa, quick_isa, idle: SlotPool::new() })
     }
 
     pub fn options(&self) -> &CompilerOptions {
@@ -86,10 +85,9 @@ impl Compiler {
         &self,
         work: impl FnOnce(&mut CompileContext) -> Result<T, CompileError>,
     ) -> Result<T, CompileError> {
-        let idle = || self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut context = idle().pop().unwrap_or_default();
+        let mut context = self.idle.take_any().unwrap_or_default();
         let result = work(&mut context)?;
-        idle().push(context);
+        self.idle.give(context);
         Ok(result)
     }
 

@@ -220,14 +220,10 @@ pub(crate) fn reclaim_dead() {
 }
 
 fn free(batch: Batch) {
-    for body in batch.bodies {
-        // SAFETY: retired, the stamp has passed, and who ran it is long gone.
-        unsafe { saki_code::free(body) };
-    }
-    for entry in batch.entries {
-        // SAFETY: its method is dead and has no unboxing stub.
-        unsafe { entry.free() };
-    }
+    // SAFETY: retired, the stamp has passed, and who ran them is long gone.
+    unsafe { saki_code::free_all(&batch.bodies) };
+    // SAFETY: their methods are dead and have no unboxing stubs.
+    unsafe { MethodEntry::free_all(&batch.entries) };
     strings::forget_dead_literals();
     FORGET.lock().iter().for_each(|forget| forget());
     let mut last = None;

@@ -95,6 +95,8 @@ static DUMP: OnceLock<DumpOptions> = OnceLock::new();
 
 /// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
 static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
+/// Whether a dynamic method is among them: else there is nothing to forget, and no lock to take.
+static HAS_DYNAMIC_DEFERRED: AtomicBool = AtomicBool::new(false);
 
 /// Says how to compile. Called once.
 pub fn init(options: CompilerOptions, dump: DumpOptions) {
@@ -277,6 +279,10 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
         }
     }
     if !function.deferred_errors.is_empty() {
+        if method.is_dynamic() {
+            // Relaxed: whoever forgets the method has it from this thread, by way of the lists of dynamic methods.
+            HAS_DYNAMIC_DEFERRED.store(true, Ordering::Relaxed);
+        }
         DEFERRED
             .write()
             .get_or_insert_default()
@@ -288,7 +294,10 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
 /// Forgets the errors of a dynamic method that is gone.
 pub(crate) fn forget_deferred_errors(method: &'static Method) {
     let key = method as *const Method as usize;
-    if DEFERRED.read().as_ref().is_some_and(|table| table.contains_key(&key)) {
+    // Relaxed: see where it is set.
+    if HAS_DYNAMIC_DEFERRED.load(Ordering::Relaxed)
+        && DEFERRED.read().as_ref().is_some_and(|table| table.contains_key(&key))
+    {
         DEFERRED.write().get_or_insert_default().remove(&key);
     }
 }

@@ -17,7 +17,7 @@
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
 //! The first four change with the world stopped, or by mutators without a safepoint under `LISTS`; so a collection never finds
-//! the lists locked or a method half freed. Who makes methods pays for freeing them, the finalizer thread does the rest.
+//! the lists locked (or a list of young ones in use) or a method half freed. Who makes methods pays for freeing them, the finalizer thread does the rest.
 
 use crate::entries;
 use crate::fields::ManagedField;
@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_code::{ClauseKind, CodeInfo, MethodEntry};
 use saki_gc::{WeakFate, WeakKind, WeakTable};
-use saki_sync::Stamp;
+use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
 use saki_types::{Method, universe};
@@ -37,7 +37,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 #[derive(Default)]
 struct Lists {
-    young: Vec<&'static Method>,
     old: Vec<&'static Method>,
     detached: Vec<&'static Method>,
     dead: Vec<&'static Method>,
@@ -47,13 +46,15 @@ struct Lists {
 }
 
 static LISTS: Mutex<Lists> = Mutex::new(Lists {
-    young: Vec::new(),
     old: Vec::new(),
     detached: Vec::new(),
     dead: Vec::new(),
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
 });
+
+/// Those registered since the last collection: a list a thread.
+static YOUNG: SlotPool<Vec<&'static Method>> = SlotPool::new();
 
 /// Length of `Lists::dead`. A hint: read without the lock.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -70,23 +71,38 @@ static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
 /// Methods retired at once.
 const BATCH: usize = 32;
 
-/// Counts since the start, for `saki --stats`.
-#[derive(Default)]
-pub struct DynamicMethodStatistics {
-    pub made: AtomicU64,
-    pub freed: AtomicU64,
-    pub kept: AtomicU64,
+/// Counts since the start.
+struct Counts {
+    /// Registered before the last collection.
+    met: AtomicU64,
+    freed: AtomicU64,
+    kept: AtomicU64,
 }
 
-pub static STATISTICS: DynamicMethodStatistics =
-    DynamicMethodStatistics { made: AtomicU64::new(0), freed: AtomicU64::new(0), kept: AtomicU64::new(0) };
+static COUNTS: Counts = Counts { met: AtomicU64::new(0), freed: AtomicU64::new(0), kept: AtomicU64::new(0) };
+
+/// Counts since the start, for `saki --stats`.
+#[derive(Clone, Copy, Debug)]
+pub struct DynamicMethodStatistics {
+    pub made: u64,
+    pub freed: u64,
+    pub kept: u64,
+}
+
+/// Exact when nobody makes dynamic methods.
+pub fn statistics() -> DynamicMethodStatistics {
+    // Relaxed, also where they grow: counters.
+    let mut made = COUNTS.met.load(Ordering::Relaxed);
+    YOUNG.for_each_idle(|young| made += young.len() as u64);
+    let [freed, kept] = [&COUNTS.freed, &COUNTS.kept].map(|count| count.load(Ordering::Relaxed));
+    DynamicMethodStatistics { made, freed, kept }
+}
 
 /// Ties a method to the DynamicMethod object (not null) that it lives as long as. Frees some that are dead.
 pub fn register(method: &'static Method, object: ObjRef) {
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
     notes(method).object.store(object.address(), Ordering::Relaxed);
-    LISTS.lock().young.push(method);
-    STATISTICS.made.fetch_add(1, Ordering::Relaxed);
+    YOUNG.with(|young| young.push(method));
     // Relaxed: a hint.
     if DEAD_COUNT.load(Ordering::Relaxed) > 0 {
         reclaim_batch();
@@ -125,7 +141,7 @@ pub fn keep(method: &'static Method) {
         if !method.is_dynamic() || notes(method).is_kept.swap(true, Ordering::Relaxed) {
             continue;
         }
-        STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
+        COUNTS.kept.fetch_add(1, Ordering::Relaxed);
         pending.extend(named_methods(method));
     }
 }
@@ -180,7 +196,7 @@ pub(crate) fn register_with_collector() {
 /// Follows the objects and finds the dead. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { young, old, detached, dead, with_young_info, with_old_info } = &mut *lists;
+    let Lists { old, detached, dead, with_young_info, with_old_info } = &mut *lists;
     let mut follow = |link: &AtomicUsize| {
         // Relaxed: the world is stopped.
         let object = link.load(Ordering::Relaxed);
@@ -207,9 +223,12 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     if is_full {
         detached.extend(old.extract_if(.., |method| !is_alive(method)));
     }
-    for method in young.drain(..) {
-        if is_alive(method) { old.push(method) } else { detached.push(method) }
-    }
+    YOUNG.for_each_idle(|young| {
+        COUNTS.met.fetch_add(young.len() as u64, Ordering::Relaxed);
+        for method in young.drain(..) {
+            if is_alive(method) { old.push(method) } else { detached.push(method) }
+        }
+    });
     // Relaxed, here and below: the world is stopped.
     detached.retain(|method| !notes(method).is_kept.load(Ordering::Relaxed));
     if detached.is_empty() {
@@ -318,10 +337,8 @@ fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
 }
 
 fn free(batch: Batch) {
-    for body in batch.bodies {
-        // SAFETY: retired, the stamp has passed, and who ran it is long gone.
-        unsafe { saki_code::free(body) };
-    }
+    // SAFETY: retired, the stamp has passed, and who ran them is long gone.
+    unsafe { saki_code::free_all(&batch.bodies) };
     for method in &batch.methods {
         for (index, named) in method.dynamic_refs().iter().enumerate() {
             if let DynamicRef::Text = named {
@@ -329,14 +346,13 @@ fn free(batch: Batch) {
             }
         }
         crate::compile::forget_deferred_errors(method);
-        if let Some(entry) = entries::existing_entry(method) {
-            // SAFETY: the method is dead; static methods have no unboxing stub.
-            unsafe { entry.free() };
-        }
     }
+    let entries: Vec<_> = batch.methods.iter().filter_map(|method| entries::existing_entry(method)).collect();
+    // SAFETY: the methods are dead; static methods have no unboxing stub.
+    unsafe { MethodEntry::free_all(&entries) };
     // SAFETY: as above; code and entries are gone, the runtime's tables have forgotten the methods.
     unsafe { dynamic_records::free(&batch.methods) };
-    STATISTICS.freed.fetch_add(batch.methods.len() as u64, Ordering::Relaxed);
+    COUNTS.freed.fetch_add(batch.methods.len() as u64, Ordering::Relaxed);
 }
 
 /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.

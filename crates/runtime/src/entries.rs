@@ -29,7 +29,7 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
         }
         Err(earlier) => {
             // SAFETY: made above and given to nobody.
-            unsafe { entry.free() };
+            unsafe { MethodEntry::free_all(&[entry]) };
             match MethodEntry::of_stub(earlier as usize) {
                 Some(entry) => Ok(entry),
                 None => saki_base::bug!("{} has an entry that is none", method.full_name()),

@@ -152,7 +152,7 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
         definition: None,
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
+        sig: image.dynamic.as_ref().map_or_else(Lazy::default, |code| Lazy::known(code.sig())),
     })
 }
 

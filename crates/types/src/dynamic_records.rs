@@ -2,7 +2,8 @@
 //!
 //! | state of a record | owner | next |
 //! |---|---|---|
-//! | free (in `Arena::free`, or never used) | the arena | `store` → live |
+//! | free (in `Arena::free`, or never used) | the arena | in a thread's reserve |
+//! | in a thread's reserve (`RESERVES`) | whoever takes the reserve | `store` → live |
 //! | live | everybody who has the method | `free` → free, by whoever knows that nobody has it |
 //!
 //! `is_live` is set by a release store when the contents are there, and read by an acquire load, so that a `Finder` that sees it
@@ -13,6 +14,7 @@ use crate::assembly::Image;
 use crate::method::Method;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashSet;
+use saki_sync::SlotPool;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,13 +48,21 @@ struct Record {
     is_live: AtomicBool,
 }
 
+/// A record that nobody else uses.
+struct FreeRecord(*mut Record);
+
+// SAFETY: the record belongs to whoever has this.
+unsafe impl Send for FreeRecord {}
+
 struct Arena {
     chunks: FxHashSet<usize>,
-    free: Vec<*mut Record>,
+    free: Vec<FreeRecord>,
 }
 
-// SAFETY: the pointers stand for records that nobody else uses.
-unsafe impl Send for Arena {}
+/// Free records that one thread uses next, the next one last.
+static RESERVES: SlotPool<Vec<FreeRecord>> = SlotPool::new();
+/// Records that a thread takes at once.
+const RESERVED_RECORDS: usize = 32;
 
 static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
 
@@ -81,7 +91,8 @@ impl Arena {
         Arena { chunks: FxHashSet::default(), free: Vec::new() }
     }
 
-    fn take(&mut self) -> *mut Record {
+    /// Gives some free records to a thread's reserve.
+    fn fill(&mut self, reserve: &mut Vec<FreeRecord>) {
         if self.free.is_empty() {
             let layout = Layout::from_size_align(CHUNK_BYTES, CHUNK_BYTES).expect("a power of two");
             // SAFETY: the size is not zero.
@@ -94,9 +105,10 @@ impl Arena {
             LOW.fetch_min(address, Ordering::Relaxed);
             HIGH.fetch_max(address + CHUNK_BYTES, Ordering::Relaxed);
             let first = chunk.cast::<Record>();
-            self.free.extend((0..RECORDS_PER_CHUNK).rev().map(|index| first.wrapping_add(index)));
+            self.free.extend((0..RECORDS_PER_CHUNK).rev().map(|index| FreeRecord(first.wrapping_add(index))));
         }
-        self.free.pop().expect("filled above")
+        let first = self.free.len().saturating_sub(RESERVED_RECORDS);
+        reserve.extend(self.free.drain(first..));
     }
 }
 
@@ -106,8 +118,13 @@ pub(crate) fn store(
     name: Box<str>,
     make: impl FnOnce(&'static Image, &'static str) -> Method,
 ) -> &'static Method {
-    let record = ARENA.lock().get_or_insert_with(Arena::new).take();
-    // SAFETY: a record that `take` gave to us alone, in memory that stays.
+    let record = RESERVES.with(|reserve| {
+        if reserve.is_empty() {
+            ARENA.lock().get_or_insert_with(Arena::new).fill(reserve);
+        }
+        reserve.pop().expect("filled above").0
+    });
+    // SAFETY: a free record, which is ours alone, in memory that stays.
     let contents = unsafe { (&raw mut (*record).contents).cast::<Contents>() };
     // SAFETY: as above; each field is written before references to it are made.
     let method = unsafe {
@@ -196,6 +213,6 @@ pub unsafe fn free(methods: &[&'static Method]) {
         unsafe { (*record).contents.assume_init_drop() };
     }
     if let Some(arena) = ARENA.lock().as_mut() {
-        arena.free.extend(records);
+        arena.free.extend(records.into_iter().map(FreeRecord));
     }
 }

@@ -72,9 +72,6 @@ pub(crate) fn raw_method_sig(image: &'static Image, rid: u32) -> LoadResult<Meth
 }
 
 pub(crate) fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
-    if let MethodKind::Dynamic(Image { dynamic: Some(code), .. }) = method.kind {
-        return Ok(code.sig());
-    }
     method_sig_with(method, method.generic_args).map(|sig| collectible::keep_beside(method, sig))
 }
 

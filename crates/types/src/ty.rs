@@ -10,6 +10,7 @@ use crate::method::MethodSig;
 use crate::vtable::VTableLayout;
 use saki_metadata::ElementType;
 use saki_metadata::{Rid, Token};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32};
 
 pub type Ty = &'static Type;
@@ -97,6 +98,8 @@ pub struct Type {
     pub(crate) static_layout: Lazy<&'static StaticLayout>,
     pub(crate) vtable_layout: Lazy<&'static VTableLayout>,
     pub(crate) supertypes: Lazy<&'static [Ty]>,
+    /// `Universe::sz_array_of` this type, once somebody asked.
+    pub(crate) sz_array: OnceLock<Ty>,
 }
 
 impl PartialEq for Type {
@@ -145,6 +148,7 @@ impl Type {
             static_layout: Lazy::default(),
             vtable_layout: Lazy::default(),
             supertypes: Lazy::default(),
+            sz_array: OnceLock::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::method::{Method, MethodSig};
 use crate::remoting::RemotingStub;
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
+use crossbeam_utils::sync::ShardedLock;
 use rustc_hash::FxHashMap;
 use saki_abi::ThreadAbi;
 use saki_metadata::ElementType;
@@ -40,8 +41,8 @@ pub struct Universe {
     runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     corlib: OnceLock<&'static Image>,
     well_known: OnceLock<WellKnown>,
-    constructed: RwLock<FxHashMap<ConstructedKey, Ty>>,
-    method_instances: RwLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
+    constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
+    method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
     pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
 }
 
@@ -140,8 +141,8 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
         runtime: OnceLock::new(),
         corlib: OnceLock::new(),
         well_known: OnceLock::new(),
-        constructed: RwLock::default(),
-        method_instances: RwLock::default(),
+        constructed: ShardedLock::default(),
+        method_instances: ShardedLock::default(),
         remoting_stubs: RwLock::default(),
     }));
     // The first one at once: there is no other thread yet that could look before it is whole.
@@ -222,9 +223,16 @@ impl Universe {
 
     /// `element[]`.
     pub fn sz_array_of(&self, element: Ty) -> Ty {
-        Self::intern(element.universe(), ConstructedKey::SzArray(element), collectible::owner_of(element), || {
+        if let Some(known) = element.sz_array.get() {
+            return known;
+        }
+        let owner = collectible::owner_of(element);
+        let array = Self::intern(element.universe(), ConstructedKey::SzArray(element), owner, || {
             Type::new(TypeKind::SzArray(element), ElementType::SzArray, &[], element.is_open)
-        })
+        });
+        // The array type goes with its element's owner.
+        let _ = element.sz_array.set(array);
+        array
     }
 
     /// `element[,…]`; rank 1 gives the type with bounds (`element[*]`).
