@@ -12,7 +12,7 @@ const BODY: [u8; 48] = [0xcc; 48];
 const BODIES_PER_THREAD: u32 = 100_000;
 
 fn publish() -> &'static CodeInfo {
-    place(&BODY, 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), "")).expect("room in the region")
+    place(BODY.to_vec(), 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), "")).expect("room in the region")
 }
 
 /// Wall nanoseconds per body of all threads together.

@@ -100,19 +100,23 @@ static CURSORS: SlotPool<Cursor> = SlotPool::new();
 ///
 /// # Errors
 /// `CodeError`; nothing is published then.
-pub fn place(bytes: &[u8], align: u32, relocs: &[Reloc], mut info: CodeInfo) -> Result<&'static CodeInfo, CodeError> {
+pub fn place(
+    mut body: Vec<u8>,
+    align: u32,
+    relocs: &[Reloc],
+    mut info: CodeInfo,
+) -> Result<&'static CodeInfo, CodeError> {
     debug_assert_eq!(info.check(), Ok(()), "tables of {}", info.name);
     let region = region()?;
     let align = (align as usize).max(ROOM_BYTES);
-    assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !bytes.is_empty());
-    let offset = allocate(region, bytes.len(), align)?;
+    assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !body.is_empty());
+    let offset = allocate(region, body.len(), align)?;
     let start = region.base + offset;
-    let mut body = bytes.to_vec();
     for reloc in relocs {
         apply(&mut body, start, reloc)?;
     }
     info.start = start;
-    info.len_bytes = u32::try_from(bytes.len())
+    info.len_bytes = u32::try_from(body.len())
         .map_err(|_| CodeError::BadRelocation { offset: 0, reason: "body of 4 GiB or more" })?;
     let info: &'static CodeInfo = Box::leak(Box::new(info)); // until `free`
     let header = (&raw const *info as usize).to_le_bytes();

@@ -1,9 +1,10 @@
 //! What the runtime knows about one body of compiled code: identity, exception table, IL map, traps.
 //!
-//! Invariant: immutable once placed, so that signal handlers may read it; never freed (a body that is retired keeps its
-//! description, since a walker may hold it). Left out: variables' locations (stacks are scanned conservatively).
+//! Invariant: immutable once placed, so that signal handlers may read it; freed only after the body was retired and the walks
+//! that could hold it are over (`heap`). Left out: variables' locations (stacks are scanned conservatively).
 
 use saki_abi::position;
+use std::borrow::Cow;
 
 /// What sort of code a body is; walkers decide by it what a frame means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +48,7 @@ pub struct CodeInfo {
     /// Instructions that may trap, sorted by `offset`.
     pub traps: Box<[TrapSite]>,
     /// For diagnostics and perf maps.
-    pub name: Box<str>,
+    pub name: Cow<'static, str>,
 }
 
 // SAFETY: `method` is an identity that this crate never dereferences, and everything else is plain immutable data.
@@ -119,7 +120,7 @@ pub struct TrapSite {
 
 impl CodeInfo {
     /// A description without tables; fill in the public fields before `place`.
-    pub fn new(kind: CodeKind, method: *const (), name: impl Into<Box<str>>) -> CodeInfo {
+    pub fn new(kind: CodeKind, method: *const (), name: impl Into<Cow<'static, str>>) -> CodeInfo {
         CodeInfo {
             kind,
             method,

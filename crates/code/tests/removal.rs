@@ -4,7 +4,7 @@ use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn place_body(size: usize, name: &str) -> &'static CodeInfo {
-    place(&vec![0xcc; size], 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name)).expect("room")
+    place(vec![0xcc; size], 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("room")
 }
 
 fn remove(info: &'static CodeInfo) {

@@ -22,7 +22,7 @@ fn new_thread() -> Box<ThreadAbi> {
 }
 
 fn place_plain(bytes: &[u8], name: &str) -> &'static CodeInfo {
-    place(bytes, 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name)).expect("place")
+    place(bytes.to_vec(), 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("place")
 }
 
 fn call(target: usize, arguments: [u64; 3]) -> u64 {
@@ -247,7 +247,7 @@ fn relocations_reach_near_far_and_own_targets() {
         let body = [0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x48, 0x8d, 0x47, 0x07, 0xc3];
         let reloc = Reloc { offset: 5, kind: RelocKind::X86CallPCRel4, target, addend: -4 };
         let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
-        let caller = place(&body, 16, &[reloc], info).unwrap();
+        let caller = place(body.to_vec(), 16, &[reloc], info).unwrap();
         assert_eq!(call(caller.start, [3, 4, 5]), expect);
     };
     check(RelocTarget::Address(near), 12);
@@ -256,11 +256,11 @@ fn relocations_reach_near_far_and_own_targets() {
     // mov rax, imm64; ret
     let reloc = Reloc { offset: 2, kind: RelocKind::Abs8, target: RelocTarget::Address(0x1234_5678_9abc), addend: 1 };
     let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "constant");
-    let constant = place(&[0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
+    let constant = place(vec![0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
     assert_eq!(call(constant.start, [0; 3]), 0x1234_5678_9abd);
     let outside = Reloc { offset: 9, ..reloc };
     let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "bad");
-    assert!(place(&[0xc3; 11], 16, &[outside], info).is_err());
+    assert!(place(vec![0xc3; 11], 16, &[outside], info).is_err());
 }
 
 #[test]

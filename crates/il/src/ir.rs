@@ -20,6 +20,7 @@ pub mod verify;
 use saki_abi::HelperId;
 pub use saki_abi::position;
 use saki_types::{Field, Image, LoadError, Method, Ty};
+use std::borrow::Cow;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ValueId(pub u32);
@@ -533,7 +534,8 @@ pub struct Local {
 pub struct Function {
     /// The method this is the code of; None in tests.
     pub method: Option<&'static Method>,
-    pub name: String,
+    /// For diagnostics.
+    pub name: Cow<'static, str>,
     pub sig: CallSig,
     pub locals: Vec<Local>,
     pub insts: Vec<Inst>,

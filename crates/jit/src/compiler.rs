@@ -188,7 +188,7 @@ impl Compiler {
         let external_names =
             user_names.map(|name| symbol_names.get(name.index as usize).cloned().unwrap_or_default()).collect();
         let dump = Dump {
-            name: func.name.clone(),
+            name: func.name.to_string(),
             clif,
             symbols,
             symbol_names,
@@ -233,7 +233,7 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
     };
     let buffer = &compiled.buffer;
     let mut code = CompiledCode {
-        name: name.to_owned(),
+        name: name.to_owned().into(),
         bytes: buffer.data().to_vec(),
         alignment_bytes: buffer.alignment,
         frame_size_bytes: buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset),

@@ -2,11 +2,12 @@
 
 use crate::symbols::RelocTarget;
 use saki_il::ir::{Clause, InlineSite};
+use std::borrow::Cow;
 
 /// Machine code of one function, ready to be placed.
 #[derive(Clone, Debug, Default)]
 pub struct CompiledCode {
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Code, then its constants.
     pub bytes: Vec<u8>,
     /// Required alignment of the first byte.

@@ -207,7 +207,7 @@ fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Manag
         Lookup::TooEarly(initialised) => return Ok(Cached::TooEarly(initialised)),
         Lookup::Absent => return Ok(Cached::Absent),
     };
-    let info = place_compiled(t, &compiled, kind, std::ptr::from_ref(method).cast())?;
+    let info = place_compiled(t, compiled, kind, std::ptr::from_ref(method).cast())?;
     started.add_to(&code_cache::STATISTICS.find_nanoseconds);
     Ok(Cached::Placed(info.start))
 }
@@ -218,7 +218,7 @@ fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>
     let Some(slot) = code_cache::slot(Identity::Method(method)) else {
         let function = import(method, &env).to_managed(t)?;
         let compiled = generate(t, method, &function)?;
-        return Ok(place(t, method, &compiled, kind_of(method, &function))?.start);
+        return Ok(place(t, method, compiled, kind_of(method, &function))?.start);
     };
     let (function, mut touched) = touched::record(|| import(method, &env));
     let function = function.to_managed(t)?;
@@ -230,7 +230,7 @@ fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>
         touched.push(Touched::Method(method));
         slot.keep(&compiled, kind, touched, &env.initialised.take());
     }
-    Ok(place(t, method, &compiled, kind)?.start)
+    Ok(place(t, method, compiled, kind)?.start)
 }
 
 fn kind_of(method: &Method, function: &Function) -> CodeKind {
@@ -335,7 +335,7 @@ fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<
     Ok(compiled)
 }
 
-fn place(t: Thread, method: &'static Method, compiled: &CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
+fn place(t: Thread, method: &'static Method, compiled: CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
     let placing = Stopwatch::start();
     let info = place_compiled(t, compiled, kind, method as *const Method as *const ())?;
     if are_statistics_wanted() {
@@ -348,9 +348,14 @@ fn place(t: Thread, method: &'static Method, compiled: &CompiledCode, kind: Code
 }
 
 /// Resolves what the code names, copies it into the code heap and publishes it in the code map.
-fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *const ()) -> Managed<&'static CodeInfo> {
+fn place_compiled(
+    t: Thread,
+    mut compiled: CompiledCode,
+    kind: CodeKind,
+    method: *const (),
+) -> Managed<&'static CodeInfo> {
     let mut filter_addresses = Vec::new();
-    for filter in &compiled.filters {
+    for filter in std::mem::take(&mut compiled.filters) {
         filter_addresses.push(place_compiled(t, filter, CodeKind::Filter, method)?.start);
     }
     let mut relocs = Vec::with_capacity(compiled.relocs.len());
@@ -370,7 +375,7 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
             }
             named => {
                 keep_named(named, method);
-                saki_code::RelocTarget::Address(resolve(t, named, compiled)?)
+                saki_code::RelocTarget::Address(resolve(t, named, &compiled)?)
             }
         };
         let kind = match reloc.kind {
@@ -380,7 +385,7 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
         };
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }
-    let mut info = CodeInfo::new(kind, method, compiled.name.as_str());
+    let mut info = CodeInfo::new(kind, method, compiled.name);
     info.frame_size_bytes = compiled.frame_size_bytes;
     info.call_sites = compiled
         .call_sites
@@ -423,7 +428,7 @@ fn place_compiled(t: Thread, compiled: &CompiledCode, kind: CodeKind, method: *c
         .map(|m| saki_code::IlMapEntry { native_offset: m.native_offset, il_offset: m.il_offset })
         .collect();
     info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
-    let placed = saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error);
+    let placed = saki_code::place(compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error);
     let placed = placed.to_managed(t)?;
     if let Some(owner) = saki_types::collectible::of(method.addr()) {
         owner.add_body(std::ptr::from_ref(placed).addr());
@@ -553,9 +558,9 @@ fn place_thunk_with(
         let target = saki_code::RelocTarget::Address(target);
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }
-    let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.as_str());
+    let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.clone());
     info.frame_size_bytes = compiled.frame_size_bytes;
-    Ok(saki_code::place(&compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
+    Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
 }
 
 /// Compiles and places a function that is no method's body: wrappers around native code. `method` is the one that stack
@@ -575,7 +580,7 @@ pub fn place_wrapper(t: Thread, identity: Identity, method: &'static Method, fun
         touched.push(Touched::Method(method));
         slot.keep(&compiled, kind, touched, &[]);
     }
-    Ok(place(t, method, &compiled, kind)?.start)
+    Ok(place(t, method, compiled, kind)?.start)
 }
 
 /// Code of a C entry that is not placed yet.

@@ -45,7 +45,7 @@ pub fn compile_to_text(assembly: &'static Assembly, name: &str, form: Form) -> L
 fn write_method(text: &mut String, method: &'static Method, form: Form) -> LoadResult<()> {
     let function = saki_il::import::import(method, &ImportOptions::default(), &NothingInitialised)?;
     let failed = |error: &dyn std::fmt::Display| {
-        LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.name), function.name.as_str())
+        LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.name), &*function.name)
     };
     let dump = match form {
         Form::Ir => function.to_string(),

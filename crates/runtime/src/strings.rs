@@ -82,7 +82,11 @@ pub fn units<'a>(string: ObjRef) -> &'a [u16] {
 
 /// The text; lone surrogates become U+FFFD. Null gives the empty text.
 pub fn to_rust(string: ObjRef) -> String {
-    if string.is_null() { String::new() } else { String::from_utf16_lossy(units(string)) }
+    let units = if string.is_null() { &[] } else { units(string) };
+    if units.iter().all(|&unit| unit < 0x80) {
+        return String::from_utf8(units.iter().map(|&unit| unit as u8).collect()).expect("ASCII");
+    }
+    String::from_utf16_lossy(units)
 }
 
 /// The interned string with these units.

@@ -9,6 +9,7 @@ use super::stack::{Effect, Entry, Note, Val};
 use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId, position};
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode_at};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
+use std::cmp::Reverse;
 
 /// The block at a code offset.
 pub(super) struct Label {
@@ -31,14 +32,14 @@ impl Importer<'_> {
                 let entries = self.s.stack.clone();
                 let label = Label { block, entries, joins: None, exception: None, is_imported: false };
                 self.s.labels.insert(offset, label);
-                self.s.worklist.insert(offset);
+                self.s.worklist.push(Reverse(offset));
             }
             _ => {
                 let block = self.jump_target(offset)?;
                 self.b.terminate(Terminator::Jump(block));
             }
         }
-        while let Some(offset) = self.s.worklist.pop_first() {
+        while let Some(Reverse(offset)) = self.s.worklist.pop() {
             self.import_block(offset)?;
         }
         Ok(())
@@ -184,7 +185,7 @@ impl Importer<'_> {
                 label.joins = Some(joins);
             }
             self.s.labels.insert(offset, label);
-            self.s.worklist.insert(offset);
+            self.s.worklist.push(Reverse(offset));
             self.write_joins(offset)?;
             return Ok(block);
         }

@@ -9,6 +9,7 @@ use crate::ir::{
 };
 use saki_abi::{AbiType, HelperId};
 use saki_types::Method;
+use std::borrow::Cow;
 
 /// Plain access of this alias class to a base that is not null.
 pub(super) const fn plain(alias: AliasClass) -> MemFlags {
@@ -36,7 +37,7 @@ pub(super) struct FnBuilder {
 }
 
 impl FnBuilder {
-    pub fn new(method: Option<&'static Method>, name: String, sig: CallSig, is_filter: bool) -> FnBuilder {
+    pub fn new(method: Option<&'static Method>, name: Cow<'static, str>, sig: CallSig, is_filter: bool) -> FnBuilder {
         let f = Function {
             method,
             name,

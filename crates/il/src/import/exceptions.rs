@@ -149,7 +149,7 @@ impl Importer<'_> {
             }
             let handlers = self.s.exceptions.clauses.iter().filter(|c| c.region == region);
             for start in handlers.map(|c| c.handler_range.start) {
-                self.s.worklist.insert(start);
+                self.s.worklist.push(std::cmp::Reverse(start));
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ impl Importer<'_> {
     fn import_filter(&mut self, index: usize, offset: u32) -> LoadResult<()> {
         let sig = CallSig { params: vec![IrType::I64, IrType::Ref], ret: Some(IrType::I32), has_this: false };
         let name = format!("{} filter {index}", self.b.f.name);
-        let filter = FnBuilder::new(Some(self.method), name, sig, true);
+        let filter = FnBuilder::new(Some(self.method), name.into(), sig, true);
         let parent = std::mem::replace(&mut self.b, filter);
         self.parent = Some(Box::new(parent));
         let mut scope = Box::new(Scope::new(self.method, self.s.sig, self.s.body.clone())?);

@@ -133,10 +133,12 @@ struct Importer<'e> {
 /// `NotSupported` when the method has no CIL body.
 pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> Result<Function, LoadError> {
     let sig = method.sig()?;
-    let name = method.full_name();
     let Some(body) = method.body()? else {
+        let name = method.full_name();
         return Err(LoadError::new(LoadErrorKind::NotSupported, format!("{name} has no CIL body"), name));
     };
+    // A dynamic method's own name tells little more in full, and making that up costs as much as some instructions.
+    let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
     let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
     let mut importer = Importer {
         env,

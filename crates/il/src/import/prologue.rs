@@ -28,10 +28,15 @@ fn keeps_this(method: &Method) -> bool {
     !method.is_static() && method.owner.is_corlib("System.Reflection.Emit", "DynamicMethod")
 }
 
+/// Most elements for which room is made in advance.
+const MAX_RESERVED: usize = 64;
+
 impl Importer<'_> {
     pub(super) fn import_method(&mut self) -> LoadResult<()> {
+        self.reserve();
         let entry = self.b.block(None);
         self.b.current = Some(entry);
+        self.b.f.blocks[0].insts.reserve(self.s.body.code.len().min(MAX_RESERVED));
         self.make_parameters()?;
         self.make_locals()?;
         if keeps_this(self.method) {
@@ -61,6 +66,16 @@ impl Importer<'_> {
             self.b.f.blocks[0].insts.insert(0, poll);
         }
         Ok(())
+    }
+
+    /// Room for what a small body needs, so that its lists do not grow step by step.
+    fn reserve(&mut self) {
+        let code_len = self.s.body.code.len().min(MAX_RESERVED);
+        self.b.f.insts.reserve(2 * code_len);
+        self.b.f.locals.reserve((self.s.arg_count() + self.s.local_sigs.len()).min(MAX_RESERVED) + 2);
+        self.s.stack.reserve(usize::from(self.s.body.max_stack).min(MAX_RESERVED));
+        self.s.args.reserve_exact(self.s.arg_count());
+        self.s.locals.reserve_exact(self.s.local_sigs.len());
     }
 
     fn make_parameters(&mut self) -> LoadResult<()> {

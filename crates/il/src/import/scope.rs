@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use saki_metadata::MethodBody;
 use saki_types::resolve::LocalSig;
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What `ret` does.
 pub(super) enum Return {
@@ -50,7 +51,8 @@ pub(super) struct Scope {
     pub locals: Vec<Var>,
     pub stack: Vec<Entry>,
     pub labels: FxHashMap<u32, Label>,
-    pub worklist: BTreeSet<u32>,
+    /// Code offsets of labels to import, lowest first; maybe more than once.
+    pub worklist: BinaryHeap<Reverse<u32>>,
     /// Region of code outside every try range of this body.
     pub base_region: Option<RegionId>,
     pub exceptions: ExceptionInfo,
@@ -89,7 +91,7 @@ impl Scope {
             locals: Vec::new(),
             stack: Vec::new(),
             labels: FxHashMap::default(),
-            worklist: BTreeSet::new(),
+            worklist: BinaryHeap::new(),
             base_region: None,
             exceptions: ExceptionInfo::default(),
             ret: Return::Method,

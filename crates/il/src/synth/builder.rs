@@ -133,7 +133,7 @@ impl FunctionBuilder {
         let mut builder = FunctionBuilder {
             function: Function {
                 method,
-                name,
+                name: name.into(),
                 sig,
                 locals,
                 insts: Vec::new(),

@@ -22,7 +22,7 @@ impl Ir {
     pub fn new(name: &str, params: &[IrType], ret: Option<IrType>) -> Ir {
         let func = Function {
             method: None,
-            name: name.to_owned(),
+            name: name.to_owned().into(),
             sig: CallSig { has_this: false, params: params.to_vec(), ret },
             locals: params
                 .iter()

@@ -264,7 +264,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
         return None;
     }
     let code = CompiledCode {
-        name,
+        name: name.into(),
         bytes,
         alignment_bytes,
         relocs,

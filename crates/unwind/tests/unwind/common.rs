@@ -266,7 +266,7 @@ fn compile(
     let names = context.func.params.user_named_funcs().clone();
     let compiled = context.compile(&*isa, &mut ControlPlane::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let buffer = &compiled.buffer;
-    let mut info = CodeInfo::new(kind, std::ptr::null(), name);
+    let mut info = CodeInfo::new(kind, std::ptr::null(), name.to_owned());
     let (mut sites, mut handlers) = (vec![], vec![]);
     for site in buffer.call_sites() {
         let first_handler = handlers.len() as u32;
@@ -306,7 +306,7 @@ fn compile(
             addend: reloc.addend,
         })
         .collect();
-    place(buffer.data(), 32, &relocs, info).unwrap()
+    place(buffer.data().to_vec(), 32, &relocs, info).unwrap()
 }
 
 /// A method `fn() -> i64`.
