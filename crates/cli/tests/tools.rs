@@ -80,7 +80,7 @@ fn perf_map_names_all_code() {
     starts.sort_unstable();
     starts.dedup();
     assert_eq!(starts.len(), count, "an address with two names");
-    let dynamic = map.keys().filter(|name| name.contains(":dynamic")).count();
+    let dynamic = map.keys().filter(|name| name.starts_with("dynamic")).count();
     assert!((1..20000).contains(&dynamic), "{dynamic} dynamic methods");
 }
 
@@ -169,7 +169,7 @@ fn jitdump_has_code_lines_and_frames_of_compiled_and_cached_bodies() {
         assert!([15, 16, 18].iter().all(|line| lines.contains(line)), "{run}: {:?}", work.lines);
         assert!(work.lines.iter().all(|(offset, _, file)| *offset < work.code.len() as u64 && file.ends_with(".cs")));
         assert!(bodies.values().all(|body| body.unwinding_bytes > 40), "{run}");
-        for name in ["saki entry stubs", "System.Object:dynamic7 ()", "Methods:getppid () [native call]"] {
+        for name in ["saki entry stubs", "dynamic7", "Methods:getppid () [native call]"] {
             assert!(bodies.contains_key(name), "{run}: {name}");
         }
     }
