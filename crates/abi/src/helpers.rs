@@ -115,6 +115,8 @@ helpers! {
     /// Monitor.Enter fast paths fail over to these: (object)
     MonitorEnter(Ref) -> Void;
     MonitorExit(Ref) -> Void;
+    /// (monitor) Just freed, with threads that wait for it.
+    MonitorWake(Ptr) -> Void;
     /// (object, milliseconds; negative = for ever) 1 = entered, 0 = the time was over.
     MonitorTryEnter(Ref, I32) -> I32;
     /// P/Invoke: leaves managed state before, re-enters after a native call.

@@ -29,6 +29,8 @@ pub struct CompilerOptions {
     pub stress_barrier: bool,
     /// A fence behind each locked instruction, for processors on which reads pass those (`saki_os::errata`).
     pub fence_after_atomics: bool,
+    /// Fences on both sides of asymmetric barriers, where the kernel does not offer those (`saki_os::membarrier`).
+    pub symmetric_barriers: bool,
     /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
 }
@@ -44,6 +46,7 @@ impl Default for CompilerOptions {
             stress_poll: false,
             stress_barrier: false,
             fence_after_atomics: false,
+            symmetric_barriers: false,
             host_features: true,
         }
     }

@@ -361,24 +361,23 @@ fn on_sync_word(m: &mut Machine, op: fn(ValueId) -> Op, word: u64) -> (u64, u64)
 
 #[test]
 fn thin_locks_are_taken_and_left_in_line() {
-    const HASH: u64 = 0xdead_beef_0000_0002;
+    const HASH: u64 = 0x5ead_beef_0000_0000;
     const MINE: u64 = 5 << 8;
     const OTHERS: u64 = 6 << 8;
-    let entries = |more: u64| more << 2;
     let mut m = Machine::new();
     for hash in [0, HASH] {
         let mut enter = |word| on_sync_word(&mut m, Op::MonitorEnter, word | hash);
         assert_eq!(enter(0), (MINE | hash, 0));
-        assert_eq!(enter(MINE), (MINE | entries(1) | hash, 0));
-        assert_eq!(enter(MINE | entries(62)), (MINE | entries(63) | hash, 0));
-        for not_ours in [MINE | entries(63), OTHERS, OTHERS | entries(1)] {
+        assert_eq!(enter(MINE), (MINE | 1 | hash, 0));
+        assert_eq!(enter(MINE | 254), (MINE | 255 | hash, 0));
+        for not_ours in [MINE | 255, OTHERS, OTHERS | 1] {
             assert_eq!(enter(not_ours), (not_ours | hash, 1), "{not_ours:x}");
         }
         let mut exit = |word| on_sync_word(&mut m, Op::MonitorExit, word | hash);
         assert_eq!(exit(MINE), (hash, 0));
-        assert_eq!(exit(MINE | entries(1)), (MINE | hash, 0));
-        assert_eq!(exit(MINE | entries(63)), (MINE | entries(62) | hash, 0));
-        for not_ours in [0, OTHERS, OTHERS | entries(1)] {
+        assert_eq!(exit(MINE | 1), (MINE | hash, 0));
+        assert_eq!(exit(MINE | 255), (MINE | 254 | hash, 0));
+        for not_ours in [0, OTHERS, OTHERS | 1] {
             assert_eq!(exit(not_ours), (not_ours | hash, 1), "{not_ours:x}");
         }
     }
@@ -394,35 +393,42 @@ fn thin_locks_are_taken_and_left_in_line() {
 #[test]
 fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
     use saki_sync::monitor::layout::{
-        QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING, WORD_OFFSET,
+        FLAGS_OFFSET, OWNER_OFFSET, QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING,
     };
     use saki_sync::monitor_table::layout::{ENTRY_BYTES, MONITOR_OFFSET};
+    use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT};
     const MONITOR: usize = 3;
-    const SYNC: u64 = (MONITOR as u64) << 8 | 1;
+    const SYNC: u64 = (MONITOR as u64) << 8 | (INFLATED_BIT | INFLATED_HINT_BIT) as u64;
     let mut m = Machine::new();
-    // Word, recursion and quiet exits of the monitor before; the same after, and the calls of the runtime.
-    let mut run = |op, before: [u32; 3]| {
-        let places = [WORD_OFFSET, RECURSION_OFFSET, QUIET_OFFSET]
+    // Owner, flags, recursion and quiet exits of the monitor before; the same after, and the calls of the runtime.
+    let mut run = |op, sync, before: [u32; 4]| {
+        let places = [OWNER_OFFSET, FLAGS_OFFSET, RECURSION_OFFSET, QUIET_OFFSET]
             .map(|offset| (MONITOR * ENTRY_BYTES + MONITOR_OFFSET + offset) / 4);
         let mut entries = vec![0u32; (MONITOR + 1) * ENTRY_BYTES / 4];
         places.iter().zip(before).for_each(|(&place, value)| entries[place] = value);
         m.thread.monitor_entries = std::hint::black_box(&mut entries).as_mut_ptr() as usize;
-        let (sync, calls) = on_sync_word(&mut m, op, SYNC);
-        assert_eq!(sync, SYNC);
+        let (after, calls) = on_sync_word(&mut m, op, sync);
+        assert_eq!(after, sync);
         let entries = std::hint::black_box(&entries);
         (places.map(|place| entries[place]), calls)
     };
     for flags in [0, WAITERS, WAITERS | WAKING] {
-        assert_eq!(run(Op::MonitorEnter, [flags, 0, 9]), ([flags | 5, 0, 9], 0));
+        assert_eq!(run(Op::MonitorEnter, SYNC, [0, flags, 0, 9]), ([5, flags, 0, 9], 0));
     }
-    for taken in [6, 5, 6 | WAITERS, RETIRED] {
-        assert_eq!(run(Op::MonitorEnter, [taken, 0, 0]), ([taken, 0, 0], 1), "{taken:x}");
+    for taken in [6, 5, RETIRED] {
+        assert_eq!(run(Op::MonitorEnter, SYNC, [taken, 0, 0, 0]), ([taken, 0, 0, 0], 1), "{taken:x}");
     }
     for flags in [0, WAKING, WAITERS | WAKING] {
-        assert_eq!(run(Op::MonitorExit, [flags | 5, 0, 9]), ([flags, 0, 10], 0));
+        assert_eq!(run(Op::MonitorExit, SYNC, [5, flags, 0, 9]), ([0, flags, 0, 10], 0));
     }
-    for kept in [[0, 0, 0], [6, 0, 0], [5, 1, 0], [5 | WAITERS, 0, 0], [5, 0, QUIET_EXITS - 1]] {
-        assert_eq!(run(Op::MonitorExit, kept), (kept, 1), "{kept:x?}");
+    for kept in [[0, 0, 0, 0], [6, 0, 0, 0], [5, 0, 1, 0], [5, WAITERS, 0, 0], [5, 0, 0, QUIET_EXITS - 1]] {
+        assert_eq!(run(Op::MonitorExit, SYNC, kept), (kept, 1), "{kept:x?}");
+    }
+    let kept = [5, 0, 0, 0];
+    assert_eq!(run(Op::MonitorExit, SYNC | 1, kept), (kept, 1), "entries that the word counts");
+    let gone = SYNC & !(INFLATED_BIT as u64);
+    for op in [Op::MonitorEnter, Op::MonitorExit] {
+        assert_eq!(run(op, gone, kept), (kept, 1), "inflated no more");
     }
 }
 

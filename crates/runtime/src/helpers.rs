@@ -62,6 +62,7 @@ pub fn function_address(id: HelperId) -> usize {
         TypeObject => type_object,
         MonitorEnter => monitors::enter_helper,
         MonitorExit => monitors::exit_helper,
+        MonitorWake => monitors::wake_helper,
         MonitorTryEnter => monitors::try_enter_helper,
         EnterNative => enter_native,
         LeaveNative => leave_native,

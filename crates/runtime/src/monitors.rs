@@ -10,10 +10,10 @@ use crate::pending;
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
-use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, MonitorNode, WaitOutcome};
+use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, WaitOutcome};
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
-use saki_sync::thin_lock::ThinLockWord;
+use saki_sync::thin_lock::{MAX_HASH, ThinLockWord};
 use saki_thread::{ManagedThread, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -157,6 +157,13 @@ pub unsafe extern "C" fn exit_helper(t: Thread, object: ObjRef) {
     }
 }
 
+/// # Safety
+/// As `enter_helper`; an entry of the table.
+pub unsafe extern "C" fn wake_helper(_: Thread, monitor: *const Monitor) {
+    // SAFETY: entries never move and are not given back.
+    unsafe { &*monitor }.wake_after_exit();
+}
+
 /// `RuntimeHelpers.GetHashCode`: stable for the object's life, kept in the sync word or its monitor.
 pub fn hash_code(object: ObjRef) -> i32 {
     let word = lock_of(object).word;
@@ -167,7 +174,7 @@ pub fn hash_code(object: ObjRef) -> i32 {
     static NEXT: AtomicU32 = AtomicU32::new(0x1234_5677);
     // Relaxed: any distinct number will do.
     let mixed = NEXT.fetch_add(0x9e37_79b9, Ordering::Relaxed).wrapping_mul(0x85eb_ca6b);
-    word.install_hash((mixed ^ (mixed >> 15)) & 0x7fff_ffff) as i32
+    word.install_hash(((mixed ^ (mixed >> 15)) & MAX_HASH).max(1)) as i32
 }
 
 /// Called by the collector with the world stopped: forgets monitors of dead objects, follows moved ones, makes idle ones

@@ -138,6 +138,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         verify: options.verify,
         stress_poll: stress,
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
+        symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         ..CompilerOptions::default()
     };
     if let Some(cache) = &options.code_cache {

@@ -40,6 +40,23 @@ pub fn fence_after_lock() {
     saki_os::errata::fence_after_lock();
 }
 
+/// The light side of an asymmetric barrier (`saki_os::membarrier`); models know the symmetric one only.
+#[inline(always)]
+pub fn light_fence() {
+    #[cfg(not(loom))]
+    saki_os::membarrier::light();
+    #[cfg(loom)]
+    loom::sync::atomic::fence(atomic::Ordering::SeqCst);
+}
+
+/// The heavy side.
+pub fn heavy_fence() {
+    #[cfg(not(loom))]
+    saki_os::membarrier::heavy();
+    #[cfg(loom)]
+    loom::sync::atomic::fence(atomic::Ordering::SeqCst);
+}
+
 /// Locks a mutex, ignoring poison: a panic aborts the machine.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())

@@ -1,24 +1,32 @@
 //! The full monitor: owner, recursion, entry queue, wait queue, timeouts.
 //!
-//! The lock word: bits 0–23 owner's managed id (0 = free), bit 30 WAKING = a thread woken from the entry queue is on its
-//! way, bit 31 WAITERS = the entry queue is not empty, bit 29 RETIRED = the object's word does not name this monitor any more
-//! or is about to.
+//! Two words. `owner`: the owner's managed id, 0 = free, or RETIRED = the object's word does not name this monitor any more
+//! or is about to. `flags`: WAITERS = the entry queue is not empty, or a thread is about to join it; WAKING = a
+//! thread woken from the entry queue is on its way.
 //!
-//! | from | to | who | ordering |
-//! |---|---|---|---|
-//! | free | owned | any thread, CAS (barging allowed); the woken thread also clears WAKING | Acquire, pairs with Release below |
-//! | owned, no WAITERS or WAKING | free, same flags | owner, CAS | Release |
-//! | owned, WAITERS, no WAKING | free + WAKING (± WAITERS) | owner, under `queues` | Release, then wakes the node it popped |
-//! | owned, WAITERS, no WAKING | owned by the popped node | owner, under `queues`, if that node is starving | Release |
-//! | owned | owned + WAITERS, − WAKING if it was the caller's | under `queues` | Relaxed: ordered by the mutex |
-//! | any | − WAITERS | under `queues` only | Relaxed: ordered by the mutex |
-//! | owned, no flags | RETIRED | owner, CAS under `queues`, nobody queued or in flight | Release |
+//! | word | from | to | who | ordering |
+//! |---|---|---|---|---|
+//! | owner | free | owned | any thread, CAS (barging allowed) | Acquire, pairs with Release below |
+//! | owner | owned | free | owner, store, having seen that no exit need wake anybody; then it looks again | Release, light barrier, look |
+//! | owner | owned | free | owner, store under `queues`; WAKING is set if it wakes a node | Release |
+//! | owner | owned | owned by the popped node | owner, store under `queues`, if that node is starving | Release |
+//! | owner | owned | RETIRED | owner, store under `queues`, nobody queued or in flight | Release |
+//! | flags | | + WAITERS, − WAKING if it was the caller's | under `queues`, before it looks at `owner` | heavy barrier between the two |
+//! | flags | | − WAITERS | under `queues` | Relaxed: ordered by the mutex |
+//! | flags | | + WAKING | under `queues`, whoever pops a node to compete | Relaxed: ordered by the mutex |
+//! | flags | | − WAKING | the woken thread, as owner | Relaxed: its own exit sees it |
+//!
+//! So leaving is a plain store: only the owner changes `owner` while it is owned, and threads that want to be woken say so in
+//! `flags`. Either the exit's second look sees WAITERS, or the entrant sees the lock free, by the asymmetric barriers between
+//! store and load on both sides (`os::membarrier`): the exit, which is frequent, pays nothing for its one. An exit that sees
+//! WAITERS without WAKING at the second look is not the owner any more; it wakes the next node if the lock is still free.
 //!
 //! A retired monitor is never owned again: whoever finds it looks at the object's word again. It is used for another object
 //! only after the next collection, when no thread can be about to use its index.
 //!
-//! Invariant: while the word is free and the entry queue is not empty, WAKING is set and the woken thread competes. It
-//! clears WAKING when it gets the lock (then its own exit wakes the next) or when it finds the lock owned and queues again
+//! Invariant: while the lock is free and the entry queue is not empty, WAKING is set and the woken thread competes, or an
+//! exit is before its second look. The woken thread clears WAKING when it gets the lock (then its own exit wakes the next) or
+//! when it finds the lock owned and queues again
 //! (then that owner's exit does), so no wake is lost, and an exit that sees WAKING need not wake anybody: one thread is on
 //! its way at a time. A thread that has lost `MAX_LOSSES` such races is handed the lock, so nobody starves.
 //!
@@ -32,15 +40,14 @@ use crate::backoff::Backoff;
 #[cfg(not(loom))]
 use crate::facade::atomic::AtomicUsize;
 use crate::facade::atomic::{AtomicU32, Ordering};
-use crate::facade::{Mutex, fence_after_lock, lock};
+use crate::facade::{Mutex, fence_after_lock, heavy_fence, light_fence, lock};
 use crate::parker::ManagedParker;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-pub const WAITERS: u32 = 1 << 31;
-pub const WAKING: u32 = 1 << 30;
+pub const WAITERS: u32 = 1;
+pub const WAKING: u32 = 2;
 pub const RETIRED: u32 = 1 << 29;
-pub const OWNER: u32 = RETIRED - 1;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
@@ -114,7 +121,7 @@ pub enum BlockEnd {
 
 /// The calling managed thread, able to block.
 pub trait Blocker {
-    /// Owner written into locks, 1..=2^24-1.
+    /// Owner written into locks, 1..=2^23-1.
     fn managed_id(&self) -> u32;
     fn node(&self) -> &'static MonitorNode;
     /// Parks on `node().parker`, in a safe region.
@@ -161,14 +168,17 @@ struct Queues {
     in_flight: u32,
 }
 
-/// See the module header.
+/// See the module header. In this order, what threads that need not wait use lies on one cache line, and the lock of the
+/// queues on another.
+#[repr(C)]
 pub struct Monitor {
-    word: AtomicU32,
-    /// Entries beyond the first; only the owner touches it.
+    queues: Mutex<Queues>,
+    owner: AtomicU32,
+    flags: AtomicU32,
+    /// Entries beyond the first, but for those that the object's word counts; only the owner touches it.
     recursion: AtomicU32,
     /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
-    queues: Mutex<Queues>,
 }
 
 impl Default for Monitor {
@@ -178,13 +188,15 @@ impl Default for Monitor {
 }
 
 /// What compiled code has to know to take and leave an inflated lock that nobody competes for (`jit::lower::monitors`): the
-/// first two rows of the table above, by compare-and-swaps that are sequentially consistent there.
+/// first two rows of the table above, with a compare-and-swap that is sequentially consistent there.
 #[cfg(not(loom))]
 pub mod layout {
-    pub const WORD_OFFSET: usize = std::mem::offset_of!(super::Monitor, word);
+    pub const OWNER_OFFSET: usize = std::mem::offset_of!(super::Monitor, owner);
+    pub const FLAGS_OFFSET: usize = std::mem::offset_of!(super::Monitor, flags);
     pub const RECURSION_OFFSET: usize = std::mem::offset_of!(super::Monitor, recursion);
     pub const QUIET_OFFSET: usize = std::mem::offset_of!(super::Monitor, quiet);
-    pub use super::{OWNER, QUIET_EXITS, RETIRED, WAITERS, WAKING};
+    pub use super::{QUIET_EXITS, RETIRED, WAITERS, WAKING};
+    const _: () = assert!(OWNER_OFFSET / 64 == QUIET_OFFSET / 64 && OWNER_OFFSET >= 64);
 }
 
 struct Deadline(Option<Instant>);
@@ -202,31 +214,32 @@ impl Deadline {
 impl Monitor {
     pub fn new() -> Monitor {
         Monitor {
-            word: AtomicU32::new(0),
+            queues: Mutex::new(Queues::default()),
+            owner: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
             recursion: AtomicU32::new(0),
             quiet: AtomicU32::new(0),
-            queues: Mutex::new(Queues::default()),
         }
     }
 
-    /// Sets owner and recursion of a monitor that no other thread can see yet.
-    pub fn prepare(&self, owner: u32, recursion: u32) {
+    /// Sets the owner of a monitor that no other thread can see yet.
+    pub fn prepare(&self, owner: u32) {
         // Relaxed: the CAS that publishes the monitor's index releases.
-        self.word.store(owner, Ordering::Relaxed);
-        self.recursion.store(recursion, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        self.recursion.store(0, Ordering::Relaxed);
         self.quiet.store(0, Ordering::Relaxed);
     }
 
     /// See the module header. Stable.
     #[inline]
     pub fn is_retired(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & RETIRED != 0
+        self.owner.load(Ordering::Relaxed) == RETIRED
     }
 
     /// The owner's managed id, 0 = free. A hint, unless it is the caller's own id.
     #[inline]
     pub fn owner(&self) -> u32 {
-        self.word.load(Ordering::Relaxed) & OWNER
+        self.owner.load(Ordering::Relaxed) & !RETIRED
     }
 
     /// Entries beyond the first, meaningful for the owner.
@@ -250,11 +263,17 @@ impl Monitor {
     #[inline]
     fn try_acquire(&self, id: u32) -> bool {
         // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
-        let seen = self.word.load(Ordering::Relaxed);
-        let is_taken = seen & (OWNER | RETIRED) == 0
-            && self.word.compare_exchange(seen, seen | id, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let is_taken = self.owner.load(Ordering::Relaxed) == 0
+            && self.owner.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed).is_ok();
         fence_after_lock();
         is_taken
+    }
+
+    /// Whether an exit has to wake somebody.
+    #[inline]
+    fn has_lone_waiters(&self) -> bool {
+        // Relaxed: under the mutex, or ordered by barriers (see the module header).
+        self.flags.load(Ordering::Relaxed) & (WAITERS | WAKING) == WAITERS
     }
 
     /// Enters without waiting.
@@ -324,7 +343,7 @@ impl Monitor {
         'queue: loop {
             {
                 let mut queues = lock(&self.queues);
-                if self.acquire_or_flag(id, woken)? {
+                if self.acquire_or_flag(&queues, id, woken)? {
                     return Ok(EnterEnd::Entered);
                 }
                 losses += u32::from(woken);
@@ -370,31 +389,37 @@ impl Monitor {
 
     /// As `try_acquire`, clearing WAKING.
     fn try_acquire_woken(&self, id: u32) -> bool {
-        // Relaxed load: a hint. Acquire pairs with the Release of `exit`.
-        let seen = self.word.load(Ordering::Relaxed);
-        let is_taken = seen & OWNER == 0
-            && self.word.compare_exchange(seen, seen & !WAKING | id, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        fence_after_lock();
+        let is_taken = self.try_acquire(id);
+        if is_taken {
+            // Relaxed: the owner's exit is the next that looks at it.
+            self.flags.fetch_and(!WAKING, Ordering::Relaxed);
+        }
         is_taken
     }
 
-    /// Under `queues`: acquires the free lock, or sets WAITERS on the owned one and returns `false`. Clears WAKING in
+    /// Under `queues`: acquires the free lock, or leaves WAITERS set and returns `false`. Clears WAKING in
     /// both cases if the caller is the woken thread.
-    fn acquire_or_flag(&self, id: u32, woken: bool) -> Result<bool, Retired> {
-        let keep = if woken { !WAKING } else { !0 };
-        loop {
-            let seen = self.word.load(Ordering::Relaxed);
-            if seen & RETIRED != 0 {
-                return Err(Retired);
-            }
-            let is_free = seen & OWNER == 0;
-            let new = seen & keep | if is_free { id } else { WAITERS };
-            // Acquire for the lock, as in `try_acquire`; the flags are ordered by the mutex.
-            if self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                fence_after_lock();
-                return Ok(is_free);
-            }
+    fn acquire_or_flag(&self, queues: &Queues, id: u32, woken: bool) -> Result<bool, Retired> {
+        if self.is_retired() {
+            return Err(Retired);
         }
+        // Relaxed: ordered by the mutex and by the barrier.
+        let before = self.flags.fetch_or(WAITERS, Ordering::Relaxed);
+        if woken {
+            self.flags.fetch_and(!WAKING, Ordering::Relaxed);
+        }
+        // Who joins others need not look: the invariant holds already, and goes on to hold.
+        if before & WAITERS != 0 && !woken {
+            return Ok(false);
+        }
+        heavy_fence();
+        if !self.try_acquire(id) {
+            return Ok(false);
+        }
+        if queues.entry.is_empty() {
+            self.flags.fetch_and(!WAITERS, Ordering::Relaxed);
+        }
+        Ok(true)
     }
 
     fn remove_entry(&self, queues: &mut Queues, node: &'static MonitorNode) {
@@ -402,7 +427,7 @@ impl Monitor {
         node.phase.store(IDLE, Ordering::Relaxed);
         if queues.entry.is_empty() {
             // Relaxed: ordered by the mutex.
-            self.word.fetch_and(!WAITERS, Ordering::Relaxed);
+            self.flags.fetch_and(!WAITERS, Ordering::Relaxed);
         }
     }
 
@@ -426,32 +451,61 @@ impl Monitor {
         let quiet = self.quiet.load(Ordering::Relaxed).saturating_add(1);
         self.quiet.store(quiet, Ordering::Relaxed);
         if quiet >= QUIET_EXITS && may_retire {
-            if self.retire(id) {
+            if self.retire() {
                 return Ok(ExitEnd::Retired);
             }
             // Somebody waits for a pulse: not again at once.
             self.quiet.store(0, Ordering::Relaxed);
         }
-        loop {
-            let seen = self.word.load(Ordering::Relaxed);
-            if seen & (WAITERS | WAKING) == WAITERS {
-                self.exit_to_waiter();
-                return Ok(ExitEnd::Done);
-            }
-            // Release publishes the critical section. Fails when an entrant sets or clears a flag.
-            if self.word.compare_exchange(seen, seen & !OWNER, Ordering::Release, Ordering::Relaxed).is_ok() {
-                return Ok(ExitEnd::Done);
-            }
+        if self.has_lone_waiters() {
+            self.exit_to_waiter();
+            return Ok(ExitEnd::Done);
         }
+        // Release publishes the critical section.
+        self.owner.store(0, Ordering::Release);
+        light_fence();
+        if self.has_lone_waiters() {
+            self.wake_after_exit();
+        }
+        Ok(ExitEnd::Done)
+    }
+
+    /// After an exit whose second look at the flags saw waiters: wakes one, unless the lock has an owner again, whose exit will.
+    #[cold]
+    pub fn wake_after_exit(&self) {
+        let next = {
+            let mut queues = lock(&self.queues);
+            if self.has_lone_waiters() && self.owner.load(Ordering::Relaxed) == 0 {
+                self.pop_to_compete(&mut queues)
+            } else {
+                None
+            }
+        };
+        if let Some(node) = next {
+            node.parker.unpark();
+        }
+    }
+
+    /// Under `queues`: takes the next node out, which is to be woken and will compete.
+    fn pop_to_compete(&self, queues: &mut Queues) -> Option<&'static MonitorNode> {
+        let node = queues.entry.pop_front()?;
+        // Relaxed: ordered by the mutex.
+        self.flags.store(if queues.entry.is_empty() { WAKING } else { WAKING | WAITERS }, Ordering::Relaxed);
+        // Release pairs with the Acquire load in the waiter's loop.
+        node.phase.store(WOKEN, Ordering::Release);
+        Some(node)
     }
 
     /// As owner: retires the monitor if nobody else has to do with it.
     #[cold]
-    fn retire(&self, id: u32) -> bool {
+    fn retire(&self) -> bool {
         let queues = lock(&self.queues);
         let is_lone = queues.entry.is_empty() && queues.waiting.is_empty() && queues.in_flight == 0;
-        // Release: not needed for the critical section, which the object's word publishes; harmless and uniform.
-        is_lone && self.word.compare_exchange(id, RETIRED, Ordering::Release, Ordering::Relaxed).is_ok()
+        if is_lone {
+            // Release: not needed for the critical section, which the object's word publishes; harmless and uniform.
+            self.owner.store(RETIRED, Ordering::Release);
+        }
+        is_lone
     }
 
     #[cold]
@@ -465,24 +519,26 @@ impl Monitor {
     /// Under `queues`, as owner: frees the lock and pops the next entrant, which the caller unparks without the mutex;
     /// nobody if one is on its way. A starving entrant gets the lock.
     fn release(&self, queues: &mut Queues) -> Option<&'static MonitorNode> {
-        // Stores are enough: only the owner changes the owner bits of an owned word, and the flags of an owned word change
-        // under the mutex. Release publishes the critical section.
-        let seen = self.word.load(Ordering::Relaxed);
-        if seen & WAKING != 0 {
-            self.word.store(seen & !OWNER, Ordering::Release);
+        // A store frees it: only the owner changes the word of an owned lock, and who wants to be woken says so under the
+        // mutex. Release publishes the critical section.
+        if self.flags.load(Ordering::Relaxed) & WAKING != 0 {
+            self.owner.store(0, Ordering::Release);
             return None;
         }
-        let next = queues.entry.pop_front();
-        let rest = if queues.entry.is_empty() { 0 } else { WAITERS };
-        let Some(node) = next else {
-            self.word.store(rest, Ordering::Release);
-            return None;
-        };
-        let heir = node.starving.load(Ordering::Relaxed);
-        self.word.store(if heir != 0 { heir | rest } else { WAKING | rest }, Ordering::Release);
-        // Release pairs with the Acquire load in the waiter's loop; it publishes the critical section to an heir.
-        node.phase.store(if heir != 0 { OWNING } else { WOKEN }, Ordering::Release);
-        next
+        let heir = queues.entry.front().map_or(0, |node| node.starving.load(Ordering::Relaxed));
+        if heir == 0 {
+            let next = self.pop_to_compete(queues);
+            self.owner.store(0, Ordering::Release);
+            return next;
+        }
+        let node = queues.entry.pop_front()?;
+        if queues.entry.is_empty() {
+            self.flags.fetch_and(!WAITERS, Ordering::Relaxed);
+        }
+        self.owner.store(heir, Ordering::Release);
+        // Release pairs with the Acquire load in the waiter's loop; it publishes the critical section to the heir.
+        node.phase.store(OWNING, Ordering::Release);
+        Some(node)
     }
 
     /// Gives the monitor up, waits for a pulse, takes it back with the same recursion.
@@ -562,7 +618,7 @@ impl Monitor {
             if let Some(node) = queues.waiting.pop_front() {
                 node.phase.store(PULSED, Ordering::Relaxed);
                 queues.entry.push_back(node);
-                self.word.fetch_or(WAITERS, Ordering::Relaxed);
+                self.flags.fetch_or(WAITERS, Ordering::Relaxed);
             }
         }
         Ok(())

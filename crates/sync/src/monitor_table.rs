@@ -14,7 +14,7 @@ use crate::facade::{Mutex, lock};
 use crate::monitor::Monitor;
 use crate::thin_lock::MAX_OWNER;
 
-/// Entries that there is room for: as many as a sync word can name, 2 GiB of address space. Less where that is not to be had.
+/// Entries that there is room for: as many as a sync word can name, 1 GiB of address space. Less where that is not to be had.
 #[cfg(not(loom))]
 const MAX_ENTRIES: usize = MAX_OWNER as usize + 1;
 /// The least that will do.
@@ -140,7 +140,7 @@ impl MonitorTable {
         unsafe { &*entries.add(index as usize) }
     }
 
-    /// Takes a free entry for an object. `bug!` when all of about 2^24 are in use.
+    /// Takes a free entry for an object. `bug!` when all of about 2^23 are in use.
     pub fn allocate(&self, object: usize) -> u32 {
         let mut free = lock(&self.free);
         let index = match free.indices.pop() {
@@ -184,7 +184,7 @@ impl MonitorTable {
     /// Gives an entry back. Its monitor is idle, and no sync word names it any more.
     pub fn free(&self, index: u32) {
         let entry = self.get(index);
-        entry.monitor.prepare(0, 0);
+        entry.monitor.prepare(0);
         entry.object.store(0, Ordering::Release);
         lock(&self.free).indices.push(index);
     }

@@ -72,7 +72,7 @@ impl<'a> ObjectLock<'a> {
     fn inflate(self, seen: Snapshot) -> Option<&'a Monitor> {
         let index = self.table.allocate(self.object);
         let monitor = &self.table.get(index).monitor;
-        monitor.prepare(seen.thin_owner(), seen.recursion());
+        monitor.prepare(seen.thin_owner());
         if self.word.inflate(seen, index) {
             return Some(monitor);
         }
@@ -88,6 +88,10 @@ impl<'a> ObjectLock<'a> {
             Unlock::NotOwner => Err(NotOwner),
             Unlock::Inflated(index) => {
                 let monitor = &self.table.get(index).monitor;
+                // First the entries that the monitor counts, then those from before there was one.
+                if monitor.owner() == id && monitor.recursion() == 0 && self.word.leave_entry() {
+                    return Ok(());
+                }
                 if monitor.exit_or_retire(id, self.table.may_retire())? == ExitEnd::Retired {
                     self.table.note_retired();
                     self.word.deflate(index);
@@ -115,7 +119,15 @@ impl<'a> ObjectLock<'a> {
 
     /// `Monitor.Wait`. Errors: the caller does not own it.
     pub fn wait(self, blocker: &impl Blocker, timeout: Option<Duration>) -> Result<WaitOutcome, NotOwner> {
-        self.owned_monitor(blocker.managed_id())?.wait(blocker, timeout)
+        let id = blocker.managed_id();
+        let monitor = self.owned_monitor(id)?;
+        if monitor.owner() != id {
+            return Err(NotOwner);
+        }
+        let entries = self.word.take_entries();
+        let outcome = monitor.wait(blocker, timeout);
+        self.word.add_entries(entries);
+        outcome
     }
 
     /// `Monitor.Pulse`. Errors: the caller does not own it.

@@ -1,23 +1,31 @@
 //! The sync word of an object: thin lock and hash code side by side, or the index of a monitor.
 //!
 //! ```text
-//! 63            32 31            8 7         2 1        0
-//! [  hash code   ][ owner / index ][ recursion ][ hashed ][ inflated ]
+//! 63        62       32 31        30            8 7         0
+//! [inflated ][ hash code ][inflated ][ owner / index ][ recursion ]
 //! ```
 //!
 //! | state | inflated | owner / index | recursion | who may leave it, and how |
 //! |---|---|---|---|---|
 //! | free | 0 | 0 | 0 | any thread: CAS Acquire to thin |
-//! | thin | 0 | owner's managed id | extra entries | owner: CAS Relaxed (recursion), CAS Release to free |
-//! | inflated | 1 | monitor index | 0 | owner, who has retired the monitor: CAS Release to free |
-//! | inflated | 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
+//! | thin | 0 | owner's managed id | extra entries | owner: add or subtract Relaxed (recursion), CAS Release to free |
+//! | inflated | 1, 1 | monitor index | extra entries | owner: as above (recursion) |
+//! | inflated | 1, 1 | monitor index | 0 | owner, who has retired the monitor: CAS Release to free |
+//! | inflated | 1, 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
 //!
-//! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes, which are
-//! sequentially consistent there. The collector deflates at every collection (`runtime::monitors::update_weak`): an index
+//! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes on the lower half,
+//! which are sequentially consistent there. It looks at no more than the upper half before: a load of what the last
+//! locked instruction wrote costs as much as a third of that. So the lock's words are the plain numbers 0 and
+//! `id << OWNER_SHIFT`, and "inflated" stands in both halves, changed together: above to be seen without that load, so that the line of an inflated
+//! lock's object is not fetched for writing in vain; below to be believed.
+//!
+//! The recursion belongs to the owner in both states, and counts the entries made while the lock was thin. Whoever else changes
+//! the word does so by a CAS of the whole, which fails if the recursion has changed. So the owner need not care whether
+//! the lock has been inflated meanwhile, and compiled code stores the byte alone. Without an owner it is 0. The collector deflates at every collection (`runtime::monitors::update_weak`): an index
 //! read before cannot be in use then, because no safepoint lies between reading it and being counted by the monitor.
 //!
-//! Any thread may set the hash once (`hashed` = 1, CAS) in every state, and may inflate a free or thin word by CAS: the
-//! word carries owner and recursion, so the new monitor starts with exactly what the CAS confirms, and the owner finds
+//! Any thread may set the hash once (CAS from 0) in every state, and may inflate a free or thin word by CAS: the
+//! word carries the owner, so the new monitor starts with exactly what the CAS confirms, and the owner finds
 //! the monitor when its own CAS fails. The Release of the inflating CAS pairs with the Acquire load of the readers: who
 //! sees the index sees the prepared monitor. Hash and lock coexist, so hashing never inflates.
 //!
@@ -27,19 +35,22 @@
 use crate::facade::atomic::{AtomicUsize, Ordering};
 use crate::facade::fence_after_lock;
 
-pub const INFLATED_BIT: usize = 1;
-pub const HASHED_BIT: usize = 2;
-pub const RECURSION_SHIFT: u32 = 2;
-/// What one more entry adds to the word.
-pub const RECURSION_UNIT: usize = 1 << RECURSION_SHIFT;
-pub const MAX_RECURSION: u32 = 63;
+/// "Inflated" in the lower half, with which it is exchanged.
+pub const INFLATED_BIT: usize = 1 << 31;
+/// "Inflated" in the upper half.
+pub const INFLATED_HINT_BIT: usize = 1 << 63;
+const INFLATED: usize = INFLATED_BIT | INFLATED_HINT_BIT;
+/// Extra entries; the lowest byte.
+pub const RECURSION_MASK: usize = 0xff;
+pub const MAX_RECURSION: u32 = 255;
 pub const OWNER_SHIFT: u32 = 8;
-/// Managed ids and monitor indices fit into 24 bits.
-pub const MAX_OWNER: u32 = (1 << 24) - 1;
+/// Managed ids and monitor indices fit into 23 bits.
+pub const MAX_OWNER: u32 = (1 << 23) - 1;
 pub const OWNER_MASK: usize = (MAX_OWNER as usize) << OWNER_SHIFT;
-pub const HASH_SHIFT: u32 = 32;
-/// A word that has none of these bits is free: compiled code locks it by one CAS to `word | id << OWNER_SHIFT`.
-pub const NOT_FREE_MASK: usize = 0xffff_ffff & !HASHED_BIT;
+const HASH_SHIFT: u32 = 32;
+/// Hash codes fit into 31 bits; 0 is none.
+pub const MAX_HASH: u32 = (1 << 31) - 1;
+const HASH_MASK: usize = (MAX_HASH as usize) << HASH_SHIFT;
 
 /// The sync word; same layout as the `sync` field of an object header.
 #[repr(transparent)]
@@ -85,11 +96,12 @@ impl Snapshot {
     /// Entries beyond the first.
     #[inline]
     pub fn recursion(self) -> u32 {
-        (self.0 >> RECURSION_SHIFT) as u32 & MAX_RECURSION
+        (self.0 & RECURSION_MASK) as u32
     }
 
     pub fn hash(self) -> Option<u32> {
-        (self.0 & HASHED_BIT != 0).then_some((self.0 >> HASH_SHIFT) as u32)
+        let hash = (self.0 & HASH_MASK) >> HASH_SHIFT;
+        (hash != 0).then_some(hash as u32)
     }
 
     #[inline]
@@ -142,8 +154,8 @@ impl ThinLockWord {
                 return TryLock::Contended(seen);
             } else if seen.recursion() == MAX_RECURSION {
                 return TryLock::RecursionFull(seen);
-            } else if self.replace(seen, seen.0 + RECURSION_UNIT, Ordering::Relaxed) {
-                // Relaxed: the owner already acquired.
+            } else {
+                self.add_entries(1);
                 return TryLock::Acquired;
             }
         }
@@ -160,23 +172,45 @@ impl ThinLockWord {
             if seen.thin_owner() != id {
                 return Unlock::NotOwner;
             }
-            if seen.recursion() > 0 {
-                // Relaxed: publishes nothing, the lock stays held.
-                if self.replace(seen, seen.0 - RECURSION_UNIT, Ordering::Relaxed) {
-                    return Unlock::StillOwned;
-                }
-            } else if self.replace(seen, seen.0 & !OWNER_MASK, Ordering::Release) {
+            if self.leave_entry() {
+                return Unlock::StillOwned;
+            }
+            if self.replace(seen, seen.0 & !OWNER_MASK, Ordering::Release) {
                 // Release publishes the critical section to the next owner.
                 return Unlock::Released;
             }
         }
     }
 
+    /// As owner, thin or inflated: adds entries to those that the word counts. There is room.
+    #[inline]
+    pub fn add_entries(&self, count: u32) {
+        // Relaxed, here and below: publishes nothing, the lock stays held. Not a CAS of what was seen, see the module header.
+        let before = Snapshot(self.0.fetch_add(count as usize, Ordering::Relaxed));
+        debug_assert!(before.recursion() + count <= MAX_RECURSION);
+    }
+
+    /// As owner, thin or inflated: takes away one of the entries that the word counts; `false` if there is none.
+    #[inline]
+    pub fn leave_entry(&self) -> bool {
+        // Only the owner changes the recursion.
+        let has_more = Snapshot(self.0.load(Ordering::Relaxed)).recursion() > 0;
+        if has_more {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+        has_more
+    }
+
+    /// As owner, thin or inflated: takes away the entries that the word counts.
+    pub fn take_entries(&self) -> u32 {
+        Snapshot(self.0.fetch_and(!RECURSION_MASK, Ordering::Relaxed)).recursion()
+    }
+
     /// Puts a monitor in place of the lock state seen; `false` when the word has changed since.
     pub fn inflate(&self, seen: Snapshot, index: u32) -> bool {
         debug_assert!(seen.inflated_index().is_none() && index <= MAX_OWNER);
-        let kept = seen.0 & (!0 << HASH_SHIFT | HASHED_BIT);
-        let new = kept | INFLATED_BIT | (index as usize) << OWNER_SHIFT;
+        let kept = seen.0 & (HASH_MASK | RECURSION_MASK);
+        let new = kept | INFLATED | (index as usize) << OWNER_SHIFT;
         // AcqRel: Release publishes the monitor; Acquire pairs with the unlock of a free word's last owner.
         self.replace(seen, new, Ordering::AcqRel)
     }
@@ -189,8 +223,9 @@ impl ThinLockWord {
             if seen.inflated_index() != Some(index) {
                 return false;
             }
+            debug_assert_eq!(seen.recursion(), 0);
             // Release publishes the critical section of the owner that retired the monitor.
-            if self.replace(seen, seen.0 & (!0 << HASH_SHIFT | HASHED_BIT), Ordering::Release) {
+            if self.replace(seen, seen.0 & HASH_MASK, Ordering::Release) {
                 return true;
             }
         }
@@ -202,15 +237,16 @@ impl ThinLockWord {
         self.snapshot().hash()
     }
 
-    /// Installs a hash code unless there is one; returns the one in force.
+    /// Installs a hash code, 1..=`MAX_HASH`, unless there is one; returns the one in force.
     pub fn install_hash(&self, hash: u32) -> u32 {
+        debug_assert!(hash != 0 && hash <= MAX_HASH);
         loop {
             let seen = self.snapshot();
             if let Some(installed) = seen.hash() {
                 return installed;
             }
             // Relaxed: the hash is in the word itself; nothing else is published.
-            if self.replace(seen, seen.0 | HASHED_BIT | (hash as usize) << HASH_SHIFT, Ordering::Relaxed) {
+            if self.replace(seen, seen.0 | (hash as usize) << HASH_SHIFT, Ordering::Relaxed) {
                 return hash;
             }
         }
@@ -232,18 +268,22 @@ mod tests {
     fn lock_states_and_hash_coexist() {
         let word = ThinLockWord::new();
         assert_eq!(word.try_lock(5), TryLock::Acquired);
-        assert_eq!(word.install_hash(0xdead_beef), 0xdead_beef);
-        assert_eq!(word.install_hash(1), 0xdead_beef);
+        assert_eq!(word.install_hash(0x5ead_beef), 0x5ead_beef);
+        assert_eq!(word.install_hash(1), 0x5ead_beef);
         assert_eq!(word.try_lock(5), TryLock::Acquired);
         assert!(matches!(word.try_lock(6), TryLock::Contended(s) if s.thin_owner() == 5 && s.recursion() == 1));
         assert_eq!(word.unlock(6), Unlock::NotOwner);
         assert_eq!(word.unlock(5), Unlock::StillOwned);
+        word.add_entries(2);
         let seen = word.snapshot();
         while !word.inflate(seen, 77) {}
         assert_eq!(word.unlock(5), Unlock::Inflated(77));
-        assert_eq!(word.hash(), Some(0xdead_beef));
-        assert!(word.deflate(77) && word.snapshot().0 & NOT_FREE_MASK == 0);
-        assert_eq!(word.hash(), Some(0xdead_beef));
+        // The entries made while it was thin stay with the word.
+        assert!(word.leave_entry());
+        assert_eq!((word.take_entries(), word.leave_entry()), (1, false));
+        assert_eq!(word.hash(), Some(0x5ead_beef));
+        assert!(word.deflate(77) && word.snapshot().0 & !HASH_MASK == 0);
+        assert_eq!(word.hash(), Some(0x5ead_beef));
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl ManagedThread {
         unsafe { &(*self.abi.get()).poll }
     }
 
-    /// 1..=2^24-1; the owner in locks.
+    /// 1..=2^23-1; the owner in locks.
     #[inline(always)]
     pub fn managed_id(&self) -> u32 {
         // SAFETY: changes only while nobody refers to the structure.

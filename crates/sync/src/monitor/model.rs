@@ -2,7 +2,7 @@
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | entrants | the CAS of `try_acquire` Relaxed; the CAS of `exit` Relaxed; `acquire_or_flag` without WAITERS or keeping WAKING |
+//! | entrants | the CAS of `try_acquire` Relaxed; the store of `exit` Relaxed; no barrier behind it, no second look; `acquire_or_flag` without WAITERS, without the barrier, keeping WAKING, or without a look when woken |
 //! | hand-over | `release` tells the heir before the word names it |
 //! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release` |
 //! | timeout against pulse | `wait_for_pulse` takes a PULSED node for timed out; a timed-out node stays in its queue |
@@ -31,7 +31,7 @@ fn run(me: &ModelThread, (monitor, section, _): &Shared) {
 /// Nobody is in it or queued, and no flag has stayed behind.
 fn assert_unused(monitor: &Monitor) {
     assert!(monitor.is_idle());
-    assert_eq!(monitor.word.load(Ordering::Relaxed), 0);
+    assert_eq!((monitor.owner(), monitor.flags.load(Ordering::Relaxed)), (0, 0));
 }
 
 #[test]
