@@ -84,7 +84,7 @@ fn model_inflation_keeps_the_owners_entries() {
 #[test]
 fn model_a_wait_gives_all_entries_up() {
     // The other thread enters while the first waits or before it does: one preemption; another where the wait ends.
-    explore(Some(3), || {
+    explore(Some(2), || {
         let shared = shared();
         let other = shared.clone();
         let thread = thread::spawn(move || {
