@@ -5,6 +5,11 @@
 //! first two is thrown from here. The slot's load has no ordering of its own:
 //! what it leads to is reached through the address it gives, which x86-64 orders; elsewhere it is an atomic load. Left out:
 //! allocating and freeing in line.
+//!
+//! What it costs: 1.1 ns in a loop that does nothing else (3.5 cycles, 17 instructions, of which the class library's test for 0
+//! and the loop with its poll are seven). A runtime whose handle is the slot's address and which
+//! checks nothing needs one load: 0.3 ns. Here two shifts make the slot's number and the generation, two exclusive ors and
+//! a test compare generation and tags at once; a stale handle is an exception for them, not another object.
 
 use super::calls::Callee;
 use super::{Lowered, Lowering, MemoryKind};
