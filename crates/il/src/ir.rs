@@ -530,7 +530,7 @@ pub struct Local {
 }
 
 /// One method (or filter) ready for code generation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Function {
     /// The method this is the code of; None in tests.
     pub method: Option<&'static Method>,

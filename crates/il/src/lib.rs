@@ -8,4 +8,7 @@
 pub mod import;
 pub mod ir;
 pub mod opt;
+mod spare;
 pub mod synth;
+
+pub use spare::recycle;

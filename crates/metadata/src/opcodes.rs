@@ -395,6 +395,24 @@ pub fn decode_at(code: &[u8], offset: u32) -> Decoder<'_> {
     Decoder { code, cursor: ByteCursor::at(code, offset as usize) }
 }
 
+/// By the last byte of the opcode.
+type OpcodeTable = [Option<(Opcode, OperandKind)>; 256];
+
+const fn opcode_table(prefix: u16) -> OpcodeTable {
+    let mut table = [None; 256];
+    let mut last = 0;
+    while last < 256 {
+        if let Some(opcode) = Opcode::from_code(prefix | last) {
+            table[last as usize] = Some((opcode, opcode.operand_kind()));
+        }
+        last += 1;
+    }
+    table
+}
+
+static ONE_BYTE: OpcodeTable = opcode_table(0);
+static TWO_BYTES: OpcodeTable = opcode_table(0xfe00);
+
 impl<'a> Decoder<'a> {
     /// Code offset of the next instruction.
     pub fn offset(&self) -> u32 {
@@ -413,14 +431,14 @@ impl<'a> Decoder<'a> {
         let start = self.cursor.pos();
         let short = || BadImage::in_blob(start, "instruction is cut short");
         let first = self.cursor.u8().ok_or_else(short)?;
-        let code = match first {
-            0xfe => 0xfe00 | u16::from(self.cursor.u8().ok_or_else(short)?),
-            _ => u16::from(first),
+        let (prefix, last, table) = match first {
+            0xfe => (0xfe00, self.cursor.u8().ok_or_else(short)?, &TWO_BYTES),
+            _ => (0, first, &ONE_BYTE),
         };
-        let opcode =
-            Opcode::from_code(code).ok_or_else(|| BadImage::in_blob(start, format!("{code:#x} is no opcode")))?;
+        let (opcode, kind) = table[usize::from(last)]
+            .ok_or_else(|| BadImage::in_blob(start, format!("{:#x} is no opcode", prefix | u16::from(last))))?;
         let cursor = &mut self.cursor;
-        let operand = match opcode.operand_kind() {
+        let operand = match kind {
             OperandKind::None => Operand::None,
             OperandKind::ShortVar => Operand::Var(u16::from(cursor.u8().ok_or_else(short)?)),
             OperandKind::Var => Operand::Var(cursor.u16().ok_or_else(short)?),

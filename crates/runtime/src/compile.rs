@@ -218,14 +218,18 @@ fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>
     let Some(slot) = code_cache::slot(Identity::Method(method)) else {
         let function = import(method, &env).to_managed(t)?;
         let compiled = generate(t, method, &function)?;
-        return Ok(place(t, method, compiled, kind_of(method, &function))?.start);
+        let kind = kind_of(method, &function);
+        saki_il::recycle(function);
+        return Ok(place(t, method, compiled, kind)?.start);
     };
     let (function, mut touched) = touched::record(|| import(method, &env));
     let function = function.to_managed(t)?;
     let kind = kind_of(method, &function);
     let (compiled, more) = touched::record(|| generate(t, method, &function));
     let compiled = compiled?;
-    if function.deferred_errors.is_empty() {
+    let may_be_kept = function.deferred_errors.is_empty();
+    saki_il::recycle(function);
+    if may_be_kept {
         touched.extend(more);
         touched.push(Touched::Method(method));
         slot.keep(&compiled, kind, touched, &env.initialised.take());
@@ -243,7 +247,7 @@ fn kind_of(method: &Method, function: &Function) -> CodeKind {
     }
 }
 
-fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
+fn import(method: &'static Method, env: &Env) -> LoadResult<Box<Function>> {
     let started = Stopwatch::start();
     if method.is_open() {
         let message = format!(
@@ -255,10 +259,10 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Function> {
     let function = match method.body()? {
         Some(_) => saki_il::import::import(method, &ImportOptions::default(), env)?,
         None if method.is_internal_call() && internal_calls::find(method).is_none() => {
-            saki_il::synth::internal_call::missing_internal_call(method)?
+            Box::new(saki_il::synth::internal_call::missing_internal_call(method)?)
         }
         None => match saki_il::synth::synthesise(method)? {
-            Some(function) => function,
+            Some(function) => Box::new(function),
             None if method.is_abstract() => {
                 let message = format!("abstract method {} was called", method.full_name());
                 return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));

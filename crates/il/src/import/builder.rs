@@ -29,7 +29,7 @@ fn abi_ir_type(ty: AbiType) -> IrType {
 }
 
 pub(super) struct FnBuilder {
-    pub f: Function,
+    pub f: Box<Function>,
     /// Where instructions go; None after a terminator.
     pub current: Option<BlockId>,
     /// Offset in the outermost method.
@@ -38,21 +38,11 @@ pub(super) struct FnBuilder {
 
 impl FnBuilder {
     pub fn new(method: Option<&'static Method>, name: Cow<'static, str>, sig: CallSig, is_filter: bool) -> FnBuilder {
-        let f = Function {
-            method,
-            name,
-            sig,
-            locals: Vec::new(),
-            insts: Vec::new(),
-            blocks: Vec::new(),
-            regions: Vec::new(),
-            clauses: Vec::new(),
-            filters: Vec::new(),
-            is_filter,
-            is_stub: false,
-            deferred_errors: Vec::new(),
-            inline_sites: Vec::new(),
-        };
+        let mut f = crate::spare::take();
+        f.method = method;
+        f.name = name;
+        f.sig = sig;
+        f.is_filter = is_filter;
         FnBuilder { f, current: None, il_offset: 0 }
     }
 

@@ -23,7 +23,7 @@ impl Importer<'_> {
         let filter = FnBuilder::new(Some(self.method), name.into(), sig, true);
         let parent = std::mem::replace(&mut self.b, filter);
         self.parent = Some(Box::new(parent));
-        let mut scope = Box::new(Scope::new(self.method, self.s.sig, self.s.body.clone())?);
+        let mut scope = Scope::new(self.method, self.s.sig, self.s.body.clone())?;
         scope.ret = Return::Never;
         scope.args = self.s.args.iter().map(as_parent).collect::<LoadResult<_>>()?;
         scope.locals = self.s.locals.iter().map(as_parent).collect::<LoadResult<_>>()?;
@@ -51,7 +51,7 @@ impl Importer<'_> {
         let parent = self.parent.take().expect("set above");
         let filter = std::mem::replace(&mut self.b, *parent);
         result?;
-        self.b.f.filters.push(filter.f);
+        self.b.f.filters.push(*filter.f);
         Ok(())
     }
 

@@ -93,7 +93,7 @@ impl Importer<'_> {
         if sig.is_vararg {
             return None;
         }
-        let scope = Box::new(Scope::new(method, sig, body).ok()?);
+        let scope = Scope::new(method, sig, body).ok()?;
         let scan = &scope.scan;
         if scan.is_peculiar
             || scan.has_back_edge

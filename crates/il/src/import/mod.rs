@@ -44,7 +44,7 @@ pub(crate) use kinds::mem_type as memory_type;
 use builder::FnBuilder;
 use kinds::{call_sig, this_type};
 use rustc_hash::{FxHashMap, FxHashSet};
-use saki_types::{LoadError, LoadErrorKind, Method, Ty};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
 use scope::Scope;
 
 /// What to do besides translating.
@@ -131,7 +131,7 @@ struct Importer<'e> {
 /// # Errors
 /// `InvalidProgram` for a body without meaning; what loading the signature, the locals' types or a catch type gives.
 /// `NotSupported` when the method has no CIL body.
-pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> Result<Function, LoadError> {
+pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> LoadResult<Box<Function>> {
     let sig = method.sig()?;
     let Some(body) = method.body()? else {
         let name = method.full_name();
@@ -145,7 +145,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         options,
         method,
         b: FnBuilder::new(Some(method), name, ir_sig, false),
-        s: Box::new(Scope::new(method, sig, body)?),
+        s: Scope::new(method, sig, body)?,
         parent: None,
         deferred: Vec::new(),
         narrow_locals: FxHashMap::default(),
@@ -163,7 +163,8 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         has_calls: false,
     };
     importer.import_method()?;
-    let Importer { b, deferred, .. } = importer;
+    let Importer { b, s, deferred, .. } = importer;
+    s.recycle();
     let mut function = b.f;
     function.deferred_errors = deferred;
     crate::opt::run(&mut function, options);

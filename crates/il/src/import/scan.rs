@@ -47,9 +47,16 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub fn new(body: &MethodBody<'static>, arg_count: usize, local_count: usize) -> LoadResult<Scan> {
+    /// `spare`: an empty list to use.
+    pub fn new(
+        mut spare: Vec<u8>,
+        body: &MethodBody<'static>,
+        arg_count: usize,
+        local_count: usize,
+    ) -> LoadResult<Scan> {
+        spare.resize(body.code.len() + 1, 0);
         let mut scan = Scan {
-            reached: vec![0; body.code.len() + 1],
+            reached: spare,
             args: vec![VarUse::default(); arg_count],
             locals: vec![VarUse::default(); local_count],
             ..Scan::default()
@@ -89,6 +96,10 @@ impl Scan {
         }
         debug_assert!(previous_end as usize <= body.code.len());
         Ok(scan)
+    }
+
+    pub fn into_reached(self) -> Vec<u8> {
+        self.reached
     }
 
     fn check_offset(&self, offset: u32) -> LoadResult<()> {

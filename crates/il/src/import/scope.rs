@@ -8,6 +8,7 @@ use super::vars::Var;
 use crate::ir::{BlockId, LocalId, RegionId};
 use rustc_hash::FxHashMap;
 use saki_metadata::MethodBody;
+use saki_sync::SlotPool;
 use saki_types::resolve::LocalSig;
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
 use std::cmp::Reverse;
@@ -69,17 +70,47 @@ pub(super) struct Scope {
     pub inline_site: u32,
     /// Inlined: locals from here on were made for this body.
     pub first_own_local: u32,
+    /// Where the lists go afterwards.
+    spare: Box<Lists>,
 }
+
+/// Lists of a scope that bodies use one after the other; most are small, and making these anew costs a tenth of their import.
+#[derive(Default)]
+struct Lists {
+    reached: Vec<u8>,
+    args: Vec<Var>,
+    locals: Vec<Var>,
+    stack: Vec<Entry>,
+    labels: FxHashMap<u32, Label>,
+    worklist: BinaryHeap<Reverse<u32>>,
+}
+
+impl Lists {
+    fn clear(&mut self) {
+        self.reached.clear();
+        self.args.clear();
+        self.locals.clear();
+        self.stack.clear();
+        self.labels.clear();
+        self.worklist.clear();
+    }
+}
+
+static SPARE: SlotPool<Lists> = SlotPool::new();
+/// Lists of longer bodies are not kept.
+const MAX_KEPT_CODE_BYTES: usize = 1024;
 
 impl Scope {
     /// # Errors
     /// Those of the local variables' types; `InvalidProgram` for malformed code.
-    pub fn new(method: &'static Method, sig: &'static MethodSig, body: MethodBody<'static>) -> LoadResult<Scope> {
+    pub fn new(method: &'static Method, sig: &'static MethodSig, body: MethodBody<'static>) -> LoadResult<Box<Scope>> {
         let context = method.context();
         let local_sigs = method.image().resolve_locals(body.local_var_sig, &context)?;
         let arg_count = sig.params.len() + usize::from(!method.is_static());
-        let scan = Scan::new(&body, arg_count, local_sigs.len())?;
-        Ok(Scope {
+        let mut spare = SPARE.take().unwrap_or_default();
+        let lists = std::mem::take(&mut *spare);
+        let scan = Scan::new(lists.reached, &body, arg_count, local_sigs.len())?;
+        Ok(Box::new(Scope {
             method,
             image: method.image(),
             context,
@@ -87,11 +118,11 @@ impl Scope {
             body,
             local_sigs,
             scan,
-            args: Vec::new(),
-            locals: Vec::new(),
-            stack: Vec::new(),
-            labels: FxHashMap::default(),
-            worklist: BinaryHeap::new(),
+            args: lists.args,
+            locals: lists.locals,
+            stack: lists.stack,
+            labels: lists.labels,
+            worklist: lists.worklist,
             base_region: None,
             exceptions: ExceptionInfo::default(),
             ret: Return::Method,
@@ -102,7 +133,19 @@ impl Scope {
             is_in_loop: false,
             inline_site: 0,
             first_own_local: 0,
-        })
+            spare,
+        }))
+    }
+
+    /// Lets another body use the memory of the lists.
+    pub fn recycle(self: Box<Scope>) {
+        let Scope { mut spare, args, locals, stack, labels, worklist, scan, .. } = *self;
+        *spare = Lists { reached: scan.into_reached(), args, locals, stack, labels, worklist };
+        if spare.reached.capacity() > MAX_KEPT_CODE_BYTES {
+            return;
+        }
+        spare.clear();
+        SPARE.give(spare);
     }
 
     /// Type of argument `index`, `this` included.
