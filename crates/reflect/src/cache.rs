@@ -1,5 +1,6 @@
 //! The side table of reflection objects: a root cell for each (kind, handle, reflected type).
 
+use crate::recent::Recent;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_runtime::{Cell, Managed, ObjRef, dynamic_methods};
@@ -24,6 +25,30 @@ type Key = (Kind, usize, usize);
 /// Never held while an object is allocated: allocation is a safepoint.
 static CELLS: RwLock<Option<FxHashMap<Key, Cell>>> = RwLock::new(None);
 
+thread_local! {
+    /// In front of `CELLS`.
+    static RECENT: Recent<Key, Cell, 128> = const { Recent::new() };
+}
+
+fn hash((kind, handle, reflected): Key) -> usize {
+    handle ^ reflected.rotate_left(20) ^ kind as usize
+}
+
+#[inline(never)]
+fn recent_cell(key: Key) -> Option<Cell> {
+    RECENT.with(|recent| recent.get(hash(key), &key))
+}
+
+#[inline(never)]
+fn remember(key: Key, cell: Cell) {
+    RECENT.with(|recent| recent.put(hash(key), key, cell));
+}
+
+/// The object of a handle if this thread asked for it lately. No handle of a dynamic method is found.
+pub(crate) fn recent(kind: Kind, handle: usize, reflected: usize) -> Option<ObjRef> {
+    recent_cell((kind, handle, reflected)).map(Cell::get)
+}
+
 /// Drops what stands for records of dead assemblies.
 pub(crate) fn forget_dead() {
     if let Some(cells) = CELLS.write().as_mut() {
@@ -42,6 +67,10 @@ pub fn get_or_make(
     reflected: usize,
     make: impl FnOnce() -> Managed<ObjRef>,
 ) -> Managed<ObjRef> {
+    let key = (kind, handle, reflected);
+    if let Some(cell) = recent_cell(key) {
+        return Ok(cell.get());
+    }
     if let Some(method) = dynamic_records::find(handle) {
         // The handle may come to mean another method.
         if kind != Kind::Method {
@@ -50,18 +79,17 @@ pub fn get_or_make(
         let known = dynamic_methods::info_of(method);
         return if known.is_null() { Ok(dynamic_methods::set_info(method, make()?)) } else { Ok(known) };
     }
-    let key = (kind, handle, reflected);
-    if let Some(cell) = CELLS.read().as_ref().and_then(|cells| cells.get(&key)) {
-        return Ok(cell.get());
-    }
-    let object = make()?;
-    let mut cells = CELLS.write();
-    Ok(cells
-        .get_or_insert_default()
-        .entry(key)
-        .or_insert_with(|| {
-            let anchor = if collectible::of(reflected).is_some() { reflected } else { handle };
-            Cell::beside(anchor, object)
-        })
-        .get())
+    let known = CELLS.read().as_ref().and_then(|cells| cells.get(&key)).copied();
+    let cell = match known {
+        Some(cell) => cell,
+        None => {
+            let object = make()?;
+            *CELLS.write().get_or_insert_default().entry(key).or_insert_with(|| {
+                let anchor = if collectible::of(reflected).is_some() { reflected } else { handle };
+                Cell::beside(anchor, object)
+            })
+        }
+    };
+    remember(key, cell);
+    Ok(cell.get())
 }

@@ -44,6 +44,7 @@ pub mod native_memory;
 pub mod objects;
 pub mod parameters;
 pub mod property_info;
+mod recent;
 pub mod registry;
 pub mod remoting;
 pub mod resources;

@@ -1,5 +1,6 @@
 //! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo.
 
+use crate::cache::{self, Kind};
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{self, method_of, reflected_type_of, require_method};
 use crate::invocation;
@@ -49,6 +50,11 @@ fn refuse_stale(t: Thread, method: usize) -> Managed<()> {
 /// `GetMethodFromHandleInternalType_native(method, type, genericCheck)`; null when the type does not have the method.
 unsafe extern "C" fn from_handle(t: Thread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
     t.run(|| {
+        if generic_check == 0
+            && let Some(known) = cache::recent(Kind::Method, method, ty)
+        {
+            return Ok(known);
+        }
         refuse_stale(t, method)?;
         // SAFETY: the values of a RuntimeMethodHandle and a RuntimeTypeHandle.
         let (method, ty) = unsafe { (handles::method(method), handles::ty(ty)) };

@@ -2,13 +2,14 @@
 
 use crate::emit::finished_builder_method;
 use crate::generic_constraints::arguments_fit;
-use crate::handles::require_method;
+use crate::handles::{address, require_method};
 use crate::objects::{method_object, types_of_array};
+use crate::recent::Recent;
 use crate::runtime_type::this_type;
 use crate::type_lookup::throw_type_load;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_runtime::type_objects::{type_object, type_of_object};
+use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
 use saki_types::{ElementType, Method, Ty, universe};
 
 /// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
@@ -49,10 +50,53 @@ unsafe extern "C" fn make_pointer_type(t: Thread, ty: ObjRef) -> ObjRef {
     })
 }
 
+/// A generic type and its arguments; 0 behind them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Instantiation {
+    definition: usize,
+    arguments: [usize; 3],
+}
+
+thread_local! {
+    /// Arguments that were found to fit.
+    static RECENT: Recent<Instantiation, Ty, 32> = const { Recent::new() };
+}
+
+impl Instantiation {
+    /// None for those that are not remembered: of many arguments, or with one that is no runtime type.
+    fn new(definition: Ty, types: ObjRef) -> Option<Instantiation> {
+        let count = if types.is_null() { 0 } else { object::array_length(types) };
+        let mut arguments = [0; 3];
+        for (index, argument) in arguments.get_mut(..count)?.iter_mut().enumerate() {
+            let item = object::get_element_ref(types, index);
+            *argument = address(if item.is_null() { None } else { type_of_object(item) }?);
+        }
+        Some(Instantiation { definition: address(definition), arguments })
+    }
+
+    fn hash(&self) -> usize {
+        self.arguments.iter().fold(self.definition, |hash, argument| hash.rotate_left(20) ^ argument)
+    }
+
+    #[inline(never)]
+    fn recent(&self) -> Option<Ty> {
+        RECENT.with(|recent| recent.get(self.hash(), self))
+    }
+
+    #[inline(never)]
+    fn remember(self, ty: Ty) {
+        RECENT.with(|recent| recent.put(self.hash(), self, ty));
+    }
+}
+
 /// `MakeGenericType(Type definition, Type[] arguments)`
 unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
     t.run(|| {
         let definition = this_type(t, definition)?;
+        let wanted = Instantiation::new(definition, arguments);
+        if let Some(known) = wanted.and_then(|wanted| wanted.recent()) {
+            return type_object(t, known);
+        }
         let Some(arguments) = types_of_array(arguments) else {
             let message = "Generic arguments that are not runtime types are not supported here.";
             return Err(exceptions::throw(t, "System", "NotSupportedException", message));
@@ -69,7 +113,11 @@ unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments:
             let message = "Invalid generic arguments\nParameter name: typeArguments";
             return Err(exceptions::throw(t, "System", "ArgumentException", message));
         }
-        type_object(t, universe().instantiate(definition, &arguments).to_managed(t)?)
+        let made = universe().instantiate(definition, &arguments).to_managed(t)?;
+        if let Some(wanted) = wanted {
+            wanted.remember(made);
+        }
+        type_object(t, made)
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::handles::address;
 use crate::members::{Event, Property, events_of, properties_of};
 use crate::native_memory::{borrowed_text, pointer_array};
+use crate::recent::Recent;
 use crate::runtime_type::this_type;
 use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
@@ -13,7 +14,7 @@ use saki_types::field::field_flags;
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, Ty};
 use std::borrow::Cow;
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 /// System.Reflection.BindingFlags.
 mod binding {
@@ -136,12 +137,81 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
     Ok(search.found)
 }
 
+/// A search for methods of one name, to be told from another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct MethodQuery {
+    ty: usize,
+    flags: i32,
+    list_type: i32,
+    /// Padded with zeros.
+    name: [u64; NAME_WORDS],
+}
+
+const NAME_WORDS: usize = 3;
+
+/// What was found: few methods, as nearly always.
+#[derive(Clone, Copy)]
+struct FewMethods {
+    count: usize,
+    handles: [usize; 4],
+}
+
+thread_local! {
+    static RECENT: Recent<MethodQuery, FewMethods, 32> = const { Recent::new() };
+}
+
+impl MethodQuery {
+    /// None for queries that are not remembered: of all names, and of generic parameters.
+    ///
+    /// # Safety
+    /// `name` is null or NUL-terminated.
+    unsafe fn new(ty: Ty, name: *const c_char, flags: i32, list_type: i32) -> Option<MethodQuery> {
+        if name.is_null() || ty.is_generic_param() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+        let mut bytes = [0; NAME_WORDS * 8];
+        bytes.get_mut(..text.len())?.copy_from_slice(text);
+        let word = |index: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[index * 8 + byte]));
+        Some(MethodQuery { ty: address(ty), flags, list_type, name: std::array::from_fn(word) })
+    }
+
+    fn hash(&self) -> usize {
+        let name = self.name.iter().fold(0u64, |hash, &word| hash.rotate_left(21) ^ word);
+        self.ty ^ (name as usize).rotate_left(32) ^ self.flags as usize ^ (self.list_type as usize) << 8
+    }
+
+    #[inline(never)]
+    fn recent(&self) -> Option<FewMethods> {
+        RECENT.with(|recent| recent.get(self.hash(), self))
+    }
+
+    #[inline(never)]
+    fn remember(self, found: &[usize]) {
+        let mut methods = FewMethods { count: found.len(), handles: [0; 4] };
+        if let Some(handles) = methods.handles.get_mut(..found.len()) {
+            handles.copy_from_slice(found);
+            RECENT.with(|recent| recent.put(self.hash(), self, methods));
+        }
+    }
+}
+
 unsafe extern "C" fn get_methods(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
+        let query = unsafe { MethodQuery::new(ty, name, flags, list_type) };
+        if let Some(known) = query.and_then(|query| query.recent()) {
+            return Ok(pointer_array(&known.handles[..known.count]) as usize);
+        }
+        // SAFETY: as above.
         let filter = unsafe { NameFilter::new(name, list_type, flags) };
-        Ok(pointer_array(&find_methods(ty, &filter, flags).to_managed(t)?) as usize)
+        let found = find_methods(ty, &filter, flags).to_managed(t)?;
+        if let Some(query) = query {
+            query.remember(&found);
+        }
+        Ok(pointer_array(&found) as usize)
     })
 }
 

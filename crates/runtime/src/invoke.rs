@@ -13,6 +13,7 @@ use saki_abi::ObjRef;
 use saki_il::ir::{CallSig, IrType};
 use saki_metadata::ElementType;
 use saki_types::{Method, Ty};
+use std::sync::atomic::Ordering;
 
 /// One argument or result word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,11 @@ fn class(ty: IrType) -> u8 {
     }
 }
 
+/// How many words a call takes.
+fn argument_words(sig: &CallSig) -> usize {
+    sig.params.len() + usize::from(matches!(sig.ret, Some(IrType::Struct(_))))
+}
+
 /// The thunk for calls of this signature.
 fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
     let struct_result = matches!(sig.ret, Some(IrType::Struct(_)));
@@ -92,14 +98,32 @@ fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
     Ok(thunk)
 }
 
+/// The thunk for calls of `method`.
+fn thunk_of(t: Thread, method: &'static Method) -> Managed<usize> {
+    // Acquire: pairs with the Release below; the thunk was published before.
+    let known = method.runtime.invoke_thunk.load(Ordering::Acquire);
+    if known != 0 {
+        return Ok(known);
+    }
+    let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
+    let thunk = thunk(t, &sig, !method.is_static())?;
+    // Release: publishes the thunk on behalf of whoever made it.
+    method.runtime.invoke_thunk.store(thunk, Ordering::Release);
+    Ok(thunk)
+}
+
 /// Calls `method` non-virtually. `args`: see the module header. The result is the scalar result, if any.
 ///
 /// # Errors
 /// The exception that came out, or one from compiling the method, is pending.
 pub fn invoke(t: Thread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
-    let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
-    let target = crate::entries::entry_address(method).to_managed(t)?;
-    invoke_address(t, target, &sig, !method.is_static(), args)
+    let call = prepare(t, method)?;
+    debug_assert!(
+        saki_il::synth::builder::call_sig(method).is_ok_and(|sig| args.len() == argument_words(&sig)),
+        "argument words for {}",
+        method.full_name()
+    );
+    invoke_prepared(t, &call, args)
 }
 
 /// A method and the thunk for its signature: for calls of one method in a row.
@@ -114,9 +138,8 @@ pub struct PreparedCall {
 /// # Errors
 /// One from compiling is pending.
 pub fn prepare(t: Thread, method: &'static Method) -> Managed<PreparedCall> {
-    let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
-    let target = crate::entries::entry_address(method).to_managed(t)?;
-    Ok(PreparedCall { target, thunk: thunk(t, &sig, !method.is_static())? })
+    let thunk = thunk_of(t, method)?;
+    Ok(PreparedCall { target: crate::entries::entry_address(method).to_managed(t)?, thunk })
 }
 
 /// As `invoke`.
@@ -124,6 +147,7 @@ pub fn prepare(t: Thread, method: &'static Method) -> Managed<PreparedCall> {
 /// # Errors
 /// As `invoke`.
 pub fn invoke_prepared(t: Thread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
+    debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
     let mut result = 0u64;
     let arguments = [call.target as u64, args.as_ptr() as u64, &raw mut result as u64];
     // SAFETY: the thunk was compiled for the method's signature, `args` has its words, `result` outlives the call.
@@ -137,11 +161,7 @@ pub fn invoke_prepared(t: Thread, call: &PreparedCall, args: &[Slot]) -> Managed
 /// As `invoke`.
 pub fn invoke_address(t: Thread, target: usize, sig: &CallSig, has_this: bool, args: &[Slot]) -> Managed<Slot> {
     let thunk = thunk(t, sig, has_this)?;
-    debug_assert_eq!(
-        args.len(),
-        sig.params.len() + usize::from(matches!(sig.ret, Some(IrType::Struct(_)))),
-        "argument words for {sig:?}"
-    );
+    debug_assert_eq!(args.len(), argument_words(sig), "argument words for {sig:?}");
     debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
     let mut result = 0u64;
     let arguments = [target as u64, args.as_ptr() as u64, &raw mut result as u64];

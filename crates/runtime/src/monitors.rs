@@ -15,6 +15,7 @@ use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
 use saki_sync::thin_lock::{MAX_HASH, ThinLockWord};
 use saki_thread::{ManagedThread, WaitState};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -170,11 +171,28 @@ pub fn hash_code(object: ObjRef) -> i32 {
     if let Some(hash) = word.hash() {
         return hash as i32;
     }
-    // A Weyl sequence: well spread, cheap, different for objects hashed one after the other. Positive, as Mono's are.
-    static NEXT: AtomicU32 = AtomicU32::new(0x1234_5677);
-    // Relaxed: any distinct number will do.
-    let mixed = NEXT.fetch_add(0x9e37_79b9, Ordering::Relaxed).wrapping_mul(0x85eb_ca6b);
-    word.install_hash(((mixed ^ (mixed >> 15)) & MAX_HASH).max(1)) as i32
+    word.install_hash(next_hash()) as i32
+}
+
+/// How many numbers a thread takes at once, so that threads do not write to one place all the time.
+const HASHES_AT_ONCE: u32 = 4096;
+
+/// A Weyl sequence: well spread, cheap, different for objects hashed one after the other. Positive, as Mono's are.
+#[inline(never)]
+fn next_hash() -> u32 {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    thread_local! {
+        /// Index of the next number.
+        static NEXT: Cell<u32> = const { Cell::new(0) };
+    }
+    let mut index = NEXT.get();
+    if index.is_multiple_of(HASHES_AT_ONCE) {
+        // Relaxed: any distinct numbers will do.
+        index = TAKEN.fetch_add(HASHES_AT_ONCE, Ordering::Relaxed);
+    }
+    NEXT.set(index.wrapping_add(1));
+    let mixed = index.wrapping_mul(0x9e37_79b9).wrapping_add(0x1234_5677).wrapping_mul(0x85eb_ca6b);
+    ((mixed ^ (mixed >> 15)) & MAX_HASH).max(1)
 }
 
 /// Called by the collector with the world stopped: forgets monitors of dead objects, follows moved ones, makes idle ones

@@ -9,7 +9,11 @@ use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-static LOADER_LOCK: ReentrantMutex<()> = ReentrantMutex::new(());
+/// In cache lines of its own: what lies beside it may be read all the time.
+#[repr(align(128))]
+struct Apart(ReentrantMutex<()>);
+
+static LOADER_LOCK: Apart = Apart(ReentrantMutex::new(()));
 
 /// Runs a function that blocks; set by the runtime, which lets collections go on meanwhile.
 static WHILE_BLOCKED: OnceLock<fn(&mut dyn FnMut())> = OnceLock::new();
@@ -23,18 +27,18 @@ pub fn set_blocking_hook(hook: fn(&mut dyn FnMut())) {
 /// The lock of all first uses. Never held across allocation of managed objects or a safepoint, except by an
 /// assembly-resolve handler.
 pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
-    if let Some(guard) = LOADER_LOCK.try_lock() {
+    if let Some(guard) = LOADER_LOCK.0.try_lock() {
         return guard;
     }
     let mut guard = None;
     match WHILE_BLOCKED.get() {
-        Some(hook) => hook(&mut || guard = Some(LOADER_LOCK.lock())),
-        None => guard = Some(LOADER_LOCK.lock()),
+        Some(hook) => hook(&mut || guard = Some(LOADER_LOCK.0.lock())),
+        None => guard = Some(LOADER_LOCK.0.lock()),
     }
     match guard {
         Some(guard) => guard,
         // A hook that did not run its argument: lock without it.
-        None => LOADER_LOCK.lock(),
+        None => LOADER_LOCK.0.lock(),
     }
 }
 

@@ -59,8 +59,8 @@ pub struct MethodRuntime {
     pub unbox_entry: AtomicUsize,
     /// Native entry point cell of a P/Invoke, and other per-kind data.
     pub native: AtomicUsize,
-    /// GC handle of the reflection object, 0 until made.
-    pub reflection_handle: AtomicU32,
+    /// The invoke thunk of its signature, 0 until Rust has called the method.
+    pub invoke_thunk: AtomicUsize,
 }
 
 /// One method of one exact type; generic method instantiations are methods of their own. Equality is identity.
@@ -191,6 +191,9 @@ impl Method {
     /// # Errors
     /// `BadImageFormat`, `TypeLoad`.
     pub fn sig(&'static self) -> LoadResult<&'static MethodSig> {
+        if let Some(code) = self.dynamic_code() {
+            return Ok(code.sig());
+        }
         self.sig.get(&|| self.full_name(), || crate::signature::method_sig(self))
     }
 

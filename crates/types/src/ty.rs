@@ -72,10 +72,10 @@ pub struct TypeRuntime {
     pub statics: AtomicPtr<u8>,
     /// 1 = the class constructor has finished, or none is needed. Compiled code reads it.
     pub init_done: AtomicU8,
-    /// GC handle of the System.RuntimeType object, 0 until made.
-    pub type_object_handle: AtomicU32,
     /// Cell that holds the type object for compiled code; null until asked for.
     pub type_object_cell: AtomicPtr<u8>,
+    /// `vtable` of the one-dimensional arrays of this type; null until one was asked for by its element type.
+    pub sz_array_vtable: AtomicPtr<u8>,
 }
 
 /// One CLI type. Equality is identity.

@@ -1,7 +1,7 @@
 //! Mono.SafeStringMarshal: strings as malloc'ed UTF-8, for internal calls that take them so.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, exceptions, strings};
+use saki_runtime::{InternalCall, Managed, Thread, exceptions, strings};
 
 /// NUL-terminated UTF-8; null for null. Freed with `GFree`.
 extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
@@ -10,6 +10,9 @@ extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
             return Ok(std::ptr::null_mut());
         }
         let units = strings::units(string);
+        if units.iter().all(|&unit| unit < 0x80) {
+            return ascii(t, units);
+        }
         let decoded = || char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
         let len_bytes: usize = decoded().map(char::len_utf8).sum();
         // SAFETY: no preconditions.
@@ -25,6 +28,21 @@ extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
         }
         Ok(memory)
     })
+}
+
+fn ascii(t: Thread, units: &[u16]) -> Managed<*mut u8> {
+    // SAFETY: no preconditions.
+    let memory = unsafe { libc::malloc(units.len() + 1) } as *mut u8;
+    if memory.is_null() {
+        return Err(exceptions::out_of_memory(t));
+    }
+    for (index, &unit) in units.iter().enumerate() {
+        // SAFETY: within the `units.len() + 1` bytes that were allocated.
+        unsafe { *memory.add(index) = unit as u8 };
+    }
+    // SAFETY: as above.
+    unsafe { *memory.add(units.len()) = 0 };
+    Ok(memory)
 }
 
 extern "C" fn free(_t: Thread, memory: *mut libc::c_void) {
