@@ -35,7 +35,11 @@ impl KnownType {
     /// Whether `ty` is this type; needs no loading when the names differ.
     pub fn is(&self, ty: Ty) -> bool {
         match self.rid.load(Ordering::Relaxed) {
-            0 => ty.is_corlib(self.namespace, self.name),
+            0 if ty.is_corlib(self.namespace, self.name) => {
+                self.rid.store(ty.def().map_or(0, |def| def.rid), Ordering::Relaxed);
+                true
+            }
+            0 => false,
             rid => matches!(&ty.kind, TypeKind::Def(def) if def.rid == rid && def.image.is_corlib),
         }
     }

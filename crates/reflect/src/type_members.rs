@@ -14,7 +14,7 @@ use saki_types::field::field_flags;
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, Ty};
 use std::borrow::Cow;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 /// System.Reflection.BindingFlags.
 mod binding {
@@ -169,12 +169,18 @@ impl MethodQuery {
         if name.is_null() || ty.is_generic_param() {
             return None;
         }
-        // SAFETY: the caller's promise.
-        let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-        let mut bytes = [0; NAME_WORDS * 8];
-        bytes.get_mut(..text.len())?.copy_from_slice(text);
-        let word = |index: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[index * 8 + byte]));
-        Some(MethodQuery { ty: address(ty), flags, list_type, name: std::array::from_fn(word) })
+        let mut words = [0; NAME_WORDS];
+        let mut len_bytes = 0;
+        loop {
+            // SAFETY: the caller's promise: the bytes before this one were not the last.
+            let byte = unsafe { *name.add(len_bytes) } as u8;
+            if byte == 0 {
+                break;
+            }
+            *words.get_mut(len_bytes / 8)? |= u64::from(byte) << (len_bytes % 8 * 8);
+            len_bytes += 1;
+        }
+        Some(MethodQuery { ty: address(ty), flags, list_type, name: words })
     }
 
     fn hash(&self) -> usize {

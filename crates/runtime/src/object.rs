@@ -7,7 +7,6 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER
 use saki_abi::vtable::{VTable, VTableFlags};
 use saki_abi::{ObjRef, Object};
 use saki_types::{Ty, universe};
-use std::sync::atomic::Ordering;
 
 /// The vtable of an object; mutators never see the collector's bits in it.
 pub fn vtable(object: ObjRef) -> &'static VTable {
@@ -120,15 +119,7 @@ pub fn new_sz_array_of(t: Thread, vtable: &'static VTable, length: usize) -> Man
 /// # Errors
 /// As `new_sz_array`.
 pub fn new_array(t: Thread, element: Ty, length: usize) -> Managed<ObjRef> {
-    // Acquire: pairs with the Release below; the vtable was filled before.
-    let mut vtable = element.runtime.sz_array_vtable.load(Ordering::Acquire) as *const VTable;
-    if vtable.is_null() {
-        vtable = vtable_of(universe().sz_array_of(element)).to_managed(t)?;
-        // Release: publishes the vtable on behalf of whoever filled it.
-        element.runtime.sz_array_vtable.store(vtable as *mut u8, Ordering::Release);
-    }
-    // SAFETY: vtables are never freed, but for those of collectible types, which end with their element types.
-    new_sz_array_of(t, unsafe { &*vtable }, length)
+    new_sz_array(t, universe().sz_array_of(element), length)
 }
 
 /// A multi-dimensional array with these bounds.

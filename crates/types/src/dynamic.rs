@@ -161,7 +161,7 @@ impl Method {
         matches!(self.kind, MethodKind::Dynamic(_))
     }
 
-    pub(crate) fn dynamic_code(&self) -> Option<&'static DynamicCode> {
+    fn dynamic_code(&self) -> Option<&'static DynamicCode> {
         match self.kind {
             MethodKind::Dynamic(image) => image.dynamic.as_ref(),
             _ => None,

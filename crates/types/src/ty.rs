@@ -74,8 +74,6 @@ pub struct TypeRuntime {
     pub init_done: AtomicU8,
     /// Cell that holds the type object for compiled code; null until asked for.
     pub type_object_cell: AtomicPtr<u8>,
-    /// `vtable` of the one-dimensional arrays of this type; null until one was asked for by its element type.
-    pub sz_array_vtable: AtomicPtr<u8>,
 }
 
 /// One CLI type. Equality is identity.
