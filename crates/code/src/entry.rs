@@ -16,6 +16,7 @@
 //! The entry of a dynamic method that is gone is used again for another one (`free_all`); its argument is null meanwhile. Other
 //! stubs and records are never freed.
 
+use crate::call_sites;
 use crate::error::CodeError;
 use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
@@ -103,6 +104,11 @@ impl MethodEntry {
         self.writable_cell() - region.writable_base + region.base
     }
 
+    /// A number of its own, less than that of records in the data area.
+    pub(crate) fn number(self, region: &Region) -> usize {
+        (self.writable_cell() - region.writable(region.data_chunk(0))) / STUB_BYTES
+    }
+
     fn writable_cell(self) -> usize {
         &raw const self.0.target as usize
     }
@@ -117,11 +123,12 @@ impl MethodEntry {
     pub fn set_target(self, code: usize) {
         // Release: whoever jumps there sees the code and its tables.
         self.0.target.store(code, Ordering::Release);
+        call_sites::patch(self, code);
     }
 
-    /// Makes the next call compile again.
+    /// Makes the next call through the stub compile again.
     pub fn reset_to_lazy(self) {
-        self.set_target(self.stub_address() + arch::LAZY_TAIL_OFFSET);
+        self.0.target.store(self.stub_address() + arch::LAZY_TAIL_OFFSET, Ordering::Release);
     }
 
     /// The compiled code, or `None` before `set_target`.

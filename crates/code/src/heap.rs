@@ -10,9 +10,10 @@
 //! Removal, of what dynamic methods were compiled to: | published | `retire`: start bit cleared | grace period of `walks` |
 //! `free_all`: the room waits for a body of its size, oldest first | some at a time, in a thread's reserve | placed again |.
 //!
-//! Left out: patching of call sites (calls go through entry stubs or are final); giving room back to the system.
+//! Left out: giving room back to the system.
 
-use crate::entry;
+use crate::call_sites;
+use crate::entry::{self, MethodEntry};
 use crate::error::CodeError;
 use crate::info::CodeInfo;
 use crate::map;
@@ -47,9 +48,12 @@ pub enum RelocKind {
 }
 
 /// What a relocation names, already resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum RelocTarget {
     Address(usize),
+    /// The code behind an entry: its stub while there is none, the code from then on. Only of calls and jumps
+    /// (`X86CallPCRel4`) in code that is never freed, as the entry is not either.
+    Method(MethodEntry),
     /// Bytes from the start of the body itself.
     OwnOffset(u32),
 }
@@ -127,6 +131,11 @@ pub fn place(
     saki_os::i_cache::synchronise(start..start + body.len());
     if let Some(observer) = observer() {
         observer.placed(info);
+    }
+    for reloc in relocs {
+        if let RelocTarget::Method(entry) = reloc.target {
+            call_sites::wait(region, entry, offset + reloc.offset as usize);
+        }
     }
     map::publish(region, offset);
     Ok(info)
@@ -281,6 +290,10 @@ fn apply(body: &mut [u8], start: usize, reloc: &Reloc) -> Result<(), CodeError> 
     let place = start + at;
     let target = match reloc.target {
         RelocTarget::Address(address) => address,
+        RelocTarget::Method(entry) if reloc.kind == RelocKind::X86CallPCRel4 && reloc.addend == -4 => {
+            entry.stub_address()
+        }
+        RelocTarget::Method(_) => return Err(fail("a method's code is only called")),
         RelocTarget::OwnOffset(offset) => start + offset as usize,
     };
     let relative = |target: usize| -> Option<i32> {

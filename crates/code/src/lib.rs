@@ -12,7 +12,8 @@
 //! Every frame keeps the rbp chain (`[rbp]` = caller's rbp, `[rbp+8]` = return address). rax, r10 and r11 are free at
 //! function entry (stubs clobber them).
 //!
-//! **Method calls** go to `MethodEntry::stub_address()` (16 bytes, `jmp [cell]`), or to the code once it is final. IMT:
+//! **Method calls** go to `MethodEntry::stub_address()` (16 bytes, `jmp [cell]`), or to the code once it is final; calls
+//! that were placed before are patched then (`RelocTarget::Method`), and so are vtable and IMT slots. IMT:
 //! store the interface method in `ThreadAbi.imt_method`, receiver in rdi, call through the IMT slot (which holds an
 //! entry stub, an unbox stub, or `StubId::ImtResolve`).
 //!
@@ -62,6 +63,8 @@
 //!
 //! **IL map**: sorted (native offset → IL offset); a return address is looked up at `offset − 1`.
 
+#[cfg(not(loom))]
+mod call_sites;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]

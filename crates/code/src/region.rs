@@ -128,10 +128,23 @@ impl Region {
         // SAFETY: inside the writable view (asserted), owned by the caller.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
     }
+
+    /// Stores 4 bytes of placed code, which do not cross an 8-byte boundary, at once. Other threads may execute them.
+    pub fn store_field(&self, offset: usize, field: [u8; 4]) {
+        let (word, shift) = (offset / 8 * 8, offset % 8 * 8);
+        assert!(shift <= 32 && word < CODE_BYTES);
+        // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only
+        // changed here, and rooms of bodies are multiples of 8 bytes.
+        let word = unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) };
+        let mask = u64::from(u32::MAX) << shift;
+        let field = u64::from(u32::from_le_bytes(field)) << shift;
+        // Relaxed: who executes the old bytes does right as well.
+        let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(old & !mask | field));
+    }
 }
 
 /// A zeroed table of `count` atomics (u32 or u64), whose pages are committed when touched; lives for ever.
-fn zeroed_words<T>(count: usize) -> Result<&'static [T], CodeError> {
+pub(crate) fn zeroed_words<T>(count: usize) -> Result<&'static [T], CodeError> {
     const { assert!(align_of::<T>() <= 8 && !std::mem::needs_drop::<T>()) };
     let table = Reservation::reserve_writable(count * size_of::<T>()).map_err(|e| CodeError::map("code map", &e))?;
     let (base, _) = table.leak();

@@ -264,6 +264,40 @@ fn relocations_reach_near_far_and_own_targets() {
 }
 
 #[test]
+fn calls_placed_before_their_callee_are_patched() {
+    install();
+    let method = new_lazy(ADD);
+    let entry = *method.entry.get().unwrap();
+    // As above, with the field of the call at each of the offsets; nops in front.
+    let callers: Vec<(usize, &CodeInfo)> = (5..13)
+        .map(|field| {
+            let mut body = vec![0x90; field - 5];
+            body.extend([0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3]);
+            let target = RelocTarget::Method(entry);
+            let reloc = Reloc { offset: field as u32, kind: RelocKind::X86CallPCRel4, target, addend: -4 };
+            let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "early caller");
+            (field, place(body, 16, &[reloc], info).unwrap())
+        })
+        .collect();
+    let goes_to = |field: usize, caller: &CodeInfo| {
+        let at = caller.start + field;
+        // SAFETY: the field of the call in a placed body.
+        (at + 4).wrapping_add_signed(unsafe { (at as *const i32).read_unaligned() } as isize)
+    };
+    for &(field, caller) in &callers {
+        assert_eq!(goes_to(field, caller), entry.stub_address());
+    }
+    assert_eq!(call(callers[0].1.start, [20, 2, 300]), 322);
+    let code = entry.target().unwrap();
+    for (field, caller) in callers {
+        let crosses = field % 8 > 4;
+        assert_eq!(goes_to(field, caller), if crosses { entry.stub_address() } else { code }, "field at {field}");
+        assert_eq!(call(caller.start, [1, 2, 3]), 6);
+    }
+    assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
+}
+
+#[test]
 fn lookup_finds_every_byte_of_every_size() {
     let sizes = [1, 15, 16, 17, 4096, 65_000, 65_536, 70_000, 200_000, 3, 65_504, 65_528];
     let placed: Vec<_> = sizes.iter().map(|&size| place_plain(&vec![0xcc; size], "body")).collect();

@@ -5,7 +5,7 @@
 
 use crate::class_init;
 use crate::code_cache::{self, Identity, Lookup};
-use crate::entries::{call_address, code_error, entry_address, entry_of, unbox_entry_address};
+use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_for_ever, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
 use crate::statics;
@@ -186,6 +186,7 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
         }
     };
     entry_of(method).to_managed(t)?.set_target(code);
+    crate::vtable_code::update(method, code);
     Ok(code)
 }
 
@@ -363,6 +364,8 @@ fn place_compiled(
         filter_addresses.push(place_compiled(t, filter, CodeKind::Filter, method)?.start);
     }
     let mut relocs = Vec::with_capacity(compiled.relocs.len());
+    // SAFETY: null or a `&'static Method`.
+    let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_for_ever);
     for reloc in &compiled.relocs {
         let target = match reloc.target {
             // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
@@ -373,9 +376,15 @@ fn place_compiled(
             {
                 saki_code::RelocTarget::OwnOffset(0)
             }
-            // One tier: compiled code is final, so later callers need no stub either.
+            // One tier: compiled code is final, so later callers need no stub either, and those before it only till then.
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86PcRel4 => {
-                saki_code::RelocTarget::Address(call_address(callee).to_managed(t)?)
+                match compiled_code(callee) {
+                    Some(code) => saki_code::RelocTarget::Address(code),
+                    None if stays && lives_for_ever(callee) => {
+                        saki_code::RelocTarget::Method(entry_of(callee).to_managed(t)?)
+                    }
+                    None => saki_code::RelocTarget::Address(entry_address(callee).to_managed(t)?),
+                }
             }
             named => {
                 keep_named(named, method);

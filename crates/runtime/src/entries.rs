@@ -78,14 +78,14 @@ pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     Ok(stub)
 }
 
-/// The best address for a direct call: the code if it is compiled, else the entry.
-///
-/// # Errors
-/// As `entry_of`.
-pub fn call_address(method: &'static Method) -> LoadResult<usize> {
+/// The method's code, if it is compiled.
+pub fn compiled_code(method: &'static Method) -> Option<usize> {
     // Acquire: the code is visible before its address.
-    match method.runtime.code.load(Ordering::Acquire) {
-        0 => entry_address(method),
-        code => Ok(code),
-    }
+    let code = method.runtime.code.load(Ordering::Acquire);
+    (code != 0).then_some(code)
+}
+
+/// Whether the method's entry and code are never freed.
+pub(crate) fn lives_for_ever(method: &Method) -> bool {
+    !method.is_dynamic() && saki_types::collectible::owner_of(method).is_none()
 }

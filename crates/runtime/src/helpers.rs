@@ -540,6 +540,15 @@ pub unsafe extern "C" fn resolve_interface_hook(
     t.run(|| {
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*(method as *const Method) };
-        crate::proxies::virtual_target(t, receiver, method)
+        let target = crate::proxies::virtual_target(t, receiver, method)?;
+        // It is about to be called, and remembered: better its code than its stub.
+        match saki_code::MethodEntry::of_stub(target) {
+            Some(entry) => {
+                // SAFETY: entries are made with a `&'static Method` as argument.
+                let found = unsafe { &*(entry.argument() as *const Method) };
+                if crate::entries::lives_for_ever(found) { compile::compile_method(t, found) } else { Ok(target) }
+            }
+            None => Ok(target),
+        }
     })
 }

@@ -48,6 +48,7 @@ pub mod type_objects;
 pub mod types_by_name;
 pub mod unhandled;
 pub mod vm;
+mod vtable_code;
 pub mod vtables;
 pub mod walk_check;
 

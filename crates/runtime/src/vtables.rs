@@ -1,6 +1,7 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
 use crate::entries::{entry_address, unbox_entry_address};
+use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
@@ -34,6 +35,7 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
     let vtable = build(ty)?;
     // Release: publishes the filled vtable.
     ty.runtime.vtable.store(vtable as *mut u8, Ordering::Release);
+    vtable_code::list(ty)?;
     Ok(vtable)
 }
 
@@ -138,7 +140,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
     let vtable = make(ty, header);
     for (index, &method) in layout.slots.iter().enumerate() {
         // Relaxed: the vtable is not published yet.
-        vtable.slot(index as u32).store(slot_target(ty, method)?, Ordering::Relaxed);
+        vtable.slot(index as u32).store(vtable_code::slot_code(ty, method)?, Ordering::Relaxed);
     }
     fill_imt(ty, vtable)?;
     Ok(vtable)
@@ -168,7 +170,7 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
         for (method, &slot) in entry.interface.methods()?.zip(&entry.slots) {
             let known = layout.slots.get(slot as usize).filter(|_| !method.is_generic_definition());
             let target = match known {
-                Some(target) => slot_target(ty, target)?,
+                Some(target) => vtable_code::slot_code(ty, target)?,
                 None => resolver,
             };
             occupants[imt_slot_index(method)].push(target);

@@ -11,7 +11,7 @@ use crate::vtable::VTableLayout;
 use saki_metadata::ElementType;
 use saki_metadata::{Rid, Token};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32};
 
 pub type Ty = &'static Type;
 
@@ -74,6 +74,20 @@ pub struct TypeRuntime {
     pub init_done: AtomicU8,
     /// Cell that holds the type object for compiled code; null until asked for.
     pub type_object_cell: AtomicPtr<u8>,
+    /// Changed under the loader lock.
+    pub heirs: Heirs,
+}
+
+/// The types derived from one that have vtables, or lie between it and such: a linked list of its children. Types of
+/// collectible assemblies are not in it.
+#[derive(Default)]
+pub struct Heirs {
+    /// A `Type`; null = none.
+    pub first: AtomicPtr<u8>,
+    /// The next child of the same parent.
+    pub next: AtomicPtr<u8>,
+    /// Whether the type is in its parent's list.
+    pub is_listed: AtomicBool,
 }
 
 /// One CLI type. Equality is identity.
