@@ -3,7 +3,7 @@
 //! Memory: `[imt slot IMT_SLOTS-1 … imt slot 0][VTable][virtual slot 0, 1, …]`; objects point at `VTable`. Vtables are
 //! never moved or freed while an object of the type can exist.
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Interface dispatch slots in front of the vtable. A slot holds a code address: the only method hashed there, or the
 /// resolver stub, which finds the method by `ThreadAbi::imt_method`.
@@ -110,6 +110,7 @@ pub struct VTable {
     pub slot_count: u32,
     /// Array: vtable-independent identity of the element type (`types::Type`), else null.
     pub element_type: *const (),
+    pub casts: Casts,
     /// Where the virtual slots begin; see `slot`.
     pub slots: [AtomicUsize; 0],
 }
@@ -120,7 +121,55 @@ pub const VTABLE_DEPTH_OFFSET: i32 = std::mem::offset_of!(VTable, depth) as i32;
 pub const VTABLE_DISPLAY_OFFSET: i32 = std::mem::offset_of!(VTable, display) as i32;
 pub const VTABLE_ELEMENT_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, element_type) as i32;
 pub const VTABLE_RANK_OFFSET: i32 = std::mem::offset_of!(VTable, rank) as i32;
+/// The two words of `casts` that hold types which instances are of.
+pub const VTABLE_CAST_HIT_OFFSETS: [i32; CAST_HITS] = {
+    let first = (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, hits)) as i32;
+    [first, first + 8]
+};
+/// The word of `casts` that holds a type which instances are not of.
+pub const VTABLE_CAST_MISS_OFFSET: i32 =
+    (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
+
+/// Outcomes of casts of instances, where compiled code finds them: types (`types::Type`) that it cannot tell from `display`.
+///
+/// | word | who moves it |
+/// |---|---|
+/// | null: free | initial |
+/// | a type | `remember`, Relaxed: the type itself is all that matters. Seldom changed again, so that threads do not meet there |
+#[repr(C)]
+pub struct Casts {
+    hits: [AtomicPtr<()>; CAST_HITS],
+    miss: AtomicPtr<()>,
+}
+
+const CAST_HITS: usize = 2;
+
+impl Casts {
+    const fn empty() -> Casts {
+        Casts {
+            hits: [const { AtomicPtr::new(std::ptr::null_mut()) }; CAST_HITS],
+            miss: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// Whether instances are of type `to`, if that is remembered.
+    pub fn find(&self, to: *const ()) -> Option<bool> {
+        if self.hits.iter().any(|word| word.load(Ordering::Relaxed).cast_const() == to) {
+            return Some(true);
+        }
+        (self.miss.load(Ordering::Relaxed).cast_const() == to).then_some(false)
+    }
+
+    /// Remembers an outcome, if a word is free or `may_replace`, which should seldom be so.
+    pub fn remember(&self, to: *const (), is_instance: bool, may_replace: bool) {
+        let words = if is_instance { &self.hits[..] } else { std::slice::from_ref(&self.miss) };
+        let free = words.iter().find(|word| word.load(Ordering::Relaxed).is_null());
+        if let Some(word) = free.or_else(|| words.last().filter(|_| may_replace)) {
+            word.store(to.cast_mut(), Ordering::Relaxed);
+        }
+    }
+}
 
 impl VTable {
     /// A vtable of nothing, to fill in with struct update syntax.
@@ -137,6 +186,7 @@ impl VTable {
             rank: 0,
             slot_count: 0,
             element_type: std::ptr::null(),
+            casts: Casts::empty(),
             slots: [],
         }
     }

@@ -3,7 +3,7 @@
 //! Buckets are singly linked lists of immutable nodes, pushed at the head and never removed, so a probe needs no
 //! synchronisation beyond the data dependency of its loads. | bucket | null or newest node | `compare_exchange` Release,
 //! pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here |. The number of nodes
-//! is bounded by the distinct pairs that programs call. Targets are entry stubs (stable), so nothing needs updating.
+//! is bounded by the distinct pairs that programs call. Targets are entry stubs or final code, so nothing needs updating.
 
 use saki_abi::VTable;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -74,8 +74,8 @@ fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Opt
     None
 }
 
-#[cfg(test)]
-pub(crate) fn cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
+/// What was remembered.
+pub fn imt_cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
     // Acquire: the nodes' fields.
     find(bucket_of(vtable, method).load(Ordering::Acquire), vtable, method)
 }
@@ -90,7 +90,7 @@ mod tests {
         for round in 0..2 {
             for i in 0..20_000 {
                 let (vtable, method) = pair(i);
-                assert_eq!(cached(vtable, method), (round == 1).then_some(i + 1));
+                assert_eq!(imt_cached(vtable, method), (round == 1).then_some(i + 1));
                 imt_cache_insert(vtable, method, i + 1);
             }
         }

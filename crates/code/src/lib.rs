@@ -96,7 +96,7 @@ pub use heap::{Reloc, RelocKind, RelocTarget, free_all, place, retire, veneer};
 #[cfg(not(loom))]
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 #[cfg(not(loom))]
-pub use imt::imt_cache_insert;
+pub use imt::{imt_cache_insert, imt_cached};
 #[cfg(not(loom))]
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
 #[cfg(not(loom))]

@@ -232,9 +232,15 @@ unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const
         if receiver.is_null() {
             return Err(exceptions::throw_default(t, "NullReferenceException"));
         }
+        // The outcome is the vtable's, as with interface calls.
+        let (vtable, key) = (std::ptr::from_ref(object::vtable(receiver)), method.cast());
+        if let Some(known) = saki_code::imt_cached(vtable, key) {
+            return Ok(known);
+        }
         // SAFETY: `Symbol::MethodHandle`.
-        let method = unsafe { &*method };
-        crate::proxies::virtual_target(t, receiver, method)
+        let target = crate::proxies::virtual_target(t, receiver, unsafe { &*method })?;
+        saki_code::imt_cache_insert(vtable, key, target);
+        Ok(target)
     })
 }
 

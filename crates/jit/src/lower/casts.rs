@@ -1,7 +1,8 @@
 //! Type tests and unboxing.
 //!
-//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors; all else, and
-//! every failure that must throw, is the runtime's.
+//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors; of interfaces and
+//! what else is not told so, the vtable remembers a few outcomes (`abi::vtable::Casts`). All else, and every failure that
+//! must throw, is the runtime's.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::type_facts::{CastKind, cast_kind};
@@ -9,7 +10,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, Value, types};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
-use saki_abi::vtable::{VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET, VTABLE_ELEMENT_TYPE_OFFSET, VTABLE_TYPE_OFFSET};
+use saki_abi::vtable::{
+    VTABLE_CAST_HIT_OFFSETS, VTABLE_CAST_MISS_OFFSET, VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET,
+    VTABLE_ELEMENT_TYPE_OFFSET, VTABLE_TYPE_OFFSET,
+};
 use saki_il::ir::{Symbol, ValueId};
 use saki_types::Ty;
 
@@ -24,14 +28,10 @@ impl Lowering<'_, '_> {
         let next = self.new_block(false);
         self.branch(object, test, next);
         self.continue_in(test);
-        if kind == CastKind::Runtime {
-            self.call_cast_helper(HelperId::CastClass, object, ty);
-        } else {
-            let slow = self.new_block(true);
-            self.class_test(object, kind, ty, next, slow);
-            self.continue_in(slow);
-            self.call_cast_helper(HelperId::CastClass, object, ty);
-        }
+        let slow = self.new_block(true);
+        self.class_test(object, kind, ty, next, slow);
+        self.continue_in(slow);
+        self.call_cast_helper(HelperId::CastClass, object, ty);
         self.jump_clif(next, &[]);
         self.continue_in(next);
         Ok(object)
@@ -48,24 +48,28 @@ impl Lowering<'_, '_> {
         let result = self.b.append_block_param(done, types::I64);
         self.b.ins().brif(object, test, &[], done, &[object.into()]);
         self.continue_in(test);
-        if kind == CastKind::Runtime {
-            let found = self.call_cast_helper(HelperId::IsInst, object, ty);
-            self.jump_clif(done, &[found]);
-        } else {
-            let yes = self.new_block(false);
-            let no = self.new_block(false);
-            self.class_test(object, kind, ty, yes, no);
-            self.continue_in(yes);
-            self.jump_clif(done, &[object]);
-            self.continue_in(no);
-            let other = match kind {
-                CastKind::ExactOrRuntime(_) | CastKind::Display { or_runtime: true, .. } => {
-                    self.call_cast_helper(HelperId::IsInst, object, ty)
-                }
-                _ => self.i64_const(0),
-            };
-            self.jump_clif(done, &[other]);
-        }
+        let yes = self.new_block(false);
+        let no = self.new_block(false);
+        let vtable = self.class_test(object, kind, ty, yes, no);
+        self.continue_in(yes);
+        self.jump_clif(done, &[object]);
+        self.continue_in(no);
+        let other = match kind {
+            CastKind::Runtime => {
+                let slow = self.new_block(true);
+                let wanted = self.symbol_address(Symbol::TypeHandle(ty));
+                let missed = self.remembered(vtable, VTABLE_CAST_MISS_OFFSET, wanted);
+                let null = self.i64_const(0);
+                self.b.ins().brif(missed, done, &[null.into()], slow, &[]);
+                self.continue_in(slow);
+                self.call_cast_helper(HelperId::IsInst, object, ty)
+            }
+            CastKind::ExactOrRuntime(_) | CastKind::Display { or_runtime: true, .. } => {
+                self.call_cast_helper(HelperId::IsInst, object, ty)
+            }
+            _ => self.i64_const(0),
+        };
+        self.jump_clif(done, &[other]);
         self.continue_in(done);
         Ok(result)
     }
@@ -75,8 +79,16 @@ impl Lowering<'_, '_> {
         self.call_helper(helper, &[object, ty]).expect("casts have a result")
     }
 
-    /// Ends the block: to `yes` if the object (not null) is of the type, else to `no`.
-    fn class_test(&mut self, object: Value, kind: CastKind, ty: Ty, yes: ClifBlock, no: ClifBlock) {
+    /// Whether a word of the vtable's `Casts` holds the type `wanted`.
+    fn remembered(&mut self, vtable: Value, offset: i32, wanted: Value) -> Value {
+        // Any value that the word has had does.
+        let flags = self.trusted(MemoryKind::ClassData);
+        let word = self.b.ins().load(types::I64, flags, vtable, offset);
+        self.b.ins().icmp(IntCC::Equal, word, wanted)
+    }
+
+    /// Ends the block: to `yes` if the object (not null) is of the type, else to `no`. The result is the object's vtable.
+    fn class_test(&mut self, object: Value, kind: CastKind, ty: Ty, yes: ClifBlock, no: ClifBlock) -> Value {
         let flags = self.trusted(MemoryKind::VTableWord);
         let vtable = self.b.ins().load(types::I64, flags, object, saki_abi::object::OBJECT_VTABLE_OFFSET);
         match kind {
@@ -98,8 +110,19 @@ impl Lowering<'_, '_> {
                 let same = self.b.ins().icmp(IntCC::Equal, ancestor, wanted);
                 self.branch(same, yes, no);
             }
-            CastKind::Always | CastKind::Runtime => self.jump_clif(yes, &[]),
+            CastKind::Runtime => {
+                let [first, second] = VTABLE_CAST_HIT_OFFSETS;
+                let other = self.new_block(false);
+                let wanted = self.symbol_address(Symbol::TypeHandle(ty));
+                let same = self.remembered(vtable, first, wanted);
+                self.branch(same, yes, other);
+                self.continue_in(other);
+                let same = self.remembered(vtable, second, wanted);
+                self.branch(same, yes, no);
+            }
+            CastKind::Always => self.jump_clif(yes, &[]),
         }
+        vtable
     }
 
     pub(super) fn unbox(&mut self, id: ValueId, ty: Ty) -> Lowered<Value> {
@@ -119,8 +142,8 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Whether an element may hold the value: null, a value of exactly the element type, and anything in an `object[]`
-    /// pass in line.
+    /// Whether an element may hold the value: null, a value of exactly the element type, anything in an `object[]`, and
+    /// what the value's vtable remembers pass in line.
     pub(super) fn check_array_store(&mut self, array: ValueId, value: ValueId) -> Lowered {
         if self.constant(value) == Some(0) {
             return Ok(());
@@ -142,8 +165,12 @@ impl Lowering<'_, '_> {
         self.continue_in(other);
         let object = self.symbol_address(Symbol::TypeHandle(saki_types::universe().object()));
         let any = self.b.ins().icmp(IntCC::Equal, wanted, object);
+        let known = self.new_block(false);
+        self.branch(any, next, known);
+        self.continue_in(known);
+        let same = self.remembered(vtable, VTABLE_CAST_HIT_OFFSETS[0], wanted);
         let slow = self.new_block(true);
-        self.branch(any, next, slow);
+        self.branch(same, next, slow);
         self.continue_in(slow);
         self.call_helper(HelperId::CheckArrayStore, &[array, value]);
         self.jump_clif(next, &[]);
