@@ -17,7 +17,7 @@
 //!
 //! **Stores through byrefs** whose object is not known ([`store_ref_unknown`]): the address of the slot goes to a buffer
 //! of the thread, and the next nursery collection treats what is in the slots as roots. Chosen over a search for the
-//! object's start because it costs a range check, a look at the value's mark bit (values that are old need nothing) and
+//! object's start because it costs a range check, a look at the value's mark bit (values that are old need nothing) unless it was just made, and
 //! a push, where the search costs 5–100 ns for each store; the price is that a dead object's slot may keep its target
 //! for one nursery collection. Duplicates are removed when the buffer grows.
 //!
@@ -113,8 +113,12 @@ fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
     }
     // SAFETY: a slot in the heap holds an object or null.
     let value = unsafe { *slot };
+    if value.is_null() {
+        return;
+    }
+    // New objects' mark bits were last touched by a collection, so that reading them misses the caches.
     // SAFETY: a non-null reference points to a live object. A large one never shows the bit, which is safe.
-    if value.is_null() || unsafe { mmtk::has_mark_bit(value) } {
+    if !mmtk::is_in_buffer(thread, value) && unsafe { mmtk::has_mark_bit(value) } {
         return;
     }
     // SAFETY: `thread` is current and bound.

@@ -22,7 +22,7 @@ mod weak_tracer;
 
 pub(crate) use active_plan::{bind, for_each_finalizable_buffer, unbind};
 pub(crate) use mutator::{
-    allocate, collect, cursor_offset_in_area, log_object, push_finalizable, stress_safepoint, thread_heap,
+    allocate, collect, cursor_offset_in_area, is_in_buffer, log_object, push_finalizable, stress_safepoint, thread_heap,
 };
 
 // Named for its feature `release_max_level_off`, which removes MMTk's logging from its inner loops.

@@ -7,6 +7,7 @@
 //! the cursor. Stress mode hides the rest of the buffer between slow paths, so that each allocation comes here.
 
 use super::active_plan::mutator_thread_pointer;
+use super::trim::BLOCK_BYTES;
 use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
 use crate::{large, stats};
 use mmtk::util::Address;
@@ -217,6 +218,14 @@ pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes
     // SAFETY: an object of this thread's buffer.
     unsafe { set_vo_bit(cursor) };
     Some(ObjRef(cursor as *mut _))
+}
+
+/// Whether the object lies in the block that the thread allocates from: then it is young, or at least small and near.
+#[inline(always)]
+pub(crate) fn is_in_buffer(thread: &ManagedThread, object: ObjRef) -> bool {
+    // SAFETY: `thread` is current and bound, so the area is initialised and no one else touches it.
+    let cursor = unsafe { (*bump_of(thread_heap(thread))).cursor };
+    cursor ^ object.address() < BLOCK_BYTES
 }
 
 /// Marks a small object as valid, as compiled code does; MMTk's own way takes a locked instruction, which waits for the

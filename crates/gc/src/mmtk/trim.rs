@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks of the Immix space.
-const BLOCK_BYTES: usize = 32 << 10;
+pub(super) const BLOCK_BYTES: usize = 32 << 10;
 /// Mapping granularity of MMTk.
 const CHUNK_BYTES: usize = 4 << 20;
 /// Do nothing below this much excess.
