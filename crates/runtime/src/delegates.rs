@@ -1,6 +1,6 @@
 //! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` has `Invoke` and says what kinds mean.
 
-use crate::entries::{entry_address, unbox_entry_address};
+use crate::entries::{compiled_code, entry_address, lives_for_ever, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::type_of;
@@ -8,7 +8,7 @@ use crate::proxies;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
-use saki_types::{Method, MethodKind, RemotingStub};
+use saki_types::{LoadResult, Method, MethodKind, RemotingStub};
 
 pub static METHOD_PTR: ManagedField = ManagedField::corlib("System", "Delegate", "method_ptr");
 pub static INVOKE_IMPL: ManagedField = ManagedField::corlib("System", "Delegate", "invoke_impl");
@@ -106,9 +106,9 @@ pub fn init(
     let code = match boxed_this {
         true => unbox_entry_address(actual).to_managed(t)?,
         false if kind == DelegateKind::ClosedInstance && !target.is_null() => {
-            entry_address(proxies::stub_for(target, actual)).to_managed(t)?
+            code_of(proxies::stub_for(target, actual)).to_managed(t)?
         }
-        false => entry_address(actual).to_managed(t)?,
+        false => code_of(actual).to_managed(t)?,
     };
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, kind as i32 as usize);
@@ -116,6 +116,14 @@ pub fn init(
     TARGET.set_ref(t, delegate, target);
     METHOD_IS_VIRTUAL.set(delegate, u8::from(kind == DelegateKind::OpenVirtual));
     Ok(())
+}
+
+/// What a delegate calls: the method's code if it is compiled and stays, else its entry.
+fn code_of(method: &'static Method) -> LoadResult<usize> {
+    match compiled_code(method) {
+        Some(code) if lives_for_ever(method) => Ok(code),
+        _ => entry_address(method),
+    }
 }
 
 /// The delegate's method.

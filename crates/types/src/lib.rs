@@ -40,7 +40,7 @@ pub mod well_known;
 pub use assembly::{Assembly, Image};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
-pub use method::{ArrayMethod, Method, MethodKind, MethodSig};
+pub use method::{ArrayMethod, Method, MethodKind, MethodRuntime, MethodSig};
 pub use remoting::RemotingStub;
 pub use resolve::{GenericContext, LocalSig};
 pub use saki_metadata::ElementType;

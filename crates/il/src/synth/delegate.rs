@@ -1,7 +1,7 @@
 //! Bodies of delegate members: `Invoke`, the constructor, `BeginInvoke`, `EndInvoke`.
 //!
 //! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls it; both are
-//! set by the helper `DelegateInit` (and by reflection's CreateDelegate) from [`delegate_kind`]. Calls of unknown targets
+//! set by `DelegateInit` (a helper, or `jit` in line) and by reflection's CreateDelegate from [`delegate_kind`]. Calls of unknown targets
 //! use raw signatures: struct arguments are the addresses of copies that the caller of `Invoke` made, and a struct result
 //! goes through an ordinary pointer argument, whose place depends on the kind (after `this`, else first).
 //!
@@ -68,6 +68,8 @@ pub struct DelegateFields {
     pub method_ptr: i32,
     pub invoke_impl: i32,
     pub target: i32,
+    /// The `types::Method`.
+    pub method: i32,
     /// Native entry point of a delegate made from a function pointer.
     pub extra_arg: i32,
     /// `MulticastDelegate.delegates`: Delegate[] or null.
@@ -86,6 +88,7 @@ impl DelegateFields {
             method_ptr: offset_of(delegate, "method_ptr")?,
             invoke_impl: offset_of(delegate, "invoke_impl")?,
             target: offset_of(delegate, "m_target")?,
+            method: offset_of(delegate, "method")?,
             extra_arg: offset_of(delegate, "extra_arg")?,
             delegates: offset_of(multicast, "delegates")?,
         })

@@ -74,6 +74,13 @@ impl Lowering<'_, '_> {
                 self.check_array_store(array, value)?;
                 Ok(None)
             }
+            CallTarget::Helper(HelperId::DelegateInit) => {
+                let &[delegate, target, code, method] = args else {
+                    return Err(CompileError::invalid_ir("DelegateInit takes a delegate, target, code and method"));
+                };
+                self.delegate_init([delegate, target, code, method])?;
+                Ok(None)
+            }
             _ => {
                 let struct_result = struct_result.map(|id| self.value_as(id, types::I64)).transpose()?;
                 self.managed_call(target, sig, args, struct_result)

@@ -16,6 +16,7 @@ mod calls;
 mod casts;
 mod control;
 mod conv;
+mod delegates;
 mod exceptions;
 mod facts;
 mod handles;
