@@ -16,6 +16,8 @@ pub enum StubId {
     AllocSlow,
     /// PreserveAll, `fn()`: write barrier for the object in `stub_arg[0]`.
     BarrierSlow,
+    /// PreserveAll, `fn(address)`: moves the cache line to where other processors get it sooner, if the processor can.
+    DemoteLine,
     /// Jumped to from IMT slots: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
 }
@@ -28,6 +30,7 @@ impl StubId {
         StubId::ClassInit,
         StubId::AllocSlow,
         StubId::BarrierSlow,
+        StubId::DemoteLine,
         StubId::ImtResolve,
     ];
 }

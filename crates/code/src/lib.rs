@@ -46,9 +46,9 @@
 //! `CodeKind::Filter`; its address goes into `ClauseKind::Filter`. The parent's locals are at parent_fp − known offsets.
 //! When the filter says yes the *parent's* landing pad for the clause runs (rdx = clause index).
 //!
-//! **Register-preserving stubs** (`CallConv::PreserveAll`, no arguments, no results, keep everything but flags):
+//! **Register-preserving stubs** (`CallConv::PreserveAll`, as a rule no arguments, no results, keep everything but flags):
 //! `StubId::Poll`; `ClassInit` (type in `stub_arg[0]`); `AllocSlow` (vtable in `stub_arg[0]`, object in `stub_result`);
-//! `BarrierSlow` (object in `stub_arg[0]`). After Poll, ClassInit and AllocSlow test `pending_exception` and, if it
+//! `BarrierSlow` (object in `stub_arg[0]`); `DemoteLine` (address as its one argument). After Poll, ClassInit and AllocSlow test `pending_exception` and, if it
 //! is set, call `StubId::ThrowPending` from a cold block.
 //!
 //! **Invoke thunks** (one per signature, `CodeKind::EntryThunk`, Tail): `fn(code: rdi, args: *const u64 rsi,

@@ -362,6 +362,12 @@ preserving_stub!(class_init_stub, CLASS_INIT);
 preserving_stub!(alloc_slow_stub, ALLOC_SLOW);
 preserving_stub!(barrier_slow_stub, BARRIER_SLOW);
 
+/// `StubId::DemoteLine`: `cldemote [rdi]`, which processors without it take for no operation.
+#[unsafe(naked)]
+unsafe extern "C" fn demote_line() {
+    naked_asm!(".byte 0x0f, 0x1c, 0x07", "ret")
+}
+
 /// A fresh frame with room for a `Landing` (rdx), thread in rdi, the frame in rsi. Stack alignment is made here, since
 /// a fault may come at any alignment.
 macro_rules! begin_throw {
@@ -444,6 +450,7 @@ pub fn stub_address(id: StubId) -> usize {
         StubId::ClassInit => class_init_stub,
         StubId::AllocSlow => alloc_slow_stub,
         StubId::BarrierSlow => barrier_slow_stub,
+        StubId::DemoteLine => demote_line,
         StubId::ImtResolve => imt_resolve,
     };
     stub as *const () as usize

@@ -393,16 +393,16 @@ fn thin_locks_are_taken_and_left_in_line() {
 #[test]
 fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
     use saki_sync::monitor::layout::{
-        FLAGS_OFFSET, OWNER_OFFSET, QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING,
+        FLAGS_OFFSET, LAST_OFFSET, OWNER_OFFSET, QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING,
     };
     use saki_sync::monitor_table::layout::{ENTRY_BYTES, MONITOR_OFFSET};
     use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT};
     const MONITOR: usize = 3;
     const SYNC: u64 = (MONITOR as u64) << 8 | (INFLATED_BIT | INFLATED_HINT_BIT) as u64;
     let mut m = Machine::new();
-    // Owner, flags, recursion and quiet exits of the monitor before; the same after, and the calls of the runtime.
-    let mut run = |op, sync, before: [u32; 4]| {
-        let places = [OWNER_OFFSET, FLAGS_OFFSET, RECURSION_OFFSET, QUIET_OFFSET]
+    // Owner, flags, recursion, quiet exits and last owner of the monitor before; the same after, and the calls out of line.
+    let mut run = |op, sync, before: [u32; 5]| {
+        let places = [OWNER_OFFSET, FLAGS_OFFSET, RECURSION_OFFSET, QUIET_OFFSET, LAST_OFFSET]
             .map(|offset| (MONITOR * ENTRY_BYTES + MONITOR_OFFSET + offset) / 4);
         let mut entries = vec![0u32; (MONITOR + 1) * ENTRY_BYTES / 4];
         places.iter().zip(before).for_each(|(&place, value)| entries[place] = value);
@@ -413,18 +413,22 @@ fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
         (places.map(|place| entries[place]), calls)
     };
     for flags in [0, WAITERS, WAITERS | WAKING] {
-        assert_eq!(run(Op::MonitorEnter, SYNC, [0, flags, 0, 9]), ([5, flags, 0, 9], 0));
+        assert_eq!(run(Op::MonitorEnter, SYNC, [0, flags, 0, 9, 6]), ([5, flags, 0, 9, 6], 0));
     }
     for taken in [6, 5, RETIRED] {
-        assert_eq!(run(Op::MonitorEnter, SYNC, [taken, 0, 0, 0]), ([taken, 0, 0, 0], 1), "{taken:x}");
+        assert_eq!(run(Op::MonitorEnter, SYNC, [taken, 0, 0, 0, 6]), ([taken, 0, 0, 0, 6], 1), "{taken:x}");
     }
     for flags in [0, WAKING, WAITERS | WAKING] {
-        assert_eq!(run(Op::MonitorExit, SYNC, [5, flags, 0, 9]), ([0, flags, 0, 10], 0));
+        assert_eq!(run(Op::MonitorExit, SYNC, [5, flags, 0, 9, 5]), ([0, flags, 0, 10, 5], 0));
     }
-    for kept in [[0, 0, 0, 0], [6, 0, 0, 0], [5, 0, 1, 0], [5, WAITERS, 0, 0], [5, 0, 0, QUIET_EXITS - 1]] {
+    // The one call is `StubId::DemoteLine`.
+    assert_eq!(run(Op::MonitorExit, SYNC, [5, 0, 0, 9, 6]), ([0, 0, 0, 10, 5], 1));
+    for kept in
+        [[0, 0, 0, 0, 5], [6, 0, 0, 0, 5], [5, 0, 1, 0, 5], [5, WAITERS, 0, 0, 5], [5, 0, 0, QUIET_EXITS - 1, 5]]
+    {
         assert_eq!(run(Op::MonitorExit, SYNC, kept), (kept, 1), "{kept:x?}");
     }
-    let kept = [5, 0, 0, 0];
+    let kept = [5, 0, 0, 0, 5];
     assert_eq!(run(Op::MonitorExit, SYNC | 1, kept), (kept, 1), "entries that the word counts");
     let gone = SYNC & !(INFLATED_BIT as u64);
     for op in [Op::MonitorEnter, Op::MonitorExit] {

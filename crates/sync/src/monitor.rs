@@ -179,6 +179,8 @@ pub struct Monitor {
     recursion: AtomicU32,
     /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
+    /// Managed id of who left it last by compiled code, which tells by it whether the line travels; only the owner touches it.
+    last: AtomicU32,
 }
 
 impl Default for Monitor {
@@ -195,8 +197,9 @@ pub mod layout {
     pub const FLAGS_OFFSET: usize = std::mem::offset_of!(super::Monitor, flags);
     pub const RECURSION_OFFSET: usize = std::mem::offset_of!(super::Monitor, recursion);
     pub const QUIET_OFFSET: usize = std::mem::offset_of!(super::Monitor, quiet);
+    pub const LAST_OFFSET: usize = std::mem::offset_of!(super::Monitor, last);
     pub use super::{QUIET_EXITS, RETIRED, WAITERS, WAKING};
-    const _: () = assert!(OWNER_OFFSET / 64 == QUIET_OFFSET / 64 && OWNER_OFFSET >= 64);
+    const _: () = assert!(OWNER_OFFSET / 64 == LAST_OFFSET / 64 && OWNER_OFFSET >= 64);
 }
 
 struct Deadline(Option<Instant>);
@@ -219,6 +222,7 @@ impl Monitor {
             flags: AtomicU32::new(0),
             recursion: AtomicU32::new(0),
             quiet: AtomicU32::new(0),
+            last: AtomicU32::new(0),
         }
     }
 

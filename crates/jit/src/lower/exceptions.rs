@@ -209,6 +209,12 @@ impl Lowering<'_, '_> {
         self.call_unprotected(callee, &[]);
     }
 
+    /// `StubId::DemoteLine`.
+    pub(super) fn call_demote_line(&mut self, address: Value) {
+        let callee = self.stub_function(StubId::DemoteLine, 1, CallConv::PreserveAll);
+        self.call_unprotected(callee, &[address]);
+    }
+
     /// In a cold block: throws the pending exception if there is one, else goes on.
     pub(super) fn throw_if_pending(&mut self) {
         self.throw_if_pending_then(true);
