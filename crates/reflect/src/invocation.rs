@@ -211,7 +211,8 @@ fn call(t: Thread, call: Call) -> Managed<ObjRef> {
     let argument_words = call.sig.params.len() + 2;
     let struct_words = struct_words(call.sig).to_managed(t)?;
     match argument_words.max(struct_words) {
-        0..=16 => call_in_frame::<16>(t, call),
+        0..=8 => call_in_frame::<8>(t, call),
+        9..=16 => call_in_frame::<16>(t, call),
         17..=256 => call_in_frame::<256>(t, call),
         257..=4096 => call_in_frame::<4096>(t, call),
         _ => Err(exceptions::throw(

@@ -16,6 +16,7 @@ use saki_runtime::{
 };
 use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
+use std::sync::OnceLock;
 
 /// The open method: of an instantiation of the type or the method, the definition's.
 ///
@@ -98,22 +99,25 @@ unsafe extern "C" fn get_method_info(t: Thread, method: usize, info: *mut u8) {
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "attrs");
     static IMPL_ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "iattrs");
     static CONVENTION: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "callconv");
+    static OFFSETS: OnceLock<[usize; 5]> = OnceLock::new();
+    let [parent_at, return_at, attributes_at, impl_attributes_at, convention_at] = *OFFSETS
+        .get_or_init(|| [&PARENT, &RETURN, &ATTRIBUTES, &IMPL_ATTRIBUTES, &CONVENTION].map(ManagedField::offset_bytes));
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         let Some(method) = (unsafe { handles::method(method) }) else {
             return Err(exceptions::throw_argument_null(t, "handle"));
         };
         let parent = type_object(t, method.owner)?;
-        store_out(t, info.wrapping_add(PARENT.offset_bytes()) as *mut ObjRef, parent);
+        store_out(t, info.wrapping_add(parent_at) as *mut ObjRef, parent);
         let ret = type_object(t, method.sig().to_managed(t)?.ret)?;
-        store_out(t, info.wrapping_add(RETURN.offset_bytes()) as *mut ObjRef, ret);
+        store_out(t, info.wrapping_add(return_at) as *mut ObjRef, ret);
         let convention = calling_conventions(method).to_managed(t)?;
-        let number = |field: &ManagedField| info.wrapping_add(field.offset_bytes()) as *mut i32;
+        let number = |offset: usize| info.wrapping_add(offset) as *mut i32;
         // SAFETY: fields of the caller's structure.
         unsafe {
-            *number(&ATTRIBUTES) = i32::from(method.flags);
-            *number(&IMPL_ATTRIBUTES) = i32::from(method.impl_flags);
-            *number(&CONVENTION) = convention;
+            *number(attributes_at) = i32::from(method.flags);
+            *number(impl_attributes_at) = i32::from(method.impl_flags);
+            *number(convention_at) = convention;
         }
         Ok(())
     });

@@ -50,32 +50,33 @@ unsafe extern "C" fn make_pointer_type(t: Thread, ty: ObjRef) -> ObjRef {
     })
 }
 
-/// A generic type and its arguments; 0 behind them.
+/// A generic type and its arguments; None behind them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Instantiation {
-    definition: usize,
-    arguments: [usize; 3],
+    definition: Ty,
+    arguments: [Option<Ty>; 6],
 }
 
 thread_local! {
     /// Arguments that were found to fit.
-    static RECENT: Recent<Instantiation, Ty, 32> = const { Recent::new() };
+    static RECENT: Recent<Instantiation, Ty, 16> = const { Recent::new() };
 }
 
 impl Instantiation {
     /// None for those that are not remembered: of many arguments, or with one that is no runtime type.
     fn new(definition: Ty, types: ObjRef) -> Option<Instantiation> {
         let count = if types.is_null() { 0 } else { object::array_length(types) };
-        let mut arguments = [0; 3];
+        let mut arguments = [None; 6];
         for (index, argument) in arguments.get_mut(..count)?.iter_mut().enumerate() {
             let item = object::get_element_ref(types, index);
-            *argument = address(if item.is_null() { None } else { type_of_object(item) }?);
+            *argument = Some(if item.is_null() { None } else { type_of_object(item) }?);
         }
-        Some(Instantiation { definition: address(definition), arguments })
+        Some(Instantiation { definition, arguments })
     }
 
     fn hash(&self) -> usize {
-        self.arguments.iter().fold(self.definition, |hash, argument| hash.rotate_left(20) ^ argument)
+        let arguments = self.arguments.iter().map_while(|&argument| argument);
+        arguments.fold(address(self.definition), |hash, argument| hash.rotate_left(20) ^ address(argument))
     }
 
     #[inline(never)]

@@ -140,25 +140,23 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
 /// A search for methods of one name, to be told from another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct MethodQuery {
-    ty: usize,
+    ty: Ty,
     flags: i32,
     list_type: i32,
     /// Padded with zeros.
     name: [u64; NAME_WORDS],
 }
 
-const NAME_WORDS: usize = 3;
+const NAME_WORDS: usize = 2;
 
-/// What was found: few methods, as nearly always.
-#[derive(Clone, Copy)]
-struct FewMethods {
-    count: usize,
-    handles: [usize; 4],
-}
+/// The methods that were found: few, as nearly always; 0 behind them.
+type FewMethods = [usize; 4];
 
 thread_local! {
     static RECENT: Recent<MethodQuery, FewMethods, 32> = const { Recent::new() };
 }
+
+const _: () = assert!(size_of::<Option<(MethodQuery, FewMethods)>>() == 64);
 
 impl MethodQuery {
     /// None for queries that are not remembered: of all names, and of generic parameters.
@@ -180,12 +178,12 @@ impl MethodQuery {
             *words.get_mut(len_bytes / 8)? |= u64::from(byte) << (len_bytes % 8 * 8);
             len_bytes += 1;
         }
-        Some(MethodQuery { ty: address(ty), flags, list_type, name: words })
+        Some(MethodQuery { ty, flags, list_type, name: words })
     }
 
     fn hash(&self) -> usize {
         let name = self.name.iter().fold(0u64, |hash, &word| hash.rotate_left(21) ^ word);
-        self.ty ^ (name as usize).rotate_left(32) ^ self.flags as usize ^ (self.list_type as usize) << 8
+        address(self.ty) ^ (name as usize).rotate_left(32) ^ self.flags as usize ^ (self.list_type as usize) << 8
     }
 
     #[inline(never)]
@@ -195,8 +193,8 @@ impl MethodQuery {
 
     #[inline(never)]
     fn remember(self, found: &[usize]) {
-        let mut methods = FewMethods { count: found.len(), handles: [0; 4] };
-        if let Some(handles) = methods.handles.get_mut(..found.len()) {
+        let mut methods = FewMethods::default();
+        if let Some(handles) = methods.get_mut(..found.len()) {
             handles.copy_from_slice(found);
             RECENT.with(|recent| recent.put(self.hash(), self, methods));
         }
@@ -209,7 +207,8 @@ unsafe extern "C" fn get_methods(t: Thread, this: ObjRef, name: *const c_char, f
         // SAFETY: a marshalled string of the caller.
         let query = unsafe { MethodQuery::new(ty, name, flags, list_type) };
         if let Some(known) = query.and_then(|query| query.recent()) {
-            return Ok(pointer_array(&known.handles[..known.count]) as usize);
+            let count = known.iter().take_while(|&&handle| handle != 0).count();
+            return Ok(pointer_array(&known[..count]) as usize);
         }
         // SAFETY: as above.
         let filter = unsafe { NameFilter::new(name, list_type, flags) };

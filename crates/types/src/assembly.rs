@@ -120,7 +120,7 @@ impl Image {
             meta: module.meta,
             is_corlib: module.is_corlib,
             universe: module.universe,
-            assembly: OnceLock::from(module.assembly()),
+            assembly: OnceLock::new(),
             type_defs: cells(0),
             type_refs: cells(0),
             assembly_refs: cells(0),
@@ -166,7 +166,9 @@ impl Image {
     }
 
     pub fn assembly(&'static self) -> &'static Assembly {
-        self.assembly.get().expect("an image is published with its assembly")
+        // That of a dynamic method's image is not in the cell: filling one takes longer than to look at both.
+        let assembly = self.assembly.get().copied().or_else(|| self.dynamic.as_ref().map(|code| code.assembly));
+        assembly.expect("an image is published with its assembly")
     }
 
     /// The type of TypeDef row `rid`.

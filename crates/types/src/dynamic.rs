@@ -48,6 +48,8 @@ pub struct DynamicBody {
 /// What the image of a dynamic method has instead of metadata.
 pub struct DynamicCode {
     sig: MethodSig,
+    /// That of the module.
+    pub(crate) assembly: &'static Assembly,
     /// Where access to fields is judged from; None = all are open to it.
     scope: Option<Ty>,
     /// Absent while methods that call each other are made.
@@ -140,7 +142,7 @@ pub struct DynamicMethodSpec {
 pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
     let scope = spec.owner.filter(|_| !spec.skips_visibility);
     let owner = spec.owner.unwrap_or(crate::universe().object());
-    let code = DynamicCode { sig: spec.sig, scope, body: OnceLock::new() };
+    let code = DynamicCode { sig: spec.sig, assembly: spec.module.assembly(), scope, body: OnceLock::new() };
     let image = Image::of_dynamic_method(spec.module, code);
     crate::dynamic_records::store(image, spec.name.into_boxed_str(), |image, name| Method {
         owner,
@@ -152,7 +154,7 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
         definition: None,
         runtime: Default::default(),
         slot: AtomicU32::new(u32::MAX),
-        sig: image.dynamic.as_ref().map_or_else(Lazy::default, |code| Lazy::known(code.sig())),
+        sig: Lazy::default(),
     })
 }
 
@@ -161,7 +163,7 @@ impl Method {
         matches!(self.kind, MethodKind::Dynamic(_))
     }
 
-    fn dynamic_code(&self) -> Option<&'static DynamicCode> {
+    pub(crate) fn dynamic_code(&self) -> Option<&'static DynamicCode> {
         match self.kind {
             MethodKind::Dynamic(image) => image.dynamic.as_ref(),
             _ => None,

@@ -59,11 +59,6 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T: Clone> Lazy<T> {
-    /// A fact that is known from the start.
-    pub(crate) fn known(value: T) -> Lazy<T> {
-        Lazy { value: OnceLock::from(Ok(value)), computing: Cell::new(false) }
-    }
-
     /// The value, computed by `compute` under the loader lock on first use.
     ///
     /// # Errors

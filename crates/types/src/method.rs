@@ -191,6 +191,9 @@ impl Method {
     /// # Errors
     /// `BadImageFormat`, `TypeLoad`.
     pub fn sig(&'static self) -> LoadResult<&'static MethodSig> {
+        if let Some(code) = self.dynamic_code() {
+            return Ok(code.sig());
+        }
         self.sig.get(&|| self.full_name(), || crate::signature::method_sig(self))
     }
 
