@@ -4,7 +4,7 @@
 //! them finds them. What they refer to is looked for among them, too, and asked for by an event when it is not there; it is
 //! never loaded by itself. The class library's core is the one that runs: there is one `System.Object`.
 
-use super::{AssemblyName, Binder, identity, normal_culture};
+use super::{AssemblyName, Binder, identity, normal_culture, successor};
 use crate::assembly::{Assembly, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use std::path::Path;
@@ -51,6 +51,7 @@ impl Binder {
         if let Some(found) = self.find_reflection_only(wanted) {
             return Ok(found);
         }
+        let wanted = &successor(wanted);
         for candidate in self.candidates(wanted) {
             if candidate.is_file()
                 && identity(crate::files::open(&candidate)?)?.is_some_and(|n| n.name.eq_ignore_ascii_case(&wanted.name))
