@@ -12,6 +12,7 @@
 use crate::facade::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::facade::{Mutex, lock};
 use crate::monitor::Monitor;
+#[cfg(not(loom))]
 use crate::thin_lock::MAX_OWNER;
 
 /// Entries that there is room for: as many as a sync word can name, 1 GiB of address space. Less where that is not to be had.
