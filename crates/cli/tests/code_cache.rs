@@ -170,7 +170,7 @@ fn a_second_run_compiles_nothing() {
     let second = setup.run(&[]);
     assert_eq!(second.output, expected);
     // Threads start in any order, so that a class may be initialised earlier in one run than in the other.
-    assert!(second.compiled <= 3, "{} compiled again", second.compiled);
+    assert!(second.compiled * 20 <= first.compiled, "{} of {} compiled again", second.compiled, first.compiled);
     assert!(second.found + 10 >= first.kept, "{} found of {}", second.found, first.kept);
 }
 
