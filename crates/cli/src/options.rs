@@ -41,7 +41,7 @@ pub struct Options {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_heap: Option<usize>,
 
-    /// Bytes allocated between two nursery collections
+    /// Bytes allocated between two nursery collections [default: 4m to 32m, by the share of time that they take]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub nursery: Option<usize>,
 
@@ -218,14 +218,13 @@ impl Options {
     }
 
     pub fn heap(&self) -> HeapOptions {
-        let defaults = HeapOptions::default();
         let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress {
             every_nth_allocation: n,
             every_nth_safepoint: n.saturating_mul(STRESSED_POLLS_PER_ALLOCATION),
         });
         HeapOptions {
             max_heap_bytes: self.max_heap,
-            nursery_bytes: self.nursery.unwrap_or(defaults.nursery_bytes),
+            nursery_bytes: self.nursery,
             gc_threads: self.gc_threads.max(1),
             stress,
         }

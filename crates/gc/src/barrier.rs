@@ -17,9 +17,10 @@
 //!
 //! **Stores through byrefs** whose object is not known ([`store_ref_unknown`]): the address of the slot goes to a buffer
 //! of the thread, and the next nursery collection treats what is in the slots as roots. Chosen over a search for the
-//! object's start because it costs a range check, a look at the value's mark bit (values that are old need nothing) unless it was just made, and
-//! a push, where the search costs 5–100 ns for each store; the price is that a dead object's slot may keep its target
-//! for one nursery collection. Duplicates are removed when the buffer grows.
+//! object's start because it costs range checks (objects just made need nothing), a look at the value's mark bit (values that are old need
+//! nothing) unless it was just made, and a push, where the search costs 5–100 ns for each store. Duplicates are removed when the buffer grows. The collection searches
+//! for the objects of the slots that are left and drops those in young ones: dead young objects would keep what their slots
+//! refer to (`Array.Resize (ref field)` in objects of a moment made three of four nursery survivors).
 //!
 //! **Large arrays of references** ([`array_element_write_slow`], [`array_copy`]): logging a 10M-element array would make
 //! each nursery collection scan 80 MB, so up to a share of the elements the slots are remembered one by one instead.
@@ -108,7 +109,7 @@ pub fn after_store_unknown(thread: &ManagedThread, slot: *mut ObjRef) {
 
 #[inline]
 fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
-    if !mmtk::in_heap_range(slot as usize) {
+    if !mmtk::in_heap_range(slot as usize) || mmtk::is_in_new_object(thread, slot as usize) {
         return;
     }
     // SAFETY: a slot in the heap holds an object or null.

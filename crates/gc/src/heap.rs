@@ -151,6 +151,12 @@ pub fn find_object(address: usize) -> Option<ObjRef> {
     mmtk::find_object(address)
 }
 
+/// Fetches into the caches what decides over the fate of `object` in a collection, for a [`crate::WeakTable`] with many objects.
+#[inline]
+pub fn prefetch_fate(object: ObjRef) {
+    mmtk::prefetch_fate(object);
+}
+
 /// 0 for objects allocated since the last collection, 1 for those that survived one (`GC.GetGeneration`; Mono's highest
 /// generation is 1 as well).
 ///

@@ -21,21 +21,24 @@ pub struct Stress {
 pub struct HeapOptions {
     /// Upper bound of the heap, live and free, in bytes. `None` = 3/4 of the memory of the machine.
     pub max_heap_bytes: Option<usize>,
-    /// Bytes allocated between two nursery collections. 16–32 MiB measured best (docs: "Memory").
-    pub nursery_bytes: usize,
+    /// Bytes allocated between two nursery collections. `None` = between [`FIRST_NURSERY_BYTES`] and [`MAX_NURSERY_BYTES`], as
+    /// large as the pauses ask for (`policy`).
+    pub nursery_bytes: Option<usize>,
     /// Threads that trace. One is the default: waiting workers spin, which costs more than they bring on few cores.
     pub gc_threads: usize,
     /// `None` in normal runs.
     pub stress: Option<Stress>,
 }
 
-/// Default nursery: depth-18 binary trees took 0.94 s at 4 MiB, 0.68 at 16 and 0.54 at 32.
-pub const DEFAULT_NURSERY_BYTES: usize = 32 << 20;
+/// Nursery of programs whose objects die young: half of it, with what lives on, stays in a second-level cache.
+pub const FIRST_NURSERY_BYTES: usize = 4 << 20;
+/// Nursery of programs whose pauses are long: depth-18 binary trees took 0.94 s at 4 MiB, 0.68 at 16 and 0.54 at 32.
+pub const MAX_NURSERY_BYTES: usize = 32 << 20;
 /// Below this a nursery holds too few 32 KiB blocks to be worth a collection.
 pub const MIN_NURSERY_BYTES: usize = 1 << 20;
 
 impl Default for HeapOptions {
     fn default() -> Self {
-        Self { max_heap_bytes: None, nursery_bytes: DEFAULT_NURSERY_BYTES, gc_threads: 1, stress: None }
+        Self { max_heap_bytes: None, nursery_bytes: None, gc_threads: 1, stress: None }
     }
 }

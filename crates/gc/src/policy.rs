@@ -1,7 +1,11 @@
 //! When to collect, and how far the heap may grow: pure arithmetic on pages, without any collector behind it.
 //!
-//! - A nursery collection runs when the small objects allocated since the last collection fill the nursery (MMTk
-//!   counts those) or when the large ones fill an allowance of their own (MMTk does not count those).
+//! - A nursery collection runs when the small objects allocated since the last collection fill the nursery or when the
+//!   large ones fill an allowance of their own.
+//! - The nursery is small while nursery collections take little of the time: its memory stays in the caches and costs few
+//!   page faults (lambdas compiled and dropped took 0.88 of the time at 4 MiB that they took at 32; a loop that only
+//!   allocates took the same time, a tenth of it in pauses). It doubles when they take more than an eighth, and halves
+//!   when they take less than a twenty-fourth; halving at most doubles their share.
 //! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
 //!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
 //! - Pages of an allocation that waits for the collection are part of the new limit, or it would collect for ever.
@@ -12,7 +16,8 @@
 //! | atomic | written by | ordering |
 //! |---|---|---|
 //! | `limit_pages` | the collection's end, world stopped | relaxed: readers need a value, not its history |
-//! | `pending_pages`, `large_pages` | mutators add, the collection's end clears | relaxed: heuristics |
+//! | `nursery_bytes` | the collection's end, world stopped | relaxed: as above |
+//! | `pending_pages`, `large_pages`, `small_bytes` | mutators add, the collection's end clears | relaxed: heuristics |
 //! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | relaxed: it guards no data |
 
 use parking_lot::Mutex;
@@ -32,6 +37,10 @@ const RETRY_SLACK_PAGES: usize = 16;
 const OVERHEAD_STREAK: u32 = 10;
 /// Share of time in such a streak that counts as "nearly all": 9/10.
 const OVERHEAD_MUTATOR_SHARE: u32 = 10;
+/// The nursery doubles when nursery collections take more than one part in this many of the time, ...
+const GROW_NURSERY_SHARE: u32 = 8;
+/// ... and halves when they take less than one in this many.
+const SHRINK_NURSERY_SHARE: u32 = 24;
 /// Free pages after a full collection below max/20 count as "next to nothing".
 const OVERHEAD_FREE_DIVISOR: usize = 20;
 
@@ -53,8 +62,27 @@ struct OverheadStreak {
     mutator_time: Duration,
 }
 
+/// Time in nursery collections and between them; what is longer ago counts half at each collection.
+#[derive(Default)]
+struct NurseryTimes {
+    collector: Duration,
+    mutator: Duration,
+}
+
+/// Between what the nursery is chosen; equal = fixed.
+#[derive(Clone, Copy, Debug)]
+pub struct NurserySizes {
+    pub first_bytes: usize,
+    pub largest_bytes: usize,
+}
+
 /// See the module header.
 pub struct HeapPolicy {
+    nursery_sizes: NurserySizes,
+    nursery_bytes: AtomicUsize,
+    small_bytes: AtomicUsize,
+    nursery_times: Mutex<NurseryTimes>,
+    /// Of the largest nursery.
     nursery_pages: usize,
     max_pages: usize,
     limit_pages: AtomicUsize,
@@ -66,11 +94,15 @@ pub struct HeapPolicy {
 }
 
 impl HeapPolicy {
-    pub fn new(nursery_bytes: usize, max_heap_bytes: usize) -> Self {
-        let nursery_pages = (nursery_bytes / PAGE_BYTES).max(1);
+    pub fn new(nursery_sizes: NurserySizes, max_heap_bytes: usize) -> Self {
+        let nursery_pages = (nursery_sizes.largest_bytes / PAGE_BYTES).max(1);
         let max_pages = (max_heap_bytes / PAGE_BYTES).max(1);
         let limit_pages = (MIN_LIMIT_BYTES / PAGE_BYTES).max(nursery_pages * 3).min(max_pages);
         Self {
+            nursery_sizes,
+            nursery_bytes: AtomicUsize::new(nursery_sizes.first_bytes),
+            small_bytes: AtomicUsize::new(0),
+            nursery_times: Mutex::default(),
             nursery_pages,
             max_pages,
             limit_pages: AtomicUsize::new(limit_pages),
@@ -99,6 +131,16 @@ impl HeapPolicy {
         self.pending_pages.fetch_add(pages, Ordering::Relaxed);
     }
 
+    /// Small objects of `bytes` have been allocated.
+    pub fn add_small(&self, bytes: usize) {
+        self.small_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether small objects alone ask for a collection.
+    pub fn nursery_is_full(&self) -> bool {
+        self.small_bytes.load(Ordering::Relaxed) >= self.nursery_bytes.load(Ordering::Relaxed)
+    }
+
     /// A large object (or memory outside the heap that an object keeps) of `bytes` has been allocated.
     pub fn add_large(&self, bytes: usize) {
         self.large_pages.fetch_add(bytes.div_ceil(PAGE_BYTES), Ordering::Relaxed);
@@ -119,6 +161,10 @@ impl HeapPolicy {
     pub fn end_collection(&self, outcome: CollectionOutcome) {
         let pending = self.pending_pages.swap(0, Ordering::Relaxed);
         self.large_pages.store(0, Ordering::Relaxed);
+        self.small_bytes.store(0, Ordering::Relaxed);
+        if !outcome.was_full {
+            self.size_nursery(outcome);
+        }
         let reserved = outcome.reserved_pages;
         self.large_allowance_pages.store(self.nursery_pages.max(reserved / 4), Ordering::Relaxed);
         let needed = reserved + pending + RETRY_SLACK_PAGES;
@@ -130,6 +176,25 @@ impl HeapPolicy {
         };
         self.limit_pages.store(wanted.min(self.max_pages), Ordering::Relaxed);
         self.account_overhead(outcome);
+    }
+
+    fn size_nursery(&self, outcome: CollectionOutcome) {
+        let mut times = self.nursery_times.lock();
+        times.collector = times.collector / 2 + outcome.pause;
+        times.mutator = times.mutator / 2 + outcome.mutator_time;
+        let whole = times.collector + times.mutator;
+        let now = self.nursery_bytes.load(Ordering::Relaxed);
+        let wanted = if times.collector * GROW_NURSERY_SHARE > whole {
+            (now * 2).min(self.nursery_sizes.largest_bytes)
+        } else if times.collector * SHRINK_NURSERY_SHARE < whole {
+            (now / 2).max(self.nursery_sizes.first_bytes)
+        } else {
+            now
+        };
+        if wanted != now {
+            *times = NurseryTimes::default();
+            self.nursery_bytes.store(wanted, Ordering::Relaxed);
+        }
     }
 
     fn account_overhead(&self, outcome: CollectionOutcome) {
@@ -160,6 +225,36 @@ mod tests {
 
     const MIB_PAGES: usize = (1 << 20) / PAGE_BYTES;
 
+    fn fixed(bytes: usize) -> NurserySizes {
+        NurserySizes { first_bytes: bytes, largest_bytes: bytes }
+    }
+
+    #[test]
+    fn nursery_grows_with_the_share_of_its_pauses() {
+        let sizes = NurserySizes { first_bytes: 4 << 20, largest_bytes: 32 << 20 };
+        let policy = HeapPolicy::new(sizes, 4 << 30);
+        let after = |pause_ms| {
+            let outcome = CollectionOutcome {
+                was_full: false,
+                reserved_pages: MIB_PAGES,
+                pause: Duration::from_millis(pause_ms),
+                mutator_time: Duration::from_millis(960),
+            };
+            policy.add_small(3 << 20);
+            assert!(!policy.nursery_is_full());
+            policy.add_small(29 << 20);
+            assert!(policy.nursery_is_full());
+            policy.end_collection(outcome);
+            policy.nursery_bytes.load(Ordering::Relaxed) >> 20
+        };
+        assert_eq!([after(100), after(100)], [4, 4]);
+        assert_eq!([after(300), after(300), after(300), after(300)], [8, 16, 32, 32]);
+        assert!((0..20).all(|_| after(60) == 32));
+        let halving: Vec<_> = (0..20).map(|_| after(20)).collect();
+        assert!(halving.is_sorted_by(|before, now| before >= now), "{halving:?}");
+        assert_eq!(halving.last(), Some(&4));
+    }
+
     fn outcome(was_full: bool, reserved_pages: usize) -> CollectionOutcome {
         CollectionOutcome {
             was_full,
@@ -171,7 +266,7 @@ mod tests {
 
     #[test]
     fn limit_follows_live_size_and_pending_pages() {
-        let policy = HeapPolicy::new(16 << 20, 4 << 30);
+        let policy = HeapPolicy::new(fixed(16 << 20), 4 << 30);
         assert_eq!(policy.limit_pages(), 64 * MIB_PAGES);
         policy.end_collection(outcome(true, 400 * MIB_PAGES));
         assert_eq!(policy.limit_pages(), 616 * MIB_PAGES);
@@ -186,7 +281,7 @@ mod tests {
 
     #[test]
     fn large_objects_have_their_own_allowance() {
-        let policy = HeapPolicy::new(16 << 20, 4 << 30);
+        let policy = HeapPolicy::new(fixed(16 << 20), 4 << 30);
         policy.add_large(16 << 20);
         assert!(!policy.large_objects_due());
         policy.add_large(1);
@@ -197,7 +292,7 @@ mod tests {
 
     #[test]
     fn overhead_limit_strikes_once_per_streak() {
-        let policy = HeapPolicy::new(1 << 20, 64 << 20);
+        let policy = HeapPolicy::new(fixed(1 << 20), 64 << 20);
         for _ in 0..OVERHEAD_STREAK - 1 {
             policy.end_collection(outcome(true, 63 * MIB_PAGES));
             assert!(!policy.take_overhead_exceeded());

@@ -20,7 +20,7 @@ struct Stage<'a> {
 
 #[test]
 fn heap_functions() {
-    let options = HeapOptions { nursery_bytes: 4 << 20, ..HeapOptions::default() };
+    let options = HeapOptions { nursery_bytes: Some(4 << 20), ..HeapOptions::default() };
     let (thread, types) = start(options);
     saki_gc::register_weak_table(&WEAK);
     saki_gc::register_root_provider(&TABLE);
@@ -317,6 +317,21 @@ impl Stage<'_> {
         });
         self.collect(false);
         assert_eq!(value(get(root(2), LEFT)), 5);
+        // The slot of a dead young object keeps nothing, that of a living one is found.
+        let (kept_by_dead, kept_by_living) = deep(|| {
+            set_root(2, self.node(NULL, NULL, 1));
+            let [dead, living] = [self.node(NULL, NULL, 2), root(2)].map(|holder| {
+                let target = self.node(NULL, NULL, 7);
+                // SAFETY: a valid slot.
+                unsafe { barrier::store_ref_unknown(self.thread, holder.field_ptr(LEFT), target) };
+                weak(WeakKind::Short, target)
+            });
+            (dead, living)
+        });
+        self.collect(false);
+        assert!(target(kept_by_dead).is_null());
+        assert_eq!(target(kept_by_living), get(root(2), LEFT));
+        self.old_node();
         // A thread that is gone leaves its slots behind.
         let (holder, types) = (root(2).address(), self.types as *const Types as usize);
         let thread = saki_thread::spawn(saki_thread::ThreadKind::Background, None, 0, move |thread| {

@@ -63,7 +63,8 @@ fn work(thread: &ManagedThread, types: &common::Types, number: usize) {
 
 #[test]
 fn threads_share_the_heap() {
-    let (main, types) = common::start(HeapOptions { nursery_bytes: 2 << 20, gc_threads: 2, ..HeapOptions::default() });
+    let (main, types) =
+        common::start(HeapOptions { nursery_bytes: Some(2 << 20), gc_threads: 2, ..HeapOptions::default() });
     let types = Arc::new(types);
     TABLE.store(common::array(main, types.refs, (THREADS * SLOTS) as u32).address(), Ordering::Relaxed);
     // SAFETY: a static slot that holds an object.

@@ -10,20 +10,24 @@
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
-//! | young | registered since the last collection | the next collection: to old, or to detached if both objects died |
-//! | old | the object has survived a collection | a full collection finds both objects dead: to detached |
-//! | detached | the object and the RuntimeMethodInfo are gone | a collection does not see it: to dead |
+//! | young | registered since the last collection | the next collection: to old, or to detached if the object died |
+//! | old | the object has survived a collection | a full collection finds the object dead: to detached |
+//! | detached | the DynamicMethod object is gone | a collection sees neither RuntimeMethodInfo nor stack word: to dead |
 //! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
 //! The first four change with the world stopped, or by mutators without a safepoint under `LISTS`; so a collection never finds
 //! the lists locked (or a list of young ones in use) or a method half freed. Who makes methods pays for freeing them, the finalizer thread does the rest.
+//!
+//! A collection does not touch the methods that die in it: thousands of them, none in the caches. What it asks is in the lists, in
+//! the collector's tables and in the small sets of methods that are seen or kept.
 
 use crate::entries;
 use crate::fields::ManagedField;
 use crate::object;
 use crate::thread::Thread;
 use parking_lot::Mutex;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
 use saki_code::{ClauseKind, CodeInfo, MethodEntry};
 use saki_gc::{WeakFate, WeakKind, WeakTable};
@@ -40,21 +44,40 @@ struct Lists {
     old: Vec<&'static Method>,
     detached: Vec<&'static Method>,
     dead: Vec<&'static Method>,
+    /// Those that something has which is not followed, by address. They are in no other list, or leave it at the next collection.
+    kept: MethodSet,
     /// Those of the others that have a RuntimeMethodInfo, by whether that has survived a collection.
     with_young_info: Vec<&'static Method>,
     with_old_info: Vec<&'static Method>,
+}
+
+/// Methods by address.
+type MethodSet = FxHashSet<usize>;
+
+fn address_of(method: &'static Method) -> usize {
+    std::ptr::from_ref(method).addr()
 }
 
 static LISTS: Mutex<Lists> = Mutex::new(Lists {
     old: Vec::new(),
     detached: Vec::new(),
     dead: Vec::new(),
+    kept: MethodSet::with_hasher(FxBuildHasher),
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
 });
 
+/// A method and its DynamicMethod object, which nothing has moved yet.
+struct Young {
+    method: &'static Method,
+    object: ObjRef,
+}
+
+// SAFETY: the object is looked at by collections only, with the world stopped.
+unsafe impl Send for Young {}
+
 /// Those registered since the last collection: a list a thread.
-static YOUNG: SlotPool<Vec<&'static Method>> = SlotPool::new();
+static YOUNG: SlotPool<Vec<Young>> = SlotPool::new();
 
 /// Length of `Lists::dead`. A hint: read without the lock.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -70,6 +93,9 @@ static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
 
 /// Methods retired at once.
 const BATCH: usize = 32;
+
+/// Distance at which a collection fetches what decides over an object.
+const FETCHED_AHEAD: usize = 16;
 
 /// Counts since the start.
 struct Counts {
@@ -102,7 +128,7 @@ pub fn statistics() -> DynamicMethodStatistics {
 pub fn register(method: &'static Method, object: ObjRef) {
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
     notes(method).object.store(object.address(), Ordering::Relaxed);
-    YOUNG.with(|young| young.push(method));
+    YOUNG.with(|young| young.push(Young { method, object }));
     // Relaxed: a hint.
     if DEAD_COUNT.load(Ordering::Relaxed) > 0 {
         reclaim_batch();
@@ -136,9 +162,10 @@ pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
 
 /// Makes a dynamic method live for ever, with the methods that it names: something has it that collections do not follow.
 pub fn keep(method: &'static Method) {
+    let mut lists = LISTS.lock();
     let mut pending = vec![method];
     while let Some(method) = pending.pop() {
-        if !method.is_dynamic() || notes(method).is_kept.swap(true, Ordering::Relaxed) {
+        if !method.is_dynamic() || !lists.kept.insert(address_of(method)) {
             continue;
         }
         COUNTS.kept.fetch_add(1, Ordering::Relaxed);
@@ -193,51 +220,62 @@ pub(crate) fn register_with_collector() {
     saki_gc::register_weak_table(&DynamicMethods);
 }
 
+/// Follows a link to an object. True: it lives; the link says where it is now. The world is stopped.
+fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) -> bool {
+    match fate_of(object) {
+        WeakFate::Alive(now) => {
+            // Relaxed: the world is stopped. Most do not move: their line is left alone.
+            if now != object {
+                link.store(now.address(), Ordering::Relaxed);
+            }
+            true
+        }
+        WeakFate::Dead => false,
+    }
+}
+
 /// Follows the objects and finds the dead. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { old, detached, dead, with_young_info, with_old_info } = &mut *lists;
-    let mut follow = |link: &AtomicUsize| {
-        // Relaxed: the world is stopped.
-        let object = link.load(Ordering::Relaxed);
-        if object == 0 {
-            return false;
+    let Lists { old, detached, dead, kept, with_young_info, with_old_info } = &mut *lists;
+    let mut has_info = |method: &&'static Method| {
+        let lives = follow(&notes(method).info, info_of(method), fate_of);
+        if !lives {
+            // Relaxed, here and below: the world is stopped.
+            notes(method).info.store(0, Ordering::Relaxed);
         }
-        match fate_of(ObjRef(object as *mut saki_abi::Object)) {
-            WeakFate::Alive(now) => {
-                link.store(now.address(), Ordering::Relaxed);
-                true
-            }
-            WeakFate::Dead => {
-                link.store(0, Ordering::Relaxed);
-                false
-            }
-        }
+        lives
     };
     if is_full {
-        with_old_info.retain(|method| follow(&notes(method).info));
+        with_old_info.retain(&mut has_info);
     }
-    with_old_info.extend(with_young_info.drain(..).filter(|method| follow(&notes(method).info)));
-    // Both are followed, not only the first one that is alive.
-    let mut is_alive = |method: &'static Method| follow(&notes(method).object) | !info_of(method).is_null();
+    with_old_info.extend(with_young_info.drain(..).filter(has_info));
     if is_full {
-        detached.extend(old.extract_if(.., |method| !is_alive(method)));
+        detached.extend(old.extract_if(.., |method| !follow(&notes(method).object, object_of(method), fate_of)));
     }
     YOUNG.for_each_idle(|young| {
         COUNTS.met.fetch_add(young.len() as u64, Ordering::Relaxed);
-        for method in young.drain(..) {
-            if is_alive(method) { old.push(method) } else { detached.push(method) }
+        for at in 0..young.len() {
+            if let Some(ahead) = young.get(at + FETCHED_AHEAD) {
+                saki_gc::prefetch_fate(ahead.object);
+            }
+            let Young { method, object } = young[at];
+            if follow(&notes(method).object, object, fate_of) { old.push(method) } else { detached.push(method) }
         }
+        young.clear();
     });
-    // Relaxed, here and below: the world is stopped.
-    detached.retain(|method| !notes(method).is_kept.load(Ordering::Relaxed));
+    if !kept.is_empty() {
+        for method in detached.extract_if(.., |method| kept.contains(&address_of(method))) {
+            notes(method).object.store(0, Ordering::Relaxed);
+        }
+    }
     if detached.is_empty() {
         return;
     }
     let seen = methods_seen(with_old_info);
-    dead.extend(detached.extract_if(.., |method| !notes(method).is_seen.load(Ordering::Relaxed)));
-    for method in seen {
-        notes(method).is_seen.store(false, Ordering::Relaxed);
+    dead.extend(detached.extract_if(.., |method| !seen.contains(&address_of(method))));
+    for method in detached {
+        notes(method).object.store(0, Ordering::Relaxed);
     }
     DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
     if !dead.is_empty() {
@@ -245,37 +283,44 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     }
 }
 
-/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these name; each
-/// is marked.
-fn methods_seen(with_info: &[&'static Method]) -> Vec<&'static Method> {
+/// Methods found by one look at the roots.
+#[derive(Default)]
+struct Seen {
+    known: MethodSet,
+    in_order: Vec<&'static Method>,
+}
+
+impl Seen {
+    fn note(&mut self, method: &'static Method) {
+        if method.is_dynamic() && self.known.insert(address_of(method)) {
+            self.in_order.push(method);
+        }
+    }
+}
+
+/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these name.
+fn methods_seen(with_info: &[&'static Method]) -> MethodSet {
     let finder = Finder::lock();
-    let mut seen = Vec::new();
-    with_info.iter().for_each(|method| note(method, &mut seen));
+    let mut seen = Seen::default();
+    with_info.iter().for_each(|method| seen.note(method));
     saki_thread::for_each_thread(|thread| {
         thread.for_each_conservative_range(|range| note_words(range, &finder, &mut seen));
     });
     let mut next = 0;
-    while let Some(&method) = seen.get(next) {
-        named_methods(method).for_each(|callee| note(callee, &mut seen));
+    while let Some(&method) = seen.in_order.get(next) {
+        named_methods(method).for_each(|callee| seen.note(callee));
         next += 1;
     }
-    seen
+    seen.known
 }
 
-fn note(method: &'static Method, seen: &mut Vec<&'static Method>) {
-    // Relaxed: one collector thread.
-    if method.is_dynamic() && !notes(method).is_seen.swap(true, Ordering::Relaxed) {
-        seen.push(method);
-    }
-}
-
-fn note_words(range: Range<usize>, finder: &Finder, seen: &mut Vec<&'static Method>) {
+fn note_words(range: Range<usize>, finder: &Finder, seen: &mut Seen) {
     for address in range.step_by(size_of::<usize>()) {
         // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
         let word = unsafe { (address as *const usize).read_volatile() };
         let found = if saki_code::contains(word) { method_of_code(word) } else { finder.find(word) };
         if let Some(method) = found {
-            note(method, seen);
+            seen.note(method);
         }
     }
 }

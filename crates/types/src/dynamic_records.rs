@@ -30,10 +30,6 @@ pub struct DynamicNotes {
     pub object: AtomicUsize,
     /// Address of the RuntimeMethodInfo that was made of the method, hidden from the roots; 0 without one.
     pub info: AtomicUsize,
-    /// Seen by the collection that runs: on a stack, or named by a method that lives without its object.
-    pub is_seen: AtomicBool,
-    /// Something has it that is not followed: never goes.
-    pub is_kept: AtomicBool,
 }
 
 struct Contents {

@@ -31,7 +31,7 @@ const MAX_AHEAD: usize = 4096;
 /// Longer arrays are left to MMTk's visit, which does not put their slots on the stack.
 const MAX_ARRAY_ELEMENTS: u32 = 1024;
 /// State of a moved object in its vtable word.
-const FORWARDING_MASK: usize = 3;
+pub(super) const FORWARDING_MASK: usize = 3;
 
 /// A slot of a live object and what it refers to, which is not null. Only the collector thread writes slots now, so the
 /// target is read once.
@@ -97,7 +97,7 @@ pub(super) fn init() -> Result<(), String> {
 }
 
 #[inline(always)]
-fn prefetch(address: usize) {
+pub(super) fn prefetch(address: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; it faults on no address.
     unsafe {

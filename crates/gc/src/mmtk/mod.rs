@@ -22,14 +22,16 @@ mod weak_tracer;
 
 pub(crate) use active_plan::{bind, for_each_finalizable_buffer, unbind};
 pub(crate) use mutator::{
-    allocate, collect, cursor_offset_in_area, is_in_buffer, log_object, push_finalizable, stress_safepoint, thread_heap,
+    allocate, collect, cursor_offset_in_area, is_in_buffer, is_in_new_object, log_object, push_finalizable,
+    stress_safepoint, thread_heap,
 };
+pub(crate) use object_model::prefetch_fate;
 
 // Named for its feature `release_max_level_off`, which removes MMTk's logging from its inner loops.
 use log as _;
 
-use crate::options::{HeapOptions, MIN_NURSERY_BYTES};
-use crate::policy::HeapPolicy;
+use crate::options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES};
+use crate::policy::{HeapPolicy, NurserySizes};
 use mmtk::util::options::{GCTriggerSelector, NurserySize, PlanSelector};
 use mmtk::util::{Address, ObjectReference, OpaquePointer, VMThread};
 use mmtk::vm::slot::{SimpleSlot, UnimplementedMemorySlice};
@@ -134,13 +136,16 @@ fn default_max_heap_bytes() -> usize {
 
 /// Builds the heap and starts the collector threads. Errors: what is wrong with the options.
 pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
-    if options.nursery_bytes < MIN_NURSERY_BYTES || options.gc_threads == 0 {
+    if options.nursery_bytes.is_some_and(|bytes| bytes < MIN_NURSERY_BYTES) || options.gc_threads == 0 {
         return Err(format!("heap: nursery below {MIN_NURSERY_BYTES} bytes or no collector thread: {options:?}"));
     }
     let max_heap_bytes = options.max_heap_bytes.unwrap_or_else(default_max_heap_bytes);
     // A quarter of a small heap, in whole pages: else every collection would have to be a full one.
-    let nursery_bytes = options.nursery_bytes.min((max_heap_bytes / 4).next_multiple_of(4096));
-    if POLICY.set(HeapPolicy::new(nursery_bytes, max_heap_bytes)).is_err() {
+    let most = (max_heap_bytes / 4).next_multiple_of(4096);
+    let (first, largest) =
+        options.nursery_bytes.map_or((FIRST_NURSERY_BYTES, MAX_NURSERY_BYTES), |bytes| (bytes, bytes));
+    let nursery = NurserySizes { first_bytes: first.min(most), largest_bytes: largest.min(most) };
+    if POLICY.set(HeapPolicy::new(nursery, max_heap_bytes)).is_err() {
         return Err("heap: initialised twice".to_owned());
     }
     if options.gc_threads == 1 {
@@ -153,7 +158,7 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     let settings = [
         ("plan", set.plan.set(PlanSelector::StickyImmix)),
         ("gc_trigger", set.gc_trigger.set(GCTriggerSelector::Delegated)),
-        ("nursery", set.nursery.set(NurserySize::Fixed(nursery_bytes))),
+        ("nursery", set.nursery.set(NurserySize::Fixed(nursery.largest_bytes))),
         ("threads", set.threads.set(options.gc_threads)),
         ("concurrent_threads", set.concurrent_threads.set(options.gc_threads)),
         ("no_finalizer", set.no_finalizer.set(true)),
@@ -222,6 +227,12 @@ pub(crate) unsafe fn is_unlogged(object: ObjRef) -> bool {
 pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
     // SAFETY: the space of small objects has its mark bits mapped wherever it is mapped itself.
     !in_large_space(object.address()) && unsafe { table_bit(MARK_BIT_BASE.load(Ordering::Relaxed), object.address()) }
+}
+
+/// Where the mark bit of a small object lies; of no meaning for large ones.
+#[inline(always)]
+fn mark_byte_address(object: ObjRef) -> usize {
+    MARK_BIT_BASE.load(Ordering::Relaxed) + (object.address() >> 6)
 }
 
 /// Whether `object` survived a collection. Not while one runs.

@@ -83,7 +83,11 @@ pub(crate) struct ThreadHeap {
     pub(super) mutator: Mutator<Saki>,
     /// Cursor up to which allocation has been counted.
     counted_to: usize,
+    /// First object of the buffer that the cursor is in; [`NO_BUFFER`] when there is none.
+    buffer_start: usize,
     allocated_bytes: u64,
+    /// Of these, what the policy knows of.
+    reported_bytes: u64,
     pub(crate) slots: SlotBuffer,
     /// New objects with finalizers.
     pub(super) finalizable: Vec<ObjRef>,
@@ -91,6 +95,11 @@ pub(crate) struct ThreadHeap {
     /// [`BOUND`] from bind to unbind; threads start with a zeroed area.
     bound: u64,
 }
+
+/// Allocation that threads report at once: they write one counter.
+const REPORTED_BYTES: u64 = 64 << 10;
+
+const NO_BUFFER: usize = usize::MAX;
 
 /// Anything but 0.
 const BOUND: u64 = 0x7361_6b69;
@@ -149,7 +158,9 @@ impl ThreadHeap {
         Self {
             mutator,
             counted_to: 0,
+            buffer_start: NO_BUFFER,
             allocated_bytes: 0,
+            reported_bytes: 0,
             slots: SlotBuffer::default(),
             finalizable: Vec::new(),
             stress: StressState::default(),
@@ -185,6 +196,15 @@ impl ThreadHeap {
         }
     }
 
+    /// Tells the policy now and then.
+    fn report(&mut self) {
+        let unreported_bytes = self.allocated_bytes - self.reported_bytes;
+        if unreported_bytes >= REPORTED_BYTES {
+            self.reported_bytes = self.allocated_bytes;
+            policy().add_small(unreported_bytes as usize);
+        }
+    }
+
     pub(crate) fn allocated_bytes(&mut self) -> u64 {
         self.count();
         self.allocated_bytes
@@ -195,6 +215,7 @@ impl ThreadHeap {
 pub(super) fn prepare_for_collection(heap: &mut ThreadHeap) {
     heap.count();
     heap.counted_to = 0;
+    heap.buffer_start = NO_BUFFER;
     heap.stress.hidden = None;
 }
 
@@ -228,6 +249,14 @@ pub(crate) fn is_in_buffer(thread: &ManagedThread, object: ObjRef) -> bool {
     cursor ^ object.address() < BLOCK_BYTES
 }
 
+/// Whether `slot` lies in an object that the thread allocated from its present buffer, and so since the last collection.
+#[inline(always)]
+pub(crate) fn is_in_new_object(thread: &ManagedThread, slot: usize) -> bool {
+    let heap = thread_heap(thread);
+    // SAFETY: `thread` is current and bound, so the area is initialised and no one else touches it.
+    unsafe { (*heap).buffer_start <= slot && slot < (*bump_of(heap)).cursor }
+}
+
 /// Marks a small object as valid, as compiled code does; MMTk's own way takes a locked instruction, which waits for the
 /// zeroes of a new block to be written.
 ///
@@ -246,6 +275,7 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     // SAFETY: `thread` is current and bound.
     let thread_heap = unsafe { &mut *thread_heap(thread) };
     thread_heap.count();
+    thread_heap.report();
     let stress = heap().options.stress;
     if let Some(stress) = stress {
         thread_heap.unhide();
@@ -260,9 +290,16 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     }
     let semantics =
         if size_bytes > LARGE_OBJECT_BYTES { AllocationSemantics::Los } else { AllocationSemantics::Default };
+    let limit = thread_heap.bump().limit;
     let address = memory_manager::alloc(&mut thread_heap.mutator, size_bytes, 8, 0, semantics);
     if address.is_zero() {
         return None;
+    }
+    let bump = thread_heap.bump();
+    let is_below_cursor = bump.cursor == address.as_usize() + size_bytes;
+    // Without a buffer: a collection has run meanwhile, and may have given a buffer with the same end.
+    if is_below_cursor && (bump.limit != limit || thread_heap.buffer_start == NO_BUFFER) {
+        thread_heap.buffer_start = address.as_usize();
     }
     let object = ObjRef(address.to_mut_ptr());
     // SAFETY: fresh memory for this object.
@@ -282,6 +319,10 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
         policy().add_large(size_bytes);
     }
     thread_heap.allocated_bytes += size_bytes as u64;
+    if is_large {
+        // Large objects have their own allowance.
+        thread_heap.reported_bytes += size_bytes as u64;
+    }
     thread_heap.counted_to = thread_heap.bump().cursor;
     if stress.is_some_and(|stress| stress.every_nth_allocation != 0) {
         thread_heap.hide();

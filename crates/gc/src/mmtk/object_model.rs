@@ -2,7 +2,8 @@
 //!
 //! Invariant: the forwarding pointer and its two state bits share the vtable word; everything else is on the side.
 
-use super::{Saki, from_reference, in_large_space, to_reference};
+use super::chase::{FORWARDING_MASK, prefetch};
+use super::{Saki, from_reference, has_mark_bit, in_large_space, mark_byte_address, to_reference};
 use crate::object::{bounds_offset_bytes, object_size_bytes, vtable_of};
 use mmtk::util::copy::{CopySemantics, GCWorkerCopyContext};
 use mmtk::util::{Address, ObjectReference, VMWorkerThread};
@@ -139,7 +140,24 @@ pub(super) unsafe fn reached(object: ObjRef, full: bool) -> Option<ObjRef> {
         // SAFETY: alive when the collection began, hence its bits are mapped.
         return unsafe { is_old_large(object) }.then_some(object);
     }
+    // What has moved is not marked where it was. Asking MMTk costs two indirect calls.
+    // SAFETY: alive when the collection began: a small object with a header.
+    unsafe {
+        if has_mark_bit(object) {
+            return Some(object);
+        }
+        if !in_large_space(object.address()) && (*object.0).vtable as usize & FORWARDING_MASK == 0 {
+            return None;
+        }
+    }
     reference.is_reachable().then(|| from_reference(reference.get_forwarded_object().unwrap_or(reference)))
+}
+
+/// Fetches what [`reached`] looks at.
+#[inline(always)]
+pub(crate) fn prefetch_fate(object: ObjRef) {
+    prefetch(object.address());
+    prefetch(mark_byte_address(object));
 }
 
 /// Whether a large object has been reached by a collection.

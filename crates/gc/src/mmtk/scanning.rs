@@ -6,6 +6,7 @@
 //! once more, from the queue it put it in; by then its references are marked. Parallel collector threads may both follow
 //! one list; that is wasteful, not wrong.
 
+use super::chase::FORWARDING_MASK;
 use super::mutator::thread_heap;
 use super::trigger::is_full_collection;
 use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_heap_range, in_large_space};
@@ -22,8 +23,6 @@ use saki_abi::ObjRef;
 
 /// Roots per work packet, as in MMTk's own queues.
 const ROOTS_PER_PACKET: usize = 4096;
-/// Forwarding state in the vtable word; not 0 = another reference has reached and moved the object.
-const FORWARDING_MASK: usize = 3;
 
 pub(crate) struct SakiScanning;
 
@@ -136,11 +135,14 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
         self.flush_pinned();
     }
 
-    /// A full collection finds these references by itself; their objects may even be dead.
+    /// A full collection finds these references by itself; their objects may even be dead. So does a nursery collection
+    /// those in young objects, which it scans if they live.
     fn remembered_slots(&mut self, slots: Vec<usize>) {
         if !is_full_collection() {
             for slot in slots {
-                self.slot(slot as *mut ObjRef);
+                if !is_in_young_object(slot) {
+                    self.slot(slot as *mut ObjRef);
+                }
             }
         }
     }
@@ -156,6 +158,13 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
             self.factory.create_process_pinning_roots_work(std::mem::take(&mut self.pinned));
         }
     }
+}
+
+/// Whether a nursery collection finds the reference in a remembered slot by itself, or nobody needs it: the object that holds
+/// the slot is small and has not been marked. Several collector threads may mark it meanwhile: then the slot is a root once more.
+fn is_in_young_object(slot: usize) -> bool {
+    // SAFETY: remembered slots lay in live objects when they were written, since the last collection: their headers are there.
+    !in_large_space(slot) && find_object(slot).is_some_and(|object| !unsafe { has_mark_bit(object) })
 }
 
 impl<F: RootsWorkFactory<SimpleSlot>> RootVisitor for RootCollector<F> {

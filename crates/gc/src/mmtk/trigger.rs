@@ -48,7 +48,7 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
     }
 
     fn is_gc_required(&self, space_full: bool, space: Option<SpaceStats<Saki>>, plan: &dyn Plan<VM = Saki>) -> bool {
-        policy().large_objects_due() || plan.collection_required(space_full, space)
+        policy().nursery_is_full() || policy().large_objects_due() || plan.collection_required(space_full, space)
     }
 
     fn is_heap_full(&self, plan: &dyn Plan<VM = Saki>) -> bool {
