@@ -177,10 +177,15 @@ fn owner_of_word(word: usize) -> Option<&'static Owner> {
     collectible::of(word).or_else(|| collectible::owner_of(saki_code::contains(word).then(|| method_of_code(word))??))
 }
 
+/// Whether assemblies wait to be freed. A hint. Dynamic methods that died with them are to be freed first: they name their types.
+pub(crate) fn are_dead() -> bool {
+    // Relaxed: a hint.
+    DEAD_COUNT.load(Ordering::Relaxed) > 0
+}
+
 /// Retires the dead and frees what nobody can see any more. For the finalizer thread.
 pub(crate) fn reclaim_dead() {
-    // Relaxed: a hint.
-    if DEAD_COUNT.load(Ordering::Relaxed) == 0 && RETIRED.lock().is_empty() {
+    if !are_dead() && RETIRED.lock().is_empty() {
         return;
     }
     let owners = std::mem::take(&mut *DEAD.lock());

@@ -17,7 +17,7 @@
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
 //! The first four change with the world stopped, or by mutators without a safepoint under `LISTS`; so a collection never finds
-//! the lists locked (or a list of young ones in use) or a method half freed. Who makes methods pays for freeing them, the finalizer thread does the rest.
+//! the lists locked (or a list of young ones in use) or a method half freed. Who makes methods pays for freeing them, the finalizer thread does what is left after a while.
 //!
 //! A collection does not touch the methods that die in it: thousands of them, none in the caches. What it asks is in the lists, in
 //! the collector's tables and in the small sets of methods that are seen or kept.
@@ -364,9 +364,14 @@ fn reclaim_batch() -> bool {
     more
 }
 
+/// Whether methods wait to be freed. A hint.
+pub(crate) fn are_dead() -> bool {
+    DEAD_COUNT.load(Ordering::Relaxed) > 0
+}
+
 /// Frees all that is dead. For the finalizer thread.
 pub(crate) fn reclaim_all() {
-    while DEAD_COUNT.load(Ordering::Relaxed) > 0 && reclaim_batch() {}
+    while are_dead() && reclaim_batch() {}
 }
 
 /// The code of a method, and of its filters.

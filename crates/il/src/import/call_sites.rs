@@ -154,8 +154,18 @@ impl Importer<'_> {
         self.s.stack.extend(result);
     }
 
-    /// A result from native code: narrow integers come with undefined upper bits.
-    pub(super) fn native_result(&mut self, value: ValueId, ret: Ty) -> LoadResult<ValueId> {
+    /// Pushes what native code gave, if anything: narrow integers come with undefined upper bits.
+    pub(super) fn push_native_result(&mut self, result: Option<Entry>, ret: Ty) -> LoadResult<()> {
+        let Some(mut entry) = result else { return Ok(()) };
+        if let Val::Scalar(value) = entry.val {
+            self.narrow_calls.remove(&value);
+            entry.val = Val::Scalar(self.native_result(value, ret)?);
+        }
+        self.push(entry);
+        Ok(())
+    }
+
+    fn native_result(&mut self, value: ValueId, ret: Ty) -> LoadResult<ValueId> {
         let target = match mem_type(ret)? {
             Some(MemType::I8) => ConvTarget::I1,
             Some(MemType::U8) => ConvTarget::U1,

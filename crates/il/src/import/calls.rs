@@ -256,14 +256,7 @@ impl Importer<'_> {
         self.b.helper(HelperId::EnterNative, vec![]);
         let result = self.emit_raw_call(CallTarget::Native(function), call_sig, operands, sig.ret)?;
         self.b.helper(HelperId::LeaveNative, vec![]);
-        if let Some(mut entry) = result {
-            if let Val::Scalar(value) = entry.val {
-                self.narrow_calls.remove(&value);
-                entry.val = Val::Scalar(self.native_result(value, sig.ret)?);
-            }
-            self.push(entry);
-        }
-        Ok(())
+        self.push_native_result(result, sig.ret)
     }
 
     pub(super) fn ret(&mut self) -> LoadResult<()> {

@@ -91,6 +91,9 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
 
 fn system(method: &'static Method, owner: &str) -> LoadResult<Option<Intrinsic>> {
     use Intrinsic as I;
+    if is_type_query(method, owner) {
+        return Ok(Some(I::DirectInternalCall));
+    }
     if !matches!(owner, "ByReference`1" | "Array" | "Math" | "MathF" | "String" | "Type" | "Enum" | "Object") {
         return Ok(None);
     }
@@ -138,6 +141,28 @@ fn collections(method: &'static Method, owner: &str) -> LoadResult<Option<Intrin
     }
     let [ty] = method.owner.args else { return Ok(None) };
     Ok(has_known_comparer(ty)?.then_some(Intrinsic::DefaultComparer))
+}
+
+/// Questions about a type or an identity that take a few nanoseconds: reflection and expression trees ask dozens at a time.
+fn is_type_query(method: &'static Method, owner: &str) -> bool {
+    let is_listed = match owner {
+        "RuntimeTypeHandle" => matches!(
+            method.name,
+            "GetAttributes"
+                | "GetBaseType"
+                | "GetCorElementType"
+                | "HasInstantiation"
+                | "IsGenericTypeDefinition"
+                | "IsGenericVariable"
+                | "IsInstanceOfType"
+                | "is_subclass_of"
+                | "type_is_assignable_from"
+        ),
+        "RuntimeType" => method.name == "GetTypeCodeImplInternal",
+        "Object" => method.name == "InternalGetHashCode",
+        _ => false,
+    };
+    is_listed && method.is_internal_call()
 }
 
 /// GC handles: calls of a few nanoseconds, which need no frame of their own in stack traces.

@@ -191,7 +191,7 @@ impl Importer<'_> {
                     ret: sig.ret,
                 };
                 let result = self.emit_call(&site, args)?;
-                self.push_result(result);
+                self.push_native_result(result, sig.ret)?;
             }
             I::EnumHasFlag => return self.enum_has_flag(&args[0], &args[1]),
             I::ObjectGetType => {
