@@ -169,9 +169,10 @@ fn a_second_run_compiles_nothing() {
     assert!(first.compiled > 200 && first.kept > 200, "{} compiled, {} kept", first.compiled, first.kept);
     let second = setup.run(&[]);
     assert_eq!(second.output, expected);
-    // Threads start in any order, so that a class may be initialised earlier in one run than in the other.
+    // Threads start in any order, so that a class may be initialised earlier in one run than in the other, and a method run in
+    // one only.
     assert!(second.compiled * 20 <= first.compiled, "{} of {} compiled again", second.compiled, first.compiled);
-    assert!(second.found + 10 >= first.kept, "{} found of {}", second.found, first.kept);
+    assert!(second.found * 20 >= first.kept * 19, "{} found of {}", second.found, first.kept);
 }
 
 #[test]
