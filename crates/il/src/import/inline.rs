@@ -1,7 +1,7 @@
 //! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
 //!
-//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces), what asks for its caller, and
-//! what says so. Stack traces show inlined bodies as frames (`ir::position`).
+//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces), what asks for its caller,
+//! what says so, and what makes an exception to be thrown, which is most of many methods and never runs. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::Importer;
 use super::class_init::needs_check_at_entry;
@@ -10,6 +10,7 @@ use super::scope::{Return, Scope};
 use super::stack::{Effect, Entry, Val};
 use super::vars::{Binding, Var};
 use crate::ir::{InlineSite, IrType, LocalKind, Op, Terminator, position};
+use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
 use saki_types::{Image, LoadError, LoadResult, Method};
@@ -26,6 +27,8 @@ const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
 const MAX_DEPTH: usize = 7;
+/// Instructions between a call and the `throw` of what it makes, at most.
+const MAX_LOOK_AHEAD: usize = 16;
 
 /// What finds its caller by walking the stack.
 const CALLER_SENSITIVE: [&str; 3] = ["GetCallingAssembly", "GetExecutingAssembly", "GetCurrentMethod"];
@@ -43,6 +46,9 @@ impl Importer<'_> {
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
         // Class constructors run once.
         if !self.options.inline || self.parent.is_some() || self.method.is_class_constructor() {
+            return Ok(false);
+        }
+        if self.is_about_to_throw() {
             return Ok(false);
         }
         let on_local = match args.first().map(|this| this.val) {
@@ -77,6 +83,16 @@ impl Importer<'_> {
         self.inline_budget_bytes -= scope.body.code.len() as u32;
         self.inline_into(method, scope, args)?;
         Ok(true)
+    }
+
+    /// Whether the CIL block at hand ends in a `throw`.
+    fn is_about_to_throw(&self) -> bool {
+        decode_at(self.s.body.code, self.s.next_offset)
+            .map_while(Result::ok)
+            .take(MAX_LOOK_AHEAD)
+            .take_while(|next| !self.s.scan.is_leader(next.offset))
+            .find(|next| next.opcode.ends_flow())
+            .is_some_and(|last| last.opcode == Opcode::Throw)
     }
 
     /// The callee's scope, if its body may be inlined and has at most `limit` bytes.

@@ -65,10 +65,10 @@ impl Lowering<'_, '_> {
         self.trusted(kind).with_readonly().with_can_move()
     }
 
-    /// A block whose only predecessors are the branches about to be emitted.
+    /// A block whose only predecessors are the branches about to be emitted. All parts of a cold block are cold.
     pub(super) fn new_block(&mut self, cold: bool) -> ClifBlock {
         let block = self.b.create_block();
-        if cold {
+        if cold || self.func.blocks[self.current.0 as usize].cold {
             self.b.set_cold_block(block);
         }
         block
