@@ -81,13 +81,14 @@ fn run_model(root: &Path, copy: &Path, weakening: &Weakening) -> Result<(), Stri
     let package = weakening.file.split('/').nth(1).ok_or("the file is not in crates/")?;
     let package = format!("saki-{package}");
     let argv = ["cargo", "test", "--quiet", "--release", "--lib", "--package", &package, "--", &weakening.model];
-    let environment = [("RUSTFLAGS", "--cfg loom -Awarnings"), ("CARGO_TARGET_DIR", "target/models/build")]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .map(
-            |(key, value)| {
-                if key == "RUSTFLAGS" { (key, value) } else { (key, root.join(value).display().to_string()) }
-            },
-        );
+    let build = root.join("target/models/build").display().to_string();
+    let environment = [
+        ("RUSTFLAGS", "--cfg loom -Awarnings"),
+        ("CARGO_TARGET_DIR", &build),
+        // Linking takes longer than most models.
+        ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()));
     let job = Job {
         argv: &argv.map(str::to_owned),
         directory: copy,

@@ -3,7 +3,7 @@
 //! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
 //! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
 //! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg loom`
-//! only the start map is built, for its models.
+//! only the start map and the lists of waiting calls are built, for their models.
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
@@ -84,6 +84,7 @@ mod observer;
 #[cfg(not(loom))]
 mod region;
 mod start_map;
+mod waiting_calls;
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 mod x86_64;
 
