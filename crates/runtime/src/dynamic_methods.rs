@@ -34,7 +34,7 @@ use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
-use saki_types::{Method, universe};
+use saki_types::{Method, collectible, universe};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -49,6 +49,37 @@ struct Lists {
     /// Those of the others that have a RuntimeMethodInfo, by whether that has survived a collection.
     with_young_info: Vec<&'static Method>,
     with_old_info: Vec<&'static Method>,
+    ordinary_code: OrdinaryCode,
+}
+
+/// Some addresses in code that lives for ever: return addresses that the stacks hold at every collection. 0 = none.
+struct OrdinaryCode([usize; ORDINARY_CODE]);
+
+const ORDINARY_CODE: usize = 1024;
+
+impl Default for OrdinaryCode {
+    fn default() -> Self {
+        OrdinaryCode([0; ORDINARY_CODE])
+    }
+}
+
+impl OrdinaryCode {
+    /// As `method_of_code`, but for methods that nobody asks for: neither dynamic nor collectible.
+    fn mortal_method(&mut self, word: usize) -> Option<&'static Method> {
+        let place = &mut self.0[(word ^ word >> 10) % ORDINARY_CODE];
+        if *place == word {
+            return None;
+        }
+        let method = method_of_code(word)?;
+        if method.is_dynamic() || collectible::owner_of(method).is_some() {
+            return Some(method);
+        }
+        // Not a return address behind the last instruction: other code may begin there one day.
+        if saki_code::lookup(word).is_some() {
+            *place = word;
+        }
+        None
+    }
 }
 
 /// Methods by address.
@@ -65,6 +96,7 @@ static LISTS: Mutex<Lists> = Mutex::new(Lists {
     kept: MethodSet::with_hasher(FxBuildHasher),
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
+    ordinary_code: OrdinaryCode([0; ORDINARY_CODE]),
 });
 
 /// A method and its DynamicMethod object, which nothing has moved yet.
@@ -237,7 +269,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
 /// Follows the objects and finds the dead. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { old, detached, dead, kept, with_young_info, with_old_info } = &mut *lists;
+    let Lists { old, detached, dead, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
         let lives = follow(&notes(method).info, info_of(method), fate_of);
         if !lives {
@@ -272,7 +304,7 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     if detached.is_empty() {
         return;
     }
-    let seen = methods_seen(with_old_info);
+    let seen = methods_seen(with_old_info, ordinary_code);
     dead.extend(detached.extract_if(.., |method| !seen.contains(&address_of(method))));
     for method in detached {
         notes(method).object.store(0, Ordering::Relaxed);
@@ -299,12 +331,12 @@ impl Seen {
 }
 
 /// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these name.
-fn methods_seen(with_info: &[&'static Method]) -> MethodSet {
+fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode) -> MethodSet {
     let finder = Finder::lock();
     let mut seen = Seen::default();
     with_info.iter().for_each(|method| seen.note(method));
     saki_thread::for_each_thread(|thread| {
-        thread.for_each_conservative_range(|range| note_words(range, &finder, &mut seen));
+        thread.for_each_conservative_range(|range| note_words(range, &finder, ordinary_code, &mut seen));
     });
     let mut next = 0;
     while let Some(&method) = seen.in_order.get(next) {
@@ -314,11 +346,11 @@ fn methods_seen(with_info: &[&'static Method]) -> MethodSet {
     seen.known
 }
 
-fn note_words(range: Range<usize>, finder: &Finder, seen: &mut Seen) {
+fn note_words(range: Range<usize>, finder: &Finder, ordinary_code: &mut OrdinaryCode, seen: &mut Seen) {
     for address in range.step_by(size_of::<usize>()) {
         // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
         let word = unsafe { (address as *const usize).read_volatile() };
-        let found = if saki_code::contains(word) { method_of_code(word) } else { finder.find(word) };
+        let found = if saki_code::contains(word) { ordinary_code.mortal_method(word) } else { finder.find(word) };
         if let Some(method) = found {
             seen.note(method);
         }
