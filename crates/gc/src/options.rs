@@ -30,7 +30,8 @@ pub struct HeapOptions {
     pub stress: Option<Stress>,
 }
 
-/// Nursery of programs whose objects die young: half of it, with what lives on, stays in a second-level cache.
+/// Nursery of programs whose objects die young: it costs few page faults and cache misses. At 2 MiB the fixed part of a
+/// collection, about 0.1 ms, costs what that brings.
 pub const FIRST_NURSERY_BYTES: usize = 4 << 20;
 /// Nursery of programs whose pauses are long: depth-18 binary trees took 0.94 s at 4 MiB, 0.68 at 16 and 0.54 at 32.
 pub const MAX_NURSERY_BYTES: usize = 32 << 20;

@@ -321,16 +321,31 @@ impl Stage<'_> {
         let (kept_by_dead, kept_by_living) = deep(|| {
             set_root(2, self.node(NULL, NULL, 1));
             let [dead, living] = [self.node(NULL, NULL, 2), root(2)].map(|holder| {
-                let target = self.node(NULL, NULL, 7);
-                // SAFETY: a valid slot.
-                unsafe { barrier::store_ref_unknown(self.thread, holder.field_ptr(LEFT), target) };
-                weak(WeakKind::Short, target)
+                // At once the holder lies in the thread's buffer; later it does not, and the collection has to look.
+                let store = || {
+                    let target = self.node(NULL, NULL, 7);
+                    // SAFETY: a valid slot.
+                    unsafe { barrier::store_ref_unknown(self.thread, holder.field_ptr(LEFT), target) };
+                    weak(WeakKind::Short, target)
+                };
+                let first = store();
+                (0..10_000).for_each(|value| _ = self.node(NULL, NULL, value));
+                (first, store())
             });
             (dead, living)
         });
         self.collect(false);
-        assert!(target(kept_by_dead).is_null());
-        assert_eq!(target(kept_by_living), get(root(2), LEFT));
+        assert!(target(kept_by_dead.0).is_null() && target(kept_by_dead.1).is_null());
+        assert_eq!(target(kept_by_living.1), get(root(2), LEFT));
+        // Nothing but the slot of a dead young object, in the thread's buffer.
+        let alone = deep(|| {
+            let (holder, target) = (self.node(NULL, NULL, 8), self.node(NULL, NULL, 9));
+            // SAFETY: a valid slot.
+            unsafe { barrier::store_ref_unknown(self.thread, holder.field_ptr(LEFT), target) };
+            weak(WeakKind::Short, target)
+        });
+        self.collect(false);
+        assert!(target(alone).is_null());
         self.old_node();
         // A thread that is gone leaves its slots behind.
         let (holder, types) = (root(2).address(), self.types as *const Types as usize);

@@ -39,7 +39,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-#[derive(Default)]
 struct Lists {
     old: Vec<&'static Method>,
     detached: Vec<&'static Method>,
@@ -56,12 +55,6 @@ struct Lists {
 struct OrdinaryCode([usize; ORDINARY_CODE]);
 
 const ORDINARY_CODE: usize = 1024;
-
-impl Default for OrdinaryCode {
-    fn default() -> Self {
-        OrdinaryCode([0; ORDINARY_CODE])
-    }
-}
 
 impl OrdinaryCode {
     /// As `method_of_code`, but for methods that nobody asks for: neither dynamic nor collectible.
