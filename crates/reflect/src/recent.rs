@@ -1,6 +1,6 @@
 //! What a thread asked last: a small table in front of a shared one or of a search, so that a question asked again costs neither
-//! a lock nor a write that other threads see. Four ways: with one, half of the runs of a program that asks half a dozen questions
-//! again and again had two of them in one place.
+//! a lock nor a write that other threads see. Four ways: with one, two of half a dozen questions that a program asks again and again
+//! share a place in nearly every second run (places follow from addresses), which cost lambdas compiled and dropped 3 % of their time.
 //!
 //! Invariant: keys are made of addresses that never come to mean something else: records live for ever, or, in collectible
 //! assemblies, leave addresses that are not used again. Dynamic methods, whose addresses are, are never part of a key. An entry
