@@ -101,7 +101,7 @@ pub use imt::{imt_cache_insert, imt_cached};
 #[cfg(not(loom))]
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
 #[cfg(not(loom))]
-pub use map::{contains, lookup, walks};
+pub use map::{contains, lookup, mapped_range, walks};
 #[cfg(not(loom))]
 pub use observer::{CodeObserver, chunk_of, observe};
 #[cfg(not(loom))]

@@ -5,9 +5,10 @@
 //! header (the word before it) points to its `CodeInfo`, which outlives the bit by a grace period (`walks`).
 
 use crate::info::CodeInfo;
-use crate::region::{GRANULE_BYTES, Region, mapped_region};
+use crate::region::{CODE_BYTES, GRANULE_BYTES, Region, mapped_region};
 use crate::start_map;
 use saki_sync::WalkEpochs;
+use std::ops::Range;
 
 static WALKS: WalkEpochs = WalkEpochs::new();
 
@@ -32,9 +33,14 @@ pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
     info.covers(pc).then_some(info)
 }
 
-/// Whether `pc` lies in the region (bodies, stubs, veneers or free space). Async-signal-safe.
+/// The addresses of bodies, stubs, veneers and free space for them; empty before there are any. Async-signal-safe.
+pub fn mapped_range() -> Range<usize> {
+    mapped_region().map_or(0..0, |region| region.base..region.base + CODE_BYTES)
+}
+
+/// Whether `pc` lies in the region. Async-signal-safe.
 pub fn contains(pc: usize) -> bool {
-    mapped_region().is_some_and(|region| region.offset_of(pc).is_some())
+    mapped_range().contains(&pc)
 }
 
 /// Publishes the body that starts at `offset` bytes; its header and code are written.

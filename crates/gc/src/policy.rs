@@ -4,8 +4,9 @@
 //!   large ones fill an allowance of their own.
 //! - The nursery is small while nursery collections take little of the time: its memory stays in the caches and costs few
 //!   page faults (lambdas compiled and dropped took 0.88 of the time at 4 MiB that they took at 32; a loop that only
-//!   allocates took the same time, a tenth of it in pauses). It doubles when they take more than an eighth, and halves
-//!   when they take less than a twenty-fourth; halving at most doubles their share.
+//!   allocates took the same time, a tenth of it in pauses). It doubles when they take more than a tenth, and halves
+//!   when they take less than a twenty-fourth; halving at most doubles their share. What a collection waits, for threads that have no
+//!   processor or for one itself, counts up to as much as it works: one long wait says nothing about the next collection.
 //! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
 //!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
 //! - Pages of an allocation that waits for the collection are part of the new limit, or it would collect for ever.
@@ -38,7 +39,7 @@ const OVERHEAD_STREAK: u32 = 10;
 /// Share of time in such a streak that counts as "nearly all": 9/10.
 const OVERHEAD_MUTATOR_SHARE: u32 = 10;
 /// The nursery doubles when nursery collections take more than one part in this many of the time, ...
-const GROW_NURSERY_SHARE: u32 = 8;
+const GROW_NURSERY_SHARE: u32 = 10;
 /// ... and halves when they take less than one in this many.
 const SHRINK_NURSERY_SHARE: u32 = 24;
 /// Free pages after a full collection below max/20 count as "next to nothing".
@@ -51,6 +52,8 @@ pub struct CollectionOutcome {
     /// Pages in use plus the collector's own reserve.
     pub reserved_pages: usize,
     pub pause: Duration,
+    /// What of the pause the collector had a processor for.
+    pub work: Duration,
     /// Time from the end of the previous collection to the start of this one.
     pub mutator_time: Duration,
 }
@@ -180,7 +183,7 @@ impl HeapPolicy {
 
     fn size_nursery(&self, outcome: CollectionOutcome) {
         let mut times = self.nursery_times.lock();
-        times.collector = times.collector / 2 + outcome.pause;
+        times.collector = times.collector / 2 + outcome.pause.min(outcome.work * 2);
         times.mutator = times.mutator / 2 + outcome.mutator_time;
         let whole = times.collector + times.mutator;
         let now = self.nursery_bytes.load(Ordering::Relaxed);
@@ -233,11 +236,12 @@ mod tests {
     fn nursery_grows_with_the_share_of_its_pauses() {
         let sizes = NurserySizes { first_bytes: 4 << 20, largest_bytes: 32 << 20 };
         let policy = HeapPolicy::new(sizes, 4 << 30);
-        let after = |pause_ms| {
+        let after_waiting = |pause_ms, work_ms| {
             let outcome = CollectionOutcome {
                 was_full: false,
                 reserved_pages: MIB_PAGES,
                 pause: Duration::from_millis(pause_ms),
+                work: Duration::from_millis(work_ms),
                 mutator_time: Duration::from_millis(960),
             };
             policy.add_small(3 << 20);
@@ -247,7 +251,9 @@ mod tests {
             policy.end_collection(outcome);
             policy.nursery_bytes.load(Ordering::Relaxed) >> 20
         };
+        let after = |pause_ms| after_waiting(pause_ms, pause_ms);
         assert_eq!([after(100), after(100)], [4, 4]);
+        assert_eq!([after_waiting(10_000, 25), after(60)], [4, 4]);
         assert_eq!([after(300), after(300), after(300), after(300)], [8, 16, 32, 32]);
         assert!((0..20).all(|_| after(60) == 32));
         let halving: Vec<_> = (0..20).map(|_| after(20)).collect();
@@ -260,6 +266,7 @@ mod tests {
             was_full,
             reserved_pages,
             pause: Duration::from_millis(100),
+            work: Duration::from_millis(100),
             mutator_time: Duration::from_millis(1),
         }
     }

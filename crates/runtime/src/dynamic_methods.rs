@@ -339,11 +339,20 @@ fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode)
     seen.known
 }
 
+/// There are tens of thousands of words, and few that point anywhere near: two comparisons each.
 fn note_words(range: Range<usize>, finder: &Finder, ordinary_code: &mut OrdinaryCode, seen: &mut Seen) {
+    let code = saki_code::mapped_range();
+    let records = finder.bounds();
     for address in range.step_by(size_of::<usize>()) {
         // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
         let word = unsafe { (address as *const usize).read_volatile() };
-        let found = if saki_code::contains(word) { ordinary_code.mortal_method(word) } else { finder.find(word) };
+        let found = if code.contains(&word) {
+            ordinary_code.mortal_method(word)
+        } else if records.contains(&word) {
+            finder.find(word)
+        } else {
+            continue;
+        };
         if let Some(method) = found {
             seen.note(method);
         }

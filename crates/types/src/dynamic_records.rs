@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 use saki_sync::SlotPool;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Chunks are aligned to their size.
@@ -66,20 +67,20 @@ static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
 static LOW: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGH: AtomicUsize = AtomicUsize::new(0);
 
-/// False: no dynamic method has ever been at `address`.
-fn is_within_bounds(address: usize) -> bool {
+/// No dynamic method has ever been outside of these.
+fn bounds() -> Range<usize> {
     // Relaxed: whoever got the address of a method got it after the bounds grew, by whatever published the method.
-    (LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)).contains(&address)
+    LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)
 }
 
 /// The dynamic method that lives where `address` points to or into. Takes a lock only for addresses among the records.
 pub fn find(address: usize) -> Option<&'static Method> {
-    if is_within_bounds(address) { Finder::lock().find(address) } else { None }
+    if bounds().contains(&address) { Finder::lock().find(address) } else { None }
 }
 
 /// Whether `address` was a dynamic method's once, but no method lives there now.
 pub fn is_stale(address: usize) -> bool {
-    is_within_bounds(address) && Finder::lock().is_stale(address)
+    bounds().contains(&address) && Finder::lock().is_stale(address)
 }
 
 impl Arena {
@@ -162,6 +163,11 @@ impl Finder {
         Finder(ARENA.lock())
     }
 
+    /// `find` finds nothing outside of these; empty when there is nothing to find.
+    pub fn bounds(&self) -> Range<usize> {
+        bounds()
+    }
+
     /// Whether `address` was a dynamic method's once, but no method lives there now.
     fn is_stale(&self, address: usize) -> bool {
         let chunk = address & !(CHUNK_BYTES - 1);
@@ -172,7 +178,7 @@ impl Finder {
     pub fn find(&self, address: usize) -> Option<&'static Method> {
         let arena = self.0.as_ref()?;
         let chunk = address & !(CHUNK_BYTES - 1);
-        if !is_within_bounds(address) || !arena.chunks.contains(&chunk) {
+        if !bounds().contains(&address) || !arena.chunks.contains(&chunk) {
             return None;
         }
         let index = (address - chunk) / size_of::<Record>();

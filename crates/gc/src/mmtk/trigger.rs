@@ -11,14 +11,23 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Default)]
 struct Clock {
     last_start: Option<Instant>,
+    /// The thread that noted the start, and its processor time then.
+    starter: (u32, Duration),
     last_end: Option<Instant>,
 }
 
-static CLOCK: Mutex<Clock> = Mutex::new(Clock { last_start: None, last_end: None });
+static CLOCK: Mutex<Clock> = Mutex::new(Clock { last_start: None, starter: (0, Duration::ZERO), last_end: None });
 
 /// The pause begins: called when the collector asks the world to stop.
 pub(super) fn note_pause_start() {
-    CLOCK.lock().last_start = Some(Instant::now());
+    let mut clock = CLOCK.lock();
+    clock.last_start = Some(Instant::now());
+    clock.starter = processor_time();
+}
+
+/// The calling thread and the processor time it has had.
+fn processor_time() -> (u32, Duration) {
+    (saki_os::thread::native_id(), Duration::from_nanos(saki_os::clock::thread_cpu_ns()))
 }
 
 pub(super) struct SakiTrigger;
@@ -37,10 +46,13 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         let mut clock = CLOCK.lock();
         let start = clock.last_start.unwrap_or(now);
         let pause = now - start;
+        // With several collector threads another one may end the pause: then all of it counts as work.
+        let (thread, had) = clock.starter;
+        let work = Some(processor_time()).filter(|now| now.0 == thread).map_or(pause, |now| now.1 - had);
         let mutator_time = clock.last_end.map_or(Duration::ZERO, |end| start.saturating_duration_since(end));
         clock.last_end = Some(now);
         drop(clock);
-        policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, mutator_time });
+        policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, work, mutator_time });
         if was_full {
             super::trim::return_free_memory(reserved_pages * crate::policy::PAGE_BYTES);
         }
