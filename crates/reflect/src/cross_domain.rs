@@ -1,10 +1,12 @@
 //! Calls on proxies of objects in another domain of this process, without messages: the thread goes there, calls, comes back.
 //!
 //! Strings, boxed primitives and arrays of those are copied as they are; all else goes through the class library's
-//! serialisation (`RemotingServices.SerializeCallData`), several values in one object[], with the logical call context. Not
-//! for constructors, context-bound classes and threads in a context of their own, whose sinks want messages.
+//! serialisation (`RemotingServices.SerializeCallData`), several values in one object[], with the logical call context.
+//! By-reference arguments come back, and into the caller's own array what a parameter declared [Out] did to an array of plain
+//! values. Not for constructors, context-bound classes and threads in a context of their own, whose sinks want messages.
 
 use crate::invocation::invoke_boxed;
+use crate::parameters::{param_flags, param_row};
 use crate::remoting::class_method;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
@@ -58,6 +60,36 @@ fn is_plain(value: ObjRef) -> bool {
     }
     let ty = type_of(value);
     is_plain_type(ty) || (ty.is_sz_array() && ty.element().is_some_and(is_plain_type))
+}
+
+/// Whether the type is an array, of any rank and depth, of what is copied as it is.
+fn is_array_of_plain(ty: Ty) -> bool {
+    ty.is_array() && ty.element().is_some_and(|element| is_plain_type(element) || is_array_of_plain(element))
+}
+
+/// How an argument comes back.
+#[derive(Clone, Copy)]
+enum Back {
+    /// As the new value of the caller's variable.
+    Value,
+    /// Element by element into the caller's array.
+    Contents,
+}
+
+/// The parameters, by position, whose arguments come back.
+fn parameters_back(t: Thread, method: &'static Method) -> Managed<Vec<(usize, Back)>> {
+    let mut found = Vec::new();
+    for (index, param) in method.sig().to_managed(t)?.params.iter().enumerate() {
+        if param.is_byref() {
+            found.push((index, Back::Value));
+        } else if is_array_of_plain(param) {
+            let row = param_row(method, index as u16 + 1).to_managed(t)?;
+            if row.is_some_and(|(_, row)| row.flags & param_flags::OUT != 0) {
+                found.push((index, Back::Contents));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The values of an object[] that have to be serialised, as an object[]; null when there are none. They leave `values`.
@@ -123,7 +155,7 @@ fn unpack(t: Thread, parcel: Parcel) -> Managed<ObjRef> {
 
 /// How a call ended over there.
 enum End {
-    /// The result first, then the by-reference arguments.
+    /// The result first, then the arguments of `parameters_back`.
     Returned(Parcel),
     /// A serialised exception.
     Threw(ObjRef),
@@ -140,11 +172,10 @@ fn call_there(t: Thread, uri: ObjRef, method: &'static Method, arguments: Parcel
         method
     };
     let result = invoke_boxed(t, proxies::stub_for(server, target), server, arguments)?;
-    let params = &method.sig().to_managed(t)?.params;
-    let by_reference = || params.iter().enumerate().filter(|(_, param)| param.is_byref());
-    let values = object::new_array(t, universe().object(), 1 + by_reference().count())?;
+    let back = parameters_back(t, method)?;
+    let values = object::new_array(t, universe().object(), 1 + back.len())?;
     object::set_element_ref(t, values, 0, result);
-    for (place, (index, _)) in by_reference().enumerate() {
+    for (place, &(index, _)) in back.iter().enumerate() {
         object::set_element_ref(t, values, place + 1, object::get_element_ref(arguments, index));
     }
     pack(t, values)
@@ -203,12 +234,15 @@ pub fn call(t: Thread, proxy: ObjRef, method: &'static Method, arguments: ObjRef
     match outcome {
         Ok(End::Returned(results)) => {
             let values = unpack(t, results)?;
-            let by_reference =
-                method.sig().to_managed(t)?.params.iter().enumerate().filter(|(_, param)| param.is_byref());
-            for (place, (index, param)) in by_reference.enumerate() {
+            let params = &method.sig().to_managed(t)?.params;
+            for (place, (index, how)) in parameters_back(t, method)?.into_iter().enumerate() {
                 let mut value = object::get_element_ref(values, place + 1);
+                if let Back::Contents = how {
+                    domain_copy::replace_elements(t, value, object::get_element_ref(arguments, index)).to_managed(t)?;
+                    continue;
+                }
                 let is_value = |ty: &Ty| value.is_null() && ty.is_value_type() && !ty.is_nullable();
-                if let Some(pointee) = param.element().filter(is_value) {
+                if let Some(pointee) = params[index].element().filter(is_value) {
                     value = object::new_instance(t, pointee)?;
                 }
                 object::set_element_ref(t, arguments, index, value);

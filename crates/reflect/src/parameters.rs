@@ -17,7 +17,8 @@ pub static MEMBER: ManagedField = ManagedField::corlib("System.Reflection", "Par
 pub static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "PositionImpl");
 
 /// `ParamAttributes`, §II.23.1.13.
-mod param_flags {
+pub(crate) mod param_flags {
+    pub const OUT: u16 = 0x2;
     pub const OPTIONAL: u16 = 0x10;
     pub const HAS_DEFAULT: u16 = 0x1000;
 }

@@ -157,6 +157,30 @@ fn copy_elements(t: Thread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut 
     Ok(())
 }
 
+/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is null or they differ in
+/// type or length. The elements are references or hold none.
+///
+/// # Errors
+/// `TypeLoad`.
+pub fn replace_elements(t: Thread, from: ObjRef, to: ObjRef) -> LoadResult<()> {
+    if from.is_null() || to.is_null() || type_of(from) != type_of(to) {
+        return Ok(());
+    }
+    let length = object::array_length(from);
+    let Some(element) = type_of(from).element().filter(|_| object::array_length(to) == length) else { return Ok(()) };
+    if element.is_reference_type() {
+        for index in 0..length {
+            object::set_element_ref(t, to, index, object::get_element_ref(from, index));
+        }
+        return Ok(());
+    }
+    let size = element.value_size_bytes()? as usize;
+    let (source, target) = (object::element_address(from, 0, size), object::element_address(to, 0, size));
+    // SAFETY: both arrays have `length` elements of `size` bytes without references; they may be one array.
+    unsafe { std::ptr::copy(source, target, length * size) };
+    Ok(())
+}
+
 /// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all domains.
 fn copy_fields(t: Thread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: &mut Copied) -> Managed<()> {
     let (from, to) = objects;
