@@ -193,6 +193,27 @@ fn serialise_pending(t: Thread) -> Managed<ObjRef> {
     }
 }
 
+/// An object of another domain (not null) as one of the current: a copy, or a proxy for what is marshalled by reference.
+///
+/// # Errors
+/// What serialising throws there or deserialising here; AppDomainUnloadedException.
+pub fn represent(t: Thread, object: ObjRef) -> Managed<ObjRef> {
+    if is_plain(object) {
+        return domain_copy::copy(t, object, universe());
+    }
+    let (home, domain) = (domains::current(), domains::of_universe(type_of(object).universe()));
+    domain.add_thread(t)?;
+    let (bytes, has_thrown) = domains::run_in(t, domain, || match call_services(t, "SerializeCallData", object) {
+        Ok(bytes) => (Ok(bytes), false),
+        Err(_) => (serialise_pending(t), true),
+    });
+    domain.remove_thread(t.id());
+    let Ok(bytes) = bytes else { return Err(domain_copy::copy_pending(t, home.universe)) };
+    let bytes = domain_copy::copy(t, bytes, home.universe)?;
+    let result = call_services(t, "DeserializeCallData", bytes)?;
+    if has_thrown { Err(t.throw(result)) } else { Ok(result) }
+}
+
 /// Calls the method on the object behind the proxy; by-reference results are left in `arguments`.
 ///
 /// # Errors

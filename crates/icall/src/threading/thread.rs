@@ -6,11 +6,11 @@ use super::waitables;
 use crate::arguments::{non_null, units_at};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_reflect::cross_domain;
+use saki_runtime::object::type_of;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
-use saki_runtime::{
-    InternalCall, Managed, ManagedField, Thread, domain_copy, domains, exceptions, statics, suspension,
-};
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension};
 use saki_thread::root;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
@@ -111,8 +111,16 @@ unsafe extern "C" fn get_abort_exception_state(t: Thread, thread: ObjRef) -> Obj
         let internal = threads::internal_of(t, thread)?;
         let state =
             threads::managed_of(internal).map_or(ObjRef::NULL, |managed| managed.roots[root::ABORT_STATE].get());
-        // It may have been given in another domain.
-        domain_copy::copy(t, state, saki_types::universe())
+        if state.is_null() || *type_of(state).universe() == *saki_types::universe() {
+            return Ok(state);
+        }
+        cross_domain::represent(t, state).or_else(|_| {
+            let cause = t.take_pending();
+            let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
+            let exception = exceptions::new_exception(t, "System", "InvalidOperationException", Some(message))?;
+            exceptions::INNER_EXCEPTION.set_ref(t, exception, cause);
+            Err(t.throw(exception))
+        })
     })
 }
 
