@@ -240,12 +240,7 @@ pub fn call(t: Thread, proxy: ObjRef, method: &'static Method, arguments: ObjRef
         Err(_) => serialise_pending(t).map(End::Threw),
     };
     let outcome = match outcome {
-        Err(_) if domain.is_unloading() && !pending::abort_exception(t).is_null() => {
-            pending::forget_abort(t);
-            threads::end_abort(t);
-            t.take_pending();
-            Err(None)
-        }
+        Err(_) if threads::end_abort_by_unload(t, domain) => Err(None),
         Err(_) => Err(Some(domain_copy::copy_pending(t, home.universe))),
         Ok(end) => Ok(end),
     };

@@ -12,7 +12,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{
     InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, object,
-    pending, strings, threads,
+    strings, threads,
 };
 use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};
@@ -337,11 +337,7 @@ fn invoke_in_other_domain(
             store_out(t, error, t.take_pending());
             Ok(ObjRef::NULL)
         }
-        Err(_) if domain.is_unloading() && !pending::abort_exception(t).is_null() => {
-            // The abort was the unloading's: it ends here.
-            pending::forget_abort(t);
-            threads::end_abort(t);
-            t.take_pending();
+        Err(_) if threads::end_abort_by_unload(t, domain) => {
             let _entered = saki_types::universe::enter(caller);
             Err(domains::throw_unloaded(t))
         }

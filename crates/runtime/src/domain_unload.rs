@@ -1,6 +1,7 @@
 //! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and all by
 //! which it was reachable goes: handles, statics, literals.
 //!
+//! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the domain.
 //! A thread that is itself in the domain cannot wait for its own end, so another does the work while it waits for its abort.
 //! Left out: giving back the memory of the domain's types and code, which stays until the process ends.
 
@@ -116,8 +117,8 @@ fn abort_threads(t: Thread, domain: &'static Domain) -> bool {
             let object = thread.as_static().roots[root::THREAD_OBJECT].get();
             let internal = if object.is_null() { ObjRef::NULL } else { threads::INTERNAL_THREAD.get_ref(object) };
             if !internal.is_null() {
-                // Not this thread, which is not in the domain: nothing is thrown here.
-                let _ = threads::abort(t, internal, ObjRef::NULL);
+                // Not this thread, which is not in the domain.
+                threads::abort_by_unload(t, internal);
             }
         }
         if Instant::now() > deadline {

@@ -113,6 +113,7 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
         if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
             // An abort ends one finalizer only.
             crate::pending::forget_abort(t);
+            crate::threads::end_abort(t);
             return;
         }
         // As .NET 2.0 and later: an exception out of a finalizer ends the process.

@@ -7,7 +7,8 @@
 //! | neither | none, or reset |
 //!
 //! Invariant: while either holds, the poll bit is set, so every safepoint of the thread comes here. An abort in flight is
-//! forgotten by `ResetAbort` or at the end of the thread. Left out: ending system calls that block.
+//! forgotten by `ResetAbort`, at the end of the thread or, when it is the unloading's of a domain, where the thread leaves that.
+//! Left out: ending system calls that block.
 
 use crate::exceptions::{self, Thrown};
 use crate::thread::{Managed, Thread};

@@ -46,6 +46,9 @@ pub mod state {
     pub const SUSPENDED: u32 = 64;
     pub const ABORT_REQUESTED: u32 = 128;
     pub const ABORTED: u32 = 256;
+    /// Not of ThreadState, so not shown: beside `ABORT_REQUESTED`, the abort is the unloading's of a domain that the thread is
+    /// in. `Thread.ResetAbort` does not end it.
+    pub const ABORTED_BY_UNLOAD: u32 = 1 << 16;
 }
 
 /// `ApartmentState`.
@@ -85,7 +88,7 @@ fn own_state_bits(internal: ObjRef) -> &'static AtomicU32 {
 /// `Thread.ThreadState`.
 pub fn state_of(internal: ObjRef) -> u32 {
     // Relaxed: a snapshot for the program.
-    let bits = state_bits(internal).load(Ordering::Relaxed);
+    let bits = state_bits(internal).load(Ordering::Relaxed) & !state::ABORTED_BY_UNLOAD;
     let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
         && managed_of(internal).is_some_and(|thread| {
             !thread.is_detached() && !matches!(thread.wait_state(), WaitState::Running | WaitState::Native)
@@ -461,12 +464,23 @@ pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
 /// # Errors
 /// ThreadAbortException when the thread aborts itself.
 pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
+    request_abort(t, internal, state_object, state::ABORT_REQUESTED)
+}
+
+/// Aborts another thread because a domain that it is in is unloaded, unless an abort is under way already.
+pub fn abort_by_unload(t: Thread, internal: ObjRef) {
+    // Only who aborts itself gets an exception here.
+    let _ = request_abort(t, internal, ObjRef::NULL, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
+}
+
+/// `requested` are the state bits that a started thread gets.
+fn request_abort(t: Thread, internal: ObjRef, state_object: ObjRef, requested: u32) -> Managed<()> {
     let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
     // AcqRel: one aborter wins; it sees what was set before.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
         _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
         _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
-        _ => Some(bits | state::ABORT_REQUESTED),
+        _ => Some(bits | requested),
     });
     let first = matches!(claimed, Ok(before) if before & state::UNSTARTED == 0);
     if is_self {
@@ -494,21 +508,42 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
 pub fn end_abort(t: Thread) {
     let object = t.managed().roots[root::THREAD_OBJECT].get();
     if !object.is_null() {
-        clear_state(INTERNAL_THREAD.get_ref(object), state::ABORT_REQUESTED);
+        clear_state(INTERNAL_THREAD.get_ref(object), state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
     }
 }
 
-/// `Thread.ResetAbort` of the current thread.
+/// Ends the abort in flight, with its pending exception, if it is the unloading's of `domain`, which the current thread leaves.
+pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
+    let object = t.managed().roots[root::THREAD_OBJECT].get();
+    let is_by_unload = !object.is_null()
+        // Relaxed: set before the request that was taken, cleared by this thread.
+        && state_bits(INTERNAL_THREAD.get_ref(object)).load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0;
+    if !is_by_unload || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
+        return false;
+    }
+    crate::pending::forget_abort(t);
+    end_abort(t);
+    t.take_pending();
+    true
+}
+
+/// `Thread.ResetAbort` of the current thread; does nothing to the abort of a thread in a domain that is unloaded.
 ///
 /// # Errors
 /// ThreadStateException when no abort was requested.
 pub fn reset_abort(t: Thread) -> Managed<()> {
     let internal = current_internal(t)?;
-    // AcqRel: as in `abort`.
-    let before = state_bits(internal).fetch_and(!state::ABORT_REQUESTED, Ordering::AcqRel);
-    if before & state::ABORT_REQUESTED == 0 {
-        return Err(thread_state_error(t, "Unable to reset abort because no abort was requested"));
+    // AcqRel: as in `request_abort`.
+    let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
+        let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;
+        is_ours.then_some(bits & !state::ABORT_REQUESTED)
+    });
+    match ended {
+        Ok(_) => {
+            crate::pending::forget_abort(t);
+            Ok(())
+        }
+        Err(bits) if bits & state::ABORT_REQUESTED != 0 => Ok(()),
+        Err(_) => Err(thread_state_error(t, "Unable to reset abort because no abort was requested")),
     }
-    crate::pending::forget_abort(t);
-    Ok(())
 }
