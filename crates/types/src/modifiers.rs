@@ -1,8 +1,10 @@
-//! Undecoded signatures as texts: for messages, and to tell apart methods that differ in custom modifiers (modopt, modreq)
-//! only, which are no part of a decoded signature. ECMA-335 §II.7.1.1.
+//! Custom modifiers (modopt, modreq), which are no part of a decoded signature: methods that differ in nothing else are told
+//! apart by them, and do not override or implement one another. ECMA-335 §II.7.1.1. Also undecoded signatures as texts for
+//! messages.
 //!
-//! Signatures are compared here as texts with the modifiers written out, and only where leaving them out is ambiguous.
-//! Modifiers that a base class's generic arguments bring with them come after those of the signature itself.
+//! Modifiers are compared as texts, of signatures that are equal without them: a text has the modifiers and, only where there are
+//! some further in, the shape of the type around them; without modifiers it is empty. Those that generic arguments of a base
+//! class or interface bring with them come after those of the signature itself. Required and optional ones differ, as in Mono.
 
 use crate::assembly::Image;
 use crate::error::LoadResult;
@@ -10,75 +12,188 @@ use crate::method::Method;
 use crate::resolve::GenericContext;
 use crate::signature::raw_method_sig;
 use crate::ty::Ty;
-use saki_metadata::{MethodSigRaw, TableId, TypeSig};
+use saki_metadata::{MethodSigRaw, TableId, Token, TypeSig};
+use std::cell::OnceCell;
 use std::fmt::Write;
 
-/// A type with its modifiers. `class_args` are the texts for `!n`.
+/// The modifiers in a type. `class_args` are those of the arguments for `!n`, empty where there is none.
 fn spell(image: &'static Image, sig: &TypeSig, class_args: &[String]) -> LoadResult<String> {
-    // Tokens of definitions need no context.
-    let named = |token| Ok::<_, crate::LoadError>(format!("{:p}", image.resolve_type(token, &GenericContext::NONE)?));
     let inner = |sig: &TypeSig| spell(image, sig, class_args);
+    let shaped = |of: &TypeSig, suffix: &str| inner(of).map(|text| if text.is_empty() { text } else { text + suffix });
     Ok(match sig {
-        TypeSig::Prim(element) => format!("{element:?}"),
-        TypeSig::Class(token) | TypeSig::ValueType(token) => named(*token)?,
-        TypeSig::Var(index) => class_args.get(*index as usize).cloned().unwrap_or_else(|| format!("!{index}")),
-        TypeSig::MVar(index) => format!("!!{index}"),
-        TypeSig::Ptr(of) => inner(of)? + "*",
-        TypeSig::ByRef(of) => inner(of)? + "&",
-        TypeSig::SzArray(of) => inner(of)? + "[]",
-        TypeSig::Array { elem, rank, .. } => format!("{}[{rank}]", inner(elem)?),
-        TypeSig::GenericInst { token, args, .. } => {
-            let mut text = named(*token)? + "<";
-            for arg in args {
-                let _ = write!(text, "{},", inner(arg)?);
-            }
-            text + ">"
+        TypeSig::Prim(_) | TypeSig::Class(_) | TypeSig::ValueType(_) | TypeSig::MVar(_) => String::new(),
+        TypeSig::Var(index) => class_args.get(*index as usize).cloned().unwrap_or_default(),
+        TypeSig::Ptr(of) => shaped(of, "*")?,
+        TypeSig::ByRef(of) => shaped(of, "&")?,
+        TypeSig::SzArray(of) | TypeSig::Array { elem: of, .. } => shaped(of, "[]")?,
+        TypeSig::GenericInst { args, .. } => {
+            let args = args.iter().map(inner).collect::<LoadResult<Vec<_>>>()?;
+            if args.iter().all(String::is_empty) { String::new() } else { format!("<{}>", args.join(",")) }
         }
-        TypeSig::FnPtr(_) => "fnptr".to_string(),
+        TypeSig::FnPtr(raw) => {
+            let text = spell_method(image, raw, class_args)?;
+            if text.is_empty() { text } else { format!("({text})") }
+        }
         TypeSig::Pinned(of) => inner(of)?,
         TypeSig::Modified { required, token, inner: of } => {
-            format!("{} {}({})", inner(of)?, if *required { "modreq" } else { "modopt" }, named(*token)?)
+            // Tokens of definitions need no context. One that cannot be loaded is known by what the error says of it.
+            let modifier = match image.resolve_type(*token, &GenericContext::NONE) {
+                Ok(ty) => format!("{ty:p}"),
+                Err(error) => error.message,
+            };
+            format!("{} {}({modifier})", inner(of)?, if *required { "modreq" } else { "modopt" })
         }
     })
 }
 
-/// A method signature with its modifiers.
+/// The modifiers in a method signature.
 ///
 /// # Errors
 /// What the tokens give.
 pub(crate) fn spell_method(image: &'static Image, raw: &MethodSigRaw, class_args: &[String]) -> LoadResult<String> {
     let mut text = String::new();
-    for sig in std::iter::once(&raw.ret).chain(&raw.params) {
-        text += &spell(image, sig, class_args)?;
-        text.push(';');
+    for (index, sig) in std::iter::once(&raw.ret).chain(&raw.params).enumerate() {
+        let modifiers = spell(image, sig, class_args)?;
+        if !modifiers.is_empty() {
+            let _ = write!(text, "{index}:{modifiers};");
+        }
     }
     Ok(text)
 }
 
-/// The signature of `method` with its modifiers as `ty`, its owner or a class derived from it, sees it.
-///
-/// # Errors
-/// What the tokens give; `TypeLoad` from base classes.
-pub(crate) fn spell_seen_from(ty: Ty, method: &'static Method) -> LoadResult<String> {
-    let owner = method.owner.generic_definition().unwrap_or(method.owner);
-    let mut args = Vec::new();
-    let mut at = ty.generic_definition().unwrap_or(ty);
-    while at != owner {
-        let (Some(def), Some(parent)) = (at.def(), at.parent()?) else { break };
-        if def.extends.table() == TableId::TypeSpec {
-            let row = def.image.meta.type_spec(def.extends.rid())?;
-            if let TypeSig::GenericInst { args: given, .. } =
-                saki_metadata::parse_type_spec(def.image.meta.blob(row.signature)?)?
-            {
-                args = given.iter().map(|arg| spell(def.image, arg, &args)).collect::<LoadResult<_>>()?;
-            }
-        } else {
-            args.clear();
-        }
-        at = parent.generic_definition().unwrap_or(parent);
+/// The modifiers in the generic arguments of a TypeSpec; nothing for other types.
+fn spell_arguments(image: &'static Image, token: Token, class_args: &[String]) -> LoadResult<Vec<String>> {
+    if token.table() != TableId::TypeSpec {
+        return Ok(Vec::new());
     }
-    let Some(rid) = method.rid() else { return Ok(String::new()) };
-    spell_method(method.image(), &raw_method_sig(method.image(), rid)?, &args)
+    match saki_metadata::parse_type_spec(type_spec_blob(image, token)?)? {
+        TypeSig::GenericInst { args, .. } => args.iter().map(|arg| spell(image, arg, class_args)).collect(),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn type_spec_blob(image: &'static Image, token: Token) -> LoadResult<&'static [u8]> {
+    Ok(image.meta.blob(image.meta.type_spec(token.rid())?.signature)?)
+}
+
+/// Whether modifiers may be in the signature; false is certain.
+fn may_have_modifiers(signature: &[u8]) -> bool {
+    const CMOD_REQD: u8 = 0x1f;
+    const CMOD_OPT: u8 = 0x20;
+    signature.iter().any(|byte| matches!(*byte, CMOD_REQD | CMOD_OPT))
+}
+
+fn method_may_have_modifiers(method: &'static Method) -> LoadResult<bool> {
+    let Some(rid) = method.rid() else { return Ok(false) };
+    let meta = &method.image().meta;
+    let signature = meta.blob(meta.method_def(rid)?.signature)?;
+    // The first byte is the calling convention.
+    Ok(may_have_modifiers(signature.get(1..).unwrap_or(&[])))
+}
+
+/// Compares the modifiers of methods of a type, its ancestors and interfaces, as the type sees them.
+pub(crate) struct ModifierComparison {
+    ty: Ty,
+    arguments_may_have: OnceCell<bool>,
+}
+
+impl ModifierComparison {
+    pub(crate) fn seen_from(ty: Ty) -> Self {
+        Self { ty, arguments_may_have: OnceCell::new() }
+    }
+
+    /// Whether the two methods, whose signatures are equal without modifiers, have the same ones.
+    ///
+    /// # Errors
+    /// `BadImageFormat`; what the base classes and interfaces of the type give.
+    pub(crate) fn is_same(&self, one: &'static Method, other: &'static Method) -> LoadResult<bool> {
+        let may_differ = method_may_have_modifiers(one)?
+            || method_may_have_modifiers(other)?
+            || self.arguments_may_have_modifiers(one.owner)?
+            || self.arguments_may_have_modifiers(other.owner)?;
+        Ok(!may_differ || self.spell(one)? == self.spell(other)?)
+    }
+
+    /// Whether base classes and interfaces, `owner` among them, may be named with modifiers in generic arguments.
+    fn arguments_may_have_modifiers(&self, owner: Ty) -> LoadResult<bool> {
+        if owner.args.is_empty() || owner == self.ty {
+            return Ok(false);
+        }
+        if let Some(&known) = self.arguments_may_have.get() {
+            return Ok(known);
+        }
+        let mut may_have = false;
+        let mut class = Some(self.ty);
+        while let Some(ty) = class {
+            may_have |= names_with_modifiers(ty)?;
+            class = ty.parent()?;
+        }
+        for interface in self.ty.interfaces()? {
+            may_have |= names_with_modifiers(interface)?;
+        }
+        Ok(*self.arguments_may_have.get_or_init(|| may_have))
+    }
+
+    fn spell(&self, method: &'static Method) -> LoadResult<String> {
+        let Some(rid) = method.rid() else { return Ok(String::new()) };
+        let args = self.arguments_of(method.owner)?;
+        spell_method(method.image(), &raw_method_sig(method.image(), rid)?, &args)
+    }
+
+    /// The modifiers in the generic arguments of an ancestor or interface; nothing for other types.
+    fn arguments_of(&self, owner: Ty) -> LoadResult<Vec<String>> {
+        let definition = |ty: Ty| ty.generic_definition().unwrap_or(ty);
+        if owner.args.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (mut at, mut args) = (self.ty, Vec::new());
+        loop {
+            if definition(at) == definition(owner) {
+                return Ok(args);
+            }
+            if owner.is_interface()
+                && let Some(found) = arguments_of_interface(at, &args, owner)?
+            {
+                return Ok(found);
+            }
+            let (Some(def), Some(parent)) = (at.def(), at.parent()?) else { return Ok(Vec::new()) };
+            args = spell_arguments(def.image, def.extends, &args)?;
+            at = parent;
+        }
+    }
+}
+
+/// Whether the type may name its base class or an interface with modifiers in generic arguments; false is certain.
+fn names_with_modifiers(ty: Ty) -> LoadResult<bool> {
+    let Some(def) = ty.def() else { return Ok(false) };
+    for token in std::iter::once(Ok(def.extends)).chain(def.image.meta.interface_impls(def.rid)) {
+        let token = token?;
+        if token.table() == TableId::TypeSpec && may_have_modifiers(type_spec_blob(def.image, token)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The modifiers in the generic arguments of `wanted`, if it is an interface that `ty` itself names or inherits from one it names.
+fn arguments_of_interface(ty: Ty, args: &[String], wanted: Ty) -> LoadResult<Option<Vec<String>>> {
+    let Some(def) = ty.def() else { return Ok(None) };
+    let context = GenericContext { class_args: ty.args, method_args: &[] };
+    for token in def.image.meta.interface_impls(def.rid) {
+        let token = token?;
+        let interface = def.image.resolve_type(token, &context)?;
+        if interface != wanted && !interface.interfaces()?.contains(&wanted) {
+            continue;
+        }
+        let own = spell_arguments(def.image, token, args)?;
+        if interface == wanted {
+            return Ok(Some(own));
+        }
+        if let Some(found) = arguments_of_interface(interface, &own, wanted)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// A type of an undecoded signature as Mono's messages write it: generic parameters by number, no modifiers.

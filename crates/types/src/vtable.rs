@@ -8,7 +8,7 @@ use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
 use crate::method::{Method, MethodKind, method_flags};
-use crate::modifiers::spell_seen_from;
+use crate::modifiers::ModifierComparison;
 use crate::resolve::{GenericContext, signatures_match};
 use crate::signature::inflate;
 use crate::ty::{Ty, Type, TypeKind};
@@ -232,8 +232,12 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
     }
     ty.require_enum_base()?;
     let methods = ty.virtual_methods()?;
+    let modifiers = ModifierComparison::seen_from(ty);
     for &method in methods.iter().filter(|m| !m.is_static()) {
-        let overridden = if method.is_new_slot() { None } else { find_overridden(method, &slots[..inherited_slots])? };
+        let overridden = match method.is_new_slot() {
+            true => None,
+            false => find_overridden(method, &slots[..inherited_slots], &modifiers)?,
+        };
         match overridden {
             // A method can take several slots when an ancestor re-introduced the name with newslot: the latest counts.
             Some(slot) => slots[slot] = method,
@@ -253,33 +257,28 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             slots[slot] = body;
         }
     }
-    map_interfaces(ty, &methods, &overrides, &mut slots, &mut interfaces)?;
+    map_interfaces(&modifiers, (ty, &methods), &overrides, &mut slots, &mut interfaces)?;
     check_complete(ty, def.flags, &slots)?;
     Ok(VTableLayout { slots, interfaces })
 }
 
-/// Slot of the inherited method that `method` overrides by name and signature: the latest, and among several the latest
-/// with the same custom modifiers.
-fn find_overridden(method: &'static Method, inherited: &[&'static Method]) -> LoadResult<Option<usize>> {
-    let mut slots = Vec::new();
+/// Slot of the inherited method that `method` overrides by name and signature, custom modifiers included: the latest.
+fn find_overridden(
+    method: &'static Method,
+    inherited: &[&'static Method],
+    modifiers: &ModifierComparison,
+) -> LoadResult<Option<usize>> {
     for (slot, &candidate) in inherited.iter().enumerate().rev() {
         if candidate.name == method.name
             && candidate.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE
             && candidate.generic_args.len() == method.generic_args.len()
             && signatures_match(candidate, method)?
+            && modifiers.is_same(candidate, method)?
         {
-            slots.push(slot);
+            return Ok(Some(slot));
         }
     }
-    if slots.len() > 1 {
-        let own = spell_seen_from(method.owner, method)?;
-        for &slot in &slots {
-            if spell_seen_from(method.owner, inherited[slot])? == own {
-                return Ok(Some(slot));
-            }
-        }
-    }
-    Ok(slots.first().copied())
+    Ok(None)
 }
 
 /// Slot that a class MethodImpl's declaration occupies, even when an override already sits there.
@@ -322,8 +321,8 @@ fn method_impls(ty: Ty) -> LoadResult<Vec<(&'static Method, &'static Method)>> {
 }
 
 fn map_interfaces(
-    ty: Ty,
-    methods: &[&'static Method],
+    modifiers: &ModifierComparison,
+    (ty, methods): (Ty, &[&'static Method]),
     overrides: &[(&'static Method, &'static Method)],
     slots: &mut Vec<&'static Method>,
     interfaces: &mut Vec<InterfaceSlots>,
@@ -353,10 +352,10 @@ fn map_interfaces(
                 continue;
             }
             // Own public virtual methods first, then what the ancestors offer; an explicit implementation stays.
-            if let Some(own) = find_implementation(methods, wanted)? {
+            if let Some(own) = find_implementation(methods, wanted, modifiers)? {
                 entry.slots[index] = slot_of(own, slots);
             } else if entry.slots[index] == NO_SLOT
-                && let Some(slot) = find_in_ancestors(ty, wanted)?
+                && let Some(slot) = find_in_ancestors(ty, wanted, modifiers)?
             {
                 entry.slots[index] = slot;
             }
@@ -431,12 +430,17 @@ fn slot_of(method: &'static Method, slots: &mut Vec<&'static Method>) -> u32 {
     }
 }
 
-fn find_implementation(methods: &[&'static Method], wanted: &'static Method) -> LoadResult<Option<&'static Method>> {
+fn find_implementation(
+    methods: &[&'static Method],
+    wanted: &'static Method,
+    modifiers: &ModifierComparison,
+) -> LoadResult<Option<&'static Method>> {
     for &method in methods {
         if method.name == wanted.name
             && method.is_virtual()
             && method.flags & method_flags::ACCESS_MASK == method_flags::PUBLIC
             && signatures_match(method, wanted)?
+            && modifiers.is_same(method, wanted)?
         {
             return Ok(Some(method));
         }
@@ -445,11 +449,11 @@ fn find_implementation(methods: &[&'static Method], wanted: &'static Method) -> 
 }
 
 /// Slot of an ancestor's method that implements `wanted`; an override of it may sit there now.
-fn find_in_ancestors(ty: Ty, wanted: &'static Method) -> LoadResult<Option<u32>> {
+fn find_in_ancestors(ty: Ty, wanted: &'static Method, modifiers: &ModifierComparison) -> LoadResult<Option<u32>> {
     let mut at = ty.parent()?;
     while let Some(ancestor) = at {
         let methods = ancestor.methods_named(wanted.name)?;
-        if let Some(found) = find_implementation(&methods, wanted)? {
+        if let Some(found) = find_implementation(&methods, wanted, modifiers)? {
             return found.vtable_slot();
         }
         at = ancestor.parent()?;
