@@ -225,9 +225,14 @@ pub unsafe fn fields_to_native(t: Thread, ty: Ty, data: *const u8, slot: *mut u8
     Ok(())
 }
 
+/// Fills native elements from those of an array.
+///
+/// # Errors
+/// As `to_native`.
+///
 /// # Safety
-/// `array` has at least `count` elements of `element_type`; `block` has room for their native forms.
-unsafe fn elements_to_native(
+/// `array` has at least `count` elements of `element_type`; `block` has room for their native forms, zeroed.
+pub unsafe fn elements_to_native(
     t: Thread,
     element: &NativeType,
     element_type: Ty,
@@ -430,15 +435,24 @@ pub unsafe fn fields_to_managed(t: Thread, ty: Ty, slot: *const u8, data: *mut u
     }
     for field in &layout.fields {
         let offset = field.field.offset_bytes().to_managed(t)? - data_offset_bytes(field.field.owner);
+        if matches!(&field.native, NativeType::Array { count, .. } if count.constant.is_none()) {
+            let message = format!("Field '{:?}': the length of an array from native code is not known.", field.field);
+            return Err(directive_error(t, &message));
+        }
         // SAFETY: field offsets lie inside both layouts.
         unsafe { to_managed(t, &field.native, slot.add(field.offset_bytes as usize), data.add(offset as usize))? };
     }
     Ok(())
 }
 
+/// Makes the elements of an array from native ones.
+///
+/// # Errors
+/// As `to_managed`.
+///
 /// # Safety
 /// `block` holds the native forms of all of `array`'s elements.
-unsafe fn elements_to_managed(
+pub unsafe fn elements_to_managed(
     t: Thread,
     element: &NativeType,
     element_type: Ty,
@@ -464,9 +478,10 @@ unsafe fn fixed_string_to_managed(t: Thread, slot: *const u8, units: usize, wide
         let length = all.iter().position(|u| *u == 0).unwrap_or(units);
         return strings::new_string_utf16(t, &all[..length]);
     }
+    // The last byte of an ANSI string is its terminator, whatever stands there; a UTF-16 string may fill its field.
     // SAFETY: the caller's promise.
-    let all = unsafe { std::slice::from_raw_parts(slot, units) };
-    let length = all.iter().position(|b| *b == 0).unwrap_or(units);
+    let all = unsafe { std::slice::from_raw_parts(slot, units.saturating_sub(1)) };
+    let length = all.iter().position(|b| *b == 0).unwrap_or(all.len());
     strings::new_string_utf8(t, &all[..length])
 }
 

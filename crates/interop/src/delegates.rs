@@ -9,6 +9,7 @@
 //! Invariants: wrappers are made once per delegate type; a pointer that came from a delegate goes back to that delegate.
 //! Left out: C functions with variable arguments.
 
+use crate::convert::directive_error;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -190,19 +191,29 @@ pub fn callback_delegate(t: Thread, context: usize) -> Managed<ObjRef> {
     Ok(delegate)
 }
 
-/// A delegate of type `ty` for a C function pointer; 0 gives null.
+/// Whether an object belongs to the domain of a type.
+fn is_of_domain(object: ObjRef, ty: Ty) -> bool {
+    std::ptr::eq(object::type_of(object).universe(), ty.universe())
+}
+
+/// A delegate of type `ty` for a C function pointer; 0 gives null. For Delegate and MulticastDelegate only a pointer that
+/// came from a delegate will do.
 ///
 /// # Errors
-/// OutOfMemoryException, load errors.
+/// MarshalDirectiveException when no delegate type is known; OutOfMemoryException, load errors.
 pub fn delegate_for(t: Thread, address: usize, ty: Ty) -> Managed<ObjRef> {
     if address == 0 {
         return Ok(ObjRef::NULL);
     }
     let ours = ENTRIES.lock().as_ref().and_then(|table| table.get(&address).copied());
     if let Some(original) = ours.map(|context| context.target()).filter(|d| !d.is_null())
-        && object::type_of(original) == ty
+        && (object::type_of(original) == ty || (!ty.is_delegate() && is_of_domain(original, ty)))
     {
         return Ok(original);
+    }
+    if !ty.is_delegate() {
+        let message = format!("A function pointer cannot become a '{}': its type is not known.", ty.full_name());
+        return Err(directive_error(t, &message));
     }
     let invoke = invoke_method(ty).to_managed(t)?;
     let code = native_invoke(t, ty, invoke)?;

@@ -97,7 +97,7 @@ pub enum NativeType {
     ClassInline(Ty),
     /// Pointer to a class's fields.
     ClassPointer(Ty),
-    /// Function pointer.
+    /// Function pointer. Of the base classes Delegate and MulticastDelegate, too: the object knows its type.
     Delegate(Ty),
     /// The handle value of a SafeHandle (or CriticalHandle).
     SafeHandle(Ty),
@@ -324,11 +324,8 @@ fn value_type(ty: Ty) -> LoadResult<NativeType> {
 }
 
 fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
-    if ty.is_delegate() {
+    if ty.is_delegate() || ty.is_corlib("System", "Delegate") || ty.is_corlib("System", "MulticastDelegate") {
         return Ok(NativeType::Delegate(ty));
-    }
-    if ty.is_corlib("System", "Delegate") || ty.is_corlib("System", "MulticastDelegate") {
-        return Ok(refuse(ty, "the delegate type is not known"));
     }
     if ty.is_corlib("System.Text", "StringBuilder") {
         return Ok(match pointer_form(simple, charset) {
