@@ -5,7 +5,9 @@
 //! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
 //! Left out: what wrappers do inline (`saki_il::synth::pinvoke`).
 
-use crate::convert::{release, to_managed, to_managed_of_length, to_native, update_managed};
+use crate::convert::{
+    elements_to_managed, elements_to_native, release, to_managed, to_managed_of_length, to_native, update_managed,
+};
 use crate::descriptor::MarshalDescriptor;
 use crate::text;
 use saki_abi::ObjRef;
@@ -163,9 +165,20 @@ pub fn callback_in(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
-    let slot = if plan.by_ref { word as *const u8 } else { (&raw const word).cast() };
+    let is_address = plan.by_ref || is_struct(&plan.native);
+    let slot = if is_address { word as *const u8 } else { (&raw const word).cast() };
     if slot.is_null() {
-        return Ok(());
+        // A `ref` to a class is the object's fields, which must be somewhere.
+        return match plan.native {
+            NativeType::ClassPointer(_) => Err(exceptions::throw_default(t, "ArgumentNullException")),
+            _ => Ok(()),
+        };
+    }
+    if let (false, NativeType::Array { element, element_type, .. }) = (plan.by_ref, &plan.native) {
+        // SAFETY: the wrapper passes a local with an array of the length that native code told.
+        let array: ObjRef = unsafe { crate::convert::read(value as *const u8) };
+        // SAFETY: native code passed as many elements as it told.
+        return unsafe { elements_to_managed(t, element, element_type, word as *const u8, array) };
     }
     // SAFETY: native code passes what the delegate's signature says; the wrapper a local of the managed type.
     unsafe { to_managed(t, &plan.native, slot, value as *mut u8) }
@@ -180,6 +193,14 @@ pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
     let managed = value as *const u8;
+    if plan.index == 0 && is_struct(&plan.native) {
+        let (slot, size) = (word as *mut u8, plan.native.size_bytes().to_managed(t)? as usize);
+        // SAFETY: the wrapper passes the place for the native result.
+        unsafe { std::ptr::write_bytes(slot, 0, size) };
+        // SAFETY: as above; the value is the delegate's result. Native code owns what is allocated.
+        unsafe { to_native(t, &plan.native, managed, slot)? };
+        return Ok(0);
+    }
     if plan.index == 0 {
         let mut result = 0i64;
         // SAFETY: a result's word is its slot. Native code owns what is allocated.
@@ -193,6 +214,16 @@ pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<
     if plan.by_ref {
         // SAFETY: native code passed the address of a slot of this type.
         unsafe { to_native(t, &plan.native, managed, slot)? };
+        return Ok(0);
+    }
+    if let NativeType::Array { element, element_type, .. } = &plan.native {
+        // SAFETY: the wrapper passes a local with the array.
+        let array: ObjRef = unsafe { crate::convert::read(managed) };
+        let (count, size) = (object::array_length(array), element.size_bytes().to_managed(t)? as usize);
+        // SAFETY: native code passed room for as many elements as it told, which is the array's length.
+        unsafe { std::ptr::write_bytes(slot, 0, count * size) };
+        // SAFETY: as above.
+        unsafe { elements_to_native(t, element, element_type, array, slot, count)? };
         return Ok(0);
     }
     // An `[Out]` object behind a pointer: its fields go back to where they came from.
@@ -217,6 +248,9 @@ pub fn throw_marshal_directive(t: Thread, info: usize) -> Managed<()> {
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let message = match &descriptor.plan.native {
         NativeType::Refused(why) => why.clone(),
+        NativeType::Array { .. } if descriptor.plan.index == 0 => {
+            format!("Cannot marshal '{}' as a result: its length is not known.", descriptor.plan.ty.full_name())
+        }
         _ => format!("Cannot marshal parameter #{} of {}.", descriptor.plan.index, descriptor.method.full_name()),
     };
     Err(exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", &message))

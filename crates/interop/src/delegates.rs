@@ -23,7 +23,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::thread::{Managed, Thread};
-use saki_runtime::{callback_exceptions, handles, object, unhandled};
+use saki_runtime::{callback_exceptions, domains, handles, object, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
 use saki_types::{Method, Ty};
@@ -44,6 +44,8 @@ struct CallbackType {
     wrapper: usize,
     sig: CallSig,
     entry: saki_runtime::compile::CallbackEntry,
+    /// Size of a struct result that goes to the address in the first C argument.
+    result_in_memory_bytes: Option<u32>,
     contexts: Mutex<VecDeque<&'static CallbackContext>>,
 }
 
@@ -122,8 +124,43 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
     let native = CallSig { has_this: false, params: sig.params[1..].to_vec(), ret: sig.ret };
     let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
     let entry = compile::compile_callback_entry(&native).to_managed(t)?;
-    let made = CallbackType { wrapper, sig, entry, contexts: Mutex::default() };
+    let result_in_memory_bytes = callback::result_in_memory_bytes(invoke).to_managed(t)?;
+    let made = CallbackType { wrapper, sig, entry, result_in_memory_bytes, contexts: Mutex::default() };
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
+}
+
+/// Runs `body` in the domain that the delegate belongs to; native code may call it from any.
+fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
+    if delegate.is_null() {
+        return body();
+    }
+    let domain = domains::of_universe(object::type_of(delegate).universe());
+    if std::ptr::eq(domain, domains::current()) {
+        return body();
+    }
+    domain.add_thread(t)?;
+    let result = domains::run_in(t, domain, body);
+    domain.remove_thread(t.id());
+    result
+}
+
+/// # Safety
+/// As `dispatch`.
+unsafe fn write_zero_result(class: &CallbackType, slots: *const u64, result: *mut u64) {
+    // SAFETY: for the whole body: the caller's promise; native code gave the address of its own room for a struct.
+    unsafe {
+        match (class.result_in_memory_bytes, class.sig.ret) {
+            (Some(bytes), _) => {
+                std::ptr::write_bytes(*slots as *mut u8, 0, bytes as usize);
+                *result = *slots;
+            }
+            (None, Some(IrType::Struct(ty))) => {
+                std::ptr::write_bytes(result.cast::<u8>(), 0, ty.value_size_bytes().unwrap_or(0) as usize);
+            }
+            (None, Some(_)) => *result = 0,
+            (None, None) => {}
+        }
+    }
 }
 
 /// Called by C entries: runs the wrapper with the C arguments in `slots` (structs: addresses) and leaves the result in
@@ -152,7 +189,10 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     words.push(Slot::from_ptr(context));
     // SAFETY: the entry's promise.
     words.extend((0..count).map(|index| Slot(unsafe { *slots.add(index) })));
-    match invoke_address(t, class.wrapper, &class.sig, false, &words) {
+    // SAFETY: as above.
+    let called =
+        in_domain_of(t, unsafe { (*context).target() }, || invoke_address(t, class.wrapper, &class.sig, false, &words));
+    match called {
         Ok(value) => {
             if class.sig.ret.is_some() && !returns_struct {
                 // SAFETY: the entry's promise.
@@ -164,10 +204,8 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
                 unhandled::report_and_exit(t);
             }
             callback_exceptions::keep(t, t.take_pending());
-            if class.sig.ret.is_some() && !returns_struct {
-                // SAFETY: the entry's promise.
-                unsafe { *result = 0 };
-            }
+            // SAFETY: the entry's promise.
+            unsafe { write_zero_result(class, slots, result) };
         }
     }
     if was_safe || is_foreign {

@@ -5,11 +5,15 @@
 //! the delegate's `Invoke` and converts the result. The C entry in front of it enters managed state, sets the pinned
 //! register and gives the words over; it belongs to `code`.
 //!
+//! Structs by value whose native layout is not the managed one arrive in words, from which the wrapper puts them together
+//! (`native_registers`).
+//!
 //! Invariant: arguments that native code passes stay its property: nothing of them is freed here.
 //! Left out: what happens to an exception that reaches the C entry.
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
-use super::marshal::{Action, NativeType, ParamPlan, method_plan};
+use super::marshal::{Action, Eightbyte, NativeType, ParamPlan, eightbytes, method_plan};
+use super::native_registers::{self, Incoming, IncomingResult};
 use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
 use crate::ir::{
@@ -27,21 +31,24 @@ use saki_types::{LoadResult, Method};
 /// Those of the signature and of the types' layouts. What cannot be marshalled is no error: the body throws.
 pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
-    let mut sig = CallSig { params: vec![IrType::I64], ret: callback_result(&plan.ret)?, ..CallSig::default() };
+    let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
+    let mut types = Vec::with_capacity(plan.params.len());
     for param in &plan.params {
-        sig.params.push(match param.action {
+        types.push(match param.action {
             Action::Same => ir_type(param.ty)?,
             Action::Scalar if !param.by_ref => IrType::I32,
             _ => IrType::I64,
         });
     }
+    let mut sig = CallSig { params: vec![IrType::I64], ret: callback_result(&plan.ret)?, ..CallSig::default() };
+    let incoming = match refused {
+        None if native_registers::is_needed(&plan) => Some(Incoming::new(&plan, types.clone(), 1)?),
+        _ => None,
+    };
+    sig.params.extend(incoming.as_ref().map_or(types, Incoming::words));
     let name = format!("(callback) {}", invoke.full_name());
     let mut b = FunctionBuilder::new(None, name, sig);
     b.set_stub();
-    let refused = plan
-        .refused()
-        .or_else(|| (plan.ret.action == Action::StructValue).then_some(&plan.ret))
-        .or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
     if let Some(refused) = refused {
         let info = b.symbol(Symbol::MarshalInfo(invoke, refused.index));
         b.call_helper(HelperId::ThrowMarshalDirective, vec![info]);
@@ -50,14 +57,21 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     }
     let context = b.get(LocalId(0));
     let delegate = required(b.call_helper(HelperId::CallbackDelegate, vec![context]))?;
+    let mut words = Vec::with_capacity(plan.params.len());
+    for param in &plan.params {
+        words.push(match &incoming {
+            Some(incoming) => incoming.gather(&mut b, param)?,
+            None => LocalId(param.index),
+        });
+    }
     let mut arguments = Vec::with_capacity(plan.params.len());
     let mut args = vec![delegate];
-    for param in &plan.params {
+    for (param, word) in plan.params.iter().zip(&words) {
         let mut argument = CallbackArgument {
             plan: param,
-            word: LocalId(param.index),
+            word: *word,
             info: Symbol::MarshalInfo(invoke, param.index),
-            length: array_length(param, &plan.params)?,
+            length: ArrayLength::of(param, &plan.params, &words)?,
             managed: None,
             made: None,
         };
@@ -68,12 +82,26 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     for argument in &arguments {
         argument.write_back(&mut b)?;
     }
-    let value = match result {
-        Some(value) => Some(result_to_native(&mut b, &plan.ret, Symbol::MarshalInfo(invoke, 0), value)?),
-        None => None,
+    let info = Symbol::MarshalInfo(invoke, 0);
+    let value = match (result, incoming.and_then(|incoming| incoming.result)) {
+        (Some(value), Some(place)) => Some(struct_to_native(&mut b, &place, info, value)?),
+        (Some(value), None) => Some(result_to_native(&mut b, &plan.ret, info, value)?),
+        (None, _) => None,
     };
     b.ret(value);
     Ok(b.finish())
+}
+
+/// Bytes of a struct result that a callback writes to the address in its first word, without saying so in its signature.
+///
+/// # Errors
+/// Those of the signature and of the types' layouts.
+pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>> {
+    let ret = method_plan(invoke)?.ret;
+    if ret.action != Action::StructValue || eightbytes(&ret.native, ret.ty)?.is_some() {
+        return Ok(None);
+    }
+    ret.native.size_bytes().map(Some)
 }
 
 /// Whether native code can pass this parameter.
@@ -83,9 +111,8 @@ fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
         NativeType::AnyObject(_) => false,
         NativeType::Date => param.by_ref,
         NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
-        NativeType::Struct(_) => param.by_ref,
         NativeType::Array { count, .. } => {
-            count.constant.is_some() || matches!(array_length(param, params), Ok(Some(_)))
+            count.constant.is_some() || matches!(count_position(param, params), Ok(Some(_)))
         }
         _ => true,
     }
@@ -97,6 +124,9 @@ fn callback_result(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
         Action::Same if plan.by_ref => Some(IrType::I64),
         Action::Same => return_type(plan.ty)?,
         Action::Scalar => Some(IrType::I32),
+        Action::StructValue if eightbytes(&plan.native, plan.ty)?.as_deref() == Some(&[Eightbyte::Sse]) => {
+            Some(IrType::F64)
+        }
         _ => Some(IrType::I64),
     })
 }
@@ -106,7 +136,7 @@ struct CallbackArgument<'a> {
     /// Local of the native word.
     word: LocalId,
     info: Symbol,
-    /// An array of plain elements whose length another argument gives.
+    /// Of an array by value.
     length: Option<ArrayLength>,
     /// The converted value, when it lives in a local of its own.
     managed: Option<LocalId>,
@@ -114,29 +144,23 @@ struct CallbackArgument<'a> {
     made: Option<LocalId>,
 }
 
-/// `SizeParamIndex` and `SizeConst` of an array.
+/// How many elements native code passes: `SizeParamIndex` and `SizeConst` together.
 struct ArrayLength {
     /// Local of the native argument with the count.
-    count: LocalId,
+    count: Option<LocalId>,
     constant: i32,
-    element_size_bytes: u32,
+    /// Of elements with the same bits on both sides.
+    element_size_bytes: Option<u32>,
 }
 
-/// The length's source for an array that is converted in place.
-fn array_length(param: &ParamPlan, params: &[ParamPlan]) -> LoadResult<Option<ArrayLength>> {
-    let NativeType::Array { element, count, .. } = &param.native else { return Ok(None) };
-    let Some(position) = count.param.filter(|_| element.is_same() && !param.by_ref) else { return Ok(None) };
-    let Some(source) = params.get(usize::from(position)).filter(|p| p.action == Action::Same && !p.by_ref) else {
+/// Position of the parameter with the length of an array by value.
+fn count_position(param: &ParamPlan, params: &[ParamPlan]) -> LoadResult<Option<usize>> {
+    let NativeType::Array { count, .. } = &param.native else { return Ok(None) };
+    let Some(position) = count.param.map(usize::from).filter(|_| !param.by_ref) else { return Ok(None) };
+    let Some(source) = params.get(position).filter(|p| p.action == Action::Same && !p.by_ref) else {
         return Ok(None);
     };
-    if !matches!(ir_type(source.ty)?, IrType::I32 | IrType::I64) {
-        return Ok(None);
-    }
-    Ok(Some(ArrayLength {
-        count: LocalId(source.index),
-        constant: count.constant.unwrap_or(0) as i32,
-        element_size_bytes: element.size_bytes()?,
-    }))
+    Ok(matches!(ir_type(source.ty)?, IrType::I32 | IrType::I64).then_some(position))
 }
 
 impl CallbackArgument<'_> {
@@ -186,6 +210,14 @@ impl CallbackArgument<'_> {
                 }
             }
             _ if self.length.is_some() => self.array(b, word),
+            Action::StructValue => {
+                // Native code keeps its copy.
+                let local = b.memory_local(ir_type(plan.ty)?);
+                let slot = b.address_of(local);
+                let info = b.symbol(self.info);
+                b.call_helper(HelperId::CallbackIn, vec![word, slot, info]);
+                slot
+            }
             _ => {
                 let local = b.memory_local(ir_type(plan.ty)?);
                 self.managed = Some(local);
@@ -207,16 +239,25 @@ impl CallbackArgument<'_> {
             let (copy, done) = (b.new_block(), b.new_block());
             b.branch_if(word, copy, done);
             b.switch_to(copy);
-            let count = b.get(length.count);
-            let count = b.conv(count, ConvTarget::I4);
-            let constant = b.const_i32(length.constant);
-            let count = b.bin(BinOp::Add, count, constant);
+            let mut count = b.const_i32(length.constant);
+            if let Some(argument) = length.count {
+                let argument = b.get(argument);
+                let argument = b.conv(argument, ConvTarget::I4);
+                count = b.bin(BinOp::Add, argument, count);
+            }
             let array = b.emit(Op::NewArray(self.plan.ty, count), IrType::Ref);
             b.set(local, array);
-            if self.plan.is_in {
-                let bytes = length.bytes(b, array);
-                let data = b.offset(array, ARRAY_DATA_OFFSET);
-                b.emit(Op::CopyBlock { dst: data, src: word, bytes }, IrType::Void);
+            match length.bytes(b, array) {
+                _ if !self.plan.is_in => {}
+                Some(bytes) => {
+                    let data = b.offset(array, ARRAY_DATA_OFFSET);
+                    b.emit(Op::CopyBlock { dst: data, src: word, bytes }, IrType::Void);
+                }
+                None => {
+                    let slot = b.address_of(local);
+                    let info = b.symbol(self.info);
+                    b.call_helper(HelperId::CallbackIn, vec![word, slot, info]);
+                }
             }
             b.jump(done);
             b.switch_to(done);
@@ -244,9 +285,17 @@ impl CallbackArgument<'_> {
             b.branch_if(word, copy, done);
             b.switch_to(copy);
             let array = b.get(local);
-            let bytes = length.bytes(b, array);
-            let data = b.offset(array, ARRAY_DATA_OFFSET);
-            b.emit(Op::CopyBlock { dst: word, src: data, bytes }, IrType::Void);
+            match length.bytes(b, array) {
+                Some(bytes) => {
+                    let data = b.offset(array, ARRAY_DATA_OFFSET);
+                    b.emit(Op::CopyBlock { dst: word, src: data, bytes }, IrType::Void);
+                }
+                None => {
+                    let slot = b.address_of(local);
+                    let info = b.symbol(self.info);
+                    b.call_helper(HelperId::CallbackOut, vec![slot, word, info]);
+                }
+            }
             b.jump(done);
             b.switch_to(done);
             return Ok(());
@@ -279,12 +328,49 @@ impl CallbackArgument<'_> {
 }
 
 impl ArrayLength {
-    /// Bytes of the elements of `array` (not null), as I32.
-    fn bytes(&self, b: &mut FunctionBuilder, array: ValueId) -> ValueId {
-        let count = b.emit(Op::ArrayLen(array), IrType::I32);
-        let size = b.const_i32(self.element_size_bytes as i32);
-        b.bin(BinOp::Mul, count, size)
+    /// The length of an array by value. `words`: locals of the native arguments.
+    fn of(param: &ParamPlan, params: &[ParamPlan], words: &[LocalId]) -> LoadResult<Option<ArrayLength>> {
+        let NativeType::Array { element, count, .. } = &param.native else { return Ok(None) };
+        if param.by_ref {
+            return Ok(None);
+        }
+        Ok(Some(ArrayLength {
+            count: count_position(param, params)?.map(|position| words[position]),
+            constant: count.constant.unwrap_or(0) as i32,
+            element_size_bytes: if element.is_same() { Some(element.size_bytes()?) } else { None },
+        }))
     }
+
+    /// Bytes of the elements of `array` (not null), as I32; None when they must be converted one by one.
+    fn bytes(&self, b: &mut FunctionBuilder, array: ValueId) -> Option<ValueId> {
+        let size_bytes = self.element_size_bytes?;
+        let count = b.emit(Op::ArrayLen(array), IrType::I32);
+        let size = b.const_i32(size_bytes as i32);
+        Some(b.bin(BinOp::Mul, count, size))
+    }
+}
+
+/// A struct result of another layout: what the wrapper returns.
+fn struct_to_native(
+    b: &mut FunctionBuilder,
+    place: &IncomingResult,
+    info: Symbol,
+    value: ValueId,
+) -> LoadResult<ValueId> {
+    let address = match place {
+        IncomingResult::Memory(address) => b.get(*address),
+        IncomingResult::Register(_) => {
+            let block = b.local(IrType::Block(8));
+            b.address_of(block)
+        }
+    };
+    let info = b.symbol(info);
+    b.call_helper(HelperId::CallbackOut, vec![value, address, info]);
+    Ok(match place {
+        IncomingResult::Memory(_) => address,
+        IncomingResult::Register(Eightbyte::Integer) => b.load(address, 0, MemType::I64, flags(AliasClass::Any)),
+        IncomingResult::Register(Eightbyte::Sse) => b.load(address, 0, MemType::F64, flags(AliasClass::Any)),
+    })
 }
 
 fn result_to_native(b: &mut FunctionBuilder, plan: &ParamPlan, info: Symbol, value: ValueId) -> LoadResult<ValueId> {

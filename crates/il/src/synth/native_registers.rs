@@ -1,26 +1,135 @@
-//! Arguments of native calls that the code generator cannot place by itself: structs by value whose native layout is not
-//! the managed one.
+//! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose native
+//! layout is not the managed one.
 //!
 //! The whole argument list is brought into plain words so that each lands where the System V convention of x86-64 wants
 //! it: integer words first (filled up to all registers when something goes to the stack), then floats, then the words of
-//! the stack. Invariant: what goes to the stack is an integer word behind six others, so it cannot land in a register.
+//! the stack. Calls take the words out of native copies; callbacks put them together again.
+//! Invariant: what goes to the stack is an integer word behind six others, so it cannot land in a register.
 //! Left out: other processors, for which the plan refuses such structs.
 
 use super::builder::{FunctionBuilder, flags};
-use super::marshal::{Action, Eightbyte, MethodPlan, ParamPlan, eightbytes};
-use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, MemType, Op, UnOp, ValueId};
+use super::marshal::{Action, Eightbyte, MethodPlan, NativeType, ParamPlan, eightbytes};
+use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
 use saki_types::LoadResult;
 
 const INTEGER_REGISTERS: usize = 6;
 const FLOAT_REGISTERS: usize = 8;
 
-#[derive(Default)]
-struct Words {
-    integers: Vec<ValueId>,
-    floats: Vec<ValueId>,
-    stack: Vec<ValueId>,
+/// Where a word travels, with its position among those of its kind.
+#[derive(Clone, Copy)]
+enum Place {
+    Integer(usize),
+    Float(usize),
+    Stack(usize),
+}
+
+/// The places of all arguments of a call.
+struct Places {
+    /// By parameter: one word, or those of a struct.
+    params: Vec<Vec<Place>>,
+    integers: usize,
     /// Integer registers that are not taken by the code generator's own hidden argument.
     integer_limit: usize,
+    /// The types that the float registers hold.
+    floats: Vec<IrType>,
+    stack: usize,
+}
+
+impl Places {
+    /// `types`: what the parameters are when no rearranging is needed. `has_result_address`: the first integer word tells
+    /// where a struct result goes.
+    ///
+    /// # Errors
+    /// Those of the layouts.
+    fn assign(plan: &MethodPlan, types: &[IrType], has_result_address: bool) -> LoadResult<Places> {
+        let mut places = Places {
+            params: Vec::with_capacity(types.len()),
+            integers: usize::from(has_result_address),
+            integer_limit: INTEGER_REGISTERS,
+            floats: Vec::new(),
+            stack: 0,
+        };
+        if plan.ret.action == Action::Same
+            && !plan.ret.by_ref
+            && plan.ret.native != NativeType::Void
+            && is_struct(plan.ret.ty)?
+            && eightbytes(&plan.ret.native, plan.ret.ty)?.is_none()
+        {
+            places.integer_limit -= 1;
+        }
+        for (param, ty) in plan.params.iter().zip(types) {
+            let words = match ty {
+                IrType::Struct(_) => places.structure(param)?,
+                _ if param.action == Action::StructValue => places.structure(param)?,
+                IrType::F32 | IrType::F64 => vec![places.float(*ty)],
+                _ => vec![places.integer()],
+            };
+            places.params.push(words);
+        }
+        if places.stack > 0 {
+            places.integers = places.integers.max(places.integer_limit);
+        }
+        Ok(places)
+    }
+
+    fn integer(&mut self) -> Place {
+        if self.integers == self.integer_limit {
+            return self.on_stack();
+        }
+        self.integers += 1;
+        Place::Integer(self.integers - 1)
+    }
+
+    fn float(&mut self, ty: IrType) -> Place {
+        if self.floats.len() == FLOAT_REGISTERS {
+            return self.on_stack();
+        }
+        self.floats.push(ty);
+        Place::Float(self.floats.len() - 1)
+    }
+
+    fn on_stack(&mut self) -> Place {
+        self.stack += 1;
+        Place::Stack(self.stack - 1)
+    }
+
+    fn structure(&mut self, param: &ParamPlan) -> LoadResult<Vec<Place>> {
+        if let Some(classes) = eightbytes(&param.native, param.ty)? {
+            let integers = classes.iter().filter(|class| **class == Eightbyte::Integer).count();
+            let floats = classes.len() - integers;
+            if self.integers + integers <= self.integer_limit && self.floats.len() + floats <= FLOAT_REGISTERS {
+                return Ok(classes
+                    .iter()
+                    .map(|class| match class {
+                        Eightbyte::Integer => self.integer(),
+                        Eightbyte::Sse => self.float(IrType::F64),
+                    })
+                    .collect());
+            }
+        }
+        Ok((0..param.native.size_bytes()?.div_ceil(8)).map(|_| self.on_stack()).collect())
+    }
+
+    /// Types of all words in their order.
+    fn types(&self) -> Vec<IrType> {
+        let mut types = vec![IrType::I64; self.integers];
+        types.extend(&self.floats);
+        types.resize(types.len() + self.stack, IrType::I64);
+        types
+    }
+
+    /// Position among all words.
+    fn position(&self, place: Place) -> usize {
+        match place {
+            Place::Integer(index) => index,
+            Place::Float(index) => self.integers + index,
+            Place::Stack(index) => self.integers + self.floats.len() + index,
+        }
+    }
+}
+
+fn is_struct(ty: saki_types::Ty) -> LoadResult<bool> {
+    Ok(matches!(super::builder::ir_type(ty)?, IrType::Struct(_)))
 }
 
 /// Whether the call needs this.
@@ -65,34 +174,43 @@ pub(super) fn arrange(
     arguments: &[ValueId],
     result: Option<&StructResult>,
 ) -> LoadResult<(CallSig, Vec<ValueId>)> {
-    let mut words = Words { integer_limit: INTEGER_REGISTERS, ..Words::default() };
-    if let Some(StructResult::Memory(place)) = result {
-        words.integers.push(*place);
+    let result_address = match result {
+        Some(StructResult::Memory(place)) => Some(*place),
+        _ => None,
+    };
+    let places = Places::assign(plan, &sig.params, result_address.is_some())?;
+    let mut params = places.types();
+    let mut values: Vec<Option<ValueId>> = vec![None; params.len()];
+    if let Some(address) = result_address {
+        values[0] = Some(address);
     }
-    if let Some(IrType::Struct(ty)) = sig.ret
-        && eightbytes(&plan.ret.native, ty)?.is_none()
-    {
-        words.integer_limit -= 1;
-    }
-    for ((param, ty), value) in plan.params.iter().zip(&sig.params).zip(arguments) {
-        match ty {
-            _ if param.action == Action::StructValue => words.push_struct(b, param, *value)?,
+    for (index, param) in plan.params.iter().enumerate() {
+        let (ty, value) = (sig.params[index], arguments[index]);
+        let address = match ty {
+            _ if param.action == Action::StructValue => Some(value),
             IrType::Struct(ty) => {
-                let copy = b.local(IrType::Block(param.native.size_bytes()?.next_multiple_of(8)));
+                let copy = b.local(block_for(param)?);
                 let dst = b.address_of(copy);
                 let flags = flags(AliasClass::Any);
-                b.emit(Op::CopyStruct { dst, src: *value, ty, barrier: false, flags }, IrType::Void);
-                words.push_struct(b, param, dst)?;
+                b.emit(Op::CopyStruct { dst, src: value, ty, barrier: false, flags }, IrType::Void);
+                Some(dst)
             }
-            IrType::F32 | IrType::F64 => words.push_float(b, *ty, *value),
-            IrType::I32 => words.push_integer(b, *value, true),
-            _ => words.push_integer(b, *value, false),
-        }
-    }
-    if !words.stack.is_empty() {
-        while words.integers.len() < words.integer_limit {
-            let zero = b.const_i64(0);
-            words.integers.push(zero);
+            _ => None,
+        };
+        for (word, place) in places.params[index].iter().enumerate() {
+            let position = places.position(*place);
+            values[position] = Some(match address {
+                Some(address) => {
+                    let mem = if matches!(place, Place::Float(_)) { MemType::F64 } else { MemType::I64 };
+                    b.load(address, word as i32 * 8, mem, flags(AliasClass::Any))
+                }
+                None if matches!(place, Place::Stack(_)) => word_of_scalar(b, ty, value),
+                None => {
+                    // A narrow integer keeps its type in a register.
+                    params[position] = word_type(ty);
+                    value
+                }
+            });
         }
     }
     let ret = match result {
@@ -100,9 +218,13 @@ pub(super) fn arrange(
         Some(StructResult::Memory(_) | StructResult::Register(Eightbyte::Integer)) => Some(IrType::I64),
         Some(StructResult::Register(Eightbyte::Sse)) => Some(IrType::F64),
     };
-    let values: Vec<ValueId> = words.integers.into_iter().chain(words.floats).chain(words.stack).collect();
-    let params = values.iter().map(|value| b.value_type(*value)).map(word_type).collect();
+    let values = values.into_iter().map(|value| value.unwrap_or_else(|| b.const_i64(0))).collect();
     Ok((CallSig { params, ret, ..CallSig::default() }, values))
+}
+
+/// Room for a struct in whole words.
+fn block_for(param: &ParamPlan) -> LoadResult<IrType> {
+    Ok(IrType::Block(param.native.size_bytes()?.next_multiple_of(8)))
 }
 
 /// Addresses are plain words to native code.
@@ -110,51 +232,110 @@ fn word_type(ty: IrType) -> IrType {
     if matches!(ty, IrType::ByRef | IrType::Ref) { IrType::I64 } else { ty }
 }
 
-impl Words {
-    fn push_integer(&mut self, b: &mut FunctionBuilder, value: ValueId, is_narrow: bool) {
-        if self.integers.len() < self.integer_limit {
-            self.integers.push(value);
-        } else {
-            let word = if is_narrow { b.conv(value, ConvTarget::I8) } else { value };
-            self.stack.push(word);
-        }
-    }
-
-    fn push_float(&mut self, b: &mut FunctionBuilder, ty: IrType, value: ValueId) {
-        if self.floats.len() < FLOAT_REGISTERS {
-            self.floats.push(value);
-            return;
-        }
-        let word = if ty == IrType::F32 {
+/// A scalar as it lies on the stack.
+fn word_of_scalar(b: &mut FunctionBuilder, ty: IrType, value: ValueId) -> ValueId {
+    match ty {
+        IrType::F32 => {
             let bits = b.emit(Op::Un(UnOp::BitcastF32I32, value), IrType::I32);
             b.conv(bits, ConvTarget::U8)
-        } else {
-            b.emit(Op::Un(UnOp::BitcastF64I64, value), IrType::I64)
+        }
+        IrType::F64 => b.emit(Op::Un(UnOp::BitcastF64I64, value), IrType::I64),
+        IrType::I32 => b.conv(value, ConvTarget::I8),
+        _ => value,
+    }
+}
+
+/// The words that a callback gets, for arguments of these types; see the module header.
+pub(super) struct Incoming {
+    places: Places,
+    types: Vec<IrType>,
+    /// Of the first word among the wrapper's locals.
+    first_local: u32,
+    /// How a struct result goes back, if it is one of another layout.
+    pub result: Option<IncomingResult>,
+}
+
+pub(super) enum IncomingResult {
+    /// To the address in this local, which is also returned.
+    Memory(LocalId),
+    /// In one register.
+    Register(Eightbyte),
+}
+
+impl Incoming {
+    /// # Errors
+    /// Those of the layouts.
+    pub(super) fn new(plan: &MethodPlan, types: Vec<IrType>, first_local: u32) -> LoadResult<Incoming> {
+        let result = match plan.ret.action {
+            Action::StructValue => Some(match eightbytes(&plan.ret.native, plan.ret.ty)?.as_deref() {
+                Some([class]) => IncomingResult::Register(*class),
+                _ => IncomingResult::Memory(LocalId(first_local)),
+            }),
+            _ => None,
         };
-        self.stack.push(word);
+        let places = Places::assign(plan, &types, matches!(result, Some(IncomingResult::Memory(_))))?;
+        Ok(Incoming { places, types, first_local, result })
     }
 
-    /// A struct at `address`, whose storage is a multiple of 8 bytes.
-    fn push_struct(&mut self, b: &mut FunctionBuilder, param: &ParamPlan, address: ValueId) -> LoadResult<()> {
-        let classes = eightbytes(&param.native, param.ty)?;
-        if let Some(classes) = &classes {
-            let integers = classes.iter().filter(|class| **class == Eightbyte::Integer).count();
-            let floats = classes.len() - integers;
-            if self.integers.len() + integers <= self.integer_limit && self.floats.len() + floats <= FLOAT_REGISTERS {
-                for (index, class) in classes.iter().enumerate() {
-                    let (mem, list) = match class {
-                        Eightbyte::Integer => (MemType::I64, &mut self.integers),
-                        Eightbyte::Sse => (MemType::F64, &mut self.floats),
-                    };
-                    list.push(b.load(address, index as i32 * 8, mem, flags(AliasClass::Any)));
-                }
-                return Ok(());
+    /// Types of the wrapper's parameters from `first_local` on.
+    pub(super) fn words(&self) -> Vec<IrType> {
+        self.places.types()
+    }
+
+    /// A local with the argument as the wrapper would get it were nothing rearranged; for a struct of another layout: the
+    /// address of the native struct.
+    ///
+    /// # Errors
+    /// Those of the layouts.
+    pub(super) fn gather(&self, b: &mut FunctionBuilder, param: &ParamPlan) -> LoadResult<LocalId> {
+        let position = param.index as usize - 1;
+        let ty = self.types[position];
+        let words: Vec<LocalId> = self.places.params[position]
+            .iter()
+            .map(|place| LocalId(self.first_local + self.places.position(*place) as u32))
+            .collect();
+        let is_other_struct = param.action == Action::StructValue;
+        if !is_other_struct && !matches!(ty, IrType::Struct(_)) {
+            return Ok(self.gather_scalar(b, ty, words[0]));
+        }
+        let block = b.local(block_for(param)?);
+        let address = b.address_of(block);
+        for (index, word) in words.into_iter().enumerate() {
+            let mem = if b.local_type(word) == IrType::F64 { MemType::F64 } else { MemType::I64 };
+            let value = b.get(word);
+            b.store(address, index as i32 * 8, value, mem, flags(AliasClass::Any));
+        }
+        let argument = b.local(if is_other_struct { IrType::I64 } else { ty });
+        match ty {
+            IrType::Struct(ty) if !is_other_struct => {
+                let dst = b.address_of(argument);
+                let flags = flags(AliasClass::Any);
+                b.emit(Op::CopyStruct { dst, src: address, ty, barrier: false, flags }, IrType::Void);
+            }
+            _ => {
+                let address = b.conv(address, ConvTarget::U);
+                b.set(argument, address);
             }
         }
-        for index in 0..param.native.size_bytes()?.div_ceil(8) {
-            let word = b.load(address, index as i32 * 8, MemType::I64, flags(AliasClass::Any));
-            self.stack.push(word);
+        Ok(argument)
+    }
+
+    fn gather_scalar(&self, b: &mut FunctionBuilder, ty: IrType, word: LocalId) -> LocalId {
+        if b.local_type(word) == ty {
+            return word;
         }
-        Ok(())
+        let value = b.get(word);
+        let value = match ty {
+            IrType::I32 => b.conv(value, ConvTarget::I4),
+            IrType::F32 => {
+                let bits = b.conv(value, ConvTarget::I4);
+                b.emit(Op::Un(UnOp::BitcastI32F32, bits), IrType::F32)
+            }
+            IrType::F64 => b.emit(Op::Un(UnOp::BitcastI64F64, value), IrType::F64),
+            _ => value,
+        };
+        let argument = b.local(ty);
+        b.set(argument, value);
+        argument
     }
 }

@@ -95,7 +95,7 @@ fn emit_native_call(
     first: u32,
     address: ValueId,
 ) -> LoadResult<()> {
-    if let Some(refused) = plan.refused() {
+    if let Some(refused) = plan.refused_by_calls() {
         let info = b.symbol(Symbol::MarshalInfo(method, refused.index));
         b.call_helper(HelperId::ThrowMarshalDirective, vec![info]);
         b.terminate(Terminator::Unreachable);
@@ -249,7 +249,7 @@ impl Argument<'_> {
                     word
                 }
             }
-            Action::Refused => value,
+            Action::Refused | Action::UnsizedArray => value,
         })
     }
 

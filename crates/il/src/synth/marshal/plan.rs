@@ -54,6 +54,8 @@ pub enum Action {
     Custom,
     /// Through the marshalling helpers.
     Helper,
+    /// An array result of unknown length: through the helpers when managed code makes it, refused when native code does.
+    UnsizedArray,
     /// MarshalDirectiveException.
     Refused,
 }
@@ -90,7 +92,12 @@ impl MethodPlan {
         }
     }
 
-    /// The first thing that cannot be marshalled.
+    /// The first thing that cannot be marshalled in a call of native code.
+    pub fn refused_by_calls(&self) -> Option<&ParamPlan> {
+        self.refused().or_else(|| (self.ret.action == Action::UnsizedArray).then_some(&self.ret))
+    }
+
+    /// The first thing that cannot be marshalled either way.
     pub fn refused(&self) -> Option<&ParamPlan> {
         std::iter::once(&self.ret).chain(&self.params).find(|p| p.action == Action::Refused)
     }
@@ -232,6 +239,9 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
 }
 
 fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Action {
+    if plan.index == 0 && count.constant.is_none() {
+        return Action::UnsizedArray;
+    }
     if plan.index == 0 || plan.by_ref {
         // Native code makes the array: its length must be known from the descriptor, or is that of the array it got.
         let is_known = count.constant.is_some() || (plan.by_ref && (count.param.is_some() || plan.is_in));

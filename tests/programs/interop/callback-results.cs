@@ -1,0 +1,58 @@
+// What delegates give back to native code: floats of an array in a struct, an array of bool, and zeros in place of the struct that an
+// exception prevented.
+using System;
+using System.Runtime.InteropServices;
+
+static class Program
+{
+    struct Floats { [MarshalAs (UnmanagedType.ByValArray, SizeConst = 2)] public float[] Values; }
+    struct NativeFloats { public float A, B; }
+    struct Large { public bool A; public string Name; public double Real; }
+    struct NativeLarge { public int A; public IntPtr Name; public double Real; }
+    delegate Floats Swap (Floats floats);
+    delegate NativeFloats NativeSwap (NativeFloats floats);
+    delegate Large Change (Large large, int number);
+    delegate NativeLarge NativeChange (NativeLarge large, int number);
+
+    delegate int Negate (int count, [In, Out, MarshalAs (UnmanagedType.LPArray, SizeParamIndex = 0)] bool[] flags);
+    delegate int NativeNegate (int count, int[] flags);
+
+    [DllImport ("libc")] static extern IntPtr mmap (IntPtr address, IntPtr size, int protection, int flags, int file, IntPtr offset);
+
+    static IntPtr code = mmap (IntPtr.Zero, (IntPtr) 4096, 7, 0x22, -1, IntPtr.Zero);
+
+    // The delegate's function as native code calls it, behind a jump (mov rax, target; jmp rax): the pointer itself would be taken
+    // for the delegate again.
+    static T As<T> (Delegate target)
+    {
+        IntPtr start = code;
+        Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
+        Marshal.WriteIntPtr (code, 2, Marshal.GetFunctionPointerForDelegate (target));
+        Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        code += 16;
+        return (T) (object) Marshal.GetDelegateForFunctionPointer (start, typeof (T));
+    }
+
+    static void Main ()
+    {
+        Swap swap = floats => new Floats { Values = new[] { floats.Values[1], floats.Values[0] } };
+        var swapped = As<NativeSwap> (swap) (new NativeFloats { A = 1.5f, B = -2.5f });
+        Console.WriteLine ("{0} {1}", swapped.A, swapped.B);
+
+        Negate negate = (count, flags) => { for (int i = 0; i < count; i++) flags[i] = !flags[i]; return flags.Length; };
+        var words = new[] { 0, 5, 1 };
+        Console.WriteLine ("{0} {1} {2} {3}", As<NativeNegate> (negate) (2, words), words[0], words[1], words[2]);
+
+        // An exception waits until the native code returns, which sees a zero result.
+        Change fail = delegate { throw new ApplicationException ("no result"); };
+        try {
+            As<NativeChange> (fail) (new NativeLarge (), 0);
+            Console.WriteLine ("returned");
+        } catch (ApplicationException e) {
+            Console.WriteLine (e.Message);
+        }
+        GC.KeepAlive (swap);
+        GC.KeepAlive (negate);
+        GC.KeepAlive (fail);
+    }
+}

@@ -1,0 +1,91 @@
+// Native code passes structs by value to delegates and gets them back, also those whose fields change their form; a delegate type
+// with the native form of the signature plays the native code.
+using System;
+using System.Runtime.InteropServices;
+
+static class Program
+{
+    // Two integer registers.
+    struct Entry { public bool Flag; public string Name; }
+    struct NativeEntry { public int Flag; public IntPtr Name; }
+
+    // Memory.
+    struct Large { public bool A, B; public string Name; [MarshalAs (UnmanagedType.LPWStr)] public string Wide; public double Real; }
+    struct NativeLarge { public int A, B; public IntPtr Name, Wide; public double Real; }
+
+    // One register.
+    struct Flags { public bool A, B; }
+    struct NativeFlags { public int A, B; }
+
+    // Registers of both kinds.
+    struct Mixed { public double Real; public bool Flag; }
+    struct NativeMixed { public double Real; public int Flag; }
+
+    struct Plain { public long A; public int B; }
+
+    delegate string UseEntry (Entry entry, int number);
+    delegate IntPtr UseNativeEntry (NativeEntry entry, int number);
+    delegate Large Change (Large large, int number);
+    delegate NativeLarge NativeChange (NativeLarge large, int number);
+    delegate Flags Negate (Flags flags);
+    delegate NativeFlags NativeNegate (NativeFlags flags);
+    delegate double Many (byte a, float b, Mixed c, Plain d, short e, Entry f, Large g, double h, Plain i, bool j, float k, Mixed l, sbyte m, double n, double o, double p, double q, float r, Mixed s);
+    delegate double NativeMany (byte a, float b, NativeMixed c, Plain d, short e, NativeEntry f, NativeLarge g, double h, Plain i, int j, float k, NativeMixed l, sbyte m, double n, double o, double p, double q, float r, NativeMixed s);
+
+    [DllImport ("libc")] static extern IntPtr mmap (IntPtr address, IntPtr size, int protection, int flags, int file, IntPtr offset);
+
+    static IntPtr code = mmap (IntPtr.Zero, (IntPtr) 4096, 7, 0x22, -1, IntPtr.Zero);
+
+    // The delegate's function as native code calls it, behind a jump (mov rax, target; jmp rax): the pointer itself would be taken
+    // for the delegate again.
+    static T As<T> (Delegate target)
+    {
+        IntPtr start = code;
+        Marshal.WriteInt16 (code, 0, unchecked ((short) 0xb848));
+        Marshal.WriteIntPtr (code, 2, Marshal.GetFunctionPointerForDelegate (target));
+        Marshal.WriteInt16 (code, 10, unchecked ((short) 0xe0ff));
+        code += 16;
+        return (T) (object) Marshal.GetDelegateForFunctionPointer (start, typeof (T));
+    }
+
+    static string Text (IntPtr native)
+    {
+        return Marshal.PtrToStringAnsi (native);
+    }
+
+    static void Main ()
+    {
+        IntPtr name = Marshal.StringToHGlobalAnsi ("name"), wide = Marshal.StringToHGlobalUni ("wide");
+
+        UseEntry use = (entry, number) => entry.Flag + " " + entry.Name + " " + number;
+        Console.WriteLine (Text (As<UseNativeEntry> (use) (new NativeEntry { Flag = 7, Name = name }, -3)));
+        Console.WriteLine (Text (As<UseNativeEntry> (use) (new NativeEntry (), 3)));
+
+        Change change = (large, number) => {
+            GC.Collect ();
+            return new Large { A = !large.A, B = !large.B, Name = large.Name + number, Wide = large.Wide + "!", Real = large.Real / 2 };
+        };
+        var changed = As<NativeChange> (change) (new NativeLarge { A = 1, Name = name, Wide = wide, Real = 5 }, 42);
+        Console.WriteLine ("{0} {1} {2} {3} {4}", changed.A, changed.B, Text (changed.Name), Marshal.PtrToStringUni (changed.Wide), changed.Real);
+        changed = As<NativeChange> (change) (new NativeLarge { B = 1, Wide = wide }, 1);
+        Console.WriteLine ("{0} {1} {2} {3} {4}", changed.A, changed.B, Text (changed.Name), Marshal.PtrToStringUni (changed.Wide), changed.Real);
+
+        Negate negate = flags => new Flags { A = !flags.A, B = !flags.B };
+        var negated = As<NativeNegate> (negate) (new NativeFlags { A = 0, B = 9 });
+        Console.WriteLine ("{0} {1}", negated.A, negated.B);
+
+        Many many = (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s) => {
+            Console.WriteLine ("{0} {1} {2}/{3} {4}/{5} {6} {7}/{8}", a, b, c.Real, c.Flag, d.A, d.B, e, f.Flag, f.Name);
+            Console.WriteLine ("{0}/{1}/{2} {3} {4}/{5} {6} {7} {8}/{9} {10}", g.Name, g.Wide, g.Real, h, i.A, i.B, j, k, l.Real, l.Flag, m);
+            return n + 10 * o + 100 * p + 1000 * q + 10000 * r + 100000 * s.Real;
+        };
+        Console.WriteLine (As<NativeMany> (many) (
+            200, 0.5f, new NativeMixed { Real = 1.25, Flag = 1 }, new Plain { A = -7, B = 8 }, -300,
+            new NativeEntry { Flag = 1, Name = name }, new NativeLarge { Name = name, Wide = wide, Real = 6.5 }, 7.5,
+            new Plain { A = 1L << 40, B = -1 }, 1, -0.25f, new NativeMixed { Real = 2.25 }, -100, 1, 2, 3, 4, 5, new NativeMixed { Real = 6 }));
+
+        Marshal.FreeHGlobal (name);
+        Marshal.FreeHGlobal (wide);
+        GC.KeepAlive (use); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
+    }
+}
