@@ -140,7 +140,7 @@ fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot
     }
     domain.add_thread(t)?;
     let result = domains::run_in(t, domain, body);
-    domain.remove_thread(t.id());
+    domain.remove_thread(t);
     result
 }
 

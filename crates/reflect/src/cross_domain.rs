@@ -207,7 +207,7 @@ pub fn represent(t: Thread, object: ObjRef) -> Managed<ObjRef> {
         Ok(bytes) => (Ok(bytes), false),
         Err(_) => (serialise_pending(t), true),
     });
-    domain.remove_thread(t.id());
+    domain.remove_thread(t);
     let Ok(bytes) = bytes else { return Err(domain_copy::copy_pending(t, home.universe)) };
     let bytes = domain_copy::copy(t, bytes, home.universe)?;
     let result = call_services(t, "DeserializeCallData", bytes)?;
@@ -246,7 +246,7 @@ pub fn call(t: Thread, proxy: ObjRef, method: &'static Method, arguments: ObjRef
     };
     domains::switch(t, home);
     thread_data::of(t).domains_entered().borrow_mut().pop();
-    domain.remove_thread(t.id());
+    domain.remove_thread(t);
     match outcome {
         Ok(End::Returned(results)) => {
             let values = unpack(t, results)?;

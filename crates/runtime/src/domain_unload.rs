@@ -10,9 +10,8 @@ use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::{Managed, Thread};
-use crate::{cells, finalizer, handles, pending, statics, threads};
-use saki_abi::ObjRef;
-use saki_thread::{ThreadKind, WaitState, root};
+use crate::{cells, finalizer, handles, interruption, pending, statics};
+use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -114,11 +113,8 @@ fn abort_threads(t: Thread, domain: &'static Domain) -> bool {
                 domain.forget_thread(id);
                 continue;
             };
-            let object = thread.as_static().roots[root::THREAD_OBJECT].get();
-            let internal = if object.is_null() { ObjRef::NULL } else { threads::INTERNAL_THREAD.get_ref(object) };
-            if !internal.is_null() {
-                // Not this thread, which is not in the domain.
-                threads::abort_by_unload(t, internal);
+            if domain.abort_inside(thread.as_static()) {
+                interruption::end_system_call(thread);
             }
         }
         if Instant::now() > deadline {

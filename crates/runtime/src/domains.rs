@@ -25,7 +25,7 @@ use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::HandleKind;
-use saki_thread::root;
+use saki_thread::{ManagedThread, root};
 use saki_types::app_config::AppConfig;
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Assembly, LoadResult, Universe, universe};
@@ -246,24 +246,46 @@ impl Domain {
         *self.threads.lock().entry(t.id()).or_insert(0) += 1;
         // After the entry: an unloader that does not see it has closed the domain before.
         if self.is_unloading() {
-            self.remove_thread(t.id());
+            self.remove_thread(t);
             return Err(throw_unloaded(t));
         }
         Ok(())
     }
 
-    /// Ends one `add_thread`.
-    pub fn remove_thread(&self, id: u32) {
+    /// Ends one `add_thread` of the current thread.
+    pub fn remove_thread(&self, t: Thread) {
         if self.is_root() {
             return;
         }
-        let mut threads = self.threads.lock();
-        if let Some(count) = threads.get_mut(&id) {
-            *count -= 1;
-            if *count == 0 {
-                threads.remove(&id);
+        {
+            let mut threads = self.threads.lock();
+            if let Some(count) = threads.get_mut(&t.id()).filter(|count| **count > 1) {
+                *count -= 1;
+                return;
             }
+            threads.remove(&t.id());
         }
+        self.withdraw_abort(t);
+    }
+
+    /// Ends all `add_thread` of the current thread.
+    pub fn leave(&self, t: Thread) {
+        self.forget_thread(t.id());
+        self.withdraw_abort(t);
+    }
+
+    /// The current thread is not in the domain any more: no abort comes from its unloading after this.
+    fn withdraw_abort(&self, t: Thread) {
+        if self.is_unloading() {
+            crate::threads::withdraw_abort_by_unload(t);
+        }
+    }
+
+    /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and none is under way.
+    pub(crate) fn abort_inside(&self, thread: &ManagedThread) -> bool {
+        // With the lock, so that a thread that leaves finds the request when it has left. Nothing below reaches a safepoint.
+        let threads = self.threads.lock();
+        threads.contains_key(&thread.managed_id()) && crate::threads::request_abort_by_unload(thread)
     }
 
     /// The thread has ended.

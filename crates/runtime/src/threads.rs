@@ -16,7 +16,7 @@ use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
+use saki_thread::{ManagedThread, NO_STATE, REQUEST_ABORT, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::universe;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
@@ -459,30 +459,24 @@ pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     }
 }
 
+/// Whether the caller is the one to abort a thread, which then has the bits `requested`. One that was not started never runs.
+fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
+    // AcqRel: one aborter wins; it sees what was set before.
+    let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
+        _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
+        _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
+        _ => Some(bits | requested),
+    });
+    matches!(claimed, Ok(before) if before & state::UNSTARTED == 0)
+}
+
 /// `Thread.Abort`. `state_object` may be null.
 ///
 /// # Errors
 /// ThreadAbortException when the thread aborts itself.
 pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
-    request_abort(t, internal, state_object, state::ABORT_REQUESTED)
-}
-
-/// Aborts another thread because a domain that it is in is unloaded, unless an abort is under way already.
-pub fn abort_by_unload(t: Thread, internal: ObjRef) {
-    // Only who aborts itself gets an exception here.
-    let _ = request_abort(t, internal, ObjRef::NULL, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
-}
-
-/// `requested` are the state bits that a started thread gets.
-fn request_abort(t: Thread, internal: ObjRef, state_object: ObjRef, requested: u32) -> Managed<()> {
     let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
-    // AcqRel: one aborter wins; it sees what was set before.
-    let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
-        _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
-        _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
-        _ => Some(bits | requested),
-    });
-    let first = matches!(claimed, Ok(before) if before & state::UNSTARTED == 0);
+    let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
     if is_self {
         if first {
             t.managed().roots[root::ABORT_STATE].set(state_object);
@@ -498,27 +492,46 @@ fn request_abort(t: Thread, internal: ObjRef, state_object: ObjRef, requested: u
             }
         };
         thread.roots[root::ABORT_STATE].set(state_object);
-        thread.request(saki_thread::REQUEST_ABORT);
+        thread.request(REQUEST_ABORT);
         interruption::end_system_call(thread);
     }
     Ok(())
 }
 
+/// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already, or the
+/// thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
+pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
+    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
+    if first {
+        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+        thread.request(REQUEST_ABORT);
+    }
+    first
+}
+
+/// The state bits of the current thread; None while it has no Thread object.
+fn current_bits(t: Thread) -> Option<&'static AtomicU32> {
+    let bits = &t.managed().state_bits;
+    // Relaxed: only this thread's start moves it from there.
+    (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
+}
+
 /// The abort of the current thread, just forgotten, is over: another may come.
 pub fn end_abort(t: Thread) {
-    let object = t.managed().roots[root::THREAD_OBJECT].get();
-    if !object.is_null() {
-        clear_state(INTERNAL_THREAD.get_ref(object), state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
+    if let Some(bits) = current_bits(t) {
+        // Release: pairs with `claim_abort`; the next abort comes after this one.
+        bits.fetch_and(!(state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD), Ordering::Release);
     }
+}
+
+fn is_aborted_by_unload(t: Thread) -> bool {
+    // Relaxed: this thread clears the bit; one that is set just now is seen when the thread has left the domain (`Domain`).
+    current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
 }
 
 /// Ends the abort in flight, with its pending exception, if it is the unloading's of `domain`, which the current thread leaves.
 pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
-    let object = t.managed().roots[root::THREAD_OBJECT].get();
-    let is_by_unload = !object.is_null()
-        // Relaxed: set before the request that was taken, cleared by this thread.
-        && state_bits(INTERNAL_THREAD.get_ref(object)).load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0;
-    if !is_by_unload || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
+    if !is_aborted_by_unload(t) || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
         return false;
     }
     crate::pending::forget_abort(t);
@@ -527,13 +540,28 @@ pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
     true
 }
 
+/// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
+/// one in flight goes on as any other, which can be reset.
+pub(crate) fn withdraw_abort_by_unload(t: Thread) {
+    if !is_aborted_by_unload(t) {
+        return;
+    }
+    if crate::pending::abort_exception(t).is_null() {
+        t.managed().take_requests(REQUEST_ABORT);
+        end_abort(t);
+    } else if let Some(bits) = current_bits(t) {
+        // Release: as in `end_abort`.
+        bits.fetch_and(!state::ABORTED_BY_UNLOAD, Ordering::Release);
+    }
+}
+
 /// `Thread.ResetAbort` of the current thread; does nothing to the abort of a thread in a domain that is unloaded.
 ///
 /// # Errors
 /// ThreadStateException when no abort was requested.
 pub fn reset_abort(t: Thread) -> Managed<()> {
     let internal = current_internal(t)?;
-    // AcqRel: as in `request_abort`.
+    // AcqRel: as in `claim_abort`.
     let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;
         is_ours.then_some(bits & !state::ABORT_REQUESTED)

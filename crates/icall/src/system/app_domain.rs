@@ -128,7 +128,7 @@ extern "C" fn push_domain_ref_by_id(t: Thread, id: i32) {
 
 extern "C" fn pop_domain_ref(t: Thread) {
     if let Some(domain) = thread_data::of(t).domains_entered().borrow_mut().pop() {
-        domain.remove_thread(t.id());
+        domain.remove_thread(t);
     }
 }
 

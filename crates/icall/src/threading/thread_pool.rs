@@ -337,7 +337,7 @@ fn run_worker(t: Thread) {
             threads::end_abort(t);
         }
         domains::switch(t, before);
-        domain.forget_thread(t.id());
+        domain.leave(t);
     }
     threads::finish(t);
 }
