@@ -2,11 +2,16 @@
 //!
 //! Invariants: a process handle is a waitable object that is signalled once the process has ended and its exit code is
 //! stored. A child is waited for exactly once, by the watcher (or by a thread of its own where the system has no process
-//! descriptors), also after its handle was closed. Locks are not held across system calls that block.
+//! descriptors), also after its handle was closed. The watcher knows a process by a number of its own, never used again: a
+//! descriptor that was closed may be another process's before an event about the old one is looked at, and the kernel reports
+//! such events as long as a process that was forked, but runs no program yet, has a copy of the descriptor.
+//! Locks are not held across system calls that block.
 
 use crate::threading::waitables::{self, Kind};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -38,8 +43,8 @@ pub(super) struct KnownProcess {
     pub(super) start_time: i64,
     end: Mutex<Option<End>>,
     handle: usize,
-    /// -1 = none.
-    descriptor: i32,
+    /// What the watcher knows it by.
+    watch_id: u64,
 }
 
 impl KnownProcess {
@@ -56,11 +61,22 @@ impl KnownProcess {
 
 /// By handle.
 static PROCESSES: LazyLock<Mutex<HashMap<usize, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
-/// By process descriptor: what the watcher waits for.
-static WATCHED: LazyLock<Mutex<HashMap<i32, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
+/// What the watcher waits for, by `watch_id`. Who takes an entry out closes its descriptor.
+static WATCHED: LazyLock<Mutex<HashMap<u64, Watched>>> = LazyLock::new(Mutex::default);
 
-fn is_open(handle: usize) -> bool {
-    waitables::add_reference(handle) && waitables::close(handle)
+struct Watched {
+    process: Arc<KnownProcess>,
+    /// A process descriptor.
+    descriptor: OwnedFd,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let (epoll, descriptor) = (watcher().unwrap_or(-1), self.descriptor.as_raw_fd());
+        // Closing alone would leave the watcher what copies of the descriptor there are.
+        // SAFETY: an open descriptor; taking it out reads no event.
+        unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, descriptor, std::ptr::null_mut()) };
+    }
 }
 
 pub(super) fn lookup(handle: usize) -> Option<Arc<KnownProcess>> {
@@ -70,15 +86,20 @@ pub(super) fn lookup(handle: usize) -> Option<Arc<KnownProcess>> {
 /// Gives a handle back.
 pub(super) fn close(handle: usize) -> bool {
     let known = waitables::close(handle);
-    if !is_open(handle)
-        && let Some(process) = PROCESSES.lock().remove(&handle)
-        && !process.is_child
-        && WATCHED.lock().remove(&process.descriptor).is_some()
-    {
-        // SAFETY: the descriptor is ours, and nobody finds it any more; closing takes it from the watcher.
-        unsafe { libc::close(process.descriptor) };
+    if !waitables::is_open(handle) {
+        let removed = PROCESSES.lock().remove(&handle);
+        removed.iter().for_each(|process| forget(process));
     }
     known
+}
+
+/// The last handle of a process is closed. A child is waited for all the same.
+fn forget(process: &KnownProcess) {
+    if !process.is_child {
+        let watched = WATCHED.lock().remove(&process.watch_id);
+        // Closed without the lock.
+        drop(watched);
+    }
 }
 
 /// The code that managed code shows for a wait status.
@@ -118,47 +139,52 @@ fn watch(epoll: i32) {
         // SAFETY: room for `MAX_EVENTS` events.
         let count = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), MAX_EVENTS as i32, -1) };
         for event in events.iter().take(usize::try_from(count).unwrap_or(0)) {
-            let descriptor = event.u64 as i32;
-            let Some(process) = WATCHED.lock().remove(&descriptor) else { continue };
-            if process.is_child {
-                reap(&process)
-            } else {
-                process.set_ended(0)
-            }
-            // SAFETY: ours; it left the table above.
-            unsafe { libc::close(descriptor) };
+            let id = event.u64;
+            let Some(watched) = WATCHED.lock().remove(&id) else { continue };
+            if watched.process.is_child { reap(&watched.process) } else { watched.process.set_ended(0) }
         }
     }
 }
 
-fn open_descriptor(pid: i32) -> i32 {
-    // SAFETY: makes a descriptor, close-on-exec.
-    unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 }
+/// A descriptor of a process, close-on-exec.
+fn open_descriptor(pid: i32) -> Option<OwnedFd> {
+    // SAFETY: makes a descriptor.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 };
+    // SAFETY: just made, nobody else's.
+    (descriptor != -1).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Gives the process to the watcher; false when that is not possible.
+fn start_watching(process: &Arc<KnownProcess>) -> bool {
+    let Some(epoll) = watcher() else { return false };
+    let Some(descriptor) = open_descriptor(process.pid) else { return false };
+    let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: process.watch_id };
+    // Held until the entry is there, so that the watcher finds it for an event that comes at once.
+    let mut watched = WATCHED.lock();
+    // SAFETY: open descriptors and an event to copy from.
+    if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, descriptor.as_raw_fd(), &mut event) } != 0 {
+        return false;
+    }
+    watched.insert(process.watch_id, Watched { process: Arc::clone(process), descriptor });
+    true
 }
 
 /// A new handle for a process.
 fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
+    static NEXT_WATCH_ID: AtomicU64 = AtomicU64::new(0);
     let handle = waitables::create_unnamed(Kind::Ending { has_ended: false });
-    let is_other = pid != std::process::id() as i32;
-    let descriptor = if is_other && watcher().is_some() { open_descriptor(pid) } else { -1 };
+    // Relaxed: only that no two are the same.
+    let watch_id = NEXT_WATCH_ID.fetch_add(1, Ordering::Relaxed);
     let end = Mutex::new(None);
-    let process = Arc::new(KnownProcess { pid, is_child, name, start_time, end, handle, descriptor });
-    {
+    let process = Arc::new(KnownProcess { pid, is_child, name, start_time, end, handle, watch_id });
+    let closed: Vec<_> = {
         let mut processes = PROCESSES.lock();
-        processes.retain(|handle, _| is_open(*handle));
         processes.insert(handle, Arc::clone(&process));
-    }
-    if descriptor != -1 {
-        WATCHED.lock().insert(descriptor, Arc::clone(&process));
-        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: descriptor as u64 };
-        let epoll = watcher().unwrap_or(-1);
-        // SAFETY: open descriptors and an event to copy from.
-        if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, descriptor, &mut event) } == 0 {
-            return handle;
-        }
-        WATCHED.lock().remove(&descriptor);
-    }
-    if is_child {
+        processes.extract_if(|handle, _| !waitables::is_open(*handle)).collect()
+    };
+    closed.iter().for_each(|(_, process)| forget(process));
+    let is_other = pid != std::process::id() as i32;
+    if !(is_other && start_watching(&process)) && is_child {
         // Without the thread the end of the process goes unnoticed, which is all that can be done.
         let _ = std::thread::Builder::new().name("Process Watcher".into()).spawn(move || reap(&process));
     }

@@ -352,6 +352,11 @@ pub fn add_reference(handle: usize) -> bool {
     }
 }
 
+/// Whether `handle` is a waitable object's and not closed.
+pub fn is_open(handle: usize) -> bool {
+    TABLE.lock().slot_of(handle).is_some()
+}
+
 /// Gives a handle back. False when it is unknown.
 pub fn close(handle: usize) -> bool {
     let mut table = TABLE.lock();
