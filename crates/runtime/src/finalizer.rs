@@ -124,18 +124,28 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
 
 /// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
 pub fn wait_for_pending(t: Thread) {
+    wait_for_pending_until(t, None);
+}
+
+/// As `wait_for_pending`, but at most until `deadline`; false when that came first.
+pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bool {
     let me = t.id();
     saki_thread::blocking(|| {
         let mut state = STATE.lock();
         if !state.started || state.thread == Some(me) {
-            return;
+            return true;
         }
         if saki_gc::finalizable_count() > 0 {
             state.wanted = true;
             CHANGED.notify_all();
         }
         while state.wanted || state.busy {
-            CHANGED.wait(&mut state);
+            match deadline {
+                None => CHANGED.wait(&mut state),
+                Some(deadline) if CHANGED.wait_until(&mut state, deadline).timed_out() => return false,
+                Some(_) => {}
+            }
         }
-    });
+        true
+    })
 }

@@ -1,4 +1,4 @@
-//! Thread.Suspend and Thread.Resume.
+//! Thread.Suspend and Thread.Resume, and stopping all other threads at exit.
 //!
 //! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but none of the runtime's. One
 //! that is blocked or in native code counts as suspended at once: it cannot run managed code before its next safepoint.
@@ -12,14 +12,15 @@
 
 use crate::exceptions::{self, Thrown};
 use crate::thread::{Managed, Thread};
-use crate::threads::{INTERNAL_THREAD, managed_of, state, state_bits, thread_ref_of};
+use crate::threads::{managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
-use saki_thread::{POLL_SUSPEND, WaitState, root};
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, WaitState, root};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use std::time::{Duration, Instant};
 
 /// How often `Suspend` looks whether the thread has stopped: safepoints are microseconds apart.
 const LOOK_INTERVAL: Duration = Duration::from_micros(50);
+const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
 const BOTH: u32 = state::SUSPENDED | state::SUSPEND_REQUESTED;
 
 fn throw_state(t: Thread, message: &str) -> Thrown {
@@ -31,7 +32,6 @@ fn throw_state(t: Thread, message: &str) -> Thrown {
 /// # Errors
 /// ThreadStateException when it is not running.
 pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
-    const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
     // AcqRel: of two suspenders one makes the request.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
@@ -61,17 +61,75 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
             return Ok(());
         }
         if thread.is_in_safe_region() {
-            now_suspended(internal);
+            now_suspended(state_bits(internal));
             return Ok(());
         }
         t.managed().blocking(|| std::thread::sleep(LOOK_INTERVAL));
     }
 }
 
+/// Set while the other threads are stopped for the finalizers at exit. A thread that starts makes its state known and then
+/// looks here, `suspend_others` sets this and then looks at the states: with a sequentially consistent fence between both
+/// steps on either side, one of the two sees the other.
+static ARE_OTHERS_STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// For a thread that is about to run its first managed code, or a work item: waits while the others are stopped for exit.
+pub fn stop_at_exit(t: Thread) {
+    fence(Ordering::SeqCst);
+    let may_go_on = || !ARE_OTHERS_STOPPED.load(Ordering::Acquire);
+    if !may_go_on() {
+        t.managed().wait_until(WaitState::Native, None, false, may_go_on);
+    }
+}
+
+/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. Gives
+/// their managed ids. The threads of the runtime itself, the finalizer's above all, go on.
+pub(crate) fn suspend_others(t: Thread, limit: Duration) -> Vec<u32> {
+    ARE_OTHERS_STOPPED.store(true, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    let mut stopping = Vec::new();
+    saki_thread::for_each_thread(|thread| {
+        if std::ptr::eq(thread, t.managed()) || thread.kind() == ThreadKind::Internal {
+            return;
+        }
+        // AcqRel: of two suspenders one makes the request.
+        let claimed = thread.state_bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
+            (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
+        });
+        if claimed.is_ok() {
+            thread.set_poll(POLL_SUSPEND);
+            stopping.push(thread.managed_id());
+        }
+    });
+    let deadline = Instant::now() + limit;
+    let runs = |id: &u32| {
+        let Some(thread) = saki_thread::find_thread(*id) else { return false };
+        if thread.is_in_safe_region() {
+            now_suspended(&thread.state_bits);
+        }
+        thread.state_bits.load(Ordering::Acquire) & state::SUSPEND_REQUESTED != 0
+    };
+    while stopping.iter().any(runs) && Instant::now() < deadline {
+        t.managed().blocking(|| std::thread::sleep(LOOK_INTERVAL));
+    }
+    stopping
+}
+
+/// Lets the threads go on that `suspend_others` stopped, and those that started meanwhile.
+pub(crate) fn resume_others(stopped: &[u32]) {
+    // Release: pairs with the look of those that wait to start.
+    ARE_OTHERS_STOPPED.store(false, Ordering::Release);
+    for thread in stopped.iter().filter_map(|id| saki_thread::find_thread(*id)) {
+        // AcqRel: as in `resume`.
+        thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel);
+    }
+    saki_thread::for_each_thread(ManagedThread::unpark);
+}
+
 /// SuspendRequested becomes Suspended, unless `Resume` was faster.
-fn now_suspended(internal: ObjRef) {
+fn now_suspended(bits: &AtomicU32) {
     // AcqRel: orders the change with those of `resume`.
-    let _ = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
+    let _ = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & state::SUSPEND_REQUESTED != 0).then_some(bits & !BOTH | state::SUSPENDED)
     });
 }
@@ -103,16 +161,15 @@ pub(crate) fn stop_if_asked(t: Thread) {
 
 fn stay_suspended(t: Thread) {
     let thread = t.managed();
-    let object = thread.roots[root::THREAD_OBJECT].get();
-    if object.is_null() {
+    // Of the thread itself: at exit its objects may be finalized, and know it no longer.
+    if thread.roots[root::THREAD_OBJECT].get().is_null() {
         thread.clear_poll(POLL_SUSPEND);
         return;
     }
-    let internal = INTERNAL_THREAD.get_ref(object);
     // Acquire pairs with the change in `resume`.
-    let is_resumed = || state_bits(internal).load(Ordering::Acquire) & BOTH == 0;
+    let is_resumed = || thread.state_bits.load(Ordering::Acquire) & BOTH == 0;
     loop {
-        now_suspended(internal);
+        now_suspended(&thread.state_bits);
         thread.wait_until(WaitState::Native, None, false, is_resumed);
         // First the poll bit, then another look: a suspender sets them the other way round.
         thread.clear_poll(POLL_SUSPEND);

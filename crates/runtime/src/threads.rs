@@ -12,6 +12,7 @@ use crate::handles;
 use crate::interruption;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
+use crate::suspension;
 use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
 use saki_abi::ObjRef;
@@ -360,6 +361,7 @@ fn run(t: Thread, luggage: Luggage) {
     if let Some(name) = t.managed().name() {
         set_native_name(t.managed(), &name);
     }
+    suspension::stop_at_exit(t);
     if call_start(t, delegate, argument).is_err() {
         end_by_exception(t);
     }

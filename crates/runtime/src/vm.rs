@@ -8,7 +8,9 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use crate::{code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, thread_data, unhandled};
+use crate::{
+    code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, suspension, thread_data, unhandled,
+};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
@@ -21,6 +23,7 @@ use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 /// How to start.
 #[derive(Clone, Debug)]
@@ -318,7 +321,12 @@ pub fn shut_down(t: Thread) {
     run_exit_hooks(t);
 }
 
-/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`.
+/// How long the other threads stay stopped for the finalizers at exit: one may hold a lock that a finalizer needs. As the
+/// .NET Framework, which then gives up the finalizers.
+const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
+/// since these finalize what the threads still use.
 pub fn run_exit_hooks(t: Thread) {
     SHUTTING_DOWN.store(true, Ordering::Relaxed);
     static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
@@ -331,9 +339,14 @@ pub fn run_exit_hooks(t: Thread) {
             unhandled::report(t, t.take_pending());
         }
     }
+    let deadline = Instant::now() + EXIT_STOP_LIMIT;
+    let stopped = suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
     saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
-    finalizer::wait_for_pending(t);
+    if !finalizer::wait_for_pending_until(t, Some(deadline)) {
+        suspension::resume_others(&stopped);
+        finalizer::wait_for_pending(t);
+    }
 }
 
 /// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.

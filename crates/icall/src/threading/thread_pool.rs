@@ -22,6 +22,7 @@ use climb::{Climb, Sample};
 use parking_lot::Mutex;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::ToManaged;
+use saki_runtime::suspension;
 use saki_runtime::threads;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitState};
@@ -310,6 +311,7 @@ fn perform(t: Thread) -> Managed<()> {
 fn prepare(t: Thread) -> Managed<()> {
     let internal = threads::current_internal(t)?;
     threads::IS_POOL_THREAD.set(internal, 1u8);
+    suspension::stop_at_exit(t);
     Ok(())
 }
 
