@@ -100,6 +100,9 @@ fn run(options: &Options) -> i32 {
     {
         return fail(&format!("--check-walks: {error}"));
     }
+    if let Err(error) = saki_runtime::thread_dump::start() {
+        return fail(&format!("no thread dumps: {error}"));
+    }
     saki_interop::install();
     saki_icall::register_all();
     let assembly = match vm::load_program(path) {

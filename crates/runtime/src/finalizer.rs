@@ -5,7 +5,7 @@ use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
 use crate::thread::Thread;
 use crate::{collectible, domains, dynamic_methods};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
 use saki_types::Ty;
@@ -139,13 +139,33 @@ pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bo
             state.wanted = true;
             CHANGED.notify_all();
         }
-        while state.wanted || state.busy {
-            match deadline {
-                None => CHANGED.wait(&mut state),
-                Some(deadline) if CHANGED.wait_until(&mut state, deadline).timed_out() => return false,
-                Some(_) => {}
-            }
-        }
-        true
+        wait_until_idle(&mut state, deadline)
     })
+}
+
+/// False: the deadline came first.
+fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Instant>) -> bool {
+    while state.wanted || state.busy {
+        match deadline {
+            None => CHANGED.wait(state),
+            Some(deadline) if CHANGED.wait_until(state, deadline).timed_out() => return false,
+            Some(_) => {}
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finalizer_that_never_returns_does_not_keep_the_process() {
+        let mut state = STATE.lock();
+        assert!(wait_until_idle(&mut state, Some(Instant::now())));
+        state.busy = true;
+        assert!(!wait_until_idle(&mut state, Some(Instant::now() + Duration::from_millis(5))));
+        state.busy = false;
+        assert!(wait_until_idle(&mut state, None));
+    }
 }

@@ -43,6 +43,8 @@ pub mod suspension;
 pub mod tail_arguments;
 pub mod thread;
 pub mod thread_data;
+pub mod thread_dump;
+pub mod thread_names;
 pub mod threads;
 pub mod type_objects;
 pub mod types_by_name;

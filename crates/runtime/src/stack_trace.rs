@@ -10,6 +10,7 @@ use crate::object;
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, position};
 use saki_code::CodeKind;
+use saki_thread::ManagedThread;
 use saki_types::{Method, universe};
 use saki_unwind::{Frame, Frames};
 
@@ -149,6 +150,22 @@ pub fn walk(t: Thread) -> Vec<TraceFrame> {
     let mut methods = Vec::new();
     frames.for_each(|frame| for_each_method(&frame, |method| methods.push(method)));
     methods
+}
+
+/// The managed frames of a stopped thread, innermost first, at most `max_frames`; and how many there are.
+pub(crate) fn walk_stopped(thread: &ManagedThread, max_frames: usize) -> (Vec<TraceFrame>, usize) {
+    // SAFETY: stopped threads are in the runtime or in native code, and their frames above that do not change.
+    let frames = unsafe { Frames::of_thread(thread.abi()) };
+    let (mut methods, mut depth) = (Vec::new(), 0);
+    frames.for_each(|frame| {
+        for_each_method(&frame, |method| {
+            depth += 1;
+            if depth <= max_frames {
+                methods.push(method);
+            }
+        });
+    });
+    (methods, depth)
 }
 
 /// The caller of an internal call: the innermost frame that is not an internal call's wrapper; `skip` more frames up.

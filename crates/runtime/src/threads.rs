@@ -358,9 +358,7 @@ fn run(t: Thread, luggage: Luggage) {
     let argument = unpack(t, luggage.argument);
     let internal = INTERNAL_THREAD.get_ref(thread);
     adopt(t, thread, internal);
-    if let Some(name) = t.managed().name() {
-        set_native_name(t.managed(), &name);
-    }
+    crate::thread_names::adopt(t.managed(), internal);
     suspension::stop_at_exit(t);
     if call_start(t, delegate, argument).is_err() {
         end_by_exception(t);
@@ -415,19 +413,6 @@ pub fn finish(t: Thread) {
     // Release: who sees Stopped sees what the thread did.
     let _ = state_bits(internal)
         .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
-}
-
-/// Shows the name to the system's tools, which keep 15 bytes of it.
-pub fn set_native_name(thread: &ManagedThread, name: &str) {
-    const MAX_NAME_BYTES: usize = 15;
-    let mut end = name.len().min(MAX_NAME_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    if thread.native_id() != 0 {
-        // Only a help for debugging: not being able to is no error.
-        let _ = std::fs::write(format!("/proc/self/task/{}/comm", thread.native_id()), &name[..end]);
-    }
 }
 
 /// `Thread.Interrupt`.

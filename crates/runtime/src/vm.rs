@@ -325,6 +325,9 @@ pub fn shut_down(t: Thread) {
 /// .NET Framework, which then gives up the finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long the process then waits for the finalizers; as Mono.
+const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
+
 /// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
 /// since these finalize what the threads still use.
 pub fn run_exit_hooks(t: Thread) {
@@ -345,7 +348,8 @@ pub fn run_exit_hooks(t: Thread) {
     saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
     if !finalizer::wait_for_pending_until(t, Some(deadline)) {
         suspension::resume_others(&stopped);
-        finalizer::wait_for_pending(t);
+        // Or not at all: a finalizer may never return.
+        finalizer::wait_for_pending_until(t, Some(deadline + FINALIZERS_LIMIT));
     }
 }
 

@@ -192,18 +192,17 @@ impl Method {
         format!("{out}({})", params.unwrap_or_default().join(","))
     }
 
-    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets.
+    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Nothing is loaded for it: without the list if
+    /// nobody has asked for the signature yet.
     pub fn full_name(&self) -> String {
         let mut out = String::with_capacity(64);
         self.owner.write_name(&mut out, NameStyle::ToString);
         out.push(':');
         out.push_str(self.name);
         push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
-        out.push(' ');
-        if let Some(sig) = self.sig.get_if_ready() {
+        if let Some(sig) = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready().copied()) {
+            out.push(' ');
             push_list(&mut out, &sig.params, '(', ')', false);
-        } else {
-            out.push_str("()");
         }
         out
     }

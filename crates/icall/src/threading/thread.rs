@@ -4,23 +4,17 @@
 
 use super::waitables;
 use crate::arguments::{non_null, units_at};
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::object::type_of;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension};
+use saki_runtime::{
+    InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension, thread_names,
+};
 use saki_thread::root;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
-
-/// The native part of a thread's name: a boxed string, null = none.
-static NAME: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_chars");
-/// Whether the program has set the name, which it may do once.
-static IS_NAMED: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_free");
-/// Guards every thread's name; held for a copy, never at a safepoint.
-static NAMES: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn construct_internal_thread(t: Thread, thread: ObjRef) {
     t.run(|| threads::construct_internal(t, thread).map(|_| ()));
@@ -32,13 +26,7 @@ unsafe extern "C" fn thread_internal(t: Thread, thread: ObjRef, start: ObjRef) -
 
 unsafe extern "C" fn free_internal(_t: Thread, internal: ObjRef) {
     threads::unlink(internal);
-    let _guard = NAMES.lock();
-    let name = NAME.get::<*mut String>(internal);
-    NAME.set(internal, std::ptr::null_mut::<String>());
-    if !name.is_null() {
-        // SAFETY: a box from `replace_name`, taken out of the object under the lock.
-        drop(unsafe { Box::from_raw(name) });
-    }
+    thread_names::free(internal);
 }
 
 /// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
@@ -148,42 +136,10 @@ unsafe extern "C" fn set_priority(t: Thread, thread: ObjRef, priority: i32) {
     });
 }
 
-fn name_of(internal: ObjRef) -> Option<String> {
-    let _guard = NAMES.lock();
-    let name = NAME.get::<*const String>(internal);
-    // SAFETY: null or a box from `replace_name`, not freed while the lock is held.
-    (!name.is_null()).then(|| unsafe { (*name).clone() })
-}
-
-/// Sets a thread's name. `by_program`: only once, and reports false the second time.
-pub(super) fn replace_name(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
-    {
-        let _guard = NAMES.lock();
-        if by_program && IS_NAMED.get::<i32>(internal) != 0 {
-            return false;
-        }
-        let old = NAME.get::<*mut String>(internal);
-        let new = name.map_or(std::ptr::null_mut(), |name| Box::into_raw(Box::new(name.to_owned())));
-        NAME.set(internal, new);
-        IS_NAMED.set(internal, i32::from(by_program && name.is_some()));
-        if !old.is_null() {
-            // SAFETY: a box made here, taken out of the object under the lock.
-            drop(unsafe { Box::from_raw(old) });
-        }
-    }
-    if let Some(managed) = threads::managed_of(internal) {
-        managed.set_name(name);
-        if let Some(name) = name.filter(|_| threads::state_of(internal) & state::STOPPED == 0) {
-            threads::set_native_name(managed, name);
-        }
-    }
-    true
-}
-
 unsafe extern "C" fn get_name(t: Thread, internal: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, internal, "thread")?;
-        crate::arguments::optional_string(t, name_of(internal).as_deref())
+        crate::arguments::optional_string(t, thread_names::name_of(internal).as_deref())
     })
 }
 
@@ -191,7 +147,7 @@ unsafe extern "C" fn set_name(t: Thread, internal: ObjRef, name: *const u16, len
     t.run(|| {
         non_null(t, internal, "thread")?;
         let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
-        if replace_name(internal, name.as_deref(), true) {
+        if thread_names::replace(internal, name.as_deref(), true) {
             return Ok(());
         }
         Err(exceptions::throw(t, "System", "InvalidOperationException", "Thread.Name can only be set once."))
@@ -236,8 +192,8 @@ pub fn install() {
 pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
     let internal = threads::current_internal(t)?;
     // Only when the program changed it: each name is a system call.
-    if name_of(internal).as_deref() != Some(name) {
-        replace_name(internal, Some(name), false);
+    if thread_names::name_of(internal).as_deref() != Some(name) {
+        thread_names::replace(internal, Some(name), false);
     }
     if threads::state_of(internal) & state::BACKGROUND == 0 {
         threads::set_state(internal, state::BACKGROUND);

@@ -1,0 +1,81 @@
+//! Names of threads: a boxed string in the InternalThread, which the class library asks for; a copy in the `ManagedThread`, for reports;
+//! and the system's name of the native thread. A program may set a name once, also before it starts the thread.
+
+use crate::fields::ManagedField;
+use crate::threads::{self, state};
+use parking_lot::Mutex;
+use saki_abi::ObjRef;
+use saki_thread::ManagedThread;
+
+/// The native part of a thread's name: a boxed string, null = none.
+static NAME: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_chars");
+/// Whether the program has set the name, which it may do once.
+static IS_NAMED: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_free");
+/// Guards every thread's name; held for a copy, never at a safepoint.
+static NAMES: Mutex<()> = Mutex::new(());
+
+/// The name in an InternalThread.
+pub fn name_of(internal: ObjRef) -> Option<String> {
+    let _guard = NAMES.lock();
+    let name = NAME.get::<*const String>(internal);
+    // SAFETY: null or a box from `replace`, not freed while the lock is held.
+    (!name.is_null()).then(|| unsafe { (*name).clone() })
+}
+
+/// Sets a thread's name. `by_program`: only once, and reports false the second time.
+pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
+    {
+        let _guard = NAMES.lock();
+        if by_program && IS_NAMED.get::<i32>(internal) != 0 {
+            return false;
+        }
+        let new = name.map_or(std::ptr::null_mut(), |name| Box::into_raw(Box::new(name.to_owned())));
+        let old = NAME.get::<*mut String>(internal);
+        NAME.set(internal, new);
+        IS_NAMED.set(internal, i32::from(by_program && name.is_some()));
+        free_box(old);
+    }
+    if let Some(managed) = threads::managed_of(internal) {
+        managed.set_name(name);
+        if let Some(name) = name.filter(|_| threads::state_of(internal) & state::STOPPED == 0) {
+            show(managed, name);
+        }
+    }
+    true
+}
+
+/// Frees the name of an InternalThread that nobody has any more.
+pub fn free(internal: ObjRef) {
+    let _guard = NAMES.lock();
+    let name = NAME.get::<*mut String>(internal);
+    NAME.set(internal, std::ptr::null_mut::<String>());
+    free_box(name);
+}
+
+fn free_box(name: *mut String) {
+    if !name.is_null() {
+        // SAFETY: a box from `replace`, taken out of the object by the caller, under the lock.
+        drop(unsafe { Box::from_raw(name) });
+    }
+}
+
+/// A thread begins: what its object is called, it is called.
+pub(crate) fn adopt(managed: &ManagedThread, internal: ObjRef) {
+    if let Some(name) = name_of(internal) {
+        managed.set_name(Some(&name));
+        show(managed, &name);
+    }
+}
+
+/// Shows the name to the system's tools, which keep 15 bytes of it.
+fn show(thread: &ManagedThread, name: &str) {
+    const MAX_NAME_BYTES: usize = 15;
+    let mut end = name.len().min(MAX_NAME_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    if thread.native_id() != 0 {
+        // Only a help for debugging: not being able to is no error.
+        let _ = std::fs::write(format!("/proc/self/task/{}/comm", thread.native_id()), &name[..end]);
+    }
+}
