@@ -25,6 +25,8 @@ static class Program
 
     delegate string UseEntry (Entry entry, int number);
     delegate IntPtr UseNativeEntry (NativeEntry entry, int number);
+    delegate Entry MakeEntry (Entry entry);
+    delegate NativeEntry MakeNativeEntry (NativeEntry entry);
     delegate Large Change (Large large, int number);
     delegate NativeLarge NativeChange (NativeLarge large, int number);
     delegate Flags Negate (Flags flags);
@@ -61,6 +63,13 @@ static class Program
         Console.WriteLine (Text (As<UseNativeEntry> (use) (new NativeEntry { Flag = 7, Name = name }, -3)));
         Console.WriteLine (Text (As<UseNativeEntry> (use) (new NativeEntry (), 3)));
 
+        MakeEntry make = entry => new Entry { Flag = !entry.Flag, Name = entry.Name + "?" };
+        var made = As<MakeNativeEntry> (make) (new NativeEntry { Name = name });
+        Console.WriteLine ("{0} {1}", made.Flag, Text (made.Name));
+        MakeNativeEntry makeNative = entry => new NativeEntry { Flag = -entry.Flag, Name = entry.Name };
+        Entry madeEntry = As<MakeEntry> (makeNative) (new Entry { Flag = true, Name = "back" });
+        Console.WriteLine ("{0} {1}", madeEntry.Flag, madeEntry.Name);
+
         Change change = (large, number) => {
             GC.Collect ();
             return new Large { A = !large.A, B = !large.B, Name = large.Name + number, Wide = large.Wide + "!", Real = large.Real / 2 };
@@ -86,6 +95,6 @@ static class Program
 
         Marshal.FreeHGlobal (name);
         Marshal.FreeHGlobal (wide);
-        GC.KeepAlive (use); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
+        GC.KeepAlive (use); GC.KeepAlive (make); GC.KeepAlive (makeNative); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
     }
 }

@@ -13,7 +13,7 @@
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
 use super::marshal::{Action, Eightbyte, NativeType, ParamPlan, eightbytes, method_plan};
-use super::native_registers::{self, Incoming, IncomingResult};
+use super::native_registers::{self, Incoming, IncomingResult, incoming_result_type};
 use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
 use crate::ir::{
@@ -124,9 +124,7 @@ fn callback_result(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
         Action::Same if plan.by_ref => Some(IrType::I64),
         Action::Same => return_type(plan.ty)?,
         Action::Scalar => Some(IrType::I32),
-        Action::StructValue if eightbytes(&plan.native, plan.ty)?.as_deref() == Some(&[Eightbyte::Sse]) => {
-            Some(IrType::F64)
-        }
+        Action::StructValue => Some(incoming_result_type(plan)?),
         _ => Some(IrType::I64),
     })
 }
@@ -359,15 +357,15 @@ fn struct_to_native(
 ) -> LoadResult<ValueId> {
     let address = match place {
         IncomingResult::Memory(address) => b.get(*address),
-        IncomingResult::Register(_) => {
-            let block = b.local(IrType::Block(8));
+        IncomingResult::Register(_) | IncomingResult::Pair => {
+            let block = b.local(IrType::Block(16));
             b.address_of(block)
         }
     };
     let info = b.symbol(info);
     b.call_helper(HelperId::CallbackOut, vec![value, address, info]);
     Ok(match place {
-        IncomingResult::Memory(_) => address,
+        IncomingResult::Memory(_) | IncomingResult::Pair => address,
         IncomingResult::Register(Eightbyte::Integer) => b.load(address, 0, MemType::I64, flags(AliasClass::Any)),
         IncomingResult::Register(Eightbyte::Sse) => b.load(address, 0, MemType::F64, flags(AliasClass::Any)),
     })

@@ -7,10 +7,10 @@
 //! Invariant: what goes to the stack is an integer word behind six others, so it cannot land in a register.
 //! Left out: other processors, for which the plan refuses such structs.
 
-use super::builder::{FunctionBuilder, flags};
+use super::builder::{FunctionBuilder, corlib_type, flags};
 use super::marshal::{Action, Eightbyte, MethodPlan, NativeType, ParamPlan, eightbytes};
 use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
-use saki_types::LoadResult;
+use saki_types::{LoadResult, Ty};
 
 const INTEGER_REGISTERS: usize = 6;
 const FLOAT_REGISTERS: usize = 8;
@@ -128,7 +128,7 @@ impl Places {
     }
 }
 
-fn is_struct(ty: saki_types::Ty) -> LoadResult<bool> {
+fn is_struct(ty: Ty) -> LoadResult<bool> {
     Ok(matches!(super::builder::ir_type(ty)?, IrType::Struct(_)))
 }
 
@@ -143,6 +143,13 @@ pub(super) enum StructResult {
     Memory(ValueId),
     /// One register holds it.
     Register(Eightbyte),
+    /// Two integer registers hold it: for the code generator a struct of this type.
+    Pair(Ty),
+}
+
+/// A struct without references that travels in two integer registers, for those that the code generator does not know.
+fn integer_pair() -> LoadResult<Ty> {
+    corlib_type("System", "Decimal")
 }
 
 /// How the result of the plan arrives, if it is such a struct.
@@ -155,8 +162,9 @@ pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadRes
     }
     Ok(Some(match eightbytes(&ret.native, ret.ty)?.as_deref() {
         Some([class]) => StructResult::Register(*class),
-        // The plan refuses results in two registers.
-        _ => {
+        // The plan refuses other results in two registers.
+        Some(_) => StructResult::Pair(integer_pair()?),
+        None => {
             let place = b.local(IrType::Block(ret.native.size_bytes()?.next_multiple_of(8)));
             StructResult::Memory(b.address_of(place))
         }
@@ -217,6 +225,7 @@ pub(super) fn arrange(
         None => sig.ret,
         Some(StructResult::Memory(_) | StructResult::Register(Eightbyte::Integer)) => Some(IrType::I64),
         Some(StructResult::Register(Eightbyte::Sse)) => Some(IrType::F64),
+        Some(StructResult::Pair(ty)) => Some(IrType::Struct(ty)),
     };
     let values = values.into_iter().map(|value| value.unwrap_or_else(|| b.const_i64(0))).collect();
     Ok((CallSig { params, ret, ..CallSig::default() }, values))
@@ -260,6 +269,20 @@ pub(super) enum IncomingResult {
     Memory(LocalId),
     /// In one register.
     Register(Eightbyte),
+    /// In two integer registers.
+    Pair,
+}
+
+/// What a callback returns for a struct of another layout.
+///
+/// # Errors
+/// Those of the layouts.
+pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
+    Ok(match eightbytes(&ret.native, ret.ty)?.as_deref() {
+        Some([Eightbyte::Sse]) => IrType::F64,
+        Some([Eightbyte::Integer]) | None => IrType::I64,
+        Some(_) => IrType::Struct(integer_pair()?),
+    })
 }
 
 impl Incoming {
@@ -269,7 +292,8 @@ impl Incoming {
         let result = match plan.ret.action {
             Action::StructValue => Some(match eightbytes(&plan.ret.native, plan.ret.ty)?.as_deref() {
                 Some([class]) => IncomingResult::Register(*class),
-                _ => IncomingResult::Memory(LocalId(first_local)),
+                Some(_) => IncomingResult::Pair,
+                None => IncomingResult::Memory(LocalId(first_local)),
             }),
             _ => None,
         };

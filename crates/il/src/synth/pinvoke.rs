@@ -463,6 +463,8 @@ impl Argument<'_> {
 fn struct_result_address(b: &mut FunctionBuilder, result: &StructResult, value: ValueId) -> ValueId {
     let mem = match result {
         StructResult::Memory(place) => return *place,
+        // The operand of a struct is its address.
+        StructResult::Pair(_) => return value,
         StructResult::Register(Eightbyte::Integer) => MemType::I64,
         StructResult::Register(Eightbyte::Sse) => MemType::F64,
     };
