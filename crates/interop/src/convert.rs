@@ -82,6 +82,11 @@ fn handle_offset(t: Thread, ty: Ty) -> Managed<usize> {
     }
 }
 
+/// One byte cannot hold a non-ASCII character.
+fn ansi_char(unit: u16) -> u8 {
+    if unit < 0x80 { unit as u8 } else { b'?' }
+}
+
 /// Fills a zeroed native slot from the managed value at `managed`.
 ///
 /// # Errors
@@ -104,8 +109,12 @@ pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot
                 }
             }
             NativeType::AnsiChar => {
-                let unit: u16 = read(managed);
-                *slot = if unit < 0x80 { unit as u8 } else { b'?' };
+                *slot = ansi_char(read(managed));
+            }
+            NativeType::FixedChars { count } => {
+                for index in 0..*count as usize {
+                    *slot.add(index) = ansi_char(read(managed.add(2 * index)));
+                }
             }
             NativeType::String(form) => {
                 let string: ObjRef = read(managed);
@@ -334,6 +343,11 @@ pub unsafe fn to_managed_of_length(
                 *managed = u8::from(truth);
             }
             NativeType::AnsiChar => write(managed, u16::from(*slot)),
+            NativeType::FixedChars { count } => {
+                for index in 0..*count as usize {
+                    write(managed.add(2 * index), u16::from(*slot.add(index)));
+                }
+            }
             NativeType::String(form) => {
                 let string = text::managed_copy(t, *form, read(slot))?;
                 store_reference(t, managed, string);

@@ -51,8 +51,20 @@ pub(crate) fn classify(ty: Ty) -> Result<StructClass, CompileError> {
     while let Some((ty, offset)) = pending.pop() {
         let ty = ty.underlying();
         if ty.element_type == ElementType::ValueType {
+            let mut last = None;
+            let mut count = 0;
             for field in ty.fields()?.iter().filter(|f| !f.is_static() && !f.is_literal()) {
+                last = Some((field.ty()?, field.offset_bytes()?));
+                count += 1;
                 pending.push((field.ty()?, offset + field.offset_bytes()?));
+            }
+            // A fixed-size buffer has a field for its first element only.
+            if let (1, Some((element, first))) = (count, last)
+                && element.underlying().element_type != ElementType::ValueType
+                && !element.is_reference_type()
+            {
+                let (stride, end) = (element.value_size_bytes()?.max(1), ty.value_size_bytes()?);
+                pending.extend((first + stride..end).step_by(stride as usize).map(|at| (element, offset + at)));
             }
             continue;
         }

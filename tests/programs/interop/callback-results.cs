@@ -1,14 +1,19 @@
-// What delegates give back to native code: floats of an array in a struct, an array of bool, and zeros in place of the struct that an
-// exception prevented.
+// What delegates give back to native code: floats of an array or a fixed-size buffer in a struct, an array of bool, and zeros in place
+// of the struct that an exception prevented.
+// mcs: -unsafe
 using System;
 using System.Runtime.InteropServices;
 
-static class Program
+static unsafe class Program
 {
     struct Floats { [MarshalAs (UnmanagedType.ByValArray, SizeConst = 2)] public float[] Values; }
     struct NativeFloats { public float A, B; }
     struct Large { public bool A; public string Name; public double Real; }
     struct NativeLarge { public int A; public IntPtr Name; public double Real; }
+    struct Behind { public double D; public fixed float V[2]; }
+    struct PlainBehind { public double D; public float A, B; }
+    delegate Behind SwapBehind (PlainBehind value);
+    delegate PlainBehind SwapPlainBehind (Behind value);
     delegate Floats Swap (Floats floats);
     delegate NativeFloats NativeSwap (NativeFloats floats);
     delegate Large Change (Large large, int number);
@@ -38,6 +43,14 @@ static class Program
         Swap swap = floats => new Floats { Values = new[] { floats.Values[1], floats.Values[0] } };
         var swapped = As<NativeSwap> (swap) (new NativeFloats { A = 1.5f, B = -2.5f });
         Console.WriteLine ("{0} {1}", swapped.A, swapped.B);
+
+        SwapBehind swapBehind = value => { var made = new Behind { D = value.D + 1 }; made.V[0] = value.B; made.V[1] = value.A; return made; };
+        var behind = new Behind { D = 10 };
+        behind.V[0] = 1;
+        behind.V[1] = 2;
+        PlainBehind changed = As<SwapPlainBehind> (swapBehind) (behind);
+        Console.WriteLine ("{0} {1} {2}", changed.D, changed.A, changed.B);
+        GC.KeepAlive (swapBehind);
 
         Negate negate = (count, flags) => { for (int i = 0; i < count; i++) flags[i] = !flags[i]; return flags.Length; };
         var words = new[] { 0, 5, 1 };

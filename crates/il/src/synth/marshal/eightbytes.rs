@@ -64,6 +64,11 @@ fn collect(native: &NativeType, ty: Ty, offset_bytes: u32, leaves: &mut Vec<Leaf
                 });
             }
         }
+        NativeType::FixedChars { count } => {
+            for index in 0..*count {
+                leaves.push(Leaf { offset_bytes: offset_bytes + index, size_bytes: 1, is_float: false });
+            }
+        }
         NativeType::FixedArray { element, element_type, count } => {
             let stride = element.size_bytes()?;
             for index in 0..*count {
@@ -76,8 +81,20 @@ fn collect(native: &NativeType, ty: Ty, offset_bytes: u32, leaves: &mut Vec<Leaf
 }
 
 fn collect_fields(ty: Ty, offset_bytes: u32, leaves: &mut Vec<Leaf>) -> LoadResult<()> {
-    for field in &native_layout(ty)?.fields {
+    let layout = native_layout(ty)?;
+    for field in &layout.fields {
         collect(&field.native, field.field.ty()?, offset_bytes + field.offset_bytes, leaves)?;
+    }
+    // A fixed-size buffer has a field for its first element only.
+    if let [first] = layout.fields.as_slice()
+        && first.field.ty()?.underlying().element_type != ElementType::ValueType
+    {
+        let stride = first.native.size_bytes()?.max(1);
+        let mut next = first.offset_bytes + stride;
+        while next + stride <= layout.size_bytes {
+            collect(&first.native, first.field.ty()?, offset_bytes + next, leaves)?;
+            next += stride;
+        }
     }
     Ok(())
 }

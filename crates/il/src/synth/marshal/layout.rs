@@ -9,7 +9,7 @@ use super::native_type::{CharSet, NativeType, Place, native_type};
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_types::ty::type_flags;
-use saki_types::{Field, LoadResult, Ty, universe};
+use saki_types::{ElementType, Field, LoadResult, Ty, universe};
 use std::cell::RefCell;
 use std::sync::{LazyLock, RwLock};
 
@@ -162,8 +162,46 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
         None
     };
     let ty = field.ty()?;
+    if raw.is_none()
+        && let Some(native) = fixed_buffer(field, ty, charset)?
+    {
+        return Ok(native);
+    }
     Ok(match native_type(ty, raw.as_ref(), charset, Place::Field)? {
         NativeType::Custom { .. } => NativeType::Refused(format!("Field '{field:?}' cannot be marshalled.")),
         native => native,
     })
+}
+
+/// The native type of a fixed-size buffer (`fixed char text[16]`): its type has one field, the first element, and the size of
+/// all. The characters follow the `CharSet` of the struct around it.
+fn fixed_buffer(field: &'static Field, ty: Ty, charset: CharSet) -> LoadResult<Option<NativeType>> {
+    if ty.element_type != ElementType::ValueType || ty.is_enum() || !has_fixed_buffer_attribute(field)? {
+        return Ok(None);
+    }
+    let Some(first) = ty.fields()?.iter().find(|f| !f.is_static()) else { return Ok(None) };
+    let (element, size_bytes) = (first.ty()?, ty.value_size_bytes()?);
+    let element_bytes = element.value_size_bytes()?;
+    Ok(Some(if element.element_type == ElementType::Char && charset == CharSet::Ansi {
+        NativeType::FixedChars { count: size_bytes / element_bytes }
+    } else {
+        NativeType::Same { size_bytes, align_bytes: element_bytes }
+    }))
+}
+
+fn has_fixed_buffer_attribute(field: &'static Field) -> LoadResult<bool> {
+    let meta = &field.image.meta;
+    for row in meta.custom_attributes(Token::new(TableId::Field, field.rid)) {
+        let constructor = row?.constructor;
+        let class = match constructor.table() {
+            TableId::MemberRef => meta.member_ref(constructor.rid())?.class,
+            _ => Token::new(TableId::TypeDef, meta.type_of_method(constructor.rid())?),
+        };
+        if matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
+            && meta.type_name_of_token(class)? == ("System.Runtime.CompilerServices", "FixedBufferAttribute")
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -79,6 +79,10 @@ pub enum NativeType {
         units: u32,
         wide: bool,
     },
+    /// The `char`s of a fixed-size buffer, one byte each, in place.
+    FixedChars {
+        count: u32,
+    },
     /// Elements in place.
     FixedArray {
         element: Box<NativeType>,
@@ -138,6 +142,7 @@ impl NativeType {
             NativeType::Bool(form) => form.size_bytes(),
             NativeType::AnsiChar => 1,
             NativeType::FixedString { units, wide } => units * if *wide { 2 } else { 1 },
+            NativeType::FixedChars { count } => *count,
             NativeType::NullObject { size_bytes } => *size_bytes,
             NativeType::FixedArray { element, count, .. } => element.size_bytes()? * count,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.size_bytes,
@@ -154,7 +159,10 @@ impl NativeType {
             NativeType::Same { align_bytes, .. } => *align_bytes,
             NativeType::FixedString { wide: true, .. } => 2,
             NativeType::NullObject { .. } => 8,
-            NativeType::FixedString { .. } | NativeType::Void | NativeType::Refused(_) => 1,
+            NativeType::FixedString { .. }
+            | NativeType::FixedChars { .. }
+            | NativeType::Void
+            | NativeType::Refused(_) => 1,
             NativeType::FixedArray { element, .. } => element.align_bytes()?,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.align_bytes,
             other => other.size_bytes()?,
