@@ -1,6 +1,6 @@
 //! Assemblies and their images, with the token caches that belong to an image.
 
-use crate::binder::AssemblyName;
+use crate::binder::{AssemblyName, LoadContext};
 use crate::collectible::{self, Owner};
 use crate::dynamic::DynamicCode;
 use crate::emitted::EmittedImage;
@@ -55,6 +55,7 @@ pub struct Assembly {
     /// Empty when not strongly named.
     pub public_key_token: Vec<u8>,
     pub path: PathBuf,
+    pub load_context: LoadContext,
     /// Made at run time: no reference or name finds it.
     pub is_dynamic: bool,
     /// False for an assembly made at run time only to be saved.
@@ -376,7 +377,7 @@ pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     Corlib,
-    Ordinary,
+    Ordinary(LoadContext),
     ReflectionOnly,
     /// Made at run time: its identity, and whether it may run.
     Dynamic(&'a AssemblyName, bool),
@@ -387,8 +388,8 @@ impl Assembly {
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
-    pub(crate) fn open(path: &Path, is_corlib: bool) -> LoadResult<&'static Assembly> {
-        let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary };
+    pub(crate) fn open(path: &Path, is_corlib: bool, context: LoadContext) -> LoadResult<&'static Assembly> {
+        let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary(context) };
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
     }
 
@@ -398,7 +399,7 @@ impl Assembly {
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::Ordinary)
+        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual))
     }
 
     /// As `from_bytes`, to be looked at only.
@@ -445,6 +446,7 @@ impl Assembly {
                 _ => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
+            load_context: if let Purpose::Ordinary(context) = purpose { context } else { LoadContext::Default },
             is_dynamic: matches!(purpose, Purpose::Dynamic(..)),
             is_runnable: !matches!(purpose, Purpose::Dynamic(_, false)),
             wraps_thrown: AtomicBool::new(false),

@@ -23,6 +23,18 @@ pub struct AssemblyName {
     pub public_key_token: Vec<u8>,
 }
 
+/// How an assembly was loaded; decides whether its references are looked for beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadContext {
+    /// By a reference or a name, or as the program.
+    #[default]
+    Default,
+    /// `Assembly.LoadFrom`, or beside what that has loaded.
+    LoadFrom,
+    /// `Assembly.LoadFile`: never.
+    Individual,
+}
+
 /// Directories to search, in order.
 #[derive(Clone, Debug)]
 pub struct SearchPaths {
@@ -173,17 +185,25 @@ impl Binder {
         }
         let wanted = &successor(wanted);
         let mut bad = None;
-        for candidate in self.candidates(wanted) {
-            if candidate.is_file() {
-                match self.load_file(&candidate) {
-                    Ok(found) if found.name.eq_ignore_ascii_case(&wanted.name) => return Ok(found),
-                    Ok(_) => {}
-                    Err(error) => bad = Some(error),
-                }
-            }
+        if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
+            return Ok(found);
         }
         let hook = *self.resolve_hook.read().expect("not poisoned");
-        if let Some(found) = hook.and_then(|h| h(wanted, requesting)) {
+        let ask = || hook.and_then(|h| h(wanted, requesting));
+        // Mono's order: what `LoadFrom` has loaded has its neighbours; other assemblies' come after the event.
+        let asking = requesting.map(|image| image.assembly());
+        let beside =
+            asking.and_then(|a| Some((a.path.parent()?, a.load_context))).filter(|b| !b.0.as_os_str().is_empty());
+        let found = match beside {
+            Some((directory, LoadContext::LoadFrom)) => {
+                self.load_first(files_in(directory, wanted), wanted, LoadContext::LoadFrom, &mut bad).or_else(ask)
+            }
+            Some((directory, LoadContext::Default)) => {
+                ask().or_else(|| self.load_first(files_in(directory, wanted), wanted, LoadContext::Default, &mut bad))
+            }
+            Some((_, LoadContext::Individual)) | None => ask(),
+        };
+        if let Some(found) = found {
             return Ok(found);
         }
         Err(bad.unwrap_or_else(|| {
@@ -193,6 +213,25 @@ impl Binder {
         }))
     }
 
+    /// Loads the first of these files that has the assembly; `bad` is why one that is there cannot be loaded.
+    fn load_first(
+        &self,
+        candidates: Vec<PathBuf>,
+        wanted: &AssemblyName,
+        context: LoadContext,
+        bad: &mut Option<LoadError>,
+    ) -> Option<&'static Assembly> {
+        candidates.iter().filter(|candidate| candidate.is_file()).find_map(|candidate| {
+            match self.load_in(candidate, context) {
+                Ok(found) => found.name.eq_ignore_ascii_case(&wanted.name).then_some(found),
+                Err(error) => {
+                    *bad = Some(error);
+                    None
+                }
+            }
+        })
+    }
+
     /// Loads the assembly in this file, or the one that the configuration puts in its place (`Assembly.LoadFile`).
     ///
     /// # Errors
@@ -200,7 +239,7 @@ impl Binder {
     pub fn load_named_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
         match identity(crate::files::open(path)?)?.and_then(|name| self.redirected(&name)) {
             Some(other) => self.resolve(&other, None),
-            None => self.load_file(path),
+            None => self.load_in(path, LoadContext::Individual),
         }
     }
 
@@ -225,33 +264,25 @@ impl Binder {
                 return Ok(found);
             }
         }
-        self.load_file(path)
+        self.load_in(path, LoadContext::LoadFrom)
     }
 
     fn candidates(&self, wanted: &AssemblyName) -> Vec<PathBuf> {
         let paths = self.paths();
         let mut out = Vec::new();
-        let culture = normal_culture(&wanted.culture);
-        let files_in = |dir: &Path| {
-            let dir = if culture.is_empty() { dir.to_path_buf() } else { dir.join(culture) };
-            ["dll", "exe"].into_iter().flat_map(move |extension| {
-                let file = format!("{}.{extension}", wanted.name);
-                [dir.join(&file), dir.join(&wanted.name).join(&file)]
-            })
-        };
         for dir in &paths.mono_path {
-            out.extend(files_in(dir));
+            out.extend(files_in(dir, wanted));
         }
         let framework = paths.framework_root.join(PROFILE);
         out.extend(self.exact_in_gac(wanted));
         if !paths.application_base.as_os_str().is_empty() {
-            out.extend(files_in(&paths.application_base));
+            out.extend(files_in(&paths.application_base, wanted));
             for path in &self.config.read().expect("not poisoned").private_paths {
-                out.extend(files_in(&paths.application_base.join(path)));
+                out.extend(files_in(&paths.application_base.join(path), wanted));
             }
         }
-        out.extend(files_in(&framework));
-        out.extend(files_in(&framework.join("Facades")));
+        out.extend(files_in(&framework, wanted));
+        out.extend(files_in(&framework.join("Facades"), wanted));
         out.extend(self.gac_candidates(&paths.framework_root, wanted));
         out
     }
@@ -296,6 +327,10 @@ impl Binder {
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
     pub fn load_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
+        self.load_in(path, LoadContext::Default)
+    }
+
+    fn load_in(&self, path: &Path, context: LoadContext) -> LoadResult<&'static Assembly> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let assembly = {
             let _lock = crate::lazy::loader_lock();
@@ -303,7 +338,7 @@ impl Binder {
                 return Ok(found);
             }
             let is_corlib = self.loaded.read().expect("not poisoned").is_empty();
-            let assembly = Assembly::open(&path, is_corlib)?;
+            let assembly = Assembly::open(&path, is_corlib, context)?;
             self.loaded.write().expect("not poisoned").push(assembly);
             assembly
         };
@@ -375,6 +410,14 @@ fn successor(wanted: &AssemblyName) -> AssemblyName {
         }
     }
     out
+}
+
+/// Where the assembly may lie in a directory; satellites lie in one of their culture.
+fn files_in(directory: &Path, wanted: &AssemblyName) -> Vec<PathBuf> {
+    let culture = normal_culture(&wanted.culture);
+    let directory = if culture.is_empty() { directory.to_path_buf() } else { directory.join(culture) };
+    let files = ["dll", "exe"].map(|extension| format!("{}.{extension}", wanted.name));
+    files.iter().flat_map(|file| [directory.join(file), directory.join(&wanted.name).join(file)]).collect()
 }
 
 fn normal_culture(culture: &str) -> &str {
