@@ -23,7 +23,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::thread::{Managed, Thread};
-use saki_runtime::{callback_exceptions, domains, handles, object, unhandled};
+use saki_runtime::{callback_exceptions, domain_copy, domains, handles, object, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
 use saki_types::{Method, Ty};
@@ -129,7 +129,8 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
 }
 
-/// Runs `body` in the domain that the delegate belongs to; native code may call it from any.
+/// Runs `body` in the domain that the delegate belongs to; native code may call it from any. What is thrown there becomes an
+/// exception of the caller's domain.
 fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
     if delegate.is_null() {
         return body();
@@ -138,10 +139,17 @@ fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot
     if std::ptr::eq(domain, domains::current()) {
         return body();
     }
+    let home = domains::current();
     domain.add_thread(t)?;
-    let result = domains::run_in(t, domain, body);
+    thread_data::of(t).domains_entered().borrow_mut().push(domain);
+    let result = domains::run_in(t, domain, || match body() {
+        Err(_) if threads::end_abort_by_unload(t, domain) => Err(None),
+        Err(_) => Err(Some(domain_copy::copy_pending(t, home.universe))),
+        Ok(result) => Ok(result),
+    });
+    thread_data::of(t).domains_entered().borrow_mut().pop();
     domain.remove_thread(t);
-    result
+    result.map_err(|thrown| thrown.unwrap_or_else(|| domains::throw_unloaded(t)))
 }
 
 /// # Safety

@@ -1,4 +1,4 @@
-// A delegate runs in the domain that it belongs to, whichever domain native code calls it from.
+// A delegate runs in the domain that it belongs to, whichever domain native code calls it from; what it throws is caught here.
 using System;
 using System.Runtime.InteropServices;
 
@@ -11,6 +11,8 @@ class Part : MarshalByRefObject
     public IntPtr Function ()
     {
         callback = number => {
+            if (number < 0)
+                throw new ArgumentException ("too small");
             Console.WriteLine ("in {0}, value {1}", AppDomain.CurrentDomain.FriendlyName, Program.Value);
             return number + 1;
         };
@@ -41,6 +43,11 @@ static class Program
         AppDomain other = AppDomain.CreateDomain ("other");
         var part = (Part) other.CreateInstanceAndUnwrap (typeof (Part).Assembly.FullName, "Part");
         var native = (Native) Marshal.GetDelegateForFunctionPointer (part.Function (), typeof (Native));
+        try {
+            native (-1);
+        } catch (ArgumentException e) {
+            Console.WriteLine ("{0} {1}", e.Message, e is ArgumentException);
+        }
         string name = AppDomain.CurrentDomain.FriendlyName;
         Console.WriteLine (native (41));
         Console.WriteLine ("{0} {1}", AppDomain.CurrentDomain.FriendlyName == name, Value);
