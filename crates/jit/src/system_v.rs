@@ -1,7 +1,8 @@
 //! Passing structs by value as the System V x86-64 ABI does (§3.2.3).
 //!
 //! A struct of at most 16 bytes travels in one or two registers, one per eightbyte: INTEGER if any of it is an integer or
-//! pointer, else SSE. Larger ones, and those for which not all registers are left, go onto the stack. Left out: x87 and
+//! pointer, else SSE. Larger ones, those with unaligned fields, and those for which not all registers are left, go onto the
+//! stack. Left out: x87 and
 //! vector types, which no CLI type maps to, and other architectures.
 
 use crate::error::CompileError;
@@ -67,6 +68,10 @@ pub(crate) fn classify(ty: Ty) -> Result<StructClass, CompileError> {
                 pending.extend((first + stride..end).step_by(stride as usize).map(|at| (element, offset + at)));
             }
             continue;
+        }
+        let is_address = ty.is_reference_type() || ty.is_byref() || ty.is_pointer();
+        if offset % if is_address { 8 } else { ty.value_size_bytes()?.max(1) } != 0 {
+            return Ok(StructClass::Memory);
         }
         let is_float = matches!(ty.element_type, ElementType::R4 | ElementType::R8);
         let class = &mut classes[(offset / 8).min(1) as usize];

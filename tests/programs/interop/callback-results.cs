@@ -1,5 +1,5 @@
 // What delegates give back to native code: floats of an array or a fixed-size buffer in a struct, an array of bool, and zeros in place
-// of the struct that an exception prevented.
+// of the struct that an exception prevented; and a date that they get.
 // mcs: -unsafe
 using System;
 using System.Runtime.InteropServices;
@@ -21,6 +21,9 @@ static unsafe class Program
 
     delegate int Negate (int count, [In, Out, MarshalAs (UnmanagedType.LPArray, SizeParamIndex = 0)] bool[] flags);
     delegate int NativeNegate (int count, int[] flags);
+
+    delegate int Year (int number, DateTime date);
+    delegate int NativeYear (int number, double date);
 
     [DllImport ("libc")] static extern IntPtr mmap (IntPtr address, IntPtr size, int protection, int flags, int file, IntPtr offset);
 
@@ -55,6 +58,10 @@ static unsafe class Program
         Negate negate = (count, flags) => { for (int i = 0; i < count; i++) flags[i] = !flags[i]; return flags.Length; };
         var words = new[] { 0, 5, 1 };
         Console.WriteLine ("{0} {1} {2} {3}", As<NativeNegate> (negate) (2, words), words[0], words[1], words[2]);
+
+        Year year = (number, date) => number * date.Year + date.Hour;
+        Console.WriteLine (As<NativeYear> (year) (10, 36526.5));
+        GC.KeepAlive (year);
 
         // An exception waits until the native code returns, which sees a zero result.
         Change fail = delegate { throw new ApplicationException ("no result"); };

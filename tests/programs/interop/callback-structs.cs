@@ -21,12 +21,18 @@ static class Program
     struct Mixed { public double Real; public bool Flag; }
     struct NativeMixed { public double Real; public int Flag; }
 
+    // Memory, because a field is not aligned.
+    [StructLayout (LayoutKind.Sequential, Pack = 1)] struct Packed { public byte Tag; public int Number; public string Name; }
+    [StructLayout (LayoutKind.Sequential, Pack = 1)] struct NativePacked { public byte Tag; public int Number; public IntPtr Name; }
+
     struct Plain { public long A; public int B; }
 
     delegate string UseEntry (Entry entry, int number);
     delegate IntPtr UseNativeEntry (NativeEntry entry, int number);
     delegate Entry MakeEntry (Entry entry);
     delegate NativeEntry MakeNativeEntry (NativeEntry entry);
+    delegate string UsePacked (Packed packed, int number);
+    delegate IntPtr UseNativePacked (NativePacked packed, int number);
     delegate Large Change (Large large, int number);
     delegate NativeLarge NativeChange (NativeLarge large, int number);
     delegate Flags Negate (Flags flags);
@@ -70,6 +76,11 @@ static class Program
         Entry madeEntry = As<MakeEntry> (makeNative) (new Entry { Flag = true, Name = "back" });
         Console.WriteLine ("{0} {1}", madeEntry.Flag, madeEntry.Name);
 
+        UsePacked usePacked = (packed, number) => packed.Tag + " " + packed.Number + " " + packed.Name + " " + number;
+        Console.WriteLine (Text (As<UseNativePacked> (usePacked) (new NativePacked { Tag = 1, Number = 2, Name = name }, 3)));
+        UseNativePacked useNativePacked = (packed, number) => Marshal.StringToHGlobalAnsi (packed.Tag + " " + packed.Number + " " + Text (packed.Name) + " " + number);
+        Console.WriteLine (As<UsePacked> (useNativePacked) (new Packed { Tag = 4, Number = 5, Name = "six" }, 7));
+
         Change change = (large, number) => {
             GC.Collect ();
             return new Large { A = !large.A, B = !large.B, Name = large.Name + number, Wide = large.Wide + "!", Real = large.Real / 2 };
@@ -95,6 +106,6 @@ static class Program
 
         Marshal.FreeHGlobal (name);
         Marshal.FreeHGlobal (wide);
-        GC.KeepAlive (use); GC.KeepAlive (make); GC.KeepAlive (makeNative); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
+        GC.KeepAlive (use); GC.KeepAlive (usePacked); GC.KeepAlive (useNativePacked); GC.KeepAlive (make); GC.KeepAlive (makeNative); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
     }
 }

@@ -18,7 +18,7 @@ use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
 use crate::ir::{
     AliasClass, BinOp, CallSig, CallTarget, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol, Terminator,
-    ValueId,
+    UnOp, ValueId,
 };
 use saki_abi::HelperId;
 use saki_abi::object::ARRAY_DATA_OFFSET;
@@ -37,6 +37,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
         types.push(match param.action {
             Action::Same => ir_type(param.ty)?,
             Action::Scalar if !param.by_ref => IrType::I32,
+            _ if param.native == NativeType::Date && !param.by_ref => IrType::F64,
             _ => IrType::I64,
         });
     }
@@ -109,7 +110,6 @@ fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
     match &param.native {
         _ if param.action == Action::StructPointer => false,
         NativeType::AnyObject(_) => false,
-        NativeType::Date => param.by_ref,
         NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
         NativeType::Array { count, .. } => {
             count.constant.is_some() || matches!(count_position(param, params), Ok(Some(_)))
@@ -221,6 +221,11 @@ impl CallbackArgument<'_> {
                 self.managed = Some(local);
                 let slot = b.address_of(local);
                 let info = b.symbol(self.info);
+                // A date travels as a double.
+                let word = match b.value_type(word) {
+                    IrType::F64 => b.emit(Op::Un(UnOp::BitcastF64I64, word), IrType::I64),
+                    _ => word,
+                };
                 if plan.is_in {
                     b.call_helper(HelperId::CallbackIn, vec![word, slot, info]);
                 }
