@@ -7,7 +7,7 @@ use crate::thread::Thread;
 use crate::{collectible, domains, dynamic_methods};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use saki_abi::ObjRef;
-use saki_thread::ThreadKind;
+use saki_thread::{ThreadKind, WaitState};
 use saki_types::Ty;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,11 @@ static CHANGED: Condvar = Condvar::new();
 /// How long threads that make dynamic methods have the dead ones for themselves: what they free they use again, and it is in their
 /// caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
 const RECLAIM_DELAY: Duration = Duration::from_millis(20);
+
+/// How often `wait_while_others_are_stopped` looks at the finalizer thread, and how many times in a row it may find it
+/// waiting: a tenth of a second, in which a lock that nobody stopped holds becomes free.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_WAITING_LOOKS: u32 = 5;
 
 /// Called by the collector when objects or dynamic methods are ready; must not block.
 pub(crate) fn wake() {
@@ -141,6 +146,30 @@ pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bo
         }
         wait_until_idle(&mut state, deadline)
     })
+}
+
+/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
+/// what one of them has to do.
+pub(crate) fn wait_while_others_are_stopped(t: Thread, deadline: Instant) -> bool {
+    let mut looks = 0;
+    while looks < MAX_WAITING_LOOKS {
+        let now = Instant::now();
+        if wait_for_pending_until(t, Some(deadline.min(now + LOOK_INTERVAL))) {
+            return true;
+        }
+        if now >= deadline {
+            return false;
+        }
+        looks = if waits_for_another_thread() { looks + 1 } else { 0 };
+    }
+    false
+}
+
+/// Whether the finalizer thread waits for a lock, a handle or the end of a thread.
+fn waits_for_another_thread() -> bool {
+    let id = STATE.lock().thread;
+    let thread = id.and_then(saki_thread::find_thread);
+    thread.is_some_and(|thread| matches!(thread.wait_state(), WaitState::Monitor | WaitState::Handle | WaitState::Join))
 }
 
 /// False: the deadline came first.

@@ -321,8 +321,8 @@ pub fn shut_down(t: Thread) {
     run_exit_hooks(t);
 }
 
-/// How long the other threads stay stopped for the finalizers at exit: one may hold a lock that a finalizer needs. As the
-/// .NET Framework, which then gives up the finalizers.
+/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them: as long as
+/// the .NET Framework, which then gives up the finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long the process then waits for the finalizers; as Mono.
@@ -346,10 +346,10 @@ pub fn run_exit_hooks(t: Thread) {
     let stopped = suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
     saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
-    if !finalizer::wait_for_pending_until(t, Some(deadline)) {
+    if !finalizer::wait_while_others_are_stopped(t, deadline) {
         suspension::resume_others(&stopped);
         // Or not at all: a finalizer may never return.
-        finalizer::wait_for_pending_until(t, Some(deadline + FINALIZERS_LIMIT));
+        finalizer::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
     }
 }
 
