@@ -97,8 +97,9 @@ fn open_path(path: &Path) -> Result<Library, String> {
     let name =
         CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| format!("{}: NUL in name", path.display()))?;
     // The lock is not held: initialisers of the library may load others.
+    // Its symbols are for all, as under Mono: a library may need those of one that the program loaded before.
     // SAFETY: a NUL-terminated name; running the library's initialisers is what loading means.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
     if handle.is_null() {
         return Err(last_error(path));
     }
