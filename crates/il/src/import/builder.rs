@@ -57,6 +57,14 @@ impl FnBuilder {
         self.local(ty, LocalKind::Normal)
     }
 
+    /// A zeroed local in memory that keeps what it points into in place.
+    pub fn pinned(&mut self, ty: IrType) -> LocalId {
+        let id = self.temp(ty);
+        let local = &mut self.f.locals[id.0 as usize];
+        (local.address_exposed, local.zero_init, local.pinned) = (true, true, true);
+        id
+    }
+
     pub fn expose(&mut self, local: LocalId) {
         self.f.locals[local.0 as usize].address_exposed = true;
     }

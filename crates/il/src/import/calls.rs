@@ -9,12 +9,21 @@ use super::call_sites::CallSite;
 use super::kinds::{ir_type, is_exact_class, this_type};
 use super::scope::Return;
 use super::stack::{Effect, Entry, Note, Val};
-use crate::ir::{AliasClass, CallTarget, IrType, MemType, NullCheck, Symbol, Terminator};
+use crate::ir::{
+    AliasClass, CallTarget, CmpOp, ConvTarget, IrType, MemType, NullCheck, Op, Symbol, Terminator, ValueId,
+};
+use crate::synth::marshal::{CharSet, NativeType, Place, native_type};
 use saki_abi::HelperId;
-use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
+
+/// Whether native code gets an array of this type as the address of its elements.
+fn is_plain_array(ty: Ty) -> LoadResult<bool> {
+    let native = native_type(ty, None, CharSet::Ansi, Place::Param)?;
+    Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
+}
 
 impl Importer<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
@@ -234,29 +243,48 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// `calli` of unmanaged code: numbers, pointers and plain structs only.
+    /// `calli` of unmanaged code: numbers, pointers, plain structs, and arrays of these as addresses of their elements.
     fn call_native(
         &mut self,
-        function: crate::ir::ValueId,
+        function: ValueId,
         sig: &'static saki_types::MethodSig,
         args: &[Entry],
     ) -> LoadResult<()> {
-        for ty in sig.params.iter().chain([&sig.ret]) {
-            if matches!(ir_type(ty)?, IrType::Ref) {
+        let mut arrays = Vec::new();
+        for (index, ty) in sig.params.iter().chain([&sig.ret]).enumerate() {
+            if index < sig.params.len() && is_plain_array(ty)? {
+                arrays.push(index);
+            } else if matches!(ir_type(ty)?, IrType::Ref) {
                 let message =
                     format!("calli of native code with a parameter of type {} is not supported", ty.full_name());
                 return Err(LoadError::new(LoadErrorKind::NotSupported, message, self.method.full_name()));
             }
         }
         self.spill(Effect::Memory)?;
-        let operands = self.operands(false, &sig.params, args)?;
-        let params = sig.params.iter().map(|p| ir_type(p)).collect::<LoadResult<Vec<_>>>()?;
+        let mut operands = self.operands(false, &sig.params, args)?;
+        let mut params = sig.params.iter().map(|p| ir_type(p)).collect::<LoadResult<Vec<_>>>()?;
+        for index in arrays {
+            operands[index] = self.pinned_elements(operands[index]);
+            params[index] = IrType::I64;
+        }
         let ret = ir_type(sig.ret)?;
         let call_sig = crate::ir::CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: false };
         self.b.helper(HelperId::EnterNative, vec![]);
         let result = self.emit_raw_call(CallTarget::Native(function), call_sig, operands, sig.ret)?;
         self.b.helper(HelperId::LeaveNative, vec![]);
         self.push_native_result(result, sig.ret)
+    }
+
+    /// Address of an array's first element, or 0 for null; the array stays in place for the rest of the method.
+    fn pinned_elements(&mut self, array: ValueId) -> ValueId {
+        let data = self.b.offset(array, ARRAY_DATA_OFFSET);
+        let pinned = self.b.pinned(IrType::ByRef);
+        self.b.set(pinned, data);
+        let null = self.b.inst(Op::Null, IrType::Ref);
+        let is_there = self.b.inst(Op::Cmp(CmpOp::NeUn, array, null), IrType::I32);
+        let address = self.b.conv(data, ConvTarget::U);
+        let zero = self.b.i64(0);
+        self.b.inst(Op::Select(is_there, address, zero), IrType::I64)
     }
 
     pub(super) fn ret(&mut self) -> LoadResult<()> {
