@@ -14,6 +14,10 @@ static unsafe class Program
     struct PlainBehind { public double D; public float A, B; }
     delegate Behind SwapBehind (PlainBehind value);
     delegate PlainBehind SwapPlainBehind (Behind value);
+    struct Four { [MarshalAs (UnmanagedType.ByValArray, SizeConst = 4)] public float[] Values; }
+    struct NativeFour { public float A, B, C, D; }
+    delegate Four Turn (Four four);
+    delegate NativeFour NativeTurn (NativeFour four);
     delegate Floats Swap (Floats floats);
     delegate NativeFloats NativeSwap (NativeFloats floats);
     delegate Large Change (Large large, int number);
@@ -54,6 +58,14 @@ static unsafe class Program
         PlainBehind changed = As<SwapPlainBehind> (swapBehind) (behind);
         Console.WriteLine ("{0} {1} {2}", changed.D, changed.A, changed.B);
         GC.KeepAlive (swapBehind);
+
+        Turn turn = four => { Array.Reverse (four.Values); return four; };
+        NativeFour turned = As<NativeTurn> (turn) (new NativeFour { A = 1, B = 2, C = 3, D = 4 });
+        Console.WriteLine ("{0} {1} {2} {3}", turned.A, turned.B, turned.C, turned.D);
+        NativeTurn nativeTurn = four => new NativeFour { A = four.D, B = four.C, C = four.B, D = four.A };
+        Console.WriteLine (string.Join (" ", As<Turn> (nativeTurn) (new Four { Values = new[] { 5f, 6f, 7f, 8f } }).Values));
+        GC.KeepAlive (turn);
+        GC.KeepAlive (nativeTurn);
 
         Negate negate = (count, flags) => { for (int i = 0; i < count; i++) flags[i] = !flags[i]; return flags.Length; };
         var words = new[] { 0, 5, 1 };

@@ -33,6 +33,8 @@ static class Program
     delegate NativeEntry MakeNativeEntry (NativeEntry entry);
     delegate string UsePacked (Packed packed, int number);
     delegate IntPtr UseNativePacked (NativePacked packed, int number);
+    delegate Mixed MakeMixed (Mixed mixed);
+    delegate NativeMixed MakeNativeMixed (NativeMixed mixed);
     delegate Large Change (Large large, int number);
     delegate NativeLarge NativeChange (NativeLarge large, int number);
     delegate Flags Negate (Flags flags);
@@ -76,6 +78,13 @@ static class Program
         Entry madeEntry = As<MakeEntry> (makeNative) (new Entry { Flag = true, Name = "back" });
         Console.WriteLine ("{0} {1}", madeEntry.Flag, madeEntry.Name);
 
+        MakeMixed makeMixed = mixed => new Mixed { Real = -mixed.Real, Flag = !mixed.Flag };
+        NativeMixed madeMixed = As<MakeNativeMixed> (makeMixed) (new NativeMixed { Real = 1.5 });
+        Console.WriteLine ("{0} {1}", madeMixed.Real, madeMixed.Flag);
+        MakeNativeMixed makeNativeMixed = mixed => new NativeMixed { Real = 2 * mixed.Real, Flag = 3 * mixed.Flag };
+        Mixed otherMixed = As<MakeMixed> (makeNativeMixed) (new Mixed { Real = 2.5, Flag = true });
+        Console.WriteLine ("{0} {1}", otherMixed.Real, otherMixed.Flag);
+
         UsePacked usePacked = (packed, number) => packed.Tag + " " + packed.Number + " " + packed.Name + " " + number;
         Console.WriteLine (Text (As<UseNativePacked> (usePacked) (new NativePacked { Tag = 1, Number = 2, Name = name }, 3)));
         UseNativePacked useNativePacked = (packed, number) => Marshal.StringToHGlobalAnsi (packed.Tag + " " + packed.Number + " " + Text (packed.Name) + " " + number);
@@ -106,6 +115,6 @@ static class Program
 
         Marshal.FreeHGlobal (name);
         Marshal.FreeHGlobal (wide);
-        GC.KeepAlive (use); GC.KeepAlive (usePacked); GC.KeepAlive (useNativePacked); GC.KeepAlive (make); GC.KeepAlive (makeNative); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
+        GC.KeepAlive (use); GC.KeepAlive (makeMixed); GC.KeepAlive (makeNativeMixed); GC.KeepAlive (usePacked); GC.KeepAlive (useNativePacked); GC.KeepAlive (make); GC.KeepAlive (makeNative); GC.KeepAlive (change); GC.KeepAlive (negate); GC.KeepAlive (many);
     }
 }

@@ -143,13 +143,18 @@ pub(super) enum StructResult {
     Memory(ValueId),
     /// One register holds it.
     Register(Eightbyte),
-    /// Two integer registers hold it: for the code generator a struct of this type.
+    /// Two registers hold it: for the code generator a struct of this type.
     Pair(Ty),
 }
 
-/// A struct without references that travels in two integer registers, for those that the code generator does not know.
-fn integer_pair() -> LoadResult<Ty> {
-    corlib_type("System", "Decimal")
+/// A struct without references that travels in registers of these classes, for those that the code generator does not know.
+fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
+    let member = |class| match class {
+        Eightbyte::Integer => corlib_type("System", "Int64"),
+        Eightbyte::Sse => corlib_type("System", "Double"),
+    };
+    let definition = corlib_type("System.Collections.Generic", "KeyValuePair`2")?;
+    saki_types::universe().instantiate(definition, &[member(first)?, member(second)?])
 }
 
 /// How the result of the plan arrives, if it is such a struct.
@@ -162,9 +167,8 @@ pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadRes
     }
     Ok(Some(match eightbytes(&ret.native, ret.ty)?.as_deref() {
         Some([class]) => StructResult::Register(*class),
-        // The plan refuses other results in two registers.
-        Some(_) => StructResult::Pair(integer_pair()?),
-        None => {
+        Some([first, second]) => StructResult::Pair(pair(*first, *second)?),
+        _ => {
             let place = b.local(IrType::Block(ret.native.size_bytes()?.next_multiple_of(8)));
             StructResult::Memory(b.address_of(place))
         }
@@ -269,7 +273,7 @@ pub(super) enum IncomingResult {
     Memory(LocalId),
     /// In one register.
     Register(Eightbyte),
-    /// In two integer registers.
+    /// In two registers.
     Pair,
 }
 
@@ -280,8 +284,8 @@ pub(super) enum IncomingResult {
 pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
     Ok(match eightbytes(&ret.native, ret.ty)?.as_deref() {
         Some([Eightbyte::Sse]) => IrType::F64,
-        Some([Eightbyte::Integer]) | None => IrType::I64,
-        Some(_) => IrType::Struct(integer_pair()?),
+        Some([first, second]) => IrType::Struct(pair(*first, *second)?),
+        _ => IrType::I64,
     })
 }
 
@@ -292,8 +296,8 @@ impl Incoming {
         let result = match plan.ret.action {
             Action::StructValue => Some(match eightbytes(&plan.ret.native, plan.ret.ty)?.as_deref() {
                 Some([class]) => IncomingResult::Register(*class),
-                Some(_) => IncomingResult::Pair,
-                None => IncomingResult::Memory(LocalId(first_local)),
+                Some([_, _]) => IncomingResult::Pair,
+                _ => IncomingResult::Memory(LocalId(first_local)),
             }),
             _ => None,
         };

@@ -4,7 +4,6 @@
 //! wrapper's code (`pinvoke`, `callback`) and the descriptors that the runtime's helpers read come from the same plan.
 //! Left out: `PreserveSig = false`, which has no meaning without COM.
 
-use super::eightbytes::{Eightbyte, eightbytes};
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
 use saki_metadata::native_type::native;
@@ -223,15 +222,7 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
         }
         NativeType::ClassPointer(_) => Action::Helper,
         NativeType::Struct(_) if plan.by_ref => Action::Helper,
-        NativeType::Struct(ty) if cfg!(target_arch = "x86_64") => {
-            let classes = eightbytes(&plan.native, ty)?.unwrap_or_default();
-            // Of two result registers only integer ones can be named in a call's signature.
-            if is_result && classes.len() > 1 && classes.contains(&Eightbyte::Sse) {
-                Action::Refused
-            } else {
-                Action::StructValue
-            }
-        }
+        NativeType::Struct(_) if cfg!(target_arch = "x86_64") => Action::StructValue,
         NativeType::Delegate(_) | NativeType::Date => Action::Helper,
         NativeType::AnyObject(_) if !plan.by_ref => Action::Helper,
         NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,
