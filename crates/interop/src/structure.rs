@@ -50,7 +50,10 @@ pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
         NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar => {
             Ok(native.size_bytes().to_managed(t)? as usize)
         }
-        _ => Ok(layout_of(t, ty)?.size_bytes as usize),
+        _ => {
+            let layout = layout_of(t, ty)?;
+            Ok((layout.size_bytes + layout.spare_bytes) as usize)
+        }
     }
 }
 

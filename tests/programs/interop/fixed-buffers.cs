@@ -75,14 +75,14 @@ static unsafe class Program
         Console.WriteLine (As<UsePlainMixed> (useMixed) (new PlainMixed { A = 7, B = 8, F = 9.5f }));
 
         Console.WriteLine ("{0} {1}", Marshal.SizeOf (typeof (Wide)), Marshal.OffsetOf (typeof (Wide), "C"));
-        Console.WriteLine ("{0} {1}", Marshal.SizeOf (typeof (Ansi)), Marshal.OffsetOf (typeof (Ansi), "C"));
+        Console.WriteLine (Marshal.SizeOf (typeof (Ansi)));
         IntPtr memory = Marshal.AllocHGlobal (32);
         var ansi = new Ansi { C = 'z' };
         var wide = new Wide { C = 'z' };
         for (int i = 0; i < 8; i++)
             ansi.Text[i] = wide.Text[i] = (char) ('a' + i);
         Marshal.StructureToPtr (ansi, memory, false);
-        Console.WriteLine (Bytes (memory, 8));
+        Console.WriteLine (Bytes (memory, 9));
         Marshal.WriteByte (memory, 1, (byte) 'B');
         ansi = (Ansi) Marshal.PtrToStructure (memory, typeof (Ansi));
         Console.WriteLine (new string (ansi.Text, 0, 8) + ansi.C);

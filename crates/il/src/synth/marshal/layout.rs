@@ -29,6 +29,9 @@ pub struct NativeField {
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeLayout {
     pub size_bytes: u32,
+    /// What `Marshal.SizeOf` adds: as under Mono and .NET, fixed-size buffers of one-byte characters count there as if each took
+    /// two, so that memory of that size has room for the managed struct, too.
+    pub spare_bytes: u32,
     pub align_bytes: u32,
     /// Instance fields, those of base classes first.
     pub fields: Vec<NativeField>,
@@ -39,7 +42,8 @@ pub struct NativeLayout {
 
 impl NativeLayout {
     fn refused(why: String) -> NativeLayout {
-        NativeLayout { size_bytes: 0, align_bytes: 1, fields: Vec::new(), blittable: false, refused: Some(why) }
+        let fields = Vec::new();
+        NativeLayout { size_bytes: 0, spare_bytes: 0, align_bytes: 1, fields, blittable: false, refused: Some(why) }
     }
 }
 
@@ -90,7 +94,9 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
             ty.full_name()
         )));
     }
-    let mut layout = NativeLayout { size_bytes: 0, align_bytes: 1, fields: Vec::new(), blittable: true, refused: None };
+    let fields = Vec::new();
+    let mut layout =
+        NativeLayout { size_bytes: 0, spare_bytes: 0, align_bytes: 1, fields, blittable: true, refused: None };
     let data_offset = data_offset_bytes(ty);
     if !ty.is_value_type()
         && let Some(parent) = ty.parent()?.filter(|p| **p != *universe().object())
@@ -100,6 +106,7 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
         if base.refused.is_none() || parent.instance_size_bytes()? > data_offset {
             layout.fields.clone_from(&base.fields);
             layout.size_bytes = if base.fields.is_empty() { 0 } else { base.size_bytes };
+            layout.spare_bytes = base.spare_bytes;
             layout.align_bytes = base.align_bytes;
             layout.blittable = base.blittable;
             layout.refused.clone_from(&base.refused);
@@ -126,6 +133,11 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
         let offset_bytes = if is_explicit { managed_offset } else { layout.size_bytes.next_multiple_of(align) };
         layout.align_bytes = layout.align_bytes.max(align);
         layout.size_bytes = layout.size_bytes.max(offset_bytes + size);
+        layout.spare_bytes += match &native {
+            NativeType::FixedChars { count } => *count,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.spare_bytes,
+            _ => 0,
+        };
         layout.blittable &= native.is_same() && offset_bytes == managed_offset;
         layout.fields.push(NativeField { field, offset_bytes, native });
     }

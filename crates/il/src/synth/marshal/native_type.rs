@@ -79,8 +79,7 @@ pub enum NativeType {
         units: u32,
         wide: bool,
     },
-    /// The `char`s of a fixed-size buffer, one byte each at the start of its place, which is as large as the managed buffer: as
-    /// under Mono and .NET, `Marshal.SizeOf` is not less than `sizeof`.
+    /// The `char`s of a fixed-size buffer, one byte each, in place.
     FixedChars {
         count: u32,
     },
@@ -143,7 +142,7 @@ impl NativeType {
             NativeType::Bool(form) => form.size_bytes(),
             NativeType::AnsiChar => 1,
             NativeType::FixedString { units, wide } => units * if *wide { 2 } else { 1 },
-            NativeType::FixedChars { count } => *count * 2,
+            NativeType::FixedChars { count } => *count,
             NativeType::NullObject { size_bytes } => *size_bytes,
             NativeType::FixedArray { element, count, .. } => element.size_bytes()? * count,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.size_bytes,
