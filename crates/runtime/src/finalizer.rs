@@ -123,7 +123,7 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
         }
         // As .NET 2.0 and later: an exception out of a finalizer ends the process.
         t.set_pending(exception);
-        crate::unhandled::report_and_exit(t);
+        crate::unhandled::report_and_exit_with(t, crate::unhandled::OTHER_EXIT_CODE);
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::Write;
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
 
-/// The same for work items of the thread pool and for an abort of the main thread.
+/// The same for work items of the thread pool, finalizers and an abort of the main thread.
 pub const OTHER_EXIT_CODE: i32 = 255;
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
