@@ -11,7 +11,8 @@ use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
 use crate::{strings, type_objects};
 use saki_abi::ObjRef;
-use saki_types::{ElementType, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
+use saki_types::binder::AssemblyName;
+use saki_types::{ElementType, Image, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
 
 /// Objects of one graph whose identity matters.
 const MAX_SHARED: usize = 256;
@@ -30,12 +31,10 @@ pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
         TypeKind::Def(def) => {
             let image = if def.image.is_corlib {
                 to.corlib()
+            } else if def.image.is_manifest_of_file() {
+                to.binder().load_from(&def.image.assembly().path)?.image
             } else {
-                let assembly = def.image.assembly();
-                if assembly.path.as_os_str().is_empty() || !def.image.is_manifest_of_file() {
-                    return Err(missing());
-                }
-                to.binder().load_from(&assembly.path)?.image
+                from_memory_in(def.image, to).ok_or_else(missing)?
             };
             let found = image.type_def(def.rid)?;
             match found.def() {
@@ -53,6 +52,22 @@ pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
         TypeKind::ByRef(element) => Ok(to.byref_to(type_in(element, to)?)),
         TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => Err(missing()),
     }
+}
+
+/// What the other universe has loaded, or finds, under the name of an assembly that was loaded from memory, if it is a copy.
+fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'static Image> {
+    let assembly = image.assembly();
+    if assembly.is_dynamic || !std::ptr::eq(assembly.image, image) {
+        return None;
+    }
+    let name = AssemblyName {
+        name: assembly.name.to_string(),
+        version: assembly.version,
+        culture: assembly.culture.to_string(),
+        public_key_token: assembly.public_key_token.clone(),
+    };
+    let found = to.binder().resolve(&name, None).ok()?.image;
+    (found.meta.mvid() == image.meta.mvid()).then_some(found)
 }
 
 /// The method that is this one in another universe.
