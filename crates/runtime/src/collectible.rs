@@ -137,8 +137,9 @@ impl ConditionalRoots for Assemblies {
 }
 
 impl Assemblies {
+    /// A word may also point into records of a dead owner that are not freed yet, whose slots lead to objects that are gone.
     fn see(&self, owner: &'static Owner) {
-        if owner.see() {
+        if !owner.is_dead() && owner.see() {
             self.judgement.lock().new.push(owner);
         }
     }
