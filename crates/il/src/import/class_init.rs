@@ -8,7 +8,7 @@ use crate::ir::Op;
 use saki_types::{LoadResult, Method, Ty};
 
 /// Whether code of this method starts with the check, unless the type is initialised already.
-pub(super) fn needs_check_at_entry(method: &'static Method) -> bool {
+pub(crate) fn needs_check_at_entry(method: &'static Method) -> bool {
     !method.owner.is_before_field_init()
         && (method.is_static() || method.is_constructor())
         && !method.is_class_constructor()

@@ -13,7 +13,7 @@ mod blocks;
 mod builder;
 mod call_sites;
 mod calls;
-mod class_init;
+pub(crate) mod class_init;
 mod comparers;
 mod delegates;
 mod dispatch;

@@ -1,6 +1,6 @@
 //! Wrappers that call native code: P/Invoke methods, and `Invoke` of delegates made from function pointers.
 //!
-//! Shape: find the address; convert the arguments; leave managed state, call, save errno, come back; convert the result
+//! Shape: class constructor check; find the address; convert the arguments; leave managed state, call, save errno, come back; convert the result
 //! and what goes out; clean up. From the first conversion that owns something on, a fault handler cleans up when an
 //! exception passes. Native words start as 0, and cleaning up 0 does nothing, so that it may happen at any point.
 //!
@@ -17,6 +17,7 @@ use super::native_registers::{self, StructResult, struct_result};
 use super::native_value::{
     bool_from_native, bool_to_native, handle_offset, handle_ref_offset, narrow_scalar, native_scalar, required_method,
 };
+use crate::import::class_init::needs_check_at_entry;
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ClauseKind, CmpOp, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol,
     Terminator, UnOp, ValueId,
@@ -37,6 +38,9 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
     if !method.is_static() {
         return Err(not_supported(method, "an instance method cannot be a P/Invoke"));
+    }
+    if needs_check_at_entry(method) && method.owner.class_constructor()?.is_some() {
+        b.emit(Op::ClassInit(method.owner), IrType::Void);
     }
     let cell = b.symbol(Symbol::NativeCell(method));
     let cached = b.load(cell, 0, MemType::I64, flags(AliasClass::Runtime));
