@@ -1,7 +1,8 @@
 //! When class constructors are made to run. ECMA-335 §II.10.5.3.
 //!
 //! Types marked beforefieldinit: before their static fields are touched. Others: at the start of their static methods and
-//! constructors, and before static fields are touched from elsewhere. Nothing is emitted for types already initialised.
+//! constructors (value types: of all methods), and before static fields are touched from elsewhere. Nothing is emitted for
+//! types already initialised.
 
 use super::Importer;
 use crate::ir::Op;
@@ -10,7 +11,7 @@ use saki_types::{LoadResult, Method, Ty};
 /// Whether code of this method starts with the check, unless the type is initialised already.
 pub(crate) fn needs_check_at_entry(method: &'static Method) -> bool {
     !method.owner.is_before_field_init()
-        && (method.is_static() || method.is_constructor())
+        && (method.is_static() || method.is_constructor() || method.owner.is_value_type())
         && !method.is_class_constructor()
 }
 
