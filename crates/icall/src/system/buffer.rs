@@ -3,10 +3,35 @@
 use crate::arguments::{argument_error_for, non_null};
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Thread, object};
+use saki_types::{ElementType as E, Ty};
 
-/// Bytes of all elements of an array.
+/// Bytes of all elements of an array; -1 if they are neither numbers nor enumerations: references must not be forged.
 fn byte_length(array: ObjRef) -> i64 {
-    object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes)
+    let is_number = |ty: Ty| {
+        matches!(
+            ty.underlying().element_type,
+            E::Boolean
+                | E::Char
+                | E::I1
+                | E::U1
+                | E::I2
+                | E::U2
+                | E::I4
+                | E::U4
+                | E::I8
+                | E::U8
+                | E::R4
+                | E::R8
+                | E::I
+                | E::U
+        )
+    };
+    match object::type_of(array).element() {
+        Some(element) if is_number(element) => {
+            object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes)
+        }
+        _ => -1,
+    }
 }
 
 extern "C" fn internal_byte_length(t: Thread, array: ObjRef) -> i32 {
@@ -16,7 +41,7 @@ extern "C" fn internal_byte_length(t: Thread, array: ObjRef) -> i32 {
     })
 }
 
-/// False when a range lies outside its array; managed code then throws. The element types are primitive.
+/// False when a range lies outside its array or the elements are no numbers; managed code then throws.
 extern "C" fn internal_block_copy(
     t: Thread,
     source: ObjRef,
