@@ -52,7 +52,7 @@ pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
         }
         _ => {
             let layout = layout_of(t, ty)?;
-            Ok((layout.size_bytes + layout.spare_bytes) as usize)
+            Ok((layout.size_bytes + layout.spare_bytes).next_multiple_of(layout.align_bytes) as usize)
         }
     }
 }

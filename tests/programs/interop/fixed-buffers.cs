@@ -18,6 +18,8 @@ static unsafe class Program
     [StructLayout (LayoutKind.Sequential, CharSet = CharSet.Unicode)]
     struct Wide { public fixed char Text[8]; public char C; }
 
+    struct IntsAndText { public fixed int V[4]; public fixed char Text[3]; }
+
     delegate string UseInts (Ints value);
     delegate string UsePlainInts (PlainInts value);
     delegate string UseFloats (Floats value);
@@ -74,6 +76,7 @@ static unsafe class Program
         UseMixed useMixed = value => value.V[0] + " " + value.V[8] + " " + value.F;
         Console.WriteLine (As<UsePlainMixed> (useMixed) (new PlainMixed { A = 7, B = 8, F = 9.5f }));
 
+        Console.WriteLine ("{0} {1}", Marshal.SizeOf (typeof (IntsAndText)), sizeof (IntsAndText));
         Console.WriteLine ("{0} {1}", Marshal.SizeOf (typeof (Wide)), Marshal.OffsetOf (typeof (Wide), "C"));
         Console.WriteLine (Marshal.SizeOf (typeof (Ansi)));
         IntPtr memory = Marshal.AllocHGlobal (32);
