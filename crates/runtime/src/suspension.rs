@@ -8,6 +8,11 @@
 //! | SuspendRequested | `Suspend` waits for the thread to stop |
 //! | Suspended | it has stopped, or will before it runs managed code again |
 //!
+//! | `ARE_OTHERS_STOPPED` | meaning | who moves it |
+//! |---|---|---|
+//! | false | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
+//! | true | a thread that makes its state known, SeqCst fence, and then looks here waits | `resume_others`, Release, then unparks all |
+//!
 //! Left out: ending a suspension by an abort (the abort is thrown after `Resume`).
 
 use crate::exceptions::{self, Thrown};
@@ -68,9 +73,8 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
     }
 }
 
-/// Set while the other threads are stopped for the finalizers at exit. A thread that starts makes its state known and then
-/// looks here, `suspend_others` sets this and then looks at the states: with a sequentially consistent fence between both
-/// steps on either side, one of the two sees the other.
+/// Set while the other threads are stopped for the finalizers at exit. Of a thread that starts and the exiting one, each with a
+/// fence between its store and its look, one sees the other.
 static ARE_OTHERS_STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// For a thread that is about to run its first managed code, or a work item: waits while the others are stopped for exit.

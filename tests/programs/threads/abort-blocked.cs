@@ -16,10 +16,12 @@ static class AbortBlocked
     static void Check(string name, Action block, int delay = 60)
     {
         bool wasAborted = false, ranFinally = false, returned = false;
+        var began = new ManualResetEvent(false);
         var thread = new Thread(() =>
         {
             try
             {
+                began.Set();
                 block();
                 returned = true;
             }
@@ -36,7 +38,10 @@ static class AbortBlocked
         thread.IsBackground = true;
         thread.Start();
         if (delay > 0)
+        {
+            began.WaitOne();
             Thread.Sleep(delay);
+        }
         thread.Abort();
         if (!thread.Join(20000))
             Console.WriteLine("{0}: stuck", name);

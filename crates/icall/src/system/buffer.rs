@@ -7,25 +7,9 @@ use saki_types::{ElementType as E, Ty};
 
 /// Bytes of all elements of an array; -1 if they are neither numbers nor enumerations: references must not be forged.
 fn byte_length(array: ObjRef) -> i64 {
-    let is_number = |ty: Ty| {
-        matches!(
-            ty.underlying().element_type,
-            E::Boolean
-                | E::Char
-                | E::I1
-                | E::U1
-                | E::I2
-                | E::U2
-                | E::I4
-                | E::U4
-                | E::I8
-                | E::U8
-                | E::R4
-                | E::R8
-                | E::I
-                | E::U
-        )
-    };
+    // Value types that are neither structs nor without values.
+    let is_number =
+        |ty: Ty| ty.is_value_type() && !matches!(ty.underlying().element_type, E::ValueType | E::TypedByRef | E::Void);
     match object::type_of(array).element() {
         Some(element) if is_number(element) => {
             object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes)
