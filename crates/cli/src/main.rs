@@ -114,7 +114,7 @@ fn run(options: &Options) -> i32 {
     }
     stats::at_exit(started.elapsed(), options);
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
-    vm::shut_down(t);
+    saki_runtime::exit::shut_down(t);
     vm::exit_code()
 }
 

@@ -132,21 +132,41 @@ impl AlternateStack {
 
     /// Installs an alternate stack for the calling thread.
     pub fn install(size_bytes: usize) -> io::Result<AlternateStack> {
-        let size_bytes = round_up_to_page(size_bytes);
-        let guard_bytes = page_size_bytes();
-        let memory = Reservation::reserve(size_bytes + guard_bytes)?;
-        memory.commit(guard_bytes, size_bytes)?;
-        let stack =
-            libc::stack_t { ss_sp: memory.base().wrapping_add(guard_bytes).cast(), ss_flags: 0, ss_size: size_bytes };
-        let mut previous = MaybeUninit::<libc::stack_t>::uninit();
-        // SAFETY: `stack` names committed memory that lives until the previous stack is back.
-        check(unsafe { libc::sigaltstack(&stack, previous.as_mut_ptr()) })?;
-        // SAFETY: filled by the successful call.
-        Ok(AlternateStack { memory, previous: unsafe { previous.assume_init() } })
+        AlternateStackMemory::map(size_bytes)?.install()
     }
 
     pub fn contains(&self, address: usize) -> bool {
         self.memory.contains(address)
+    }
+}
+
+/// What an alternate stack needs of the system, without a thread yet.
+pub struct AlternateStackMemory {
+    memory: Reservation,
+    size_bytes: usize,
+}
+
+impl AlternateStackMemory {
+    /// Maps a stack with a guard page below it.
+    ///
+    /// Errors: the system's, when it has no room.
+    pub fn map(size_bytes: usize) -> io::Result<AlternateStackMemory> {
+        let size_bytes = round_up_to_page(size_bytes);
+        let guard_bytes = page_size_bytes();
+        let memory = Reservation::reserve(size_bytes + guard_bytes)?;
+        memory.commit(guard_bytes, size_bytes)?;
+        Ok(AlternateStackMemory { memory, size_bytes })
+    }
+
+    /// Makes it the calling thread's alternate stack.
+    pub fn install(self) -> io::Result<AlternateStack> {
+        let base = self.memory.base().wrapping_add(page_size_bytes());
+        let stack = libc::stack_t { ss_sp: base.cast(), ss_flags: 0, ss_size: self.size_bytes };
+        let mut previous = MaybeUninit::<libc::stack_t>::uninit();
+        // SAFETY: `stack` names committed memory that lives until the previous stack is back.
+        check(unsafe { libc::sigaltstack(&stack, previous.as_mut_ptr()) })?;
+        // SAFETY: filled by the successful call.
+        Ok(AlternateStack { memory: self.memory, previous: unsafe { previous.assume_init() } })
     }
 }
 

@@ -127,6 +127,11 @@ fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
     }
 }
 
+/// Whether this is the thread that runs finalizers.
+pub fn is_finalizer_thread(t: Thread) -> bool {
+    STATE.lock().thread == Some(t.id())
+}
+
 /// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
 pub fn wait_for_pending(t: Thread) {
     wait_for_pending_until(t, None);

@@ -20,6 +20,7 @@ pub mod domains;
 pub mod dynamic_methods;
 pub mod entries;
 pub mod exceptions;
+pub mod exit;
 pub mod fields;
 pub mod finalizer;
 pub mod handles;

@@ -1,9 +1,12 @@
 //! What happens to an exception that nobody caught: the text on stderr, then exit code 1.
 
-use crate::invoke;
-use crate::object::type_of;
-use crate::strings;
-use crate::thread::Thread;
+use crate::domains::{self, Domain};
+use crate::exceptions::ToManaged;
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object::{self, type_of};
+use crate::thread::{Managed, Thread};
+use crate::{domain_copy, strings};
 use saki_abi::ObjRef;
 use saki_types::universe;
 use std::io::Write;
@@ -13,6 +16,8 @@ pub const UNHANDLED_EXIT_CODE: i32 = 1;
 
 /// The same for work items of the thread pool, finalizers and an abort of the main thread.
 pub const OTHER_EXIT_CODE: i32 = 255;
+
+static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
 pub fn describe(t: Thread, exception: ObjRef) -> String {
@@ -59,8 +64,42 @@ pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
     let (was_handled, exit_code) = match is_abort {
         true if crate::vm::main_returns_value() => (true, OTHER_EXIT_CODE),
         true => (true, crate::vm::exit_code()),
-        false => (crate::vm::raise_unhandled_exception(t, exception), exit_code),
+        false => (raise_event(t, exception), exit_code),
     };
     write_report(&describe(t, exception), was_handled);
-    std::process::exit(exit_code)
+    saki_thread::end_process(exit_code)
+}
+
+/// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether there are any.
+pub fn raise_event(t: Thread, exception: ObjRef) -> bool {
+    let (home, root) = (domains::current(), domains::root_domain());
+    let mut was_handled = false;
+    if !std::ptr::eq(home, root) && !UNHANDLED.get_ref(root.object()).is_null() {
+        t.set_pending(exception);
+        let _ = domain_copy::copy_pending(t, root.universe);
+        let copied = t.take_pending();
+        was_handled = domains::run_in(t, root, || raise_event_in(t, root, copied));
+    }
+    was_handled | raise_event_in(t, home, exception)
+}
+
+fn raise_event_in(t: Thread, domain: &Domain, exception: ObjRef) -> bool {
+    let handler = UNHANDLED.get_ref(domain.object());
+    if handler.is_null() {
+        return false;
+    }
+    let raised: Managed<()> = (|| {
+        let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
+        let args = object::new_instance(t, args_ty)?;
+        if let Some(ctor) = args_ty.find_method(".ctor", 2).to_managed(t)? {
+            invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;
+        }
+        let invoke = saki_il::synth::delegate::invoke_method(type_of(handler)).to_managed(t)?;
+        invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain.object()), Slot::from_ref(args)])?;
+        Ok(())
+    })();
+    if raised.is_err() {
+        t.take_pending();
+    }
+    true
 }

@@ -5,12 +5,10 @@ use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
-use crate::object::{self, type_of};
+use crate::object;
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use crate::{
-    code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, suspension, thread_data, unhandled,
-};
+use crate::{code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, thread_data, unhandled};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
@@ -23,7 +21,6 @@ use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::time::{Duration, Instant};
 
 /// How to start.
 #[derive(Clone, Debug)]
@@ -61,7 +58,6 @@ impl From<LoadError> for StartError {
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
-static SHUTTING_DOWN: AtomicBool = AtomicBool::new(false);
 
 unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _frame: &Frame) -> bool {
     if ty.is_null() {
@@ -242,12 +238,6 @@ pub fn main_returns_value() -> bool {
     MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
 }
 
-/// `Environment.HasShutdownStarted`: the exit hooks run or have run.
-pub fn is_shutting_down() -> bool {
-    // Relaxed: a plain flag.
-    SHUTTING_DOWN.load(Ordering::Relaxed)
-}
-
 /// Loads a program, without running it.
 ///
 /// # Errors
@@ -313,86 +303,4 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
         return Ok(exit_code());
     }
     Ok(result.as_i32())
-}
-
-/// The end of a program after `Main`: foreground threads, ProcessExit, finalizers, output buffers.
-pub fn shut_down(t: Thread) {
-    saki_thread::wait_for_foreground_threads();
-    run_exit_hooks(t);
-}
-
-/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them: as long as
-/// the .NET Framework, which then gives up the finalizers.
-const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
-
-/// How long the process then waits for the finalizers; as Mono.
-const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
-
-/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
-/// since these finalize what the threads still use.
-pub fn run_exit_hooks(t: Thread) {
-    SHUTTING_DOWN.store(true, Ordering::Relaxed);
-    static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
-    let handler = PROCESS_EXIT.get_ref(domain_object());
-    if !handler.is_null() {
-        let words = [Slot::from_ref(handler), Slot::from_ref(domain_object()), Slot::from_ref(ObjRef::NULL)];
-        if let Ok(invoke) = saki_il::synth::delegate::invoke_method(type_of(handler))
-            && invoke::invoke(t, invoke, &words).is_err()
-        {
-            unhandled::report(t, t.take_pending());
-        }
-    }
-    let deadline = Instant::now() + EXIT_STOP_LIMIT;
-    let stopped = suspension::suspend_others(t, EXIT_STOP_LIMIT);
-    let is_standard_stream = standard_streams();
-    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
-    if !finalizer::wait_while_others_are_stopped(t, deadline) {
-        suspension::resume_others(&stopped);
-        // Or not at all: a finalizer may never return.
-        finalizer::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
-    }
-}
-
-/// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.
-fn standard_streams() -> impl Fn(ObjRef) -> bool {
-    static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
-    static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
-    // Looked up now: with the world stopped it must not be.
-    let (file_handle_offset, handle_offset) = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
-    move |object| {
-        let ty = type_of(object);
-        let handle = if ty.is_corlib("System.IO", "FileStream") {
-            // SAFETY: the offset is that of the class's reference field.
-            unsafe { object.field_ptr::<ObjRef>(file_handle_offset).read() }
-        } else if ty.is_corlib("Microsoft.Win32.SafeHandles", "SafeFileHandle") {
-            object
-        } else {
-            return false;
-        };
-        // SAFETY: a SafeFileHandle, which is a SafeHandle.
-        !handle.is_null() && unsafe { handle.field_ptr::<isize>(handle_offset).read() } <= libc::STDERR_FILENO as isize
-    }
-}
-
-/// Calls the `AppDomain.UnhandledException` delegates; whether there are any.
-pub fn raise_unhandled_exception(t: Thread, exception: ObjRef) -> bool {
-    static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
-    let handler = UNHANDLED.get_ref(domain_object());
-    if handler.is_null() {
-        return false;
-    }
-    let raised: Managed<()> = (|| {
-        let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
-        let args = object::new_instance(t, args_ty)?;
-        if let Some(ctor) = args_ty.find_method(".ctor", 2).to_managed(t)? {
-            invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;
-        }
-        let invoke = saki_il::synth::delegate::invoke_method(type_of(handler)).to_managed(t)?;
-        invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain_object()), Slot::from_ref(args)])?;
-        Ok(())
-    })();
-    if raised.is_err() {
-        t.take_pending();
-    }
-    true
 }

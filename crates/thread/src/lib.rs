@@ -48,7 +48,8 @@ pub use managed_thread::{
 };
 #[cfg(not(loom))]
 pub use registry::{
-    ThreadHooks, ThreadRef, add_hooks, attach_current, detach_current, find_thread, for_each_thread, thread_count,
+    ThreadHooks, ThreadRef, add_hooks, attach_current, detach_current, end_process, find_thread, for_each_thread,
+    thread_count,
 };
 #[cfg(not(loom))]
 pub use request::{POLL_INTERRUPT, POLL_PREEMPT, POLL_STOP, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT};

@@ -10,12 +10,12 @@ use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKi
 use crate::protocol::{RUNNING, SAFE};
 use crate::safepoint::STOP_LOCK;
 use parking_lot::{Mutex, RwLock};
-use saki_os::signal::AlternateStack;
+use saki_os::signal::{AlternateStack, AlternateStackMemory};
 use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const MIN_FREE_IDS: usize = 512;
@@ -187,11 +187,21 @@ struct DetachAtExit;
 
 impl Drop for DetachAtExit {
     fn drop(&mut self) {
-        // The main thread's destructors run when the process exits, perhaps with the world stopped.
-        if current().is_some_and(|t| t.kind() != ThreadKind::Main) {
+        // The main thread's destructors run when the process exits, perhaps with the world stopped. So do those of a thread that
+        // ends the process; who waits for that thread is not to go on.
+        // Relaxed: this thread set it, or another one that ends the process.
+        if !IS_PROCESS_ENDING.load(Ordering::Relaxed) && current().is_some_and(|t| t.kind() != ThreadKind::Main) {
             detach_current();
         }
     }
+}
+
+static IS_PROCESS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Ends the process with this exit code. The calling thread stays attached.
+pub fn end_process(exit_code: i32) -> ! {
+    IS_PROCESS_ENDING.store(true, Ordering::Relaxed);
+    std::process::exit(exit_code)
 }
 
 thread_local! {
@@ -206,11 +216,14 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     }
     let name = std::thread::current().name().map(str::to_owned);
     let thread = ThreadRef::create(kind, name.as_deref());
-    attach_as(&thread)
+    match AlternateStackMemory::map(AlternateStack::DEFAULT_BYTES) {
+        Ok(memory) => attach_as(&thread, memory),
+        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+    }
 }
 
 /// Attaches the calling OS thread as the given, not yet started thread.
-pub(crate) fn attach_as(thread: &ThreadRef) -> &'static ManagedThread {
+pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemory) -> &'static ManagedThread {
     saki_os::membarrier::initialise();
     // The list's own reference, dropped by `detach_current`.
     let thread: &'static ManagedThread = std::mem::ManuallyDrop::new(thread.clone()).0;
@@ -225,7 +238,7 @@ pub(crate) fn attach_as(thread: &ThreadRef) -> &'static ManagedThread {
     // SAFETY: as above.
     unsafe { (*abi).stack_base = bounds.end };
     thread.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
-    match AlternateStack::install(AlternateStack::DEFAULT_BYTES) {
+    match alternate_stack.install() {
         // SAFETY: only the owner touches the field.
         Ok(stack) => unsafe { *thread.alternate_stack.get() = Some(stack) },
         Err(error) => saki_base::bug!("no alternate signal stack: {error}"),

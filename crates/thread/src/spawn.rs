@@ -1,18 +1,23 @@
 //! Starting OS threads that are managed threads.
 //!
-//! Invariant: the thread is attached before `f` runs and detached after, also when `f` panics; outside of that it takes no
-//! signals. It counts as foreground
-//! from before `spawn` returns. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
+//! Invariant: the thread is attached before `f` runs and detached after; outside of that it takes no signals. It counts as
+//! foreground from before `spawn` returns. What it needs of the system is there before it begins, so that a refusal reaches the
+//! caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
 
 use crate::managed_thread::ManagedThread;
 use crate::managed_thread::ThreadKind;
 use crate::registry::{ThreadRef, attach_as, detach_current};
-use saki_os::signal::SignalMask;
+use saki_os::memory::Reservation;
+use saki_os::signal::{AlternateStack, AlternateStackMemory, SignalMask};
 use std::io;
 
 /// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
 pub const DEFAULT_STACK_BYTES: usize = 8 << 20;
 const MIN_STACK_BYTES: usize = 256 << 10;
+
+/// Address space that is left when a thread is made. Where it is limited (`ulimit -v`) a program is refused a thread while there is
+/// still room for the small allocations of those that run, which could only end the process.
+const HEADROOM_BYTES: usize = 16 << 20;
 
 /// A started thread.
 pub type SpawnedThread = ThreadRef;
@@ -38,21 +43,24 @@ pub fn spawn(
 ) -> io::Result<SpawnedThread> {
     let thread = ThreadRef::create(kind, name);
     let stack = if stack_size_bytes == 0 { DEFAULT_STACK_BYTES } else { stack_size_bytes.max(MIN_STACK_BYTES) };
-    let mut builder = std::thread::Builder::new().stack_size(stack);
-    if let Some(name) = name.filter(|n| !n.contains('\0')) {
-        builder = builder.name(name.to_owned());
-    }
+    let headroom = Reservation::reserve(HEADROOM_BYTES)?;
+    let alternate_stack = AlternateStackMemory::map(AlternateStack::DEFAULT_BYTES)?;
     let own = thread.clone();
+    let native_name = name.map(str::to_owned);
     // The new thread starts with signals blocked, until attaching has given it its alternate stack.
     let mask = SignalMask::block_all();
-    let spawned = builder.spawn(move || {
-        let attached = attach_as(&own);
+    let spawned = saki_os::thread::start(stack, move || {
+        if let Some(name) = native_name {
+            saki_os::thread::set_native_name(&name);
+        }
+        let attached = attach_as(&own, alternate_stack);
         drop(own);
         mask.set();
         let _detach = DetachAfter;
         f(attached);
     });
     mask.set();
+    drop(headroom);
     spawned?;
     Ok(thread)
 }

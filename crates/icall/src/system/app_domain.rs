@@ -3,7 +3,7 @@
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_runtime::domains::{self, Domain};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domain_unload, strings, thread_data, vm};
+use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domain_unload, strings, thread_data, unhandled};
 use saki_thread::root;
 use std::sync::OnceLock;
 
@@ -160,7 +160,7 @@ extern "C" fn process_guid(t: Thread, proposed: ObjRef) -> ObjRef {
 extern "C" fn do_unhandled_exception(t: Thread, _this: ObjRef, exception: ObjRef) {
     t.run(|| {
         non_null(t, exception, "e")?;
-        vm::raise_unhandled_exception(t, exception);
+        unhandled::raise_event(t, exception);
         Ok(())
     });
 }

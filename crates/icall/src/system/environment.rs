@@ -2,7 +2,7 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, strings, unhandled, vm};
+use saki_runtime::{InternalCall, Thread, exit as process_exit, strings, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -70,8 +70,8 @@ extern "C" fn command_line_args(t: Thread) -> ObjRef {
 
 extern "C" fn exit(t: Thread, code: i32) {
     vm::set_exit_code(code);
-    vm::run_exit_hooks(t);
-    std::process::exit(code)
+    process_exit::run_exit_hooks(t);
+    saki_thread::end_process(code)
 }
 
 extern "C" fn fail_fast(t: Thread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
@@ -95,7 +95,7 @@ extern "C" fn set_exit_code(_t: Thread, code: i32) {
 }
 
 extern "C" fn has_shutdown_started(_t: Thread) -> i32 {
-    i32::from(vm::is_shutting_down())
+    i32::from(process_exit::has_shutdown_started())
 }
 
 extern "C" fn tick_count(_t: Thread) -> i32 {

@@ -1,0 +1,113 @@
+//! The end of the process: the ProcessExit event, then finalizers with the other threads stopped.
+//!
+//! The first thread that comes here ends the process. Another one that asks for the same (`Environment.Exit`, the end of
+//! Main) waits for that for ever; what it asked for counts as `Environment.ExitCode`. A handler or a finalizer that asks for it ends
+//! the process at once, without a second event. Left out: unhandled exceptions (`unhandled`).
+//!
+//! | `ENDING_THREAD` | meaning | who moves it |
+//! |---|---|---|
+//! | 0 | the process runs | |
+//! | managed id | this thread ends the process | that thread, once: AcqRel; nothing else is published by it |
+
+use crate::domains::{self, Domain};
+use crate::fields::ManagedField;
+use crate::invoke::{self, Slot};
+use crate::object::type_of;
+use crate::thread::Thread;
+use crate::{finalizer, pending, suspension};
+use saki_abi::ObjRef;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+static ENDING_THREAD: AtomicU32 = AtomicU32::new(0);
+static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// `Environment.HasShutdownStarted`: not yet in the handlers of ProcessExit, but in the finalizers that follow.
+pub fn has_shutdown_started() -> bool {
+    // Relaxed: a plain flag.
+    ARE_FINALIZERS_RUNNING.load(Ordering::Relaxed)
+}
+
+/// The end of a program after `Main`: foreground threads, ProcessExit, finalizers, output buffers.
+pub fn shut_down(t: Thread) {
+    saki_thread::wait_for_foreground_threads();
+    run_exit_hooks(t);
+}
+
+/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them: as long as
+/// the .NET Framework, which then gives up the finalizers.
+const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long the process then waits for the finalizers; as Mono.
+const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
+
+/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
+/// since these finalize what the threads still use.
+pub fn run_exit_hooks(t: Thread) {
+    match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {}
+        Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
+        Err(_) => saki_thread::blocking(|| {
+            loop {
+                std::thread::park();
+            }
+        }),
+    }
+    raise_process_exit(t);
+    ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);
+    let deadline = Instant::now() + EXIT_STOP_LIMIT;
+    let stopped = suspension::suspend_others(t, EXIT_STOP_LIMIT);
+    let is_standard_stream = standard_streams();
+    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
+    if !finalizer::wait_while_others_are_stopped(t, deadline) {
+        suspension::resume_others(&stopped);
+        // Or not at all: a finalizer may never return.
+        finalizer::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
+    }
+}
+
+/// Calls the ProcessExit handlers of every domain. An exception out of one ends those of its domain, and nothing is said of it.
+fn raise_process_exit(t: Thread) {
+    let home = domains::current();
+    let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
+    let others = ids.filter_map(domains::by_id).filter(|domain| !std::ptr::eq(*domain, home));
+    for domain in std::iter::once(home).chain(others) {
+        domains::run_in(t, domain, || raise_process_exit_in(t, domain));
+    }
+}
+
+fn raise_process_exit_in(t: Thread, domain: &Domain) {
+    static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
+    let handler = PROCESS_EXIT.get_ref(domain.object());
+    if handler.is_null() {
+        return;
+    }
+    let words = [Slot::from_ref(handler), Slot::from_ref(domain.object()), Slot::from_ref(ObjRef::NULL)];
+    if let Ok(invoke) = saki_il::synth::delegate::invoke_method(type_of(handler))
+        && invoke::invoke(t, invoke, &words).is_err()
+    {
+        t.take_pending();
+        pending::forget_abort(t);
+    }
+}
+
+/// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.
+fn standard_streams() -> impl Fn(ObjRef) -> bool {
+    static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
+    static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+    // Looked up now: with the world stopped it must not be.
+    let (file_handle_offset, handle_offset) = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
+    move |object| {
+        let ty = type_of(object);
+        let handle = if ty.is_corlib("System.IO", "FileStream") {
+            // SAFETY: the offset is that of the class's reference field.
+            unsafe { object.field_ptr::<ObjRef>(file_handle_offset).read() }
+        } else if ty.is_corlib("Microsoft.Win32.SafeHandles", "SafeFileHandle") {
+            object
+        } else {
+            return false;
+        };
+        // SAFETY: a SafeFileHandle, which is a SafeHandle.
+        !handle.is_null() && unsafe { handle.field_ptr::<isize>(handle_offset).read() } <= libc::STDERR_FILENO as isize
+    }
+}
