@@ -22,8 +22,7 @@ use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
 use crate::start_map::STUB_CHUNK;
 use crate::x86_64 as arch;
-use saki_sync::SlotPool;
-use std::collections::VecDeque;
+use saki_sync::Recycler;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -51,7 +50,7 @@ impl MethodEntry {
     /// # Errors
     /// `CodeError` when the region is full.
     pub fn new(argument: *const ()) -> Result<MethodEntry, CodeError> {
-        if let Some(entry) = take_freed() {
+        if let Some(entry) = FREED.take(0) {
             entry.reset_to_lazy();
             // Relaxed: the caller publishes the entry.
             entry.0.argument.store(argument.cast_mut(), Ordering::Relaxed);
@@ -72,13 +71,10 @@ impl MethodEntry {
     /// there once.
     pub unsafe fn free_all(entries: &[MethodEntry]) {
         for entry in entries {
-            // Relaxed: nobody looks at it; the lock orders it before the next use.
+            // Relaxed: nobody looks at it; the pool orders it before the next use.
             entry.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
         }
-        let mut freed = FREED.lock().unwrap_or_else(|e| e.into_inner());
-        freed.extend(entries);
-        // Relaxed: a hint.
-        FREED_COUNT.store(freed.len(), Ordering::Relaxed);
+        FREED.free(entries.iter().map(|&entry| (0, entry)));
     }
 
     /// The entry whose stub is at `stub`; `None` if no stub is there.
@@ -155,38 +151,11 @@ impl std::fmt::Debug for MethodEntry {
     }
 }
 
-/// Entries of methods that are gone, oldest first.
-static FREED: Mutex<VecDeque<MethodEntry>> = Mutex::new(VecDeque::new());
-/// Their number: a hint, so that programs without dynamic methods take no lock.
-static FREED_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Entries of dynamic methods that are gone.
+static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);
 
-/// So many wait before the oldest is used: an address does not soon mean another method.
-const QUARANTINED_ENTRIES: usize = 1024;
-
-/// Freed entries that one thread uses next, the next one last.
-static RESERVES: SlotPool<Vec<MethodEntry>> = SlotPool::new();
-/// Entries that a thread takes at once.
-const RESERVED_ENTRIES: usize = 32;
-
-fn take_freed() -> Option<MethodEntry> {
-    // Relaxed: a hint.
-    let has_some = || FREED_COUNT.load(Ordering::Relaxed) > QUARANTINED_ENTRIES;
-    let mut reserve = match RESERVES.take() {
-        Some(reserve) => reserve,
-        None if has_some() => Box::default(),
-        None => return None,
-    };
-    if reserve.is_empty() && has_some() {
-        let mut freed = FREED.lock().unwrap_or_else(|e| e.into_inner());
-        let count = freed.len().saturating_sub(QUARANTINED_ENTRIES).min(RESERVED_ENTRIES);
-        reserve.extend(freed.drain(..count).rev());
-        // Relaxed: a hint.
-        FREED_COUNT.store(freed.len(), Ordering::Relaxed);
-    }
-    let entry = reserve.pop();
-    RESERVES.give(reserve);
-    entry
-}
+/// So many are freed on a processor before the oldest is used: an address does not soon mean another method.
+const QUARANTINED_ENTRIES: usize = 256;
 
 /// Code chunk number of each data chunk's stubs.
 static DATA_TO_STUB_CHUNK: [AtomicUsize; crate::region::DATA_BYTES / CHUNK_BYTES] =

@@ -4,11 +4,11 @@
 //! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so whoever can
 //! execute the code can also look it up.
 //!
-//! Chunk cursors, and reserves of rooms that bodies have left, wait in pools with a slot a thread (`SlotPool`), so that placing
-//! threads do not meet on a lock.
+//! Chunk cursors, and rooms that bodies have left, wait in pools with a slot a processor (`SlotPool`, `Recycler`), so that placing
+//! threads do not meet on a lock or a cache line.
 //!
 //! Removal, of what dynamic methods were compiled to: | published | `retire`: start bit cleared | grace period of `walks` |
-//! `free_all`: the room waits for a body of its size, oldest first | some at a time, in a thread's reserve | placed again |.
+//! `free_all`: the room waits for a body of its size, oldest first | placed again |.
 //!
 //! Left out: giving room back to the system.
 
@@ -21,10 +21,9 @@ use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::x86_64 as arch;
-use saki_sync::SlotPool;
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, RwLock};
+use saki_sync::{Recycler, SlotPool};
+use std::collections::HashMap;
+use std::sync::{LazyLock, RwLock};
 
 /// A place in a body that depends on an address.
 #[derive(Clone, Copy, Debug)]
@@ -65,37 +64,16 @@ struct Cursor {
     end: usize,
 }
 
-/// Offsets of freed bodies of one size, oldest first. Any thread frees and uses them.
-struct FreedBodies {
-    offsets: Mutex<VecDeque<u32>>,
-    /// Their number: a hint, so that sizes of which there are none cost no lock.
-    count: AtomicUsize,
-}
-
-/// By size in units of `ROOM_BYTES`.
-static FREED: [FreedBodies; MAX_FREED_ROOMS] =
-    [const { FreedBodies { offsets: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) } }; MAX_FREED_ROOMS];
-
-/// Rooms of freed bodies that one thread uses next, by size, the next one last.
-struct Reserve([Vec<u32>; MAX_FREED_ROOMS]);
-
-impl Default for Reserve {
-    fn default() -> Self {
-        Reserve([const { Vec::new() }; MAX_FREED_ROOMS])
-    }
-}
-
-static RESERVES: SlotPool<Reserve> = SlotPool::new();
-/// Rooms of one size that a thread takes at once.
-const RESERVED_ROOMS: usize = 16;
-
 /// Bodies start at multiples of this at least, which is what the code generator asks for; their rooms are multiples of it.
 const ROOM_BYTES: usize = 32;
 /// Freed bodies of this size and more are not used again; a lambda has a few hundred bytes.
 const MAX_FREED_ROOMS: usize = 128;
 const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
-/// So many freed bodies of a size wait before the oldest is used: an address does not soon mean something else.
+/// So many freed bodies of a size wait on a processor before the oldest is used: an address does not soon mean something else.
 const QUARANTINED_BODIES: usize = 32;
+
+/// Offsets of freed bodies, by size in units of `ROOM_BYTES`.
+static FREED: Recycler<u32, MAX_FREED_ROOMS> = Recycler::new(QUARANTINED_BODIES);
 
 static CURSORS: SlotPool<Cursor> = SlotPool::new();
 
@@ -162,29 +140,19 @@ pub unsafe fn retire(info: &CodeInfo) {
 /// The bodies were retired, a stamp of `walks()` taken after that has passed, and nobody uses `bodies` any more; each is there
 /// once.
 pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
-    let region = mapped_region();
-    let mut rooms = Vec::with_capacity(bodies.len());
+    if let Some(region) = mapped_region() {
+        FREED.free(bodies.iter().filter_map(|info| {
+            let room = room_of(info.len_bytes as usize);
+            let offset = region.offset_of(info.start)?;
+            // A longer body of as many units must not reach into the next chunk.
+            let fits_chunk = offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
+            let offset = u32::try_from(offset).ok()?;
+            (room < MAX_FREED_ROOMS && fits_chunk).then_some((room, offset))
+        }));
+    }
     for &info in bodies {
-        let room = room_of(info.len_bytes as usize);
-        // A longer body of as many units must not reach into the next chunk.
-        let fits_chunk = |offset: &usize| offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
-        if room < MAX_FREED_ROOMS
-            && let Some(offset) = region.and_then(|region| region.offset_of(info.start)).filter(fits_chunk)
-            && let Ok(offset) = u32::try_from(offset)
-        {
-            rooms.push((room, offset));
-        }
         // SAFETY: leaked by `place`; by the contract nobody else has it.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
-    }
-    // Stable: the bodies of a size stay in their order.
-    rooms.sort_by_key(|&(room, _)| room);
-    for same in rooms.chunk_by(|a, b| a.0 == b.0) {
-        let freed = &FREED[same[0].0];
-        let mut offsets = freed.offsets.lock().unwrap_or_else(|e| e.into_inner());
-        offsets.extend(same.iter().map(|&(_, offset)| offset));
-        // Relaxed: a hint.
-        freed.count.store(offsets.len(), Ordering::Relaxed);
     }
 }
 
@@ -246,36 +214,10 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
 /// Room that a body of this size had.
 fn take_freed(len: usize, align: usize) -> Option<usize> {
     let room = room_of(len);
-    let freed = FREED.get(room).filter(|_| align == ROOM_BYTES)?;
-    let mut reserve = match RESERVES.take() {
-        Some(reserve) => reserve,
-        None if freed.has_some() => Box::default(),
-        None => return None,
-    };
-    let rooms = &mut reserve.0[room];
-    if rooms.is_empty() && freed.has_some() {
-        freed.fill(rooms);
+    if room >= MAX_FREED_ROOMS || align != ROOM_BYTES {
+        return None;
     }
-    let offset = rooms.pop();
-    RESERVES.give(reserve);
-    offset.map(|offset| offset as usize)
-}
-
-impl FreedBodies {
-    /// A hint.
-    fn has_some(&self) -> bool {
-        // Relaxed: as it says.
-        self.count.load(Ordering::Relaxed) > QUARANTINED_BODIES
-    }
-
-    /// Moves the oldest that are through with their quarantine into a reserve.
-    fn fill(&self, reserve: &mut Vec<u32>) {
-        let mut offsets = self.offsets.lock().unwrap_or_else(|e| e.into_inner());
-        let count = offsets.len().saturating_sub(QUARANTINED_BODIES).min(RESERVED_ROOMS);
-        reserve.extend(offsets.drain(..count).rev());
-        // Relaxed: a hint.
-        self.count.store(offsets.len(), Ordering::Relaxed);
-    }
+    FREED.take(room).map(|offset| offset as usize)
 }
 
 fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {

@@ -13,11 +13,15 @@
 //! | young | registered since the last collection | the next collection: to old, or to detached if the object died |
 //! | old | the object has survived a collection | a full collection finds the object dead: to detached |
 //! | detached | the DynamicMethod object is gone | a collection sees neither RuntimeMethodInfo nor stack word: to dead |
-//! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken, to retired |
+//! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken; to retired, or freed at once |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
-//! The first four change with the world stopped, or by mutators without a safepoint under `LISTS`; so a collection never finds
-//! the lists locked (or a list of young ones in use) or a method half freed. Who makes methods pays for freeing them, the finalizer thread does what is left after a while.
+//! Each processor has its share of the first four (`SHARES`): who makes methods there frees those made there earlier, as many as it
+//! makes, just before it makes more. So their memory comes from the processor's own caches, and is used again while it is there (two
+//! threads: three quarters of the time that it takes with common lists). The finalizer thread frees what nobody does.
+//!
+//! Shares change with the world stopped, or by whoever took them from the pool, without a safepoint; the other lists under `LISTS`,
+//! without one. So a collection never finds a share in use, the lists locked or a method half freed.
 //!
 //! A collection does not touch the methods that die in it: thousands of them, none in the caches. What it asks is in the lists, in
 //! the collector's tables and in the small sets of methods that are seen or kept.
@@ -40,10 +44,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 struct Lists {
-    old: Vec<&'static Method>,
-    detached: Vec<&'static Method>,
-    dead: Vec<&'static Method>,
-    /// Those that something has which is not followed, by address. They are in no other list, or leave it at the next collection.
+    /// For which the pool had no slot.
+    homeless: Share,
+    /// Those that something has which is not followed, by address. They are in no share, or leave it at the next collection.
     kept: MethodSet,
     /// Those of the others that have a RuntimeMethodInfo, by whether that has survived a collection.
     with_young_info: Vec<&'static Method>,
@@ -83,14 +86,96 @@ fn address_of(method: &'static Method) -> usize {
 }
 
 static LISTS: Mutex<Lists> = Mutex::new(Lists {
-    old: Vec::new(),
-    detached: Vec::new(),
-    dead: Vec::new(),
+    homeless: Share::new(),
     kept: MethodSet::with_hasher(FxBuildHasher),
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
     ordinary_code: OrdinaryCode([0; ORDINARY_CODE]),
 });
+
+/// The methods that were made on one processor, but for those that are freed or retired.
+#[derive(Default)]
+struct Share {
+    young: Vec<Young>,
+    old: Vec<&'static Method>,
+    detached: Vec<&'static Method>,
+    dead: Vec<&'static Method>,
+    /// Methods made since the last batch was freed.
+    made: usize,
+    /// More die than are freed: two batches in the time of one.
+    lags: bool,
+    /// A method was made since the finalizer thread looked.
+    in_use: bool,
+}
+
+impl Share {
+    const fn new() -> Share {
+        Share {
+            young: Vec::new(),
+            old: Vec::new(),
+            detached: Vec::new(),
+            dead: Vec::new(),
+            made: 0,
+            lags: false,
+            in_use: false,
+        }
+    }
+
+    /// Takes another share's methods.
+    fn join(&mut self, other: Share) {
+        self.young.extend(other.young);
+        self.old.extend(other.old);
+        self.detached.extend(other.detached);
+        self.dead.extend(other.dead);
+    }
+
+    /// Notes a method. Gives what to free for it.
+    fn add(&mut self, young: Young) -> Vec<&'static Method> {
+        self.young.push(young);
+        self.in_use = true;
+        self.made += if self.lags { 2 } else { 1 };
+        if self.made < BATCH || self.dead.is_empty() {
+            return Vec::new();
+        }
+        self.made = 0;
+        let first = self.dead.len().saturating_sub(BATCH);
+        self.dead.drain(first..).collect()
+    }
+
+    /// Follows the objects: of the young, and of the old in a full collection. The world is stopped.
+    fn detach(&mut self, is_full: bool, kept: &MethodSet, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+        let Share { young, old, detached, .. } = self;
+        if is_full {
+            detached.extend(old.extract_if(.., |method| !follow(&notes(method).object, object_of(method), fate_of)));
+        }
+        // Relaxed, here and below: the world is stopped.
+        COUNTS.met.fetch_add(young.len() as u64, Ordering::Relaxed);
+        for at in 0..young.len() {
+            if let Some(ahead) = young.get(at + FETCHED_AHEAD) {
+                saki_gc::prefetch_fate(ahead.object);
+            }
+            let Young { method, object } = young[at];
+            if follow(&notes(method).object, object, fate_of) { old.push(method) } else { detached.push(method) }
+        }
+        young.clear();
+        if !kept.is_empty() {
+            for method in detached.extract_if(.., |method| kept.contains(&address_of(method))) {
+                notes(method).object.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Those of the detached that nothing has are dead. Gives the number of the dead. The world is stopped.
+    fn bury(&mut self, seen: &MethodSet) -> usize {
+        let left = self.dead.len();
+        self.dead.extend(self.detached.extract_if(.., |method| !seen.contains(&address_of(method))));
+        self.lags = left > self.dead.len() - left;
+        for method in &self.detached {
+            notes(method).object.store(0, Ordering::Relaxed);
+        }
+        self.dead.len()
+    }
+}
 
 /// A method and its DynamicMethod object, which nothing has moved yet.
 struct Young {
@@ -101,10 +186,9 @@ struct Young {
 // SAFETY: the object is looked at by collections only, with the world stopped.
 unsafe impl Send for Young {}
 
-/// Those registered since the last collection: a list a thread.
-static YOUNG: SlotPool<Vec<Young>> = SlotPool::new();
+static SHARES: SlotPool<Share> = SlotPool::new();
 
-/// Length of `Lists::dead`. A hint: read without the lock.
+/// Length of all lists of the dead. A hint.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// What was retired together.
@@ -114,10 +198,13 @@ struct Batch {
     bodies: Vec<&'static CodeInfo>,
 }
 
+/// What waits for walks to end, oldest first. Locked for moments, without a safepoint.
 static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
+/// Length of `RETIRED`. A hint.
+static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Methods retired at once.
-const BATCH: usize = 32;
+/// Methods freed at once.
+const BATCH: usize = 16;
 
 /// Distance at which a collection fetches what decides over an object.
 const FETCHED_AHEAD: usize = 16;
@@ -144,7 +231,8 @@ pub struct DynamicMethodStatistics {
 pub fn statistics() -> DynamicMethodStatistics {
     // Relaxed, also where they grow: counters.
     let mut made = COUNTS.met.load(Ordering::Relaxed);
-    YOUNG.for_each_idle(|young| made += young.len() as u64);
+    made += LISTS.lock().homeless.young.len() as u64;
+    SHARES.for_each_idle(|share| made += share.young.len() as u64);
     let [freed, kept] = [&COUNTS.freed, &COUNTS.kept].map(|count| count.load(Ordering::Relaxed));
     DynamicMethodStatistics { made, freed, kept }
 }
@@ -153,10 +241,13 @@ pub fn statistics() -> DynamicMethodStatistics {
 pub fn register(method: &'static Method, object: ObjRef) {
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
     notes(method).object.store(object.address(), Ordering::Relaxed);
-    YOUNG.with(|young| young.push(Young { method, object }));
-    // Relaxed: a hint.
-    if DEAD_COUNT.load(Ordering::Relaxed) > 0 {
-        reclaim_batch();
+    let mut share = SHARES.take().unwrap_or_default();
+    let batch = share.add(Young { method, object });
+    if let Err(share) = SHARES.give_or_keep(share) {
+        LISTS.lock().homeless.join(*share);
+    }
+    if !batch.is_empty() {
+        reclaim(batch);
     }
 }
 
@@ -262,7 +353,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
 /// Follows the objects and finds the dead. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { old, detached, dead, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
+    let Lists { homeless, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
         let lives = follow(&notes(method).info, info_of(method), fate_of);
         if !lives {
@@ -275,35 +366,21 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         with_old_info.retain(&mut has_info);
     }
     with_old_info.extend(with_young_info.drain(..).filter(has_info));
-    if is_full {
-        detached.extend(old.extract_if(.., |method| !follow(&notes(method).object, object_of(method), fate_of)));
-    }
-    YOUNG.for_each_idle(|young| {
-        COUNTS.met.fetch_add(young.len() as u64, Ordering::Relaxed);
-        for at in 0..young.len() {
-            if let Some(ahead) = young.get(at + FETCHED_AHEAD) {
-                saki_gc::prefetch_fate(ahead.object);
-            }
-            let Young { method, object } = young[at];
-            if follow(&notes(method).object, object, fate_of) { old.push(method) } else { detached.push(method) }
-        }
-        young.clear();
-    });
-    if !kept.is_empty() {
-        for method in detached.extract_if(.., |method| kept.contains(&address_of(method))) {
-            notes(method).object.store(0, Ordering::Relaxed);
-        }
-    }
-    if detached.is_empty() {
+    let mut any_detached = false;
+    let mut detach = |share: &mut Share| {
+        share.detach(is_full, kept, fate_of);
+        any_detached |= !share.detached.is_empty();
+    };
+    detach(homeless);
+    SHARES.for_each_idle(detach);
+    if !any_detached {
         return;
     }
     let seen = methods_seen(with_old_info, ordinary_code);
-    dead.extend(detached.extract_if(.., |method| !seen.contains(&address_of(method))));
-    for method in detached {
-        notes(method).object.store(0, Ordering::Relaxed);
-    }
-    DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
-    if !dead.is_empty() {
+    let mut dead = homeless.bury(&seen);
+    SHARES.for_each_idle(|share| dead += share.bury(&seen));
+    DEAD_COUNT.store(dead, Ordering::Relaxed);
+    if dead > 0 {
         crate::finalizer::wake();
     }
 }
@@ -370,42 +447,65 @@ pub(crate) fn method_of_code(word: usize) -> Option<&'static Method> {
     unsafe { method.cast::<Method>().as_ref() }
 }
 
-/// Retires a batch of the dead and frees what nobody can see any more. True if there is more to do now.
-fn reclaim_batch() -> bool {
-    let Some(mut retired) = RETIRED.try_lock() else { return false };
-    let methods: Vec<_> = {
-        let mut lists = LISTS.lock();
-        let first = lists.dead.len().saturating_sub(BATCH);
-        lists.dead.drain(first..).collect()
-    };
-    let more = DEAD_COUNT.fetch_sub(methods.len(), Ordering::Relaxed) > methods.len();
-    let walks = saki_code::walks();
-    if !methods.is_empty() {
-        let bodies: Vec<_> = methods.iter().flat_map(|method| bodies_of(method)).collect();
-        for body in &bodies {
-            // SAFETY: the method is dead: no object gives its entry away and no stack word points into its code.
-            unsafe { saki_code::retire(body) };
-        }
-        retired.push_back(Batch { stamp: walks.stamp(), methods, bodies });
+/// Retires methods that were in a list of the dead; frees them, and earlier ones, if nobody can see them any more.
+fn reclaim(methods: Vec<&'static Method>) {
+    // Relaxed: a hint.
+    DEAD_COUNT.fetch_sub(methods.len(), Ordering::Relaxed);
+    let bodies: Vec<_> = methods.iter().flat_map(|method| bodies_of(method)).collect();
+    for body in &bodies {
+        // SAFETY: the method is dead: no object gives its entry away and no stack word points into its code.
+        unsafe { saki_code::retire(body) };
     }
+    let walks = saki_code::walks();
+    let batch = Batch { stamp: walks.stamp(), methods, bodies };
     // Twice: without walkers everything passes at once.
     let _ = walks.try_advance() && walks.try_advance();
-    while retired.front().is_some_and(|batch| walks.has_passed(batch.stamp)) {
-        if let Some(batch) = retired.pop_front() {
-            free(batch);
-        }
+    if walks.has_passed(batch.stamp) {
+        free(batch);
+    } else {
+        add_to_retired(batch);
     }
-    more
+    free_retired();
+}
+
+fn add_to_retired(batch: Batch) {
+    let mut retired = RETIRED.lock();
+    retired.push_back(batch);
+    RETIRED_COUNT.store(retired.len(), Ordering::Relaxed);
+}
+
+/// Frees what is retired and cannot be seen any more.
+fn free_retired() {
+    // Relaxed: a hint.
+    while RETIRED_COUNT.load(Ordering::Relaxed) > 0 {
+        let mut retired = RETIRED.lock();
+        let has_passed = retired.front().is_some_and(|batch| saki_code::walks().has_passed(batch.stamp));
+        let Some(batch) = has_passed.then(|| retired.pop_front()).flatten() else { return };
+        RETIRED_COUNT.store(retired.len(), Ordering::Relaxed);
+        drop(retired);
+        free(batch);
+    }
 }
 
 /// Whether methods wait to be freed. A hint.
 pub(crate) fn are_dead() -> bool {
-    DEAD_COUNT.load(Ordering::Relaxed) > 0
+    DEAD_COUNT.load(Ordering::Relaxed) > 0 || RETIRED_COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Frees all that is dead. For the finalizer thread.
-pub(crate) fn reclaim_all() {
-    while are_dead() && reclaim_batch() {}
+/// Frees the dead: all of them, or those of processors on which no method was made since the last call. For the finalizer thread.
+pub(crate) fn reclaim_dead(all: bool) {
+    let mut dead = std::mem::take(&mut LISTS.lock().homeless.dead);
+    SHARES.for_each_idle(|share| {
+        if !std::mem::take(&mut share.in_use) || all {
+            dead.append(&mut share.dead);
+        }
+    });
+    for batch in dead.chunks(BATCH) {
+        reclaim(batch.to_vec());
+    }
+    let walks = saki_code::walks();
+    let _ = walks.try_advance() && walks.try_advance();
+    free_retired();
 }
 
 /// The code of a method, and of its filters.
@@ -443,6 +543,5 @@ fn free(batch: Batch) {
 pub(crate) fn discard(body: &'static CodeInfo) {
     // SAFETY: nobody can have called it.
     unsafe { saki_code::retire(body) };
-    let batch = Batch { stamp: saki_code::walks().stamp(), methods: Vec::new(), bodies: vec![body] };
-    RETIRED.lock().push_back(batch);
+    add_to_retired(Batch { stamp: saki_code::walks().stamp(), methods: Vec::new(), bodies: vec![body] });
 }

@@ -56,9 +56,12 @@ pub fn start() -> std::io::Result<()> {
             saki_thread::blocking(|| wait_for_work(reclaim_at));
             if !dynamic_methods::are_dead() {
                 reclaim_at = None;
-            } else if collectible::are_dead() || reclaim_at.is_some_and(|due| due <= Instant::now()) {
-                dynamic_methods::reclaim_all();
+            } else if collectible::are_dead() {
+                dynamic_methods::reclaim_dead(true);
                 reclaim_at = None;
+            } else if reclaim_at.is_some_and(|due| due <= Instant::now()) {
+                dynamic_methods::reclaim_dead(false);
+                reclaim_at = dynamic_methods::are_dead().then(|| Instant::now() + RECLAIM_DELAY);
             } else if reclaim_at.is_none() {
                 reclaim_at = Some(Instant::now() + RECLAIM_DELAY);
             }

@@ -1,4 +1,4 @@
-//! Synchronisation: parking, thin locks, monitors, the lock-free handle table, pools with a slot a thread, lock ranks.
+//! Synchronisation: parking, thin locks, monitors, the lock-free handle table, pools with a slot a processor, lock ranks.
 //!
 //! Invariant: owners are managed-thread ids, never OS threads, and every wait goes through a `ManagedParker`, so that a
 //! green thread can park without its carrier. Atomics come from `facade`, which is `std` or, for models, `loom`. Left
@@ -15,6 +15,8 @@ pub mod monitor_table;
 pub mod object_lock;
 pub mod parker;
 pub mod raw_lock;
+#[cfg(not(loom))]
+pub mod recycler;
 pub mod slot_pool;
 pub mod thin_lock;
 pub mod wait_word;
@@ -25,6 +27,8 @@ pub use monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, NotOwner, W
 pub use monitor_table::MonitorTable;
 pub use parker::{ManagedParker, ParkHooks, Parker};
 pub use raw_lock::RawLock;
+#[cfg(not(loom))]
+pub use recycler::Recycler;
 pub use slot_pool::SlotPool;
 pub use thin_lock::{ThinLockWord, TryLock, Unlock};
 pub use wait_word::WaitWord;

@@ -2,9 +2,9 @@
 //!
 //! | state of a record | owner | next |
 //! |---|---|---|
-//! | free (in `Arena::free`, or never used) | the arena | in a thread's reserve |
-//! | in a thread's reserve (`RESERVES`) | whoever takes the reserve | `store` → live |
-//! | live | everybody who has the method | `free` → free, by whoever knows that nobody has it |
+//! | free (in `Arena::free`, or never used) | the arena | in a reserve |
+//! | in a reserve (`RESERVES`, one a processor) | whoever takes the reserve | `store` → live; if it has many, free |
+//! | live | everybody who has the method | `free` → in a reserve, by whoever knows that nobody has it |
 //!
 //! `is_live` is set by a release store when the contents are there, and read by an acquire load, so that a `Finder` that sees it
 //! sees them. It is cleared with the arena locked: what a `Finder`, which holds the lock, has found stays. Chunks are never given
@@ -56,9 +56,12 @@ struct Arena {
     free: Vec<FreeRecord>,
 }
 
-/// Free records that one thread uses next, the next one last.
-static RESERVES: SlotPool<Vec<FreeRecord>> = SlotPool::new();
-/// Records that a thread takes at once.
+/// Free records that a processor uses next, the next one last.
+#[derive(Default)]
+struct Reserve(Vec<FreeRecord>);
+
+static RESERVES: SlotPool<Reserve> = SlotPool::new();
+/// Records that are taken at once.
 const RESERVED_RECORDS: usize = 32;
 
 static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
@@ -88,7 +91,7 @@ impl Arena {
         Arena { chunks: FxHashSet::default(), free: Vec::new() }
     }
 
-    /// Gives some free records to a thread's reserve.
+    /// Gives some free records to a reserve.
     fn fill(&mut self, reserve: &mut Vec<FreeRecord>) {
         if self.free.is_empty() {
             let layout = Layout::from_size_align(CHUNK_BYTES, CHUNK_BYTES).expect("a power of two");
@@ -109,18 +112,26 @@ impl Arena {
     }
 }
 
+fn give_reserve(reserve: Box<Reserve>) {
+    if let Err(reserve) = RESERVES.give_or_keep(reserve)
+        && let Some(arena) = ARENA.lock().as_mut()
+    {
+        arena.free.extend(reserve.0);
+    }
+}
+
 /// Puts a method and its image in a record; `make` builds the method.
 pub(crate) fn store(
     image: Image,
     name: Box<str>,
     make: impl FnOnce(&'static Image, &'static str) -> Method,
 ) -> &'static Method {
-    let record = RESERVES.with(|reserve| {
-        if reserve.is_empty() {
-            ARENA.lock().get_or_insert_with(Arena::new).fill(reserve);
-        }
-        reserve.pop().expect("filled above").0
-    });
+    let mut reserve = RESERVES.take().unwrap_or_default();
+    if reserve.0.is_empty() {
+        ARENA.lock().get_or_insert_with(Arena::new).fill(&mut reserve.0);
+    }
+    let record = reserve.0.pop().expect("filled above").0;
+    give_reserve(reserve);
     // SAFETY: a free record, which is ours alone, in memory that stays.
     let contents = unsafe { (&raw mut (*record).contents).cast::<Contents>() };
     // SAFETY: as above; each field is written before references to it are made.
@@ -214,7 +225,13 @@ pub unsafe fn free(methods: &[&'static Method]) {
         // SAFETY: live until now, hence written; the caller's alone, dropped once.
         unsafe { (*record).contents.assume_init_drop() };
     }
-    if let Some(arena) = ARENA.lock().as_mut() {
-        arena.free.extend(records.into_iter().map(FreeRecord));
+    // Those freed last are used first.
+    let mut reserve = RESERVES.take().unwrap_or_default();
+    reserve.0.extend(records.into_iter().map(FreeRecord));
+    if reserve.0.len() >= 3 * RESERVED_RECORDS
+        && let Some(arena) = ARENA.lock().as_mut()
+    {
+        arena.free.extend(reserve.0.drain(..2 * RESERVED_RECORDS));
     }
+    give_reserve(reserve);
 }

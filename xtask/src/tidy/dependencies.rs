@@ -15,6 +15,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("os", &["base"]),
     ("abi", &["base"]),
+    // Stands in for an outside crate; nothing of ours names it.
+    ("spin", &[]),
     ("metadata", &["base"]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
