@@ -17,8 +17,8 @@
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
 //! Each processor has its share of the first four (`SHARES`): who makes methods there frees those made there earlier, as many as it
-//! makes, just before it makes more. So their memory comes from the processor's own caches, and is used again while it is there (two
-//! threads: three quarters of the time that it takes with common lists). The finalizer thread frees what nobody does.
+//! makes, just before it makes more. So their memory comes from the processor's own caches, and is used again while it is there (with
+//! common lists two threads take 4 % longer). The finalizer thread frees what nobody does.
 //!
 //! Shares change with the world stopped, or by whoever took them from the pool, without a safepoint; the other lists under `LISTS`,
 //! without one. So a collection never finds a share in use, the lists locked or a method half freed.
