@@ -203,7 +203,8 @@ fn construct(t: Thread, attribute: &Attribute) -> Managed<ObjRef> {
     let class = constructor.owner;
     for named in &decoded.named {
         if !named.is_property {
-            let Some(field) = find_field(class, &named.name).to_managed(t)? else {
+            let found = find_field(class, &named.name).to_managed(t)?;
+            let Some(field) = found.filter(|field| !field.is_literal()) else {
                 return Err(format_error(t, &format!("Could not find a field with name {}", named.name)));
             };
             let value = value_object(t, attribute.image, &named.value, field.ty().to_managed(t)?)?;
@@ -216,6 +217,10 @@ fn construct(t: Thread, attribute: &Attribute) -> Managed<ObjRef> {
         let (Some(setter), Some(ty)) = (property.setter, property.value_type().to_managed(t)?) else {
             return Err(format_error(t, &format!("Could not find the setter for {}", named.name)));
         };
+        // An indexer would need arguments that the blob does not have.
+        if setter.sig().to_managed(t)?.params.len() != 1 {
+            return Err(format_error(t, &format!("The setter for {} has more than one parameter", named.name)));
+        }
         let argument = object::new_array(t, universe().object(), 1)?;
         let value = value_object(t, attribute.image, &named.value, ty)?;
         object::set_element_ref(t, argument, 0, value);

@@ -8,7 +8,7 @@ use crate::object;
 use crate::strings;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 /// Proof that an exception is pending on the current thread.
 #[derive(Debug)]
@@ -194,8 +194,11 @@ pub fn hresult(exception: ObjRef) -> i32 {
     HRESULT.get(exception)
 }
 
-/// What `throw` throws: the object itself or, where it is no exception and the throwing assembly says so
-/// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`), a RuntimeWrappedException around it.
+const COMPILER_SERVICES: &str = "System.Runtime.CompilerServices";
+const WRAPPED_EXCEPTION: &str = "RuntimeWrappedException";
+
+/// What `throw` throws: the object itself or, where it is no exception, a RuntimeWrappedException around it. Whatever is in
+/// flight is an Exception, then, whose trace can grow.
 ///
 /// # Errors
 /// What making the wrapper throws.
@@ -203,14 +206,23 @@ pub fn as_exception(t: Thread, thrown: ObjRef) -> Managed<ObjRef> {
     if object::type_of(thrown).is_subclass_of(universe().exception()).to_managed(t)? {
         return Ok(thrown);
     }
-    let wraps = crate::stack_trace::caller(t, 0).is_some_and(|method| method.image().assembly().wraps_thrown_objects());
-    if !wraps {
-        return Ok(thrown);
-    }
-    let ty = universe().corlib_type("System.Runtime.CompilerServices", "RuntimeWrappedException").to_managed(t)?;
+    let ty = universe().corlib_type(COMPILER_SERVICES, WRAPPED_EXCEPTION).to_managed(t)?;
     let exception = object::new_instance(t, ty)?;
     if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().object()]).to_managed(t)? {
         invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
     }
     Ok(exception)
+}
+
+/// What the handlers of a method get for an exception: in assemblies that do not say otherwise
+/// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`) the object that was thrown instead of its wrapper.
+pub fn as_seen_by(exception: ObjRef, method: &'static Method) -> ObjRef {
+    static WRAPPED: ManagedField = ManagedField::corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION, "_wrappedException");
+    if !object::type_of(exception).is_corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION)
+        || method.image().assembly().wraps_thrown_objects()
+    {
+        return exception;
+    }
+    let thrown = WRAPPED.get_ref(exception);
+    if thrown.is_null() { exception } else { thrown }
 }

@@ -258,6 +258,10 @@ unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
 }
 
 unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
+    let exception = match exceptions::as_exception(t, exception) {
+        Ok(exception) => exception,
+        Err(_) => return,
+    };
     crate::stack_trace::forget_catching_frame(exception);
     let _ = t.throw(exception);
 }

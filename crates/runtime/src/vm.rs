@@ -16,7 +16,7 @@ use saki_os::errata::{self, LockedReads};
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
-use saki_types::{Assembly, LoadError, Type, universe};
+use saki_types::{Assembly, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -68,6 +68,13 @@ unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _fr
     // SAFETY: catch clauses hold the address of a `&'static Type`.
     let ty = unsafe { &*(ty as *const Type) };
     object::is_instance(t, exception, ty).unwrap_or(false)
+}
+
+unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
+    let Some(code) = frame.code() else { return exception };
+    // SAFETY: code that has handlers is placed with its `&'static Method`.
+    let Some(method) = (unsafe { (code.method as *const Method).as_ref() }) else { return exception };
+    exceptions::as_seen_by(exception, method)
 }
 
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
@@ -152,7 +159,14 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         alloc_slow: helpers::alloc_slow_hook,
         barrier_slow: helpers::barrier_slow_hook,
     });
-    saki_unwind::install(Callbacks { is_instance, on_frame, outermost_reached, new_fault_exception, current_thread });
+    saki_unwind::install(Callbacks {
+        is_instance,
+        as_seen_by,
+        on_frame,
+        outermost_reached,
+        new_fault_exception,
+        current_thread,
+    });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::register_with_collector();
     saki_types::lazy::set_blocking_hook(|wait| match saki_thread::current() {

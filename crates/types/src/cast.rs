@@ -12,6 +12,14 @@ const COVARIANT: u32 = 1;
 const CONTRAVARIANT: u32 = 2;
 
 impl Type {
+    /// Whether other instantiations of the same definition convert to this one: a reference type stands for a parameter with `in` or `out`.
+    pub fn has_variant_arguments(&'static self) -> bool {
+        let Some(definition) = self.generic_definition() else { return false };
+        self.args.iter().zip(definition.args).any(|(argument, param)| {
+            !argument.is_value_type() && param.generic_param().is_some_and(|p| p.flags & VARIANCE_MASK != 0)
+        })
+    }
+
     /// Own ancestors from Object (index 0) to the type itself.
     ///
     /// # Errors

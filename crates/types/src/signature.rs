@@ -2,7 +2,7 @@
 
 use crate::assembly::Image;
 use crate::collectible;
-use crate::error::{LoadError, LoadResult};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{ArrayMethod, Method, MethodKind, MethodSig};
 use crate::resolve::GenericContext;
@@ -17,7 +17,8 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
     let universe = image.universe;
     let argument = |args: &[Ty], index: u32| {
         args.get(index as usize).copied().ok_or_else(|| {
-            LoadError::invalid_program(format!("generic parameter {index} outside a context that has {}", args.len()))
+            let message = format!("generic parameter {index} outside a context that has {}", args.len());
+            LoadError::new(LoadErrorKind::BadImageFormat, message, "")
         })
     };
     Ok(match sig {

@@ -123,13 +123,15 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
             unsafe { drop_pending(thread) };
         }
         let Some(site) = info.call_site(frame.pc) else { continue };
+        // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
+        let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
         for handler in info.handlers_of(site) {
             let accepts = match info.clauses[handler.clause_index as usize].kind {
                 ClauseKind::Catch(ty) if ty.is_null() => true,
                 // SAFETY: `thread` is current and in a runtime call.
-                ClauseKind::Catch(ty) => unsafe { (callbacks.is_instance)(thread, exception, ty, &frame) },
+                ClauseKind::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
                 // SAFETY: the filter was compiled for this method, and the frame is still there.
-                ClauseKind::Filter(code) => unsafe { run_filter(thread, code, frame.fp, exception) },
+                ClauseKind::Filter(code) => unsafe { run_filter(thread, code, frame.fp, seen) },
                 ClauseKind::Finally | ClauseKind::Fault => false,
             };
             // SAFETY: `thread` is current.
@@ -165,7 +167,9 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
         let Some(site) = info.call_site(frame.pc) else { continue };
         for handler in info.handlers_of(site) {
             if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
-                return landing(info, &frame, site, handler, exception, u64::from(handler.clause_index));
+                // SAFETY: as in the first pass.
+                let seen = unsafe { (installed().as_seen_by)(exception, &frame) };
+                return landing(info, &frame, site, handler, seen, u64::from(handler.clause_index));
             }
             let kind = info.clauses[handler.clause_index as usize].kind;
             if matches!(kind, ClauseKind::Finally | ClauseKind::Fault) {

@@ -23,7 +23,8 @@
 //! **Pass 1** walks from the stub's caller. For each frame it reports the frame to the trace (`on_frame`), then looks
 //! at the handlers of the frame's call site, innermost first: a catch clause asks `is_instance`; a filter clause runs
 //! the filter function on top of the stack (so the throwing frames still exist), where an exception thrown by the
-//! filter counts as "no" (ECMA-335 §I.12.4.2.5). The first yes is the target (frame pointer, clause). An EntryFrame ends the
+//! filter counts as "no" (ECMA-335 §I.12.4.2.5). Both get what `as_seen_by` gives for the frame, and so does the catch handler
+//! in pass 2: the object inside a RuntimeWrappedException where the frame's assembly does not want the wrapper. The first yes is the target (frame pointer, clause). An EntryFrame ends the
 //! pass and is the target itself; if it is the outermost one, `outermost_reached` is told first (unhandled exception).
 //!
 //! **Pass 2** walks again from the same place. The first finally or fault handler, innermost first, up to the target

@@ -71,8 +71,10 @@ pub(super) fn is_exact_class(ty: Ty) -> bool {
         // Arrays of value types are exact up to signedness and enums, which share everything the code looks at.
         return element.is_value_type() || (element.is_sealed() && !element.is_interface() && is_exact_class(element));
     }
-    // An object of a class that is used by reference across domains may be a proxy, which is of no class exactly.
-    ty.is_value_type() || (ty.is_sealed() && !ty.is_interface() && !ty.is_marshal_by_ref())
+    // An object of a class that is used by reference across domains may be a proxy, which is of no class exactly; an
+    // Action<object> may stand where an Action<string> is declared.
+    ty.is_value_type()
+        || (ty.is_sealed() && !ty.is_interface() && !ty.is_marshal_by_ref() && !ty.has_variant_arguments())
 }
 
 /// Whether a value of the type holds object references.

@@ -127,8 +127,14 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
     let (Some(value), None) = (values.next(), values.next()) else {
         return refuse("it needs exactly one field that is not static");
     };
+    let element = match value.ty() {
+        Ok(ty) => ty.element_type,
+        // A generic parameter, of which an enum has none.
+        Err(error) if error.kind == LoadErrorKind::BadImageFormat => E::Var,
+        Err(error) => return Err(error),
+    };
     let is_integer = matches!(
-        value.ty()?.element_type,
+        element,
         E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::I | E::U
     );
     if is_integer { Ok(()) } else { refuse("its value is no integer") }

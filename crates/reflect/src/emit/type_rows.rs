@@ -149,7 +149,7 @@ impl Encoder {
             let token = Token::new(TableId::Property, row);
             self.add_accessor(semantics::GETTER, b::PROPERTY_GETTER.get_ref(property), token);
             self.add_accessor(semantics::SETTER, b::PROPERTY_SETTER.get_ref(property), token);
-            if !default.is_null() {
+            if flags & HAS_DEFAULT != 0 {
                 self.add_constant(token, default)?;
             }
             self.add_attributes(token, b::PROPERTY_ATTRIBUTES.get_ref(property))?;

@@ -415,6 +415,7 @@ impl Thunks {
     pub fn new() -> Thunks {
         install(Callbacks {
             is_instance: |_, exception, ty, _| exception.address() == ty as usize,
+            as_seen_by: |exception, _| exception,
             on_frame: |_, _, frame: &Frame| {
                 let name = frame.code().unwrap().name.to_string();
                 assert_eq!(frame.il_offset(), Some(0x11));
