@@ -134,6 +134,14 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
         }
         at = if flags & binding::DECLARED_ONLY != 0 { None } else { base_type(class)? };
     }
+    // `Delegate.CreateDelegate` asks for public methods, and a delegate's Invoke may be private.
+    if search.found.is_empty()
+        && flags == binding::PUBLIC | binding::STATIC | binding::INSTANCE
+        && filter.exact_name() == Some("Invoke")
+        && ty.is_delegate()
+    {
+        search.found.extend(ty.methods()?.find(|method| method.name == "Invoke").map(address));
+    }
     Ok(search.found)
 }
 

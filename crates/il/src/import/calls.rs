@@ -290,6 +290,10 @@ impl Importer<'_> {
     pub(super) fn ret(&mut self) -> LoadResult<()> {
         let ret = self.s.sig.ret;
         let entry = if ir_type(ret)? == IrType::Void { None } else { Some(self.pop()?) };
+        // ECMA-335 §III.3.57.
+        if !self.s.stack.is_empty() {
+            return Err(LoadError::invalid_program("ret with more on the stack than the method's value"));
+        }
         match self.s.ret {
             Return::Method => {
                 let value = match &entry {
