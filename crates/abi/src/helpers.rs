@@ -146,6 +146,8 @@ helpers! {
     ProxyFieldAddress(Ref, Ptr) -> Ptr;
     /// (type) A new object of a class bound to its context, before its constructor: the object or a transparent proxy.
     NewContextBound(Ptr) -> Ref;
+    /// (type) The same for another class that is marshalled by reference: a proxy if the program has redirected it.
+    NewMarshalByRef(Ptr) -> Ref;
     /// (transparent proxy, field, boxed value)
     ProxySetField(Ref, Ptr, Ref) -> Void;
     /// (marshalling descriptor) The cached ICustomMarshaler of a parameter.

@@ -3,7 +3,7 @@
 use crate::runtime_type::this_type;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
-use saki_runtime::{object, strings};
+use saki_runtime::{object, proxies, strings};
 use saki_types::{Ty, universe};
 
 /// A zeroed object of a type that can have instances.
@@ -43,10 +43,22 @@ unsafe extern "C" fn allocate_uninitialized(t: Thread, ty: ObjRef) -> ObjRef {
     t.run(|| uninitialized(t, this_type(t, ty)?))
 }
 
+/// `ActivationServices.EnableProxyActivation(type, enable)`
+unsafe extern "C" fn enable_proxy_activation(t: Thread, ty: ObjRef, enable: u8) {
+    t.run(|| {
+        proxies::redirect_activation(this_type(t, ty)?, enable != 0);
+        Ok(())
+    });
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.RuntimeType::CreateInstanceInternal", create_instance as *const ()),
     (
         "System.Runtime.Remoting.Activation.ActivationServices::AllocateUninitializedClassInstance",
         allocate_uninitialized as *const (),
+    ),
+    (
+        "System.Runtime.Remoting.Activation.ActivationServices::EnableProxyActivation",
+        enable_proxy_activation as *const (),
     ),
 ];

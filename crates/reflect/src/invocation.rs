@@ -130,8 +130,11 @@ fn construct(t: Thread, ctor: &'static Method, arguments: ObjRef) -> Managed<Obj
         // Boxing Nullable(value) gives the value's box.
         return Ok(object::get_element_ref(arguments, 0));
     }
-    if owner.is_context_bound() {
-        let made = proxies::new_context_bound(t, owner)?;
+    if owner.is_marshal_by_ref() {
+        let made = match owner.is_context_bound() {
+            true => proxies::new_context_bound(t, owner)?,
+            false => proxies::new_marshal_by_ref(t, owner)?,
+        };
         call(t, Call { method: proxies::stub_for(made, ctor), sig, target: made, arguments })?;
         return Ok(made);
     }

@@ -45,7 +45,7 @@ fn declaring_definition(ty: Ty) -> LoadResult<Option<Ty>> {
 /// `Type.Namespace`: of nested types, that of the outermost one.
 fn namespace(ty: Ty) -> LoadResult<&'static str> {
     if let Some(element) = ty.element() {
-        return match element.is_array() || ty.is_byref() {
+        return match element.element().is_some() || ty.is_byref() {
             true => namespace(element),
             false => Ok(element.def().map_or("", |def| def.namespace)),
         };
@@ -71,11 +71,15 @@ unsafe extern "C" fn get_namespace(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
+fn is_byref_to_param(ty: Ty) -> bool {
+    ty.is_byref() && ty.element().is_some_and(|element| element.is_generic_param())
+}
+
 unsafe extern "C" fn get_full_name(t: Thread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let style = match (full_name != 0, assembly_qualified != 0) {
-            (true, _) if ty.is_generic_param() => return Ok(ObjRef::NULL),
+            (true, _) if ty.is_generic_param() || is_byref_to_param(ty) => return Ok(ObjRef::NULL),
             (true, true) => NameStyle::AssemblyQualified,
             (true, false) => NameStyle::Reflection,
             (false, _) => NameStyle::ToString,

@@ -21,11 +21,19 @@ fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
     }
 }
 
+/// Most dimensions of an array, as .NET and Mono.
+const MAX_RANK: i32 = 32;
+
 /// `make_array_type(rank)`; rank 0 = zero-based one-dimensional.
 unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let element = base_for_construction(t, ty)?;
+        if rank > MAX_RANK {
+            let array = universe().array_of(element, rank as u32);
+            let message = format!("{} has too many dimensions.", array.full_name());
+            return Err(exceptions::throw(t, "System", "TypeLoadException", &message));
+        }
         let array = match rank {
             0 => universe().sz_array_of(element),
             _ => universe().array_of(element, rank as u32),

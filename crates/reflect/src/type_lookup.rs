@@ -145,8 +145,16 @@ fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Manag
                 None => return Ok(None),
             }
         }
-        if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
+        if !definition.is_generic_definition() {
             return Ok(None);
+        }
+        if definition.args.len() != arguments.len() {
+            let message = format!(
+                "The generic type definition needs {} type arguments, but was instantiated with {} \nParameter name: types",
+                definition.args.len(),
+                arguments.len()
+            );
+            return Err(exceptions::throw(t, "System", "ArgumentException", &message));
         }
         ty = universe().instantiate(definition, &arguments).to_managed(t)?;
     }

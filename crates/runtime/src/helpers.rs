@@ -75,6 +75,7 @@ pub fn function_address(id: HelperId) -> usize {
         DelegateEndInvoke => hooks::delegate_end_invoke,
         ProxyFieldAddress => proxies::field_address_helper,
         NewContextBound => proxies::new_context_bound_helper,
+        NewMarshalByRef => proxies::new_marshal_by_ref_helper,
         ProxyInvoke => proxies::invoke_helper,
         ProxyGetField => proxies::get_field_helper,
         ProxySetField => proxies::set_field_helper,

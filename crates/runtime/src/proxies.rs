@@ -13,14 +13,14 @@ use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
 use crate::type_objects::type_object;
 use crate::vtables::{class_display, slot_target, vtable_of};
-use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use saki_abi::ObjRef;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_types::{Field, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
 
@@ -271,6 +271,39 @@ pub unsafe extern "C" fn field_address_helper(t: Thread, proxy: ObjRef, field: *
             Err(exceptions::throw(t, "System", "InvalidOperationException", message))
         }
     })
+}
+
+/// Classes whose `new` the program has redirected, by address: what activation says of them counts.
+static REDIRECTED: RwLock<FxHashSet<usize>> = RwLock::new(FxHashSet::with_hasher(FxBuildHasher));
+static HAS_REDIRECTED: AtomicBool = AtomicBool::new(false);
+
+/// `ActivationServices.EnableProxyActivation`: whether `new` asks the class library's activation first.
+pub fn redirect_activation(ty: Ty, enable: bool) {
+    let mut redirected = REDIRECTED.write();
+    match enable {
+        true => redirected.insert(std::ptr::from_ref(ty).addr()),
+        false => redirected.remove(&std::ptr::from_ref(ty).addr()),
+    };
+    // Relaxed: who has learned of the call sees the flag, too; the lock orders the set.
+    HAS_REDIRECTED.store(!redirected.is_empty(), Ordering::Relaxed);
+}
+
+/// As `new_context_bound` for a class that is marshalled by reference: an object, unless the program has redirected the class.
+///
+/// # Errors
+/// As `new_context_bound`.
+pub fn new_marshal_by_ref(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
+        return new_context_bound(t, ty);
+    }
+    object::new_instance(t, ty)
+}
+
+/// # Safety
+/// A helper: called by its thunk.
+pub unsafe extern "C" fn new_marshal_by_ref_helper(t: Thread, ty: *const Type) -> ObjRef {
+    // SAFETY: `Symbol::TypeHandle`.
+    t.run(|| new_marshal_by_ref(t, unsafe { &*ty }))
 }
 
 /// A new object of a context-bound class, not constructed yet: what the class library's activation says, as a rule a proxy.

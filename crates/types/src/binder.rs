@@ -425,7 +425,8 @@ fn normal_culture(culture: &str) -> &str {
     if culture.eq_ignore_ascii_case("neutral") { "" } else { culture }
 }
 
-fn is_framework(assembly: &Assembly, root: &Path) -> bool {
+/// Whether the assembly belongs to the class libraries.
+pub(crate) fn is_framework(assembly: &Assembly, root: &Path) -> bool {
     assembly.path.starts_with(root)
 }
 

@@ -1,5 +1,6 @@
 //! The interfaces a type implements, own and inherited, with generic arguments exact.
 
+use crate::class::context_of_param;
 use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::resolve::GenericContext;
@@ -75,12 +76,14 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
         }
         TypeKind::Var(param) | TypeKind::MVar(param) => {
             // What the constraints promise, for reflection.
-            let context = GenericContext::NONE;
+            let context = context_of_param(param)?;
             for token in param.image.meta.generic_param_constraints(param.rid) {
-                if let Ok(constraint) = param.image.resolve_type(token?, &context)
-                    && constraint.is_interface()
-                {
+                let constraint = param.image.resolve_type(token?, &context)?;
+                if constraint.is_interface() {
                     add(&mut all, constraint);
+                }
+                for &inherited in constraint.interfaces()? {
+                    add(&mut all, inherited);
                 }
             }
         }

@@ -4,6 +4,7 @@
 //! A stub is a `Method` of kind `Remoting`, interned in the universe of the type that it is for, so that entries, vtable slots,
 //! delegates and stack walks treat it as any method. `il::synth::remoting` makes its body.
 
+use crate::binder::is_framework;
 use crate::error::LoadResult;
 use crate::field::Field;
 use crate::lazy::Lazy;
@@ -94,6 +95,13 @@ impl Type {
     /// Whether objects belong to a context, so that `new` may give a proxy.
     pub fn is_context_bound(&'static self) -> bool {
         self.is_marshal_by_ref() && self.is_subclass_of(self.universe().context_bound()).unwrap_or(false)
+    }
+
+    /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a class of its own
+    /// that is marshalled by reference. Those of the class libraries are left out, since their objects are made often.
+    pub fn may_be_redirected(&'static self) -> bool {
+        self.is_marshal_by_ref()
+            && !is_framework(self.image().assembly(), &self.universe().binder().paths().framework_root)
     }
 
     /// Whether instances may be transparent proxies.

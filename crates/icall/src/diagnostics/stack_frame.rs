@@ -19,11 +19,7 @@ extern "C" fn get_frame_info(
     column: *mut i32,
 ) -> i32 {
     t.run(|| {
-        store_out(t, method, ObjRef::NULL);
-        store_out(t, file, ObjRef::NULL);
-        for place in [il, native_offset, line, column] {
-            write_out(place, 0);
-        }
+        // What is not found or not asked for stays: the constructors of StackFrame have set it, and pass their own arguments.
         // The call's own wrapper may or may not be a frame; count from the first frame behind it.
         let frames = stack_trace::walk(t);
         let behind = frames.iter().skip_while(|f| f.method.is_internal_call());

@@ -3,6 +3,8 @@
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::sockets::{self, lookup};
+use crate::arguments::write_out;
+use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, threads};
@@ -241,6 +243,22 @@ unsafe extern "C" fn io_control(
     report(result, error, -1)
 }
 
+/// `Socket.DuplicateAndClose`, within this process: another descriptor of the same socket.
+unsafe extern "C" fn duplicate(_t: Thread, socket: usize, process: i32, copy: *mut usize, error: *mut i32) -> u8 {
+    let result = match lookup(socket) {
+        _ if process as u32 != std::process::id() => Err(Win32Error::NOT_SUPPORTED),
+        Err(_) => Err(Win32Error::INVALID_HANDLE),
+        // SAFETY: makes a descriptor.
+        Ok(socket) => match unsafe { libc::fcntl(socket.fd, libc::F_DUPFD_CLOEXEC, 0) } {
+            -1 => Err(Win32Error::last()),
+            fd => Ok(sockets::insert(fd, socket.domain, socket.kind, socket.protocol)),
+        },
+    };
+    write_out(error, result.err().unwrap_or(Win32Error::SUCCESS).0);
+    write_out(copy, result.unwrap_or(0));
+    u8::from(result.is_ok())
+}
+
 unsafe extern "C" fn cancel_blocking_operation(t: Thread, thread: ObjRef) {
     t.run(|| {
         if thread.is_null() {
@@ -270,6 +288,7 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Net.Sockets.Socket::Blocking_internal", blocking as *const ()),
     ("System.Net.Sockets.Socket::Close_internal", close as *const ()),
     ("System.Net.Sockets.Socket::Disconnect_internal", disconnect as *const ()),
+    ("System.Net.Sockets.Socket::Duplicate_internal", duplicate as *const ()),
     ("System.Net.Sockets.Socket::IOControl_internal", io_control as *const ()),
     ("System.Net.Sockets.Socket::Listen_internal", listen as *const ()),
     ("System.Net.Sockets.Socket::LocalEndPoint_internal", local_end_point as *const ()),

@@ -135,6 +135,12 @@ unsafe extern "C" fn get_working_set_size(_t: Thread, handle: usize, min: *mut u
     }
 }
 
+/// There is no input loop to wait for: as if the time had passed.
+unsafe extern "C" fn wait_for_input_idle(_t: Thread, _handle: usize, _milliseconds: i32) -> i32 {
+    const WAIT_TIMEOUT: i32 = 0x102;
+    WAIT_TIMEOUT
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("Microsoft.Win32.NativeMethods::CloseProcess", close_process as *const ()),
     ("Microsoft.Win32.NativeMethods::GetCurrentProcess", get_current_process as *const ()),
@@ -145,4 +151,5 @@ pub const TABLE: &[InternalCall] = &[
     ("Microsoft.Win32.NativeMethods::GetProcessWorkingSetSize", get_working_set_size as *const ()),
     ("Microsoft.Win32.NativeMethods::SetPriorityClass", set_priority as *const ()),
     ("Microsoft.Win32.NativeMethods::TerminateProcess", terminate as *const ()),
+    ("Microsoft.Win32.NativeMethods::WaitForInputIdle", wait_for_input_idle as *const ()),
 ];

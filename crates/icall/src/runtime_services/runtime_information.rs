@@ -1,4 +1,4 @@
-//! System.Runtime.InteropServices.RuntimeInformation.
+//! System.Runtime.InteropServices.RuntimeInformation, System.Runtime.Versioning.VersioningHelper.
 
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Thread, strings};
@@ -17,7 +17,13 @@ extern "C" fn architecture(t: Thread) -> ObjRef {
     t.run(|| strings::new_string(t, ARCHITECTURE))
 }
 
+/// Tells this runtime from others in the same process, in names by `MakeVersionSafeName`; Mono's number.
+extern "C" fn runtime_id(_t: Thread) -> i32 {
+    9
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.Runtime.InteropServices.RuntimeInformation::GetOSName", os_name as *const ()),
+    ("System.Runtime.Versioning.VersioningHelper::GetRuntimeId", runtime_id as *const ()),
     ("System.Runtime.InteropServices.RuntimeInformation::GetRuntimeArchitecture", architecture as *const ()),
 ];

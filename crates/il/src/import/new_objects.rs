@@ -43,7 +43,10 @@ impl Importer<'_> {
             return self.new_value(method, args);
         }
         if owner.is_context_bound() {
-            return self.new_context_bound(method, args);
+            return self.new_activated(method, args, HelperId::NewContextBound);
+        }
+        if owner.may_be_redirected() {
+            return self.new_activated(method, args, HelperId::NewMarshalByRef);
         }
         // The arguments are evaluated before the object exists; what they refer to cannot change by allocating it.
         let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
@@ -63,11 +66,11 @@ impl Importer<'_> {
     }
 
     /// What is constructed may be a proxy: the constructor's call looks.
-    fn new_context_bound(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+    fn new_activated(&mut self, method: &'static Method, mut args: Vec<Entry>, helper: HelperId) -> LoadResult<()> {
         self.spill(Effect::Memory)?;
         self.has_calls = true;
         let handle = self.b.symbol(Symbol::TypeHandle(method.owner));
-        let object = self.b.helper(HelperId::NewContextBound, vec![handle]);
+        let object = self.b.helper(helper, vec![handle]);
         let entry = Entry::scalar(object, IrType::Ref).with_type(method.owner).non_null();
         args.insert(0, entry);
         self.call_direct(method, args)?;
