@@ -42,6 +42,17 @@ pub fn page_size_bytes() -> usize {
     }
 }
 
+/// Whether the process has a limit of address space (`ulimit -v`) now.
+pub fn is_address_space_limited() -> bool {
+    let mut limit = std::mem::MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: `limit` is writable; the call initialises it when it returns 0.
+    if unsafe { libc::getrlimit(libc::RLIMIT_AS, limit.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: initialised by the call above.
+    unsafe { limit.assume_init() }.rlim_cur != libc::RLIM_INFINITY
+}
+
 /// `value` rounded up to whole pages.
 pub fn round_up_to_page(value: usize) -> usize {
     value.next_multiple_of(page_size_bytes())

@@ -4,12 +4,14 @@
 //! foreground from before `spawn` returns. What it needs of the system is there before it begins, so that a refusal reaches the
 //! caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
 
-use crate::managed_thread::ManagedThread;
 use crate::managed_thread::ThreadKind;
+use crate::managed_thread::{CREATED, ManagedThread};
 use crate::registry::{ThreadRef, attach_as, detach_current};
-use saki_os::memory::Reservation;
+use saki_os::memory::{Reservation, is_address_space_limited};
 use saki_os::signal::{AlternateStack, AlternateStackMemory, SignalMask};
 use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
 pub const DEFAULT_STACK_BYTES: usize = 8 << 20;
@@ -18,6 +20,9 @@ const MIN_STACK_BYTES: usize = 256 << 10;
 /// Address space that is left when a thread is made. Where it is limited (`ulimit -v`) a program is refused a thread while there is
 /// still room for the small allocations of those that run, which could only end the process.
 const HEADROOM_BYTES: usize = 16 << 20;
+
+/// How often the creator looks whether the thread has attached, which takes some 50 µs, where address space is limited.
+const ATTACH_LOOK_INTERVAL: Duration = Duration::from_micros(20);
 
 /// A started thread.
 pub type SpawnedThread = ThreadRef;
@@ -62,5 +67,13 @@ pub fn spawn(
     mask.set();
     drop(headroom);
     spawned?;
+    if is_address_space_limited() {
+        // What it allocates when it attaches is to come out of the same headroom before the next thread asks for its own.
+        crate::blocking(|| {
+            while thread.lifecycle.load(Ordering::Acquire) == CREATED {
+                std::thread::sleep(ATTACH_LOOK_INTERVAL);
+            }
+        });
+    }
     Ok(thread)
 }
