@@ -190,7 +190,7 @@ fn parse_version(text: &str) -> Option<[u16; 4]> {
     }
     let mut out = [0; 4];
     for (slot, part) in out.iter_mut().zip(parts) {
-        *slot = part.trim().parse().ok()?;
+        *slot = part.parse().ok()?;
     }
     Some(out)
 }
@@ -202,33 +202,60 @@ fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(text.get(2 * i..2 * i + 2)?, 16).ok()).collect()
 }
 
+/// A part of a display name without the quotes around it; None if they do not match.
+fn unquoted(text: &str) -> Option<&str> {
+    match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].strip_suffix(quote),
+        _ => Some(text),
+    }
+}
+
+/// The key that stands for whatever the platform's own key is. ECMA-335 §II.6.2.1.3.
+const STANDARD_KEY: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
+
+/// Whether the bytes are an RSA key as assemblies have it: two algorithms and a length, then a PUBLICKEYBLOB.
+fn is_public_key(key: &[u8]) -> bool {
+    const BLOB: usize = 12;
+    const MODULUS: usize = BLOB + 20;
+    let word = |at: usize| key.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+    key.get(BLOB..BLOB + 4) == Some(&[6, 2, 0, 0])
+        && key.get(BLOB + 8..BLOB + 12) == Some(b"RSA1")
+        && word(8) == u32::try_from(key.len() - BLOB).ok()
+        && word(BLOB + 12).is_some_and(|bits| key.len() == MODULUS + bits as usize / 8)
+}
+
 fn parse(text: &str) -> Option<ParsedName> {
     const RETARGETABLE: u32 = 0x100;
     let mut parts = text.split(',');
-    let simple = parts.next()?.trim();
-    let simple = simple.strip_prefix('"').and_then(|s| s.strip_suffix('"')).unwrap_or(simple);
-    if simple.is_empty() || simple.contains(['/', '=']) {
+    let simple = unquoted(parts.next()?.trim())?;
+    if simple.is_empty() || simple.contains(['/', '\\', ':', '=']) {
         return None;
     }
-    let (mut version, mut culture, mut token, mut key, mut flags, mut arch) =
-        (None, None, None, None, 0, processor::NONE);
+    let (mut version, mut culture, mut token, mut key, mut retargetable, mut arch) =
+        (None, None, None, None, None, processor::NONE);
     for part in parts {
         let (what, value) = part.split_once('=')?;
-        let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|s| s.strip_suffix('"')).unwrap_or(value);
-        let is_null = value.eq_ignore_ascii_case("null");
-        match what.trim().to_ascii_lowercase().as_str() {
+        let (what, value) = (what.trim(), value.trim());
+        if what.is_empty() || value.is_empty() {
+            return None;
+        }
+        let value = unquoted(value)?;
+        match what.to_ascii_lowercase().as_str() {
             "version" => version = Some(parse_version(value)?),
             "culture" | "language" => culture = Some(if value.eq_ignore_ascii_case("neutral") { "" } else { value }),
-            "publickeytoken" if is_null => token = Some(Vec::new()),
+            "publickeytoken" if value.eq_ignore_ascii_case("null") => token = Some(Vec::new()),
             "publickeytoken" => token = Some(hex_bytes(value).filter(|bytes| bytes.len() == 8)?),
-            "publickey" if is_null => {}
-            "publickey" => key = Some(hex_bytes(value).filter(|bytes| bytes.len() >= 16)?),
-            "retargetable" => match value.to_ascii_lowercase().as_str() {
-                "yes" => flags |= RETARGETABLE,
-                "no" => {}
-                _ => return None,
+            "publickey" => match hex_bytes(value)? {
+                standard if standard == STANDARD_KEY => token = Some(token_of_key(&standard).to_vec()),
+                bytes => key = Some(bytes).filter(|bytes| is_public_key(bytes)).map(Some)?,
             },
+            "retargetable" => {
+                retargetable = match value.to_ascii_lowercase().as_str() {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    _ => return None,
+                }
+            }
             "processorarchitecture" => {
                 arch = match value.to_ascii_lowercase().as_str() {
                     "msil" => processor::MSIL,
@@ -236,13 +263,18 @@ fn parse(text: &str) -> Option<ParsedName> {
                     "ia64" => processor::IA64,
                     "amd64" => processor::AMD64,
                     "arm" => processor::ARM,
-                    "none" => processor::NONE,
                     _ => return None,
                 }
             }
             _ => {}
         }
     }
+    let has_token = token.is_some() || key.is_some();
+    // Only a full name can be retargetable, or say that it is not.
+    if retargetable.is_some() && !(version.is_some() && culture.is_some() && has_token) {
+        return None;
+    }
+    let flags = if retargetable == Some(true) { RETARGETABLE } else { 0 };
     let mut name = MonoAssemblyName::empty();
     name.name = c_string(simple);
     name.flags = flags;
@@ -253,7 +285,6 @@ fn parse(text: &str) -> Option<ParsedName> {
     if let Some(version) = version {
         name.set_version(version);
     }
-    let has_token = token.is_some() || key.is_some();
     match (&key, &token) {
         (Some(key), _) => name.set_public_key(key),
         (None, Some(token)) => name.set_token(token),

@@ -3,11 +3,12 @@
 use crate::constants::{constant_object, constant_of};
 use crate::handles::{field_of, require_field};
 use crate::invocation::pointer_object;
+use crate::remoting;
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{self, unboxed};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, class_init, statics};
+use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, class_init, proxies, statics};
 use saki_types::{Field, Ty, universe};
 
 /// Address of the value; `target` is the (boxed) object of an instance field.
@@ -96,8 +97,16 @@ pub fn get_value(t: Thread, field: &'static Field, target: ObjRef) -> Managed<Ob
     if !field.owner.is_interface() && !field.owner.is_open {
         field.owner.instance_layout().to_managed(t)?;
     }
+    if is_remote(field, target) {
+        return remoting::get_field(t, target, field);
+    }
     let address = address_of(t, field, target)?;
     load(t, ty, address)
+}
+
+/// Whether `target` is a transparent proxy, which has none of its class's fields itself.
+fn is_remote(field: &'static Field, target: ObjRef) -> bool {
+    !field.is_static() && field.owner.is_marshal_by_ref() && !target.is_null() && proxies::is_proxy(target)
 }
 
 /// Sets a field to a value that the binder has converted to its type.
@@ -105,6 +114,9 @@ pub fn get_value(t: Thread, field: &'static Field, target: ObjRef) -> Managed<Ob
 /// # Errors
 /// As `get_value`.
 pub fn set_value(t: Thread, field: &'static Field, target: ObjRef, value: ObjRef) -> Managed<()> {
+    if is_remote(field, target) {
+        return remoting::set_field(t, target, field, value);
+    }
     let ty = field.ty().to_managed(t)?;
     let address = address_of(t, field, target)?;
     let holder = if field.is_static() { ObjRef::NULL } else { target };

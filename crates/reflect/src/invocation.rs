@@ -151,13 +151,13 @@ fn construct_array(t: Thread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -
         // SAFETY: the binder made each argument a boxed Int32; null counts as 0.
         numbers.push(if item.is_null() { 0 } else { unsafe { *(unboxed(item) as *const i32) } });
     }
-    let with_bounds = kind == ArrayMethod::CtorBounds && !array.is_sz_array();
+    let with_bounds = kind == ArrayMethod::CtorBounds;
     let is_length = |index: usize| !with_bounds || index % 2 == 1;
-    if numbers.iter().enumerate().any(|(index, &n)| n < 0 && is_length(index)) {
-        return Err(exceptions::throw_default(t, "OverflowException"));
-    }
     if array.is_sz_array() {
         return nested_arrays(t, array, &numbers);
+    }
+    if numbers.iter().enumerate().any(|(index, &n)| n < 0 && is_length(index)) {
+        return Err(exceptions::throw_default(t, "OverflowException"));
     }
     let bounds: Vec<ArrayBound> = match with_bounds {
         true => numbers.chunks_exact(2).map(|p| ArrayBound { length: p[1] as u32, lower_bound: p[0] }).collect(),
@@ -166,9 +166,10 @@ fn construct_array(t: Thread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -
     object::new_multi_dim_array(t, array, &bounds)
 }
 
-/// `new T[a][b]…`: arrays of arrays, each level filled.
+/// `new T[a][b]…`: arrays of arrays, each level filled. Lengths of levels that no array has are not looked at.
 fn nested_arrays(t: Thread, array: Ty, lengths: &[i32]) -> Managed<ObjRef> {
-    let length = lengths.first().copied().unwrap_or(0) as usize;
+    let length = lengths.first().copied().unwrap_or(0);
+    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
     let made = object::new_sz_array(t, array, length)?;
     if let (Some(element), true) = (array.element().filter(|e| e.is_sz_array()), lengths.len() > 1) {
         for index in 0..length {

@@ -95,7 +95,7 @@ fn own_method(t: Thread, name: &str, params: usize) -> Managed<&'static Method> 
     class_method(t, universe().corlib_type(PROXIES, "TransparentProxy").to_managed(t)?, name, params)
 }
 
-fn get_field(t: Thread, proxy: ObjRef, field: &'static Field) -> Managed<ObjRef> {
+pub(crate) fn get_field(t: Thread, proxy: ObjRef, field: &'static Field) -> Managed<ObjRef> {
     let words = [
         Slot::from_ref(proxy),
         Slot(std::ptr::from_ref(field.owner).addr() as u64),
@@ -104,7 +104,7 @@ fn get_field(t: Thread, proxy: ObjRef, field: &'static Field) -> Managed<ObjRef>
     Ok(invoke::invoke(t, own_method(t, "LoadRemoteFieldNew", 2)?, &words)?.as_ref())
 }
 
-fn set_field(t: Thread, proxy: ObjRef, field: &'static Field, value: ObjRef) -> Managed<()> {
+pub(crate) fn set_field(t: Thread, proxy: ObjRef, field: &'static Field, value: ObjRef) -> Managed<()> {
     let words = [
         Slot::from_ref(proxy),
         Slot(std::ptr::from_ref(field.owner).addr() as u64),

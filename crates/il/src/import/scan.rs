@@ -166,10 +166,9 @@ impl Scan {
         self.reach(target);
     }
 
-    fn var(vars: &mut [VarUse], index: usize, in_entry_block: bool, write: bool, address: bool) -> LoadResult<()> {
-        let var = vars
-            .get_mut(index)
-            .ok_or_else(|| LoadError::invalid_program(format!("there is no argument or local variable {index}")))?;
+    /// A variable that there is not is no error yet: the instruction may be behind a throw, where nothing gets to.
+    fn var(vars: &mut [VarUse], index: usize, in_entry_block: bool, write: bool, address: bool) {
+        let Some(var) = vars.get_mut(index) else { return };
         if write {
             var.set_first |= in_entry_block && !var.is_read && !var.address_taken && !var.is_written;
             var.is_written = true;
@@ -178,7 +177,6 @@ impl Scan {
         } else {
             var.is_read = true;
         }
-        Ok(())
     }
 
     fn instruction(&mut self, instruction: &Instruction<'_>, in_entry_block: &mut bool) -> LoadResult<()> {
@@ -192,22 +190,22 @@ impl Scan {
         match instruction.opcode {
             O::Ldarg0 | O::Ldarg1 | O::Ldarg2 | O::Ldarg3 => {
                 let index = instruction.opcode.code() - O::Ldarg0.code();
-                Self::var(&mut self.args, usize::from(index), entry, false, false)?;
+                Self::var(&mut self.args, usize::from(index), entry, false, false);
             }
-            O::LdargS | O::Ldarg => Self::var(&mut self.args, operand, entry, false, false)?,
-            O::LdargaS | O::Ldarga => Self::var(&mut self.args, operand, entry, false, true)?,
-            O::StargS | O::Starg => Self::var(&mut self.args, operand, entry, true, false)?,
+            O::LdargS | O::Ldarg => Self::var(&mut self.args, operand, entry, false, false),
+            O::LdargaS | O::Ldarga => Self::var(&mut self.args, operand, entry, false, true),
+            O::StargS | O::Starg => Self::var(&mut self.args, operand, entry, true, false),
             O::Ldloc0 | O::Ldloc1 | O::Ldloc2 | O::Ldloc3 => {
                 let index = instruction.opcode.code() - O::Ldloc0.code();
-                Self::var(&mut self.locals, usize::from(index), entry, false, false)?;
+                Self::var(&mut self.locals, usize::from(index), entry, false, false);
             }
-            O::LdlocS | O::Ldloc => Self::var(&mut self.locals, operand, entry, false, false)?,
-            O::LdlocaS | O::Ldloca => Self::var(&mut self.locals, operand, entry, false, true)?,
+            O::LdlocS | O::Ldloc => Self::var(&mut self.locals, operand, entry, false, false),
+            O::LdlocaS | O::Ldloca => Self::var(&mut self.locals, operand, entry, false, true),
             O::Stloc0 | O::Stloc1 | O::Stloc2 | O::Stloc3 => {
                 let index = instruction.opcode.code() - O::Stloc0.code();
-                Self::var(&mut self.locals, usize::from(index), entry, true, false)?;
+                Self::var(&mut self.locals, usize::from(index), entry, true, false);
             }
-            O::StlocS | O::Stloc => Self::var(&mut self.locals, operand, entry, true, false)?,
+            O::StlocS | O::Stloc => Self::var(&mut self.locals, operand, entry, true, false),
             O::Call | O::Callvirt | O::Newobj | O::Ldftn | O::Ldvirtftn => {
                 if let Operand::Token(token) = instruction.operand {
                     self.callees.push(token);

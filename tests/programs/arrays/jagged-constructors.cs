@@ -1,0 +1,26 @@
+// Array constructors through reflection: a level that no array has may have any length.
+using System;
+using System.Reflection;
+
+class Program {
+    static void Make(params object[] lengths) {
+        ConstructorInfo two = Array.Find(typeof(string[][]).GetConstructors(), c => c.GetParameters().Length == 2);
+        try {
+            var made = (string[][])two.Invoke(lengths);
+            Console.WriteLine(made.Length + (made.Length == 0 ? "" : " of " + made[0].Length));
+        } catch (OverflowException) {
+            Console.WriteLine("overflow");
+        }
+    }
+
+    static void Main() {
+        Make(0, -33);
+        Make(0, 5);
+        Make(1, -1);
+        Make(-1, 0);
+        Make(2, 3);
+        foreach (ConstructorInfo ctor in typeof(int[,]).GetConstructors())
+            try { Console.WriteLine(((int[,])ctor.Invoke(ctor.GetParameters().Length == 2 ? new object[] { 0, -1 } : new object[] { -5, 0, -6, 2 })).GetLowerBound(1)); }
+            catch (OverflowException) { Console.WriteLine("overflow"); }
+    }
+}
