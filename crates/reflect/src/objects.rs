@@ -43,7 +43,10 @@ pub fn field_object(t: Thread, field: &'static Field, reflected: Ty) -> Managed<
         handles::FIELD_CLASS.set(made, address(reflected));
         handles::FIELD_HANDLE.set(made, address(field));
         NAME.set_ref(t, made, strings::new_string(t, field.name)?);
-        TYPE.set_ref(t, made, type_object(t, field.ty().to_managed(t)?)?);
+        // Of a type that cannot be loaded the exception comes when `FieldType` asks again.
+        if let Ok(ty) = field.ty() {
+            TYPE.set_ref(t, made, type_object(t, ty)?);
+        }
         ATTRIBUTES.set(made, i32::from(field.flags));
         Ok(made)
     })
