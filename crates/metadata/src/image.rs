@@ -400,9 +400,8 @@ impl Image {
         if index >= info.row_count {
             return None;
         }
-        let row_bytes = info.row_bytes as usize;
-        let start = info.start_offset + index as usize * row_bytes;
-        let bytes = self.bytes().get(start..start + row_bytes)?;
+        let start = info.row_offset(index);
+        let bytes = self.bytes().get(start..start + usize::from(info.row_bytes))?;
         Some(RowCells { bytes, widths: self.layout.widths })
     }
 
@@ -429,15 +428,14 @@ impl Image {
 
     #[cold]
     pub(crate) fn no_such_row(&self, table: TableId, rid: Rid) -> BadImage {
-        let offset = self.table_info(table).map_or(0, |info| info.start_offset);
+        let offset = self.table_info(table).map_or(0, |info| info.row_offset(0));
         let count = self.row_count(table);
         self.bad_image(offset, format!("row {rid:#x} of {table:?}, which has {count:#x} rows"))
     }
 
     #[cold]
     pub(crate) fn bad_cell(&self, table: TableId, rid: Rid, column: &str, raw: u32) -> BadImage {
-        let offset =
-            self.table_info(table).map_or(0, |info| info.start_offset + (rid as usize - 1) * info.row_bytes as usize);
+        let offset = self.table_info(table).map_or(0, |info| info.row_offset(rid - 1));
         self.bad_image(offset, format!("{table:?}[{rid:#x}].{column} has invalid value {raw:#x}"))
     }
 }

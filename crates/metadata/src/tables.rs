@@ -54,9 +54,9 @@ impl IndexWidths {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TableInfo {
     /// File offset of row 1.
-    pub(crate) start_offset: usize,
+    pub(crate) start_offset: u32,
     pub(crate) row_count: u32,
-    pub(crate) row_bytes: u32,
+    pub(crate) row_bytes: u8,
     /// Byte offset of each column in a row.
     column_offsets: [u8; MAX_COLUMNS],
     /// One bit per column: 4 bytes wide.
@@ -110,8 +110,9 @@ impl TableLayout {
                 info.column_wide |= u16::from(wide) << column;
                 row_bytes += if wide { 4 } else { 2 };
             }
-            info.row_bytes = u32::from(row_bytes);
-            info.start_offset = offset;
+            info.row_bytes = row_bytes;
+            info.start_offset =
+                u32::try_from(offset).map_err(|_| BadImage::in_blob(start, "tables beyond 4 GiB of the file"))?;
             let table_bytes = info.row_count as usize * usize::from(row_bytes);
             if table_bytes > end.saturating_sub(offset) {
                 let what = format!("table {table:?} with {} rows exceeds its stream", info.row_count);
@@ -155,6 +156,12 @@ impl TableLayout {
 }
 
 impl TableInfo {
+    /// File offset of the row after `index` others.
+    #[inline]
+    pub(crate) fn row_offset(&self, index: u32) -> usize {
+        self.start_offset as usize + index as usize * usize::from(self.row_bytes)
+    }
+
     /// The raw value of one cell. `None` when the row or column does not exist.
     #[inline]
     pub(crate) fn cell(&self, image: &[u8], rid: u32, column: usize) -> Option<u32> {
@@ -162,7 +169,7 @@ impl TableInfo {
         if index >= self.row_count {
             return None;
         }
-        let row = self.start_offset + index as usize * self.row_bytes as usize;
+        let row = self.row_offset(index);
         let cell = image.get(row + usize::from(*self.column_offsets.get(column)?)..)?;
         if self.column_wide >> column & 1 != 0 {
             cell.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))

@@ -16,7 +16,7 @@ use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::resolve::LocalSig;
 use crate::ty::Ty;
-use saki_metadata::writer::{ImageSpec, ImageWriter};
+use saki_metadata::writer::ImageWriter;
 use saki_metadata::{EhClause, MethodBody, TableId, Token};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -205,7 +205,7 @@ fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
         let [major, minor, build, revision] = identity.version.map(u32::from);
         image.tables.add(TableId::Assembly, &[SHA1, major, minor, build, revision, 0, 0, name, culture]);
     }
-    image.finish(&ImageSpec::default())
+    image.finish_for_loader()
 }
 
 /// An assembly with one module and no types. `is_runnable`: its types may have instances and run. `is_collectible`: it ends

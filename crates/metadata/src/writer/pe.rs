@@ -7,6 +7,7 @@ use super::native_resources::{self, NativeResource};
 use super::{Heaps, TableWriter, pad, put16, put32};
 use crate::token::Token;
 
+/// Of the parts of a file, as the systems ask for.
 const FILE_ALIGNMENT: u32 = 0x200;
 const SECTION_ALIGNMENT: u32 = 0x2000;
 const TEXT_RVA: u32 = SECTION_ALIGNMENT;
@@ -122,15 +123,28 @@ impl ImageWriter {
         out
     }
 
+    /// An image that stays in memory, for `Image::from_bytes`: without what only the systems' loaders read, and without gaps.
+    pub fn finish_for_loader(self) -> Vec<u8> {
+        let mut image = self.write(&ImageSpec::default(), PART_ALIGNMENT as u32);
+        image.shrink_to_fit();
+        image
+    }
+
     /// The file.
     pub fn finish(self, spec: &ImageSpec) -> Vec<u8> {
+        self.write(spec, FILE_ALIGNMENT)
+    }
+
+    fn write(self, spec: &ImageSpec, file_alignment: u32) -> Vec<u8> {
         let ImageWriter { tables, heaps, content } = self;
         let mut text = content;
         let resources = append(&mut text, &spec.resources);
         let signature = append(&mut text, &vec![0; spec.signature_bytes as usize]);
         let metadata = append(&mut text, &Self::metadata(tables, heaps, &spec.version));
         pad(&mut text, PART_ALIGNMENT);
-        let imports = Imports::new(CONTENT_RVA + text.len() as u32, spec.is_library);
+        let is_file = file_alignment == FILE_ALIGNMENT;
+        let imports_rva = CONTENT_RVA + text.len() as u32;
+        let imports = if is_file { Imports::new(imports_rva, spec.is_library) } else { Imports::default() };
         append(&mut text, &imports.bytes);
 
         let mut section = Vec::new();
@@ -146,12 +160,12 @@ impl ImageWriter {
         }
         section.resize(cli + CLI_HEADER_BYTES as usize, 0);
         section.extend(text);
-        let reloc = relocations(imports.stub_rva + 2);
-        Self::file(spec, &section, &imports, &reloc)
+        let reloc = if is_file { relocations(imports.stub_rva + 2) } else { Vec::new() };
+        Self::file(spec, &section, &imports, &reloc, file_alignment)
     }
 
     /// Headers and sections.
-    fn file(spec: &ImageSpec, text: &[u8], imports: &Imports, reloc: &[u8]) -> Vec<u8> {
+    fn file(spec: &ImageSpec, text: &[u8], imports: &Imports, reloc: &[u8], file_alignment: u32) -> Vec<u8> {
         const I386: u16 = 0x14c;
         const CODE: u32 = 0x6000_0020;
         const READABLE_DATA: u32 = 0x4000_0040;
@@ -171,7 +185,7 @@ impl ImageWriter {
             (b".reloc\0\0", reloc, reloc_rva, DISCARDABLE_DATA),
         ];
         let sections = || sections.iter().filter(|(_, content, ..)| !content.is_empty());
-        let raw_bytes = |content: &[u8]| (content.len() as u32).next_multiple_of(FILE_ALIGNMENT);
+        let raw_bytes = |content: &[u8]| (content.len() as u32).next_multiple_of(file_alignment);
         let mut out = vec![0; PE_OFFSET as usize];
         out[..2].copy_from_slice(b"MZ");
         out[0x3c..0x40].copy_from_slice(&PE_OFFSET.to_le_bytes());
@@ -182,7 +196,7 @@ impl ImageWriter {
         let optional = out.len();
         out.resize(optional + usize::from(OPTIONAL_HEADER_BYTES), 0);
         let headers_bytes = (out.len() + sections().count() * SECTION_HEADER_BYTES) as u32;
-        let headers_bytes = headers_bytes.next_multiple_of(FILE_ALIGNMENT);
+        let headers_bytes = headers_bytes.next_multiple_of(file_alignment);
         let mut field = |offset: usize, value: u32| {
             out[optional + offset..optional + offset + 4].copy_from_slice(&value.to_le_bytes());
         };
@@ -195,7 +209,7 @@ impl ImageWriter {
         field(24, resources_rva);
         field(28, IMAGE_BASE);
         field(32, SECTION_ALIGNMENT);
-        field(36, FILE_ALIGNMENT);
+        field(36, file_alignment);
         // Versions of the system and subsystem: 4.0.
         field(40, 4);
         field(48, 4);
@@ -226,15 +240,16 @@ impl ImageWriter {
             raw_at += raw;
         }
         for (_, content, ..) in sections() {
-            pad(&mut out, FILE_ALIGNMENT as usize);
+            pad(&mut out, file_alignment as usize);
             out.extend(*content);
         }
-        pad(&mut out, FILE_ALIGNMENT as usize);
+        pad(&mut out, file_alignment as usize);
         out
     }
 }
 
-/// The import table for `mscoree.dll` and the jump to it. §II.25.3.1.
+/// The import table for `mscoree.dll` and the jump to it. §II.25.3.1. Empty by default.
+#[derive(Default)]
 struct Imports {
     rva: u32,
     bytes: Vec<u8>,
@@ -342,11 +357,18 @@ mod tests {
 
     #[test]
     fn small_bodies_have_tiny_headers() {
-        let mut writer = ImageWriter::default();
-        module(&mut writer);
-        let rva = writer.body(&BodySpec { code: vec![0x2a], max_stack: 1, ..BodySpec::default() });
-        let image = Image::from_bytes("x".to_string(), writer.finish(&ImageSpec::default())).expect("valid");
-        let body = image.method_body(rva).expect("a body");
-        assert_eq!((body.code, body.max_stack), (&[0x2a][..], 8));
+        let write = || {
+            let mut writer = ImageWriter::default();
+            module(&mut writer);
+            let rva = writer.body(&BodySpec { code: vec![0x2a], max_stack: 1, ..BodySpec::default() });
+            (writer, rva)
+        };
+        let in_memory = write().0.finish_for_loader();
+        assert!(in_memory.len() < 1000, "{} bytes for nothing", in_memory.len());
+        for bytes in [write().0.finish(&ImageSpec::default()), in_memory] {
+            let image = Image::from_bytes("x".to_string(), bytes).expect("valid");
+            let body = image.method_body(write().1).expect("a body");
+            assert_eq!((body.code, body.max_stack), (&[0x2a][..], 8));
+        }
     }
 }

@@ -6,7 +6,6 @@ use super::tokens::{EmittedModule, Named, require_module};
 use crate::assembly_loading::call_domain;
 use crate::cache::{self, Kind};
 use crate::handles::address;
-use saki_metadata::writer::ImageSpec;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
@@ -86,7 +85,7 @@ fn create(t: Thread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<
     let (encoder, shown) = encode(t, builder, emitted, module)?;
     let Scope::Type { references, .. } = encoder.scope else { unreachable!("made above") };
     let fields: Vec<Token> = shown.fields.clone();
-    let ty = emitted.create(encoder.image.finish(&ImageSpec::default()), references, shown).to_managed(t)?;
+    let ty = emitted.create(encoder.image.finish_for_loader(), references, shown).to_managed(t)?;
     cache::get_or_make(Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
     bind_type(builder, ty);
     for (index, method) in b::methods_of(builder).enumerate() {
