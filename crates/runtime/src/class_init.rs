@@ -66,6 +66,10 @@ pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()
     if image.is_corlib || image.is_of_dynamic_method() {
         return Ok(());
     }
+    // Most have no method outside of classes: their module type need not be made.
+    if image.meta.type_def_methods(1).is_ok_and(|methods| methods.is_empty()) {
+        return Ok(());
+    }
     match image.type_def(1) {
         Ok(module) if !is_initialised(module) => ensure(t, module),
         _ => Ok(()),
