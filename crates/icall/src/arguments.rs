@@ -24,9 +24,9 @@ pub(crate) fn argument_error(t: Thread, message: &str) -> Thrown {
     exceptions::throw(t, "System", "ArgumentException", message)
 }
 
-/// ArgumentException that names its parameter, as .NET prints it.
+/// ArgumentException that names its parameter.
 pub(crate) fn argument_error_for(t: Thread, parameter: &str, message: &str) -> Thrown {
-    argument_error(t, &format!("{message}\nParameter name: {parameter}"))
+    exceptions::throw_argument(t, message, parameter)
 }
 
 /// A new string, or null for None.

@@ -264,12 +264,7 @@ unsafe extern "C" fn delegate_for_pointer(t: Thread, address: usize, class: ObjR
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
         if !ty.is_delegate() {
-            return Err(exceptions::throw(
-                t,
-                "System",
-                "ArgumentException",
-                "Type is not a delegate\nParameter name: t",
-            ));
+            return Err(exceptions::throw_argument(t, "Type is not a delegate", "t"));
         }
         delegates::delegate_for(t, address, ty)
     })

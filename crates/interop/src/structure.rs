@@ -41,8 +41,8 @@ pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
     }
     if ty.is_byref() || ty.is_array() || ty.flags() & type_flags::LAYOUT_MASK == 0 {
         let name = ty.def().map_or_else(|| ty.full_name(), |def| def.name.to_string());
-        let message = format!("Type {name} cannot be marshaled as an unmanaged structure.\nParameter name: t");
-        return Err(exceptions::throw(t, "System", "ArgumentException", &message));
+        let message = format!("Type {name} cannot be marshaled as an unmanaged structure.");
+        return Err(exceptions::throw_argument(t, &message, "t"));
     }
     let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
     match native {
@@ -66,11 +66,9 @@ pub fn offset_of(t: Thread, ty: Ty, field: &str) -> Managed<usize> {
     match layout.fields.iter().rev().find(|f| f.field.name == field) {
         Some(found) => Ok(found.offset_bytes as usize),
         None => {
-            let message = format!(
-                "Field passed in is not a marshaled member of the type {}\nParameter name: fieldName",
-                ty.full_name()
-            );
-            Err(exceptions::throw(t, "System", "ArgumentException", &message))
+            let name = ty.def().map_or_else(|| ty.full_name(), |def| def.name.to_string());
+            let message = format!("Field passed in is not a marshaled member of the type {name}");
+            Err(exceptions::throw_argument(t, &message, "fieldName"))
         }
     }
 }
@@ -128,8 +126,8 @@ pub unsafe fn ptr_to_new_structure(t: Thread, address: *const u8, ty: Ty) -> Man
 pub unsafe fn ptr_to_structure(t: Thread, address: *const u8, destination: ObjRef) -> Managed<()> {
     let ty = object::type_of(destination);
     if ty.is_value_type() {
-        let message = "The structure must not be a value class.\nParameter name: structure";
-        return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        let message = "The structure must not be a value class.";
+        return Err(exceptions::throw_argument(t, message, "structure"));
     }
     // SAFETY: the caller's promise.
     unsafe { fill(t, address, destination, ty) }

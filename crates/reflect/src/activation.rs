@@ -13,8 +13,8 @@ use saki_types::{Ty, universe};
 fn uninitialized(t: Thread, ty: Ty) -> Managed<ObjRef> {
     let can_exist = !ty.is_interface() && !ty.is_abstract() && !ty.is_open && !ty.is_pointer() && !ty.is_byref();
     if !can_exist {
-        let message = "Type cannot be instantiated\nParameter name: type";
-        return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        let message = "Type cannot be instantiated";
+        return Err(exceptions::throw_argument(t, message, "type"));
     }
     if ty.is_sz_array() {
         return object::new_sz_array(t, ty, 0);

@@ -86,6 +86,7 @@ fn types_or_throw(t: Thread, found: &Found) -> Managed<ObjRef> {
 unsafe extern "C" fn get_types(t: Thread, this: ObjRef, exported_only: u8) -> ObjRef {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
+        assembly.image.load_modules().to_managed(t)?;
         let mut found = Vec::new();
         for image in images(assembly) {
             image_types(image, exported_only != 0, &mut found).to_managed(t)?;
@@ -169,11 +170,12 @@ unsafe extern "C" fn get_manifest_module(t: Thread, this: ObjRef) -> ObjRef {
     t.run(|| module_object(t, require_assembly(t, this)?.image))
 }
 
-/// The manifest module, the loaded ones, and the files of the manifest.
+/// The manifest module, those that it names or that were loaded into the assembly, and the files without metadata.
 unsafe extern "C" fn get_modules(t: Thread, this: ObjRef) -> ObjRef {
     const CONTAINS_NO_METADATA: u32 = 1;
     t.run(|| {
         let assembly = require_assembly(t, this)?;
+        assembly.image.load_modules().to_managed(t)?;
         let images = images(assembly);
         let meta = &assembly.image.meta;
         let mut resources = Vec::new();

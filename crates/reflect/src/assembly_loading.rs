@@ -277,8 +277,8 @@ unsafe extern "C" fn load_from(t: Thread, file: ObjRef, reflection_only: u8, _ma
 unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjRef {
     t.run(|| {
         if !file.is_null() && !Path::new(&strings::to_rust(file)).is_absolute() {
-            let message = "Absolute path information is required.\nParameter name: assemblyFile";
-            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            let message = "Absolute path information is required.";
+            return Err(exceptions::throw_argument(t, message, "assemblyFile"));
         }
         load_path(t, file, Binder::load_named_file)
     })

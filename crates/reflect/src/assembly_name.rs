@@ -337,8 +337,8 @@ unsafe extern "C" fn name_of_file(t: Thread, file: ObjRef, name: *mut MonoAssemb
             }
         })?;
         let Some(found) = name_of_image(&meta).to_managed(t)? else {
-            let message = "The file does not contain a manifest\nParameter name: assemblyFile";
-            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            let message = "The file does not contain a manifest";
+            return Err(exceptions::throw_argument(t, message, "assemblyFile"));
         };
         // SAFETY: address of the caller's variable.
         unsafe { name.write(found) };

@@ -127,8 +127,9 @@ fn construct(t: Thread, ctor: &'static Method, arguments: ObjRef) -> Managed<Obj
         return construct_array(t, owner, kind, arguments);
     }
     if owner.is_nullable() {
-        // Boxing Nullable(value) gives the value's box.
-        return Ok(object::get_element_ref(arguments, 0));
+        // Boxing Nullable(value) gives the value's box. Null stands for the value's default, as for any parameter.
+        let value = object::get_element_ref(arguments, 0);
+        return if value.is_null() { object::new_instance(t, owner.args[0]) } else { Ok(value) };
     }
     if owner.is_marshal_by_ref() {
         let made = match owner.is_context_bound() {

@@ -259,8 +259,8 @@ unsafe extern "C" fn make_generic_method(t: Thread, this: ObjRef, types: ObjRef)
             return Ok(ObjRef::NULL);
         }
         if !arguments_fit(definition.generic_args, &arguments, definition.owner.args, &arguments).to_managed(t)? {
-            let message = "Invalid generic arguments\nParameter name: typeArguments";
-            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            let message = "Invalid generic arguments";
+            return Err(exceptions::throw_argument(t, message, "typeArguments"));
         }
         let made = universe().instantiate_method(definition, &arguments).to_managed(t)?;
         let reflected = reflected_type_of(this);

@@ -119,8 +119,8 @@ unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments:
             ));
         }
         if !arguments_fit(definition.args, &arguments, &arguments, &[]).to_managed(t)? {
-            let message = "Invalid generic arguments\nParameter name: typeArguments";
-            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            let message = "Invalid generic arguments";
+            return Err(exceptions::throw_argument(t, message, "typeArguments"));
         }
         let made = universe().instantiate(definition, &arguments).to_managed(t)?;
         if let Some(wanted) = wanted {

@@ -80,12 +80,7 @@ unsafe extern "C" fn get_array_rank(t: Thread, ty: ObjRef) -> i32 {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if !ty.is_array() {
-            return Err(exceptions::throw(
-                t,
-                "System",
-                "ArgumentException",
-                "Type must be an array type\nParameter name: type",
-            ));
+            return Err(exceptions::throw_argument(t, "Type must be an array type", "type"));
         }
         Ok(ty.array_rank() as i32)
     })

@@ -150,11 +150,11 @@ fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Manag
         }
         if definition.args.len() != arguments.len() {
             let message = format!(
-                "The generic type definition needs {} type arguments, but was instantiated with {} \nParameter name: types",
+                "The generic type definition needs {} type arguments, but was instantiated with {} ",
                 definition.args.len(),
                 arguments.len()
             );
-            return Err(exceptions::throw(t, "System", "ArgumentException", &message));
+            return Err(exceptions::throw_argument(t, &message, "types"));
         }
         ty = universe().instantiate(definition, &arguments).to_managed(t)?;
     }
@@ -244,8 +244,8 @@ fn name_in_parse_error(text: &str) -> &str {
 
 fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool, reflection_only: bool) -> Managed<ObjRef> {
     let Some(name) = parse_type_name(text) else {
-        let message = format!("failed parse: {}\nParameter name: typeName", name_in_parse_error(text));
-        return Err(exceptions::throw(t, "System", "ArgumentException", &message));
+        let message = format!("failed parse: {}", name_in_parse_error(text));
+        return Err(exceptions::throw_argument(t, &message, "typeName"));
     };
     let image = callers::calling_image(t).unwrap_or_else(|| universe().corlib());
     let scope = Scope { image, ignore_case, search_corlib: true, raise_type_resolve: true, reflection_only };
@@ -283,12 +283,7 @@ unsafe extern "C" fn assembly_get_type(
         let mut is_broken = false;
         let result = (|| {
             let Some(name) = parse_type_name(&text) else {
-                return Err(exceptions::throw(
-                    t,
-                    "System",
-                    "ArgumentException",
-                    "failed to parse the type\nParameter name: typeName",
-                ));
+                return Err(exceptions::throw_argument(t, "failed to parse the type", "typeName"));
             };
             if name.assembly.is_some() {
                 let message = "Type names passed to Assembly.GetType() must not specify an assembly.";

@@ -142,6 +142,25 @@ pub fn throw_argument_null(t: Thread, parameter: &str) -> Thrown {
     }
 }
 
+/// ArgumentException with a message of its own and the parameter it is about.
+pub fn throw_argument(t: Thread, message: &str, parameter: &str) -> Thrown {
+    let made = (|| {
+        let ty = corlib_type("System", "ArgumentException");
+        let exception = object::new_instance(t, ty)?;
+        let string = universe().string();
+        if let Some(ctor) = ty.find_method_sig(".ctor", &[string, string]).to_managed(t)? {
+            let message = strings::new_string(t, message)?;
+            let parameter = strings::new_string(t, parameter)?;
+            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(message), Slot::from_ref(parameter)])?;
+        }
+        Ok(exception)
+    })();
+    match made {
+        Ok(exception) => t.throw(exception),
+        Err(thrown) => thrown,
+    }
+}
+
 /// NotImplementedException that names what Saki lacks.
 pub fn throw_not_implemented(t: Thread, what: &str) -> Thrown {
     crate::missing::record(what);

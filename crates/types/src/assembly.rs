@@ -244,6 +244,26 @@ impl Image {
         }
     }
 
+    /// Loads all modules that the manifest names, which are else loaded when a type of theirs is needed.
+    ///
+    /// # Errors
+    /// `FileNotFound` about the first module that is not there; `BadImageFormat`.
+    pub fn load_modules(&'static self) -> LoadResult<()> {
+        const CONTAINS_NO_METADATA: u32 = 1;
+        // What was loaded from memory has no folder to look into.
+        if self.assembly().path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        for rid in 1..=self.meta.row_count(TableId::File) {
+            let row = self.meta.file(rid)?;
+            if row.flags & CONTAINS_NO_METADATA == 0 {
+                let name = self.meta.string(row.name)?;
+                self.load_module(name).map_err(|error| LoadError { subject: name.to_string(), ..error })?;
+            }
+        }
+        Ok(())
+    }
+
     /// The module of File row `rid`, beside the manifest.
     fn file_module(&'static self, rid: Rid) -> LoadResult<&'static Image> {
         let row = self.meta.file(rid)?;
