@@ -65,16 +65,10 @@ unsafe extern "C" fn get_marshal_info(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-/// Everything is transparent: there is no CoreCLR security.
-unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
-    0
-}
-
 pub const TABLE: &[InternalCall] = &[
     ("System.Reflection.FieldInfo::internal_from_handle_type", from_handle as *const ()),
     ("System.Reflection.FieldInfo::get_marshal_info", get_marshal_info as *const ()),
     ("System.Reflection.RuntimeFieldInfo::ResolveType", resolve_type as *const ()),
     ("System.Reflection.RuntimeFieldInfo::GetParentType", get_parent_type as *const ()),
     ("System.Reflection.RuntimeFieldInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", get_security_level as *const ()),
 ];

@@ -49,6 +49,7 @@ pub mod registry;
 pub mod remoting;
 pub mod resources;
 pub mod runtime_type;
+pub mod security_level;
 pub mod tokens;
 pub mod type_construction;
 pub mod type_handle;

@@ -308,11 +308,6 @@ unsafe extern "C" fn get_function_pointer(t: Thread, method: usize) -> usize {
     })
 }
 
-/// Everything is transparent: there is no CoreCLR security.
-unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
-    0
-}
-
 /// The caller, which is in the method's domain, has switched to another: there the method of the same name is called with
 /// copies, and the caller gets a copy of what comes back.
 fn invoke_in_other_domain(
@@ -397,10 +392,8 @@ pub const TABLE: &[InternalCall] = &[
     ),
     ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethodDefinition", is_generic_method_definition as *const ()),
     ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethod", is_generic_method as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_core_clr_security_level", get_security_level as *const ()),
     ("System.Reflection.RuntimeMethodInfo::GetMethodBodyInternal", get_method_body as *const ()),
     ("System.Reflection.RuntimeConstructorInfo::InternalInvoke", internal_invoke as *const ()),
     ("System.Reflection.RuntimeConstructorInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.Reflection.RuntimeConstructorInfo::get_core_clr_security_level", get_security_level as *const ()),
     ("System.RuntimeMethodHandle::GetFunctionPointer", get_function_pointer as *const ()),
 ];

@@ -34,6 +34,7 @@ pub fn register() {
         crate::remoting::TABLE,
         crate::resources::TABLE,
         crate::runtime_type::TABLE,
+        crate::security_level::TABLE,
         crate::tokens::TABLE,
         crate::type_construction::TABLE,
         crate::type_handle::TABLE,

@@ -276,11 +276,6 @@ unsafe extern "C" fn get_type_code(t: Thread, ty: ObjRef) -> i32 {
     t.run(|| Ok(type_code_of(this_type(t, ty)?)))
 }
 
-/// Everything is transparent: there is no CoreCLR security.
-unsafe extern "C" fn get_security_level(_t: Thread, _this: ObjRef) -> i32 {
-    0
-}
-
 unsafe extern "C" fn internal_from_handle(t: Thread, handle: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeTypeHandle.
@@ -308,7 +303,6 @@ pub const TABLE: &[InternalCall] = &[
     ("System.RuntimeType::GetInterfaceMapData", get_interface_map as *const ()),
     ("System.RuntimeType::GetPacking", get_packing as *const ()),
     ("System.RuntimeType::GetTypeCodeImplInternal", get_type_code as *const ()),
-    ("System.RuntimeType::get_core_clr_security_level", get_security_level as *const ()),
     ("System.Type::internal_from_handle", internal_from_handle as *const ()),
     ("Mono.RuntimeClassHandle::GetTypeFromClass", type_from_class as *const ()),
 ];

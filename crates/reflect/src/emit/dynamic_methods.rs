@@ -5,13 +5,13 @@
 //! DynamicILInfo's local signature or exception blob (the class library lacks those too).
 
 use super::blocks::clauses;
-use super::builders::EMIT;
+use super::builders::{ARRAY_METHOD, ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT};
 use crate::handles::{DYNAMIC_METHOD_HANDLE, MODULE_BUILDER_HANDLE, address, field_of, image, method_of};
 use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
 use saki_runtime::dynamic_methods;
-use saki_runtime::exceptions;
+use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
@@ -136,6 +136,17 @@ fn call_signature(t: Thread, helper: ObjRef) -> Managed<MethodSig> {
     })
 }
 
+/// The method that `ModuleBuilder.GetArrayMethod` describes.
+fn array_method(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+    let array = require_type(t, ARRAY_METHOD_PARENT.get_ref(object))?;
+    let params = require_types(t, ARRAY_METHOD_PARAMETERS.get_ref(object))?;
+    let name = strings::to_rust(ARRAY_METHOD_NAME.get_ref(object));
+    match array.find_method_sig(&name, &params).to_managed(t)? {
+        Some(method) => Ok(method),
+        None => Err(exceptions::throw(t, "System", "MissingMethodException", &format!("{}.{name}", array.full_name()))),
+    }
+}
+
 /// What an element of `refs` stands for.
 fn reference(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
     if object.is_null() {
@@ -155,6 +166,8 @@ fn reference(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Mana
         Ok(DynamicRef::Field(field))
     } else if ty == universe().runtime_type() {
         require_type(t, object).map(DynamicRef::Type)
+    } else if ARRAY_METHOD.is(ty) {
+        array_method(t, object).map(DynamicRef::Method)
     } else {
         not_supported(t, &format!("A dynamic method cannot name a {}.", ty.full_name()))
     }

@@ -1,0 +1,76 @@
+//! The security levels that reflection shows: whether a member of the class library is marked as critical.
+//!
+//! Nothing is enforced. The class library asks while it restores exceptions: what has a critical constructor restores itself.
+
+use crate::handles::{require_field, require_method};
+use crate::runtime_type::this_type;
+use saki_metadata::{TableId, Token};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::{InternalCall, ObjRef, Thread};
+use saki_types::class::has_attribute;
+use saki_types::{Image, LoadResult, Ty, universe};
+
+const TRANSPARENT: i32 = 0;
+const SAFE_CRITICAL: i32 = 1;
+const CRITICAL: i32 = 2;
+
+fn own_level(image: &'static Image, token: Token) -> LoadResult<i32> {
+    let has = |name| has_attribute(image, token, "System.Security", name);
+    Ok(if has("SecuritySafeCriticalAttribute")? {
+        SAFE_CRITICAL
+    } else if has("SecurityCriticalAttribute")? {
+        CRITICAL
+    } else {
+        TRANSPARENT
+    })
+}
+
+/// Only members of mscorlib are ever critical; a type that says nothing has the level of the type around it.
+fn level_of_type(ty: Ty) -> LoadResult<i32> {
+    let mut at = ty.generic_definition().or(Some(ty));
+    while let Some(ty) = at {
+        let Some(def) = ty.def().filter(|def| std::ptr::eq(def.image, universe().corlib())) else { break };
+        match own_level(def.image, Token::new(TableId::TypeDef, def.rid))? {
+            TRANSPARENT => at = ty.enclosing_type()?,
+            level => return Ok(level),
+        }
+    }
+    Ok(TRANSPARENT)
+}
+
+fn level_of_member(owner: Ty, image: &'static Image, token: Token) -> LoadResult<i32> {
+    if !std::ptr::eq(image, universe().corlib()) {
+        return Ok(TRANSPARENT);
+    }
+    match own_level(image, token)? {
+        TRANSPARENT => level_of_type(owner),
+        level => Ok(level),
+    }
+}
+
+unsafe extern "C" fn of_type(t: Thread, this: ObjRef) -> i32 {
+    t.run(|| level_of_type(this_type(t, this)?).to_managed(t))
+}
+
+unsafe extern "C" fn of_method(t: Thread, this: ObjRef) -> i32 {
+    t.run(|| {
+        let method = require_method(t, this)?;
+        // Methods of arrays are in no file.
+        let Some(rid) = method.rid() else { return Ok(TRANSPARENT) };
+        level_of_member(method.owner, method.image(), Token::new(TableId::MethodDef, rid)).to_managed(t)
+    })
+}
+
+unsafe extern "C" fn of_field(t: Thread, this: ObjRef) -> i32 {
+    t.run(|| {
+        let field = require_field(t, this)?;
+        level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
+    })
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("System.RuntimeType::get_core_clr_security_level", of_type as *const ()),
+    ("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", of_field as *const ()),
+    ("System.Reflection.RuntimeMethodInfo::get_core_clr_security_level", of_method as *const ()),
+    ("System.Reflection.RuntimeConstructorInfo::get_core_clr_security_level", of_method as *const ()),
+];
