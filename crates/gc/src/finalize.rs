@@ -53,33 +53,14 @@ static RELEASE_WEAK_REFERENCE: OnceLock<fn(ObjRef)> = OnceLock::new();
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
 
-/// Suppression bits: bit `(a >> 3) & 7` of byte `base + ((a - HEAP_START) >> 6)`; 0 = none was ever set.
+/// Suppression bits: bit `(a >> 3) & 7` of byte `base + ((a - HEAP_START) >> 6)`.
+static SUPPRESSION_TABLE: OnceLock<usize> = OnceLock::new();
+/// Address of the table; 0 = no bit was ever set. Relaxed: the table is zero from the start, so nothing else is published.
 static SUPPRESSED_BASE: AtomicUsize = AtomicUsize::new(0);
-static SUPPRESSED_INIT: Mutex<()> = Mutex::new(());
 
-/// Maps the table: 1/64 of the heap's address range, of which only touched pages take memory.
-#[cold]
-fn map_suppressed() -> usize {
-    let _guard = SUPPRESSED_INIT.lock();
-    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
-    if base != 0 {
-        return base;
-    }
-    // SAFETY: a fresh private mapping.
-    let mapped = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            (mmtk::HEAP_END - mmtk::HEAP_START) >> 6,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    assert!(mapped != libc::MAP_FAILED, "no address space for the finalizer bits");
-    // Relaxed: the memory is zero from the start, so nothing else is published.
-    SUPPRESSED_BASE.store(mapped as usize, Ordering::Relaxed);
-    mapped as usize
+/// `table`: zeroes, a bit for each 8 bytes of the heap's address range. Called once, before there are objects.
+pub(crate) fn set_suppression_table(table: usize) {
+    let _ = SUPPRESSION_TABLE.set(table);
 }
 
 /// The byte and the bit of an object.
@@ -102,8 +83,11 @@ fn take_suppressed(object: ObjRef) -> bool {
 }
 
 fn set_suppressed(object: ObjRef) {
-    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
-    let (byte, bit) = suppressed_bit(if base == 0 { map_suppressed() } else { base }, object);
+    let base = *SUPPRESSION_TABLE.get().expect("set when the heap was made");
+    if SUPPRESSED_BASE.load(Ordering::Relaxed) == 0 {
+        SUPPRESSED_BASE.store(base, Ordering::Relaxed);
+    }
+    let (byte, bit) = suppressed_bit(base, object);
     byte.fetch_or(bit, Ordering::Relaxed);
 }
 

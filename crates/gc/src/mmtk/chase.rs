@@ -15,7 +15,7 @@
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
 use super::in_place::InPlace;
-use super::{HEAP_END, HEAP_START, from_reference, has_mark_bit, in_large_space, to_reference};
+use super::{HEAP_START, from_reference, has_mark_bit, in_large_space, map_bit_table, to_reference};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::{conditional, ephemeron};
 use mmtk::vm::ObjectTracer;
@@ -69,22 +69,8 @@ static CHASER: OnceLock<OnlyWorker> = OnceLock::new();
 
 /// Prepares tracing with one collector thread. Errors: no address space for the table.
 pub(super) fn init() -> Result<(), String> {
-    // SAFETY: a fresh private mapping.
-    let scanned = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            (HEAP_END - HEAP_START) >> 6,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    if scanned == libc::MAP_FAILED {
-        return Err(format!("heap: no address space for the collector: {}", std::io::Error::last_os_error()));
-    }
     let chaser = Chaser {
-        scanned: scanned as usize,
+        scanned: map_bit_table()?,
         stack: Vec::new(),
         ring: [NO_EDGE; FETCHED_AHEAD],
         oldest: 0,

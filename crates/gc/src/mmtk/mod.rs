@@ -148,6 +148,7 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     if POLICY.set(HeapPolicy::new(nursery, max_heap_bytes)).is_err() {
         return Err("heap: initialised twice".to_owned());
     }
+    crate::finalize::set_suppression_table(map_bit_table()?);
     if options.gc_threads == 1 {
         chase::init()?;
     }
@@ -195,6 +196,26 @@ pub(crate) fn log_bit_base() -> usize {
 #[inline]
 pub(crate) fn vo_bit_base() -> usize {
     VO_BIT_BASE.load(Ordering::Relaxed)
+}
+
+/// Maps a table of clear bits, one per 8 bytes of the heap's address range. Only touched pages take memory.
+/// Errors: no address space.
+fn map_bit_table() -> Result<usize, String> {
+    // SAFETY: a fresh private mapping.
+    let table = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            (HEAP_END - HEAP_START) >> 6,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if table == libc::MAP_FAILED {
+        return Err(format!("heap: no address space for the collector: {}", std::io::Error::last_os_error()));
+    }
+    Ok(table as usize)
 }
 
 /// Bit of `address` in the bit table at `base`.

@@ -30,6 +30,9 @@ fn processor_time() -> (u32, Duration) {
     (saki_os::thread::native_id(), Duration::from_nanos(saki_os::clock::thread_cpu_ns()))
 }
 
+/// How many times the largest heap MMTk believes in while it lays out its spaces.
+const HEAPS_PER_SPACE: usize = 16;
+
 pub(super) struct SakiTrigger;
 
 impl GCTriggerPolicy<Saki> for SakiTrigger {
@@ -71,8 +74,11 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         policy().limit_pages()
     }
 
+    /// While the spaces are made MMTk gives each a range of twice this, and counts on it: when the large objects' addresses run
+    /// out, because the gaps between them are too small for the next one, the process ends. Addresses cost nothing.
     fn get_max_heap_size_in_pages(&self) -> usize {
-        policy().max_pages()
+        let factor = if super::HEAP.get().is_none() { HEAPS_PER_SPACE } else { 1 };
+        policy().max_pages() * factor
     }
 
     fn can_heap_size_grow(&self) -> bool {
