@@ -181,6 +181,10 @@ impl Binder {
         {
             return Ok(own);
         }
+        // Programs for Mono name its file where they mean the assembly.
+        if wanted.name == "mscorlib.dll" {
+            return Ok(crate::universe().corlib().assembly());
+        }
         if let Some(found) = self.find_loaded(wanted) {
             return Ok(found);
         }

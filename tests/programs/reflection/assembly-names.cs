@@ -1,4 +1,4 @@
-// Display names of assemblies: quotes, keys, what a name must have to be retargetable, and what is no name.
+// Display names of assemblies: quotes, keys, what a name must have to be retargetable, and what is no name; mscorlib by the name of its file.
 using System;
 using System.Reflection;
 
@@ -27,5 +27,9 @@ class Program {
             "A, Retargetable=Yes", "A, Version=1.0.0.0, Retargetable=No", full + ", Retargetable=Yes", "A, Retargetable=No" + full.Substring(1),
             "A, ProcessorArchitecture=AMD64", "A, ProcessorArchitecture=msil", "A, ProcessorArchitecture=None" })
             Parse(text);
+
+        Console.WriteLine(Type.GetType("System.Int32, mscorlib.dll"));
+        Console.WriteLine(Assembly.Load("mscorlib.dll") == typeof(int).Assembly);
+        Console.WriteLine(Activator.CreateInstance("mscorlib.dll", "System.Object").Unwrap());
     }
 }
