@@ -244,26 +244,11 @@ pub const INVALID_IMAGE: &str = "Invalid Image";
 
 /// FileNotFoundException or BadImageFormatException with a message and a file name.
 pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &str) -> Thrown {
-    let made = (|| -> Managed<ObjRef> {
-        let (namespace, name) = match kind {
-            LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
-            _ => ("System", "BadImageFormatException"),
-        };
-        let class = universe().corlib_type(namespace, name).to_managed(t)?;
-        let string = universe().string();
-        let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
-            return exceptions::new_exception(t, namespace, name, Some(message));
-        };
-        let exception = object::new_instance(t, class)?;
-        let message = strings::new_string(t, message)?;
-        let file = strings::new_string(t, file)?;
-        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(message), Slot::from_ref(file)])?;
-        Ok(exception)
-    })();
-    match made {
-        Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
-    }
+    let (namespace, name) = match kind {
+        LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
+        _ => ("System", "BadImageFormatException"),
+    };
+    exceptions::throw_with_texts(t, namespace, name, [message, file])
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`

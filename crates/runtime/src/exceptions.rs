@@ -127,31 +127,27 @@ pub fn throw_default(t: Thread, name: &str) -> Thrown {
 
 /// ArgumentNullException for a parameter.
 pub fn throw_argument_null(t: Thread, parameter: &str) -> Thrown {
-    let made = (|| {
-        let ty = corlib_type("System", "ArgumentNullException");
-        let exception = object::new_instance(t, ty)?;
-        if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string()]).to_managed(t)? {
-            let text = strings::new_string(t, parameter)?;
-            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
-        }
-        Ok(exception)
-    })();
-    match made {
-        Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
-    }
+    throw_with_texts(t, "System", "ArgumentNullException", [parameter])
 }
 
 /// ArgumentException with a message of its own and the parameter it is about.
 pub fn throw_argument(t: Thread, message: &str, parameter: &str) -> Thrown {
+    throw_with_texts(t, "System", "ArgumentException", [message, parameter])
+}
+
+/// An exception of mscorlib, made by its constructor of one or two strings.
+pub fn throw_with_texts<const N: usize>(t: Thread, namespace: &str, name: &str, texts: [&str; N]) -> Thrown {
+    const { assert!(N == 1 || N == 2) };
     let made = (|| {
-        let ty = corlib_type("System", "ArgumentException");
+        let ty = corlib_type(namespace, name);
         let exception = object::new_instance(t, ty)?;
-        let string = universe().string();
-        if let Some(ctor) = ty.find_method_sig(".ctor", &[string, string]).to_managed(t)? {
-            let message = strings::new_string(t, message)?;
-            let parameter = strings::new_string(t, parameter)?;
-            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(message), Slot::from_ref(parameter)])?;
+        if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
+            // On the stack, where collections see them.
+            let mut words = [Slot::from_ref(exception); 3];
+            for (word, text) in words[1..].iter_mut().zip(texts) {
+                *word = Slot::from_ref(strings::new_string(t, text)?);
+            }
+            invoke::invoke(t, ctor, &words[..=N])?;
         }
         Ok(exception)
     })();

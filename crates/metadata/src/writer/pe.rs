@@ -125,24 +125,23 @@ impl ImageWriter {
 
     /// An image that stays in memory, for `Image::from_bytes`: without what only the systems' loaders read, and without gaps.
     pub fn finish_for_loader(self) -> Vec<u8> {
-        let mut image = self.write(&ImageSpec::default(), PART_ALIGNMENT as u32);
+        let mut image = self.write(&ImageSpec::default(), false);
         image.shrink_to_fit();
         image
     }
 
     /// The file.
     pub fn finish(self, spec: &ImageSpec) -> Vec<u8> {
-        self.write(spec, FILE_ALIGNMENT)
+        self.write(spec, true)
     }
 
-    fn write(self, spec: &ImageSpec, file_alignment: u32) -> Vec<u8> {
+    fn write(self, spec: &ImageSpec, is_file: bool) -> Vec<u8> {
         let ImageWriter { tables, heaps, content } = self;
         let mut text = content;
         let resources = append(&mut text, &spec.resources);
         let signature = append(&mut text, &vec![0; spec.signature_bytes as usize]);
         let metadata = append(&mut text, &Self::metadata(tables, heaps, &spec.version));
         pad(&mut text, PART_ALIGNMENT);
-        let is_file = file_alignment == FILE_ALIGNMENT;
         let imports_rva = CONTENT_RVA + text.len() as u32;
         let imports = if is_file { Imports::new(imports_rva, spec.is_library) } else { Imports::default() };
         append(&mut text, &imports.bytes);
@@ -161,6 +160,7 @@ impl ImageWriter {
         section.resize(cli + CLI_HEADER_BYTES as usize, 0);
         section.extend(text);
         let reloc = if is_file { relocations(imports.stub_rva + 2) } else { Vec::new() };
+        let file_alignment = if is_file { FILE_ALIGNMENT } else { PART_ALIGNMENT as u32 };
         Self::file(spec, &section, &imports, &reloc, file_alignment)
     }
 
