@@ -2,6 +2,9 @@
 //!
 //! Each test has a cache directory of its own. Needs `mcs`; without it the tests say so and pass.
 
+#[path = "code_cache/patched.rs"]
+mod patched;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -71,11 +74,15 @@ struct Setup {
 impl Setup {
     /// None, after saying so, when there is no compiler.
     fn new(name: &str) -> Option<Setup> {
+        Setup::of(name, PROGRAM)
+    }
+
+    fn of(name: &str, program: &str) -> Option<Setup> {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("code-cache-{name}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let setup = Setup { program: folder.join("program.exe"), folder };
-        setup.compile(PROGRAM).then_some(setup)
+        setup.compile(program).then_some(setup)
     }
 
     fn compile(&self, text: &str) -> bool {

@@ -13,6 +13,7 @@ use crate::lookup::LookupIndexes;
 use crate::names::NameIndexes;
 use crate::pe::{CliHeader, DataDirectory, PeError, PeHeaders};
 use crate::rows::{AssemblyRow, ModuleRow, TableRow};
+use crate::stamp::FileStamp;
 use crate::storage::Storage;
 use crate::tables::{RowCells, TableInfo, TableLayout};
 use crate::token::{BlobIdx, GuidIdx, Rid, StringIdx, TableId, Token};
@@ -181,6 +182,11 @@ impl Image {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.storage.bytes()
+    }
+
+    /// The file's state before it was mapped; None for an image held in memory.
+    pub fn stamp(&self) -> Option<FileStamp> {
+        self.storage.stamp()
     }
 
     /// True for a PE32+ (64-bit) file.

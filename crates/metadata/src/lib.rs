@@ -22,6 +22,7 @@ mod resources;
 pub mod rows;
 mod sig_reader;
 mod signature;
+mod stamp;
 mod storage;
 mod strong_name;
 mod symbols;
@@ -54,6 +55,7 @@ pub use signature::{
     CallConv, MethodSigRaw, PropertySigRaw, StandAloneSigRaw, TypeSig, is_field_sig, parse_field_sig, parse_local_sig,
     parse_method_sig, parse_method_spec, parse_property_sig, parse_stand_alone_sig, parse_type_spec,
 };
+pub use stamp::FileStamp;
 pub use strong_name::{public_key_token, sha1};
 pub use symbols::{SourcePosition, SymbolFile};
 pub use token::{BlobIdx, CodedKind, GuidIdx, Rid, StringIdx, TABLE_COUNT, TableId, Token};

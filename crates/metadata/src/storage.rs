@@ -5,11 +5,12 @@
 //! kernel then answers a read with SIGBUS, as it does for every mapped executable).
 #![expect(unsafe_code, reason = "mapping a file is an unsafe operation in memmap2")]
 
+use crate::stamp::FileStamp;
 use std::fs::File;
 use std::path::Path;
 
 pub(crate) enum Storage {
-    Mapped(memmap2::Mmap),
+    Mapped(memmap2::Mmap, FileStamp),
     Owned(Vec<u8>),
 }
 
@@ -27,14 +28,22 @@ impl Storage {
         // SAFETY: the mapping is private and read-only, so this process cannot change the bytes behind
         // the shared slices made from it; `Mmap` keeps it alive as long as `self`.
         let mapping = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
-        Ok(Self::Mapped(mapping))
+        Ok(Self::Mapped(mapping, FileStamp::of(&status)))
     }
 
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Mapped(mapping) => mapping,
+            Self::Mapped(mapping, _) => mapping,
             Self::Owned(bytes) => bytes,
+        }
+    }
+
+    /// Of the file as it was before it was mapped; None for bytes of our own.
+    pub(crate) fn stamp(&self) -> Option<FileStamp> {
+        match self {
+            Self::Mapped(_, stamp) => Some(*stamp),
+            Self::Owned(_) => None,
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct Image {
     type_defs: Box<[OnceLock<Ty>]>,
     type_refs: Box<[Lazy<Ty>]>,
     assembly_refs: Box<[Lazy<&'static Assembly>]>,
+    /// Modules whose type forwarders TypeRefs of this one passed, and the module that each led to.
+    forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
     pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
     /// The image of a dynamic method: what its tokens name instead of metadata.
@@ -107,6 +109,7 @@ impl Image {
             type_defs: cells(rows(TableId::TypeDef)),
             type_refs: cells(rows(TableId::TypeRef)),
             assembly_refs: cells(rows(TableId::AssemblyRef)),
+            forwarders_passed: RwLock::default(),
             member_refs: cells(rows(TableId::MemberRef)),
             meta,
             dynamic: None,
@@ -125,6 +128,7 @@ impl Image {
             type_defs: cells(0),
             type_refs: cells(0),
             assembly_refs: cells(0),
+            forwarders_passed: RwLock::default(),
             member_refs: cells(0),
             dynamic: Some(code),
             emitted: None,
@@ -330,7 +334,14 @@ impl Image {
             let scope = row.resolution_scope;
             let found = match scope.table() {
                 TableId::TypeRef => self.type_ref(scope.rid())?.find_nested(namespace, name)?,
-                TableId::AssemblyRef => self.assembly_ref(scope.rid())?.image.find_type(namespace, name)?,
+                TableId::AssemblyRef => {
+                    let named = self.assembly_ref(scope.rid())?.image;
+                    let found = named.find_type(namespace, name)?;
+                    if let Some(ty) = found {
+                        self.note_forwarders(named, namespace, name, ty.image())?;
+                    }
+                    found
+                }
                 TableId::ModuleRef => {
                     let row = self.meta.module_ref(scope.rid())?;
                     self.load_module(self.meta.string(row.name)?)?.find_type_here(namespace, name)?
@@ -339,6 +350,35 @@ impl Image {
             };
             found.ok_or_else(|| self.type_not_found(rid, namespace, name))
         })
+    }
+
+    /// Notes the modules that forward the type from `named`, which a TypeRef names, to `target`.
+    fn note_forwarders(
+        &'static self,
+        named: &'static Image,
+        namespace: &str,
+        name: &str,
+        target: &'static Image,
+    ) -> LoadResult<()> {
+        let mut at = named;
+        while at != target {
+            let Some(rid) = at.meta.find_exported_type(namespace, name, None) else { break };
+            let implementation = at.meta.exported_type(rid)?.implementation;
+            if implementation.table() != TableId::AssemblyRef {
+                break;
+            }
+            let mut passed = self.forwarders_passed.write().expect("not poisoned");
+            if !passed.contains(&(at, target)) {
+                passed.push((at, target));
+            }
+            at = at.assembly_ref(implementation.rid())?.image;
+        }
+        Ok(())
+    }
+
+    /// The modules whose type forwarders were passed so far, and the module that each led to.
+    pub fn forwarders_passed(&'static self) -> Vec<(&'static Image, &'static Image)> {
+        self.forwarders_passed.read().expect("not poisoned").clone()
     }
 
     /// The error for TypeRef row `rid`, whose scope has no such type.

@@ -3,13 +3,12 @@
 use crate::assembly::open_error;
 use crate::error::LoadResult;
 use rustc_hash::FxHashMap;
-use saki_metadata::Image;
+use saki_metadata::{FileStamp, Image};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::SystemTime;
 
-/// A file as it was at one time: a changed one is another.
-type Key = (PathBuf, u64, Option<SystemTime>);
+/// A file in one state: a changed one is another.
+type Key = (PathBuf, FileStamp);
 
 static OPENED: Mutex<Option<FxHashMap<Key, &'static Image>>> = Mutex::new(None);
 
@@ -18,15 +17,17 @@ static OPENED: Mutex<Option<FxHashMap<Key, &'static Image>>> = Mutex::new(None);
 /// # Errors
 /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
 pub(crate) fn open(path: &Path) -> LoadResult<&'static Image> {
-    let key = std::fs::metadata(path).ok().map(|data| (path.to_path_buf(), data.len(), data.modified().ok()));
     let mut opened = OPENED.lock().unwrap_or_else(|e| e.into_inner());
     let table = opened.get_or_insert_default();
-    if let Some(image) = key.as_ref().and_then(|key| table.get(key)) {
+    if let Some(stamp) = FileStamp::of_path(path)
+        && let Some(image) = table.get(&(path.to_path_buf(), stamp))
+    {
         return Ok(image);
     }
     let image: &'static Image = Box::leak(Box::new(Image::open(path).map_err(|e| open_error(&e, path))?));
-    if let Some(key) = key {
-        table.insert(key, image);
+    // The stamp of what was mapped: the name may have come to another file since it was looked up.
+    if let Some(stamp) = image.stamp() {
+        table.insert((path.to_path_buf(), stamp), image);
     }
     Ok(image)
 }

@@ -150,7 +150,9 @@ impl Image {
         let row = self.meta.stand_alone_sig(token.rid())?;
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
             StandAloneSigRaw::Method(raw) => {
-                Ok(collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?))
+                let sig = collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?);
+                std::iter::once(&sig.ret).chain(&sig.params).for_each(|ty| touched::note_type(ty));
+                Ok(sig)
             }
             _ => Err(self.bad_token(token)),
         }
@@ -173,7 +175,11 @@ impl Image {
             return Err(self.bad_token(token));
         };
         sigs.iter()
-            .map(|sig| Ok(LocalSig { ty: resolve_type_sig(self, sig, context)?, pinned: is_pinned(sig) }))
+            .map(|sig| {
+                let ty = resolve_type_sig(self, sig, context)?;
+                touched::note_type(ty);
+                Ok(LocalSig { ty, pinned: is_pinned(sig) })
+            })
             .collect()
     }
 

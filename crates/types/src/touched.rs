@@ -1,9 +1,10 @@
 //! Which types a computation looked at, and the images that its results rest on: what compiled code depends on.
 //!
 //! Invariant: between the start and the end of `record`, every type that `Image::resolve_*` gives out on this thread is
-//! noted, with the types in signatures of members given out. A fact of a type (layout, vtable slots) rests further on its
-//! parents and on the types of its instance fields; `images_behind` follows those. Left out: facts about which no token asks,
-//! which are about corlib's types and the compiled method's own.
+//! noted, with the types in signatures of members given out. A fact of a type (layout, vtable slots, what it converts to) rests
+//! further on its parents, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules
+//! whose type forwarders led there, which `add_forwarders` adds. Left out: facts about which no token asks, which are about corlib's types and the compiled
+//! method's own.
 
 use crate::assembly::Image;
 use crate::field::Field;
@@ -98,6 +99,9 @@ pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
         if let Some(Some(parent)) = ty.parent.get_if_ready() {
             open.push(parent);
         }
+        if let Some(interfaces) = ty.interfaces.get_if_ready() {
+            open.extend(&interfaces.all);
+        }
         if ty.instance_layout.get_if_ready().is_some()
             && let Ok(fields) = ty.fields()
         {
@@ -105,4 +109,17 @@ pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
         }
     }
     images
+}
+
+/// Adds the modules whose type forwarders led from one of these modules to another.
+pub fn add_forwarders(images: &mut Vec<&'static Image>) {
+    let mut next = 0;
+    while let Some(image) = images.get(next) {
+        for (forwarder, target) in image.forwarders_passed() {
+            if images.contains(&target) && !images.contains(&forwarder) {
+                images.push(forwarder);
+            }
+        }
+        next += 1;
+    }
 }

@@ -70,9 +70,9 @@ pub(super) enum Refused {
 /// The body in `bytes`, from the file of `home`.
 pub(super) fn decode(home: &Module, bytes: &'static [u8]) -> Result<(CompiledCode, CodeKind), Refused> {
     let mut words = Words { bytes };
-    let header = words.take::<6>().ok_or(Refused::Stale)?;
-    let [kind, modules, types, methods, fields, conditions] = header.map(|word| word as usize);
-    let names = names(home, &mut words, [modules, types, methods, fields]).ok_or(Refused::Stale)?;
+    let header = words.take::<7>().ok_or(Refused::Stale)?;
+    let [kind, modules, bindings, types, methods, fields, conditions] = header.map(|word| word as usize);
+    let names = names(home, &mut words, [modules, bindings, types, methods, fields]).ok_or(Refused::Stale)?;
     let condition = |_| words.next().and_then(|number| names.types.get(number as usize)).copied();
     let initialised: Vec<Ty> = (0..conditions).map(condition).collect::<Option<_>>().ok_or(Refused::Stale)?;
     if !initialised.iter().all(|ty| class_init::is_initialised(ty)) {
@@ -90,11 +90,11 @@ fn body_with_filters(names: &Names, words: &mut Words) -> Option<CompiledCode> {
     Some(code)
 }
 
-fn names(home: &Module, words: &mut Words, counts: [usize; 4]) -> Option<Names> {
+fn names(home: &Module, words: &mut Words, counts: [usize; 5]) -> Option<Names> {
     if counts.iter().any(|&count| count > words.bytes.len()) {
         return None;
     }
-    let [modules, types, methods, fields] = counts;
+    let [modules, bindings, types, methods, fields] = counts;
     let mut names = Names {
         images: Vec::with_capacity(modules + 1),
         types: Vec::with_capacity(types),
@@ -114,6 +114,13 @@ fn names(home: &Module, words: &mut Words, counts: [usize; 4]) -> Option<Names> 
             return None;
         }
         names.images.push(image);
+    }
+    for _ in 0..bindings {
+        let [from, row, to] = words.take()?;
+        let bound = names.images.get(from as usize)?.assembly_ref(row).ok()?.image;
+        if bound != *names.images.get(to as usize)? {
+            return None;
+        }
     }
     for _ in 0..types {
         let ty = names.ty(words)?;

@@ -1,15 +1,17 @@
 //! Compiled code in a form that holds in other processes: 32-bit words, then the bytes of names and code.
 //!
 //! ```text
-//! counts: kind, modules, types, methods, fields, conditions
+//! counts: kind, modules, bindings, types, methods, fields, conditions
 //! modules: parent module (or CORLIB, LOADED), its AssemblyRef row, identity (4 words)     module 0 is the file's own
+//! bindings: further references between those: module, its AssemblyRef row, the module that it leads to
 //! types: tag, then what it is made of; arguments are numbers of earlier types
 //! methods: owner type, kind and row, number of type arguments, their types
 //! fields: owner type, row
 //! conditions: types whose class constructor must have finished
 //! body, then as many bodies of filters as it says: counts and tables, then name and code, padded to words
 //! ```
-//! Every module on which the body depends is listed, named or not. Left out: what `key` leaves out, and bodies that hold
+//! Every module on which the body depends is listed, named or not, and every reference among them that had been followed when
+//! the body was compiled: two modules that were bound to one library may be bound to two of them later. Left out: what `key` leaves out, and bodies that hold
 //! errors of loading.
 
 use super::module::{Module, module_of};
@@ -145,15 +147,17 @@ pub(super) fn encode(
     encoder.code(code)?;
     code.filters.iter().try_for_each(|filter| encoder.code(filter))?;
     let others = modules.get(1..).unwrap_or(&[]);
+    let bindings = list_bindings(&modules);
     let count = |table: &Table| table.numbers.len() as u32;
     let kind = CODE_KINDS.iter().position(|&k| k == kind)? as u32;
     let mut words =
-        vec![kind, others.len() as u32, count(&encoder.types), count(&encoder.methods), count(&encoder.fields)];
-    words.push(conditions.len() as u32);
+        vec![kind, others.len() as u32, bindings.len() as u32, count(&encoder.types), count(&encoder.methods)];
+    words.extend([count(&encoder.fields), conditions.len() as u32]);
     for module in others {
         words.extend([module.parent, module.row]);
         words.extend(module_of(module.image)?.id.iter().flat_map(|half| [*half as u32, (half >> 32) as u32]));
     }
+    words.extend(bindings.as_flattened());
     for part in [&encoder.types.words, &encoder.methods.words, &encoder.fields.words, &conditions, &encoder.body] {
         words.extend(part);
     }
@@ -215,6 +219,21 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
         kept.push(Listed { parent, ..*listed });
     }
     Some(kept)
+}
+
+/// The references among these modules that have been followed, but for those by which the modules are found and those to corlib,
+/// of which there is one.
+fn list_bindings(modules: &[Listed]) -> Vec<[u32; 3]> {
+    let mut bindings = Vec::new();
+    for (from, listed) in modules.iter().enumerate() {
+        for (row, image) in listed.image.references_followed().filter(|(_, image)| !image.is_corlib) {
+            let Some(to) = modules.iter().position(|listed| listed.image == image) else { continue };
+            if (modules[to].parent, modules[to].row) != (from as u32, row) {
+                bindings.push([from as u32, row, to as u32]);
+            }
+        }
+    }
+    bindings
 }
 
 impl Encoder {

@@ -5,7 +5,7 @@
 //! | 0..8 | "SAKICODE" |
 //! | 8..12, 12..16 | format version, number of slots (a power of two) |
 //! | 16..24 | build key: Saki's build, processor features, code options |
-//! | 24..40 | module identity |
+//! | 24..40 | module identity: hash of its file's contents |
 //! | 40..48 | length of the file |
 //! | 48..56 | number of bodies |
 //! | 56..64 | checksum of the bytes before |
@@ -22,7 +22,7 @@ use std::io::Read;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"SAKICODE";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER_BYTES: usize = 64;
 const SLOT_BYTES: usize = 32;
 /// Bodies begin on this boundary.

@@ -1,6 +1,6 @@
 //! What a cached body is found by: a 128-bit hash that names the method in a way that holds in every process.
 //!
-//! A type is named by its module's identity (MVID and file length), its TypeDef row and its arguments; a method by its
+//! A type is named by its module's identity (hash of the file's contents), its TypeDef row and its arguments; a method by its
 //! type, row and arguments. Two keys that meet by chance (2⁻¹²⁸ a pair) would run wrong code; that is accepted. What has no
 //! such name (types and methods made at run time, types of function pointers, modules that came from memory) has no key.
 

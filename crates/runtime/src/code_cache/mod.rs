@@ -7,14 +7,15 @@
 //! | writing | `write_back`, at exit, when much was kept, and now and then (`saver`) | the file's bodies and the kept ones, into a new file, renamed |
 //!
 //! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
-//! the directory's name and each file's header); the module's identity (likewise); the identity of every module from which
-//! something was inlined or a fact baked in; and that the classes which it takes for initialised are. One that does not
-//! pass is compiled, and the new body takes its place; of classes it assumes less, so that repeated runs settle.
+//! the directory's name and each file's header); the module's identity, a hash of its file's contents (likewise); the identity of
+//! every module from which something was inlined or a fact baked in; and that the classes which it takes for initialised are.
+//! One that does not pass is compiled, and the new body takes its place; of classes it assumes less, so that repeated runs settle.
 //!
 //! Left out: bodies with errors of loading in them, code made at run time, modules loaded from memory or as further modules
 //! of an assembly.
 
 pub mod checksum;
+mod contents;
 mod decode;
 pub mod directory;
 mod encode;
@@ -32,7 +33,7 @@ use module::Module;
 use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
-use saki_types::touched::{Touched, images_behind};
+use saki_types::touched::{self, Touched, images_behind};
 use saki_types::{Image, Method, Ty};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -174,6 +175,10 @@ impl Slot {
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
         // Whoever looks for the body has the modules of the method's name loaded.
         let mut images: Vec<&'static Image> = self.method.map_or_else(Vec::new, key::images_of_name);
+        // All code rests on facts of corlib's types, for many of which no token asks.
+        if self.module.image.is_some() && !images.iter().any(|image| image.is_corlib) {
+            images.push(saki_types::universe().corlib());
+        }
         encode::add_named(code, &mut touched, &mut images);
         touched.extend(initialised.iter().map(|ty| Touched::Type(ty)));
         for image in images_behind(&touched) {
@@ -181,6 +186,7 @@ impl Slot {
                 images.push(image);
             }
         }
+        touched::add_forwarders(&mut images);
         let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
@@ -199,12 +205,14 @@ pub fn write_back() {
     let Some(settings) = SETTINGS.get() else { return };
     let _one_at_a_time = WRITING.lock();
     KEPT_BYTES.store(0, Ordering::Relaxed);
+    let kept = module::all().into_iter().map(|module| (module, std::mem::take(&mut *module.fresh.lock())));
+    let kept: Vec<_> = kept.filter(|(_, fresh)| !fresh.is_empty()).collect();
+    // Looked at after the bodies were taken: so each of them was compiled from what was hashed.
+    if kept.is_empty() || contents::is_any_written_to() {
+        return;
+    }
     let mut has_written = false;
-    for module in module::all() {
-        let fresh = std::mem::take(&mut *module.fresh.lock());
-        if fresh.is_empty() {
-            continue;
-        }
+    for (module, fresh) in kept {
         let on_disk = CodeFile::open(&module.path, settings.build_key, module.id);
         let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, *body)).collect();
         if let Some(on_disk) = &on_disk {

@@ -1,6 +1,7 @@
 //! The modules that bodies are cached for: their identities, their cache files, and what this run adds to them.
 
-use super::checksum::{fold, hash};
+use super::checksum::hash;
+use super::contents::{self, ContentId};
 use super::file::CodeFile;
 use super::key::Key;
 use parking_lot::{Mutex, RwLock};
@@ -13,14 +14,13 @@ use std::sync::OnceLock;
 pub(super) struct Module {
     /// None for the machine's own thunks.
     pub image: Option<&'static Image>,
-    /// MVID, and the file's length folded in.
-    pub id: [u64; 2],
+    pub id: ContentId,
     pub bodies: &'static Bodies,
 }
 
 /// The bodies of a module, which all domains that load it share.
 pub(super) struct Bodies {
-    pub id: [u64; 2],
+    pub id: ContentId,
     /// Of the cache file.
     pub path: PathBuf,
     /// The user's file, and the one that came with the installation; those that there are.
@@ -29,10 +29,10 @@ pub(super) struct Bodies {
     pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
 }
 
-static BODIES: Mutex<Option<FxHashMap<[u64; 2], &'static Bodies>>> = Mutex::new(None);
+static BODIES: Mutex<Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
 
 impl Module {
-    fn new(image: Option<&'static Image>, id: [u64; 2], directory: &Path, name: &str) -> &'static Module {
+    fn new(image: Option<&'static Image>, id: ContentId, directory: &Path, name: &str) -> &'static Module {
         let mut table = BODIES.lock();
         let bodies = table.get_or_insert_default().entry(id).or_insert_with(|| {
             let path = directory.join(format!("{name}.{}", super::FILE_EXTENSION));
@@ -79,12 +79,8 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
     if let Some(known) = MODULES.read().as_ref().and_then(|table| table.get(&address)) {
         return *known;
     }
-    let made = image.is_manifest_of_file().then(|| {
-        let mvid = image.meta.mvid();
-        let (low, high) = mvid.split_at(8);
-        let word = |half: &[u8]| half.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        let length = image.meta.bytes().len() as u64;
-        let id = [word(low), word(high) ^ fold(length, 0x9e37_79b9_7f4a_7c15)];
+    let id = image.is_manifest_of_file().then(|| contents::id_of(image.meta)).flatten();
+    let made = id.map(|id| {
         let name: String = image
             .assembly()
             .name
@@ -99,7 +95,7 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
 }
 
 /// The image with this identity, if exactly one has been loaded.
-pub(super) fn loaded(id: [u64; 2]) -> Option<&'static Image> {
+pub(super) fn loaded(id: ContentId) -> Option<&'static Image> {
     let assemblies = saki_types::universe().binder().loaded();
     let has_id = |image: &&'static Image| module_of(image).is_some_and(|module| module.id == id);
     let mut found = assemblies.iter().map(|assembly| assembly.image).filter(has_id);

@@ -1,0 +1,56 @@
+//! What the file system tells of a file's state: by it a file that was changed is told from one that was not.
+//!
+//! Invariant: a stamp is taken of an open file, not of a name. Whoever writes to a file moves `changed`, which no call sets
+//! to a time of one's choice, unlike `modified`. Left out: file systems that keep no change time; see `keeps_change_time`.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A time of the file system, in nanoseconds since 1970.
+type Nanoseconds = i128;
+
+/// The state of one file at one time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FileStamp {
+    pub device: u64,
+    pub inode: u64,
+    pub length_bytes: u64,
+    /// When the contents were last changed, as `utimes` may have set it.
+    pub modified: Nanoseconds,
+    /// When contents, times, owner or mode were last changed.
+    pub changed: Nanoseconds,
+}
+
+impl FileStamp {
+    #[must_use]
+    pub fn of(status: &Metadata) -> FileStamp {
+        let time = |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        FileStamp {
+            device: status.dev(),
+            inode: status.ino(),
+            length_bytes: status.len(),
+            modified: time(status.mtime(), status.mtime_nsec()),
+            changed: time(status.ctime(), status.ctime_nsec()),
+        }
+    }
+
+    /// The state of the file that has this name now; None if there is none.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<FileStamp> {
+        std::fs::metadata(path).ok().map(|status| FileStamp::of(&status))
+    }
+
+    /// Whether `later` is the same file after somebody changed it. A file that took its name is another one.
+    #[must_use]
+    pub fn was_changed_in_place(&self, later: &FileStamp) -> bool {
+        (self.device, self.inode) == (later.device, later.inode) && self != later
+    }
+
+    /// Whether the file system is known to keep a change time: it differs from the time of modification. Those that keep
+    /// none (images of read-only file systems, file systems in user space) give the one for the other.
+    #[must_use]
+    pub fn keeps_change_time(&self) -> bool {
+        self.changed != self.modified
+    }
+}

@@ -1,0 +1,48 @@
+//! The identity of a module: a hash of its file's whole contents.
+//!
+//! Compiled code rests on a module's tables, heaps, bodies and field data. A hash of all of it binds the code to exactly those:
+//! MVID and length do not, since a patched file keeps both.
+//!
+//! Invariant: what was compiled while a file held other contents than were hashed is never written. A mapped file shows what
+//! somebody writes into it later; `is_any_written_to` tells, by change times. A file that took the name of a mapped one by `rename`
+//! does no harm: the mapping keeps the old contents.
+
+use super::checksum;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use saki_metadata::{FileStamp, Image};
+use std::path::PathBuf;
+
+/// Hash of a file's contents.
+pub(super) type ContentId = [u64; 2];
+
+struct Hashed {
+    id: ContentId,
+    path: PathBuf,
+    /// Of the file when it was mapped.
+    stamp: FileStamp,
+}
+
+/// By address of the image; images of files are never freed.
+static HASHED: Mutex<Option<FxHashMap<usize, Hashed>>> = Mutex::new(None);
+
+/// The identity of an image that was mapped from a file; None for one that came from memory.
+pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
+    let stamp = image.stamp()?;
+    let mut table = HASHED.lock();
+    let hashed = table.get_or_insert_default().entry(std::ptr::from_ref(image).addr()).or_insert_with(|| Hashed {
+        id: checksum::wide_hash(image.bytes()),
+        path: std::path::absolute(image.path()).unwrap_or_else(|_| image.path().to_path_buf()),
+        stamp,
+    });
+    Some(hashed.id)
+}
+
+/// Whether somebody has written into the file of a module since it was mapped. Conservative: `true` also for files of which only
+/// the mode or the number of links changed.
+pub(super) fn is_any_written_to() -> bool {
+    let table = HASHED.lock();
+    let is_written_to =
+        |hashed: &Hashed| FileStamp::of_path(&hashed.path).is_some_and(|now| hashed.stamp.was_changed_in_place(&now));
+    table.iter().flat_map(FxHashMap::values).any(is_written_to)
+}
