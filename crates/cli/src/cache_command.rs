@@ -1,7 +1,9 @@
 //! `saki cache stat|clear|seed`.
 
-use saki_runtime::code_cache::{self, directory};
+use saki_runtime::code_cache::directory::{self, Place};
+use saki_runtime::code_cache::{self, trusted};
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -32,18 +34,17 @@ impl CacheAction {
 /// # Errors
 /// One line saying what is wrong.
 pub fn run(action: CacheAction, framework_root: &Path) -> Result<(), String> {
-    let Some(cache) = directory::default_directory() else {
+    let Some(cache) = directory::own() else {
         return Err("there is no cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path".to_owned());
     };
     match action {
         CacheAction::Stat => {
-            stat(&cache);
-            directory::installed_directory().filter(|installed| *installed != cache).iter().for_each(|i| stat(i));
-            Ok(())
+            stat(&cache)?;
+            directory::installed().filter(|installed| installed.path() != cache.path()).map_or(Ok(()), |i| stat(&i))
         }
         CacheAction::Clear => {
-            let count = directory::clear(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
-            println!("{}: {count} files removed", cache.display());
+            let count = cache.clear().map_err(|distrust| distrust.to_string())?;
+            println!("{}: {count} files removed", cache.path().display());
             Ok(())
         }
         CacheAction::Seed => seed(&cache, framework_root),
@@ -54,37 +55,41 @@ fn kib(bytes: u64) -> u64 {
     bytes.div_ceil(1024)
 }
 
-/// The files by folder: one folder for each build of Saki and set of code options, and those of `saki run`.
-fn stat(cache: &Path) {
-    let files = directory::files(cache);
+/// The files by folder: one folder for each build of Saki and set of code options, those of `saki run`, and hashes of files.
+fn stat(cache: &Place) -> Result<(), String> {
+    let opened = cache.open().map_err(|distrust| distrust.to_string())?;
+    let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
     let total: u64 = files.iter().map(|file| file.size_bytes).sum();
-    println!("{}: {} files, {} KiB", cache.display(), files.len(), kib(total));
-    let mut folders: BTreeMap<&Path, Vec<&directory::CacheFile>> = BTreeMap::new();
+    println!("{}: {} files, {} KiB", cache.path().display(), files.len(), kib(total));
+    let mut folders: BTreeMap<&OsStr, Vec<&directory::CacheFile>> = BTreeMap::new();
     for file in &files {
-        let below = file.path.strip_prefix(cache).unwrap_or(&file.path);
-        let folder = below.iter().next().map_or(below, Path::new);
-        folders.entry(folder).or_default().push(file);
+        folders.entry(&file.names[0]).or_default().push(file);
     }
     for (folder, mut files) in folders {
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.names.cmp(&b.names));
         let size: u64 = files.iter().map(|file| file.size_bytes).sum();
         println!("{}: {} files, {} KiB", folder.display(), files.len(), kib(size));
+        let inside = opened.as_ref().and_then(|opened| opened.below(folder).ok()?);
         for file in files {
-            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            match code_cache::body_count(&file.path) {
-                Some(bodies) => println!("  {:>8} KiB {bodies:>6} bodies  {name}", kib(file.size_bytes)),
-                None => println!("  {:>8} KiB                {name}", kib(file.size_bytes)),
+            let name = file.names.last().map_or(OsStr::new(""), OsString::as_os_str);
+            let opened = inside.as_ref().filter(|_| file.names.len() == 2).and_then(|inside| inside.file(name).ok()?);
+            match opened.and_then(|file| code_cache::body_count(&file)) {
+                Some(bodies) => println!("  {:>8} KiB {bodies:>6} bodies  {}", kib(file.size_bytes), name.display()),
+                None => println!("  {:>8} KiB                {}", kib(file.size_bytes), name.display()),
             }
         }
     }
+    for distrust in cache.distrusted() {
+        println!("not used: {distrust}");
+    }
+    Ok(())
 }
 
 /// Compiles the seed program with mcs on Saki itself and runs it: after that the class library's common bodies, and those
 /// of the C# compiler, are in the cache.
-fn seed(cache: &Path, framework_root: &Path) -> Result<(), String> {
+fn seed(cache: &Place, framework_root: &Path) -> Result<(), String> {
     let saki = std::env::current_exe().map_err(|e| format!("the saki command: {e}"))?;
-    let folder = std::env::temp_dir().join(format!("saki-seed-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let folder = trusted::temporary_folder("seed").map_err(|e| format!("a temporary folder: {e}"))?;
     let outcome = (|| {
         let (source, program) = (folder.join("seed.cs"), folder.join("seed.exe"));
         std::fs::write(&source, SEED_PROGRAM).map_err(|e| format!("{}: {e}", source.display()))?;
@@ -107,6 +112,5 @@ fn seed(cache: &Path, framework_root: &Path) -> Result<(), String> {
     })();
     let _ = std::fs::remove_dir_all(&folder);
     outcome?;
-    stat(cache);
-    Ok(())
+    stat(cache)
 }

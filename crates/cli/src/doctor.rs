@@ -1,6 +1,7 @@
 //! `saki doctor`: what Saki finds on this machine, and what it does about it. Exit code 1 when a program could not run.
 
 use saki_os::errata::{self, CpuId, LockedReads};
+use saki_runtime::code_cache::directory;
 use std::path::Path;
 
 /// Prints the report; the exit code.
@@ -8,7 +9,7 @@ pub fn run(framework_root: &Path) -> i32 {
     let mut is_well = true;
     let mut line = |what: &str, is_good: bool, text: String| {
         is_well &= is_good;
-        println!("{:<5}{what:<22}{text}", if is_good { "ok" } else { "BAD" });
+        print(if is_good { "ok" } else { "BAD" }, what, &text);
     };
     line("processor", true, processor());
     line("processors to use", true, saki_os::cpu::count().to_string());
@@ -21,7 +22,54 @@ pub fn run(framework_root: &Path) -> i32 {
         Ok(()) => line("code region", true, "mapped twice (writable apart from executable)".to_owned()),
         Err(error) => line("code region", false, error.to_string()),
     }
+    caches();
     i32::from(!is_well)
+}
+
+fn print(verdict: &str, what: &str, text: &str) {
+    println!("{verdict:<5}{what:<22}{text}");
+}
+
+/// Where compiled code is kept, and what there is not used, and why. Programs run without, only slower.
+fn caches() {
+    /// A cache that another user filled has hundreds of files.
+    const MOST_SHOWN: usize = 20;
+    let places = [("code cache", directory::own()), ("installed code", directory::installed())];
+    for (what, place) in places {
+        let Some(place) = place else {
+            match what {
+                "code cache" if saki_os::privilege::is_elevated() => {
+                    print(
+                        "note",
+                        what,
+                        "none: this process has more rights than its starter, whose environment is ignored",
+                    );
+                }
+                "code cache" => print("note", what, "none: neither XDG_CACHE_HOME nor HOME is an absolute path"),
+                _ => {}
+            }
+            continue;
+        };
+        let is_own = what == "code cache";
+        let distrusted = place.distrusted();
+        let unwritable = place.unwritable().filter(|_| is_own);
+        if distrusted.is_empty() && unwritable.is_none() {
+            print("ok", what, &place.path().display().to_string());
+        }
+        for distrust in distrusted.iter().take(MOST_SHOWN) {
+            print("note", what, &format!("not used: {distrust}"));
+        }
+        if distrusted.len() > MOST_SHOWN {
+            print(
+                "note",
+                what,
+                &format!("and {} more below {}", distrusted.len() - MOST_SHOWN, place.path().display()),
+            );
+        }
+        if let Some(distrust) = unwritable {
+            print("note", what, &format!("not written: {distrust}"));
+        }
+    }
 }
 
 fn processor() -> String {

@@ -234,11 +234,11 @@ impl Options {
         DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
     }
 
-    /// Directory of the code cache, unless something was asked for that is only seen when code is compiled.
-    pub fn code_cache(&self) -> Option<PathBuf> {
+    /// Whether to use the code cache: not when something was asked for that is only seen when code is compiled.
+    pub fn code_cache(&self) -> bool {
         let wants_compiling =
             self.verify || self.dump_ir.is_some() || self.dump_clif.is_some() || !self.compile_only.is_empty();
-        if self.no_cache || wants_compiling { None } else { saki_runtime::code_cache::directory::default_directory() }
+        !self.no_cache && !wants_compiling
     }
 
     /// What `compile_only` asks for.

@@ -2,15 +2,18 @@
 //!
 //! Options with two dashes are Saki's, those with one dash the compiler's; sources follow, then the program's arguments. The
 //! executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
-//! compiler's options, the compiler, and the assemblies and other files that the options name. Left out: projects of many
-//! folders, packages.
+//! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where that is not known
+//! beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), it goes to a temporary folder. Left out:
+//! projects of many folders, packages.
 
 use crate::options::Options;
-use saki_runtime::code_cache::{checksum, directory};
+use saki_runtime::code_cache::directory::{self, Place};
+use saki_runtime::code_cache::trusted::{self, TrustedFolder};
+use saki_runtime::code_cache::{checksum, contents};
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,6 +21,9 @@ use std::process::{Command, Stdio};
 const FOLDER: &str = "run";
 /// What the compiler gets unless the command line says otherwise: line numbers in stack traces, and code as for release.
 const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
+/// What mcs refers to unasked; it compiles their constants into programs.
+const DEFAULT_REFERENCES: [&str; 5] =
+    ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
 
 /// The parts of a command line behind `saki run`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,15 +76,44 @@ impl RunCommand {
         Ok(command)
     }
 
-    /// Files that the compiler reads because of its options: "-r:file,file", "-r:alias=file", "-resource:file".
-    fn files_named_by_options(&self) -> Vec<PathBuf> {
-        let values = self.compiler_options.iter().filter_map(|option| {
+    /// Whether the options say all that the compiler reads: not what lies in folders or belongs to packages.
+    fn names_all_files(&self) -> bool {
+        let searches =
+            |option: &OsString| [b"-recurse:".as_slice(), b"-pkg:"].iter().any(|o| option.as_bytes().starts_with(o));
+        !self.compiler_options.iter().any(searches)
+    }
+
+    /// What follows the colon of options.
+    fn option_values(&self) -> impl Iterator<Item = &[u8]> {
+        self.compiler_options.iter().filter_map(|option| {
             let text = option.as_bytes();
             let colon = text.iter().position(|&byte| byte == b':')?;
             Some(&text[colon + 1..])
-        });
-        let files = values.flat_map(|value| value.split(|&byte| matches!(byte, b',' | b';' | b'=')));
-        files.map(|file| PathBuf::from(OsStr::from_bytes(file))).filter(|path| path.is_file()).collect()
+        })
+    }
+
+    /// Files that the compiler reads because of its options: "-r:file,file", "-r:alias=file", "-resource:file". Any word of an option
+    /// that is a file counts, as it is or with ".dll", here or in one of these folders.
+    fn files_named_by_options(&self, folders: &[PathBuf]) -> Vec<PathBuf> {
+        let words = self.option_values().flat_map(|value| value.split(|&byte| matches!(byte, b',' | b';' | b'=')));
+        let mut found = Vec::new();
+        for word in words.filter(|word| !word.is_empty()).map(OsStr::from_bytes) {
+            let mut library = word.to_owned();
+            library.push(".dll");
+            for name in [word, library.as_os_str()] {
+                let here = [PathBuf::from(name)].into_iter();
+                found.extend(here.chain(folders.iter().map(|folder| folder.join(name))).filter(|path| path.is_file()));
+            }
+        }
+        found
+    }
+
+    /// Folders in which the compiler looks for assemblies: "-lib:folder,folder", and the class library's.
+    fn library_folders(&self, framework: &Path) -> Vec<PathBuf> {
+        let named = self.compiler_options.iter().filter_map(|option| option.as_bytes().strip_prefix(b"-lib:"));
+        let named = named.flat_map(|value| value.split(|&byte| matches!(byte, b',' | b';')));
+        let named = named.filter(|folder| !folder.is_empty()).map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
+        named.chain([framework.to_path_buf()]).collect()
     }
 
     /// The file name of the executable.
@@ -89,28 +124,35 @@ impl RunCommand {
             .with_extension("exe")
     }
 
-    /// Hash of everything that the executable is made from.
-    fn content_hash(&self, compiler: &Path) -> Result<u64, String> {
-        let mut hash = 0;
-        let mut add = |bytes: &[u8]| hash = checksum::hash(hash, bytes);
+    /// Hash of everything that the executable is made from, as a name.
+    fn content_hash(&self, compiler: &Path, framework: &Path) -> Result<String, String> {
+        let mut all = Vec::new();
+        let mut add = |bytes: &[u8]| {
+            all.extend(bytes.len().to_le_bytes());
+            all.extend(bytes);
+        };
         for option in &self.compiler_options {
             add(option.as_bytes());
         }
-        for file in self.sources.iter().cloned().chain(self.files_named_by_options()) {
-            let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        for source in &self.sources {
             // Names are in the debug information, and `#line`-less errors.
-            add(file.as_os_str().as_bytes());
-            add(&text);
+            add(source.as_os_str().as_bytes());
+            add(&std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?);
         }
-        let status = std::fs::metadata(compiler).map_err(|e| format!("{}: {e}", compiler.display()))?;
-        add(&status.len().to_le_bytes());
-        add(&status.mtime().to_le_bytes());
-        Ok(hash)
+        let libraries = DEFAULT_REFERENCES.iter().map(|name| framework.join(name)).filter(|path| path.is_file());
+        let named = self.files_named_by_options(&self.library_folders(framework));
+        for file in [compiler.to_path_buf()].into_iter().chain(libraries).chain(named) {
+            let id = contents::id_of_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+            add(file.as_os_str().as_bytes());
+            add(id.map(u64::to_le_bytes).as_flattened());
+        }
+        let [low, high] = checksum::wide_hash(&all);
+        Ok(format!("{high:016x}{low:016x}"))
     }
 
     /// Where the program's assemblies may lie besides its own folder, which is in the cache.
     fn assembly_folders(&self) -> Vec<PathBuf> {
-        let files = self.sources.iter().cloned().chain(self.files_named_by_options());
+        let files = self.sources.iter().cloned().chain(self.files_named_by_options(&[]));
         let mut folders = Vec::new();
         for file in files {
             let folder = std::path::absolute(&file).ok().and_then(|path| path.parent().map(Path::to_path_buf));
@@ -140,43 +182,41 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         let options = command.saki_options.iter().cloned();
         [OsString::from("saki")].into_iter().chain(options).chain([program]).chain(command.arguments.iter().cloned())
     };
-    let mut options = Options::parse_words(words(OsString::new()));
-    let compiler = compiler(&options.framework_root()).map_err(fail)?;
-    let kept = (!options.no_cache).then(directory::default_directory).flatten();
-    let key = command.content_hash(&compiler).map_err(fail)?;
-    let mut temporary = None;
-    let folder = match &kept {
-        Some(cache) => cache.join(FOLDER).join(format!("{key:016x}")),
-        None => std::env::temp_dir().join(format!("saki-run-{}", std::process::id())),
+    let options = Options::parse_words(words(OsString::new()));
+    let framework = options.framework_root();
+    let compiler = compiler(&framework).map_err(fail)?;
+    let place = (!options.no_cache && command.names_all_files()).then(directory::own).flatten();
+    let hash = || command.content_hash(&compiler, &framework.join(saki_types::binder::PROFILE));
+    let key = hash().map_err(fail)?;
+    let prepared = |executable: PathBuf, temporary| {
+        let mut options = Options::parse_words(words(executable.into_os_string()));
+        options.assembly_folders = command.assembly_folders();
+        Ok(Prepared { options, temporary })
     };
-    let mut executable = folder.join(command.executable_name());
-    if !executable.is_file() {
-        let made = match compile(command, &options, &compiler, &folder) {
-            Ok(made) => made,
+    let name = command.executable_name();
+    if let Some(place) = &place {
+        if let Some(kept) = find_kept(place, &key, &name) {
+            return prepared(kept, None);
+        }
+        // Somebody may save a source while the compiler reads it.
+        let is_unchanged = || hash().is_ok_and(|now| now == key);
+        match compile_kept(command, &options, &compiler, place, (&key, &is_unchanged)) {
+            Ok(kept) => return prepared(kept, None),
             Err(Failure::Compiler(code)) => return Err(code),
-            // The cache cannot be written: without one, then.
-            Err(Failure::Folder(_)) if kept.is_some() => {
-                let folder = std::env::temp_dir().join(format!("saki-run-{}", std::process::id()));
-                let made = compile(command, &options, &compiler, &folder);
-                temporary = Some(folder);
-                match made {
-                    Ok(made) => made,
-                    Err(Failure::Compiler(code)) => return Err(code),
-                    Err(Failure::Folder(message)) => return Err(fail(message)),
-                }
-            }
-            Err(Failure::Folder(message)) => return Err(fail(message)),
-        };
-        executable = made;
-        if kept.is_none() {
-            temporary = Some(folder);
-        } else if let Some(cache) = &kept {
-            directory::evict(cache);
+            // The cache cannot be used: without one, then.
+            Err(Failure::Folder(_)) => {}
         }
     }
-    options = Options::parse_words(words(executable.into_os_string()));
-    options.assembly_folders = command.assembly_folders();
-    Ok(Prepared { options, temporary })
+    let folder = trusted::temporary_folder("run").map_err(|e| fail(format!("a temporary folder: {e}")))?;
+    let outcome = compile(command, &options, &compiler, &folder);
+    if outcome.is_err() {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    match outcome {
+        Ok(()) => prepared(folder.join(name), Some(folder)),
+        Err(Failure::Compiler(code)) => Err(code),
+        Err(Failure::Folder(message)) => Err(fail(message)),
+    }
 }
 
 enum Failure {
@@ -186,16 +226,66 @@ enum Failure {
     Folder(String),
 }
 
-/// Compiles into a folder of this process's own, which then becomes `folder`.
-fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Path) -> Result<PathBuf, Failure> {
-    let mut own = folder.as_os_str().to_owned();
-    own.push(format!(".{}", std::process::id()));
-    let own = PathBuf::from(own);
-    let io = |path: &Path, e: std::io::Error| Failure::Folder(format!("{}: {e}", path.display()));
-    std::fs::create_dir_all(&own).map_err(|e| io(&own, e))?;
-    let executable = own.join(command.executable_name());
+/// The executable that the cache has under this key, if nobody else can have put it there or can exchange it before it is loaded.
+fn find_kept(place: &Place, key: &str, name: &Path) -> Option<PathBuf> {
+    let folder = place.open_below(OsStr::new(FOLDER))?.below(OsStr::new(key)).ok()??;
+    is_whole(&folder, name).then_some(())?;
+    Some(trusted::firm_path(folder.path(), place.trust()).ok()?.join(name))
+}
+
+/// Whether the executable is there, and all beside it, which it may load, is trusted.
+fn is_whole(folder: &TrustedFolder, name: &Path) -> bool {
+    folder.distrusted(0).is_empty() && matches!(folder.file(name.as_os_str()), Ok(Some(_)))
+}
+
+/// Compiles into a folder of this process's own in the cache, which then gets the name of the key, unless that has changed.
+fn compile_kept(
+    command: &RunCommand,
+    options: &Options,
+    compiler: &Path,
+    place: &Place,
+    (key, is_unchanged): (&str, &dyn Fn() -> bool),
+) -> Result<PathBuf, Failure> {
+    let unusable = |what: &dyn std::fmt::Display| Failure::Folder(what.to_string());
+    let kept = place.make_below(OsStr::new(FOLDER)).map_err(|e| unusable(&e))?;
+    let path = trusted::firm_path(kept.path(), place.trust()).map_err(|e| unusable(&e))?;
+    let own = OsString::from(format!("{key}.{:016x}", saki_os::random::word().map_err(|e| unusable(&e))?));
+    kept.folder().create_folder(&own).map_err(|e| unusable(&e))?;
+    let folder = path.join(&own);
+    let (key, name) = (OsStr::new(key), command.executable_name());
+    let outcome = compile(command, options, compiler, &folder).and_then(|()| {
+        make_private(&folder).map_err(|e| unusable(&e))?;
+        if !is_unchanged() {
+            return Err(unusable(&"a source was changed meanwhile"));
+        }
+        if !matches!(kept.below(key), Ok(Some(there)) if is_whole(&there, &name)) {
+            // What is there, if anything, is damaged: it would be in the way.
+            let _ = std::fs::remove_dir_all(path.join(key));
+            kept.folder().rename(&own, key).map_err(|e| unusable(&e))?;
+        }
+        Ok(path.join(key).join(&name))
+    });
+    // Another process was faster, or there is nothing to keep.
+    let _ = std::fs::remove_dir_all(&folder);
+    place.evict();
+    outcome
+}
+
+/// Takes the compiler's files from the group and others, whatever the process's umask.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let mode = std::fs::symlink_metadata(&path)?.permissions().mode();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode & 0o700))?;
+    }
+    Ok(())
+}
+
+/// Compiles into a folder that is there.
+fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Path) -> Result<(), Failure> {
     let mut out = OsString::from("-out:");
-    out.push(&executable);
+    out.push(folder.join(command.executable_name()));
+    let io = |path: &Path, e: std::io::Error| Failure::Folder(format!("{}: {e}", path.display()));
     let saki = std::env::current_exe().map_err(|e| io(Path::new("saki"), e))?;
     let mut child = Command::new(&saki);
     child.arg("--framework").arg(&options.framework);
@@ -214,15 +304,11 @@ fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Pa
     let output = child
         .stdin(Stdio::null())
         .stdout(stderr.as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from));
-    let status = output.status().map_err(|e| io(&saki, e));
-    let outcome = status.and_then(|status| match status.code() {
-        Some(0) if std::fs::rename(&own, folder).is_ok() || folder.join(command.executable_name()).is_file() => Ok(()),
-        Some(0) => Err(Failure::Folder(format!("{}: cannot be made", folder.display()))),
+    let status = output.status().map_err(|e| io(&saki, e))?;
+    match status.code() {
+        Some(0) => Ok(()),
         code => Err(Failure::Compiler(code.unwrap_or(crate::EXIT_UNUSABLE))),
-    });
-    // Another process was faster, or there is nothing to keep.
-    let _ = std::fs::remove_dir_all(&own);
-    outcome.map(|()| folder.join(command.executable_name()))
+    }
 }
 
 /// The C# compiler among the class libraries.

@@ -4,6 +4,8 @@
 
 #[path = "code_cache/patched.rs"]
 mod patched;
+#[path = "code_cache/trust.rs"]
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

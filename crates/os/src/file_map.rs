@@ -4,17 +4,18 @@
 //! contents here. Left out: protection against another process that shortens the file in place (SIGBUS, as for every
 //! mapped executable).
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Maps the file at `path` for the life of the process. An empty file gives an empty slice.
+/// Maps the file for the life of the process. An empty file gives an empty slice.
 ///
 /// # Errors
-/// Those of opening and mapping; not a regular file.
-pub fn map_for_ever(path: &Path) -> io::Result<&'static [u8]> {
-    let file = File::open(path)?;
+/// That of mapping; not a regular file.
+pub fn map_for_ever(file: &File) -> io::Result<&'static [u8]> {
     let status = file.metadata()?;
     if !status.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -45,4 +46,15 @@ pub fn map_executable_page(file: &File) -> io::Result<()> {
     let base =
         unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Whether the file lies in memory alone: there writing through a mapping moves no time of the file.
+#[must_use]
+pub fn is_on_tmpfs(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: a structure of numbers, of which zeros are values.
+    let mut status: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a path that ends with a zero byte, and a structure to fill.
+    let result = unsafe { libc::statfs(path.as_ptr(), &mut status) };
+    result == 0 && status.f_type == libc::TMPFS_MAGIC
 }

@@ -1,7 +1,8 @@
 //! Everything asked of the operating system: memory, futexes, barriers, threads, signals, clocks, random bytes.
 //!
 //! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on
-//! x86-64 runs; what depends on the architecture is in one file per architecture. Left out: files, sockets, reactors.
+//! x86-64 runs; what depends on the architecture is in one file per architecture. Left out: files but for those of the machine's own,
+//! sockets, reactors.
 
 pub mod build_id;
 pub mod clock;
@@ -11,10 +12,12 @@ pub mod errata;
 pub mod error;
 pub mod fault_context;
 pub mod file_map;
+pub mod folder;
 pub mod futex;
 pub mod i_cache;
 pub mod membarrier;
 pub mod memory;
+pub mod privilege;
 pub mod random;
 pub mod signal;
 pub mod thread;

@@ -33,8 +33,8 @@ pub struct VmOptions {
     pub dump: compile::DumpOptions,
     /// Run the code generator's verifier on everything.
     pub verify: bool,
-    /// Directory of the persistent code cache; None: no cache.
-    pub code_cache: Option<PathBuf>,
+    /// Use the persistent code cache.
+    pub code_cache: bool,
     /// Profilers and debuggers to tell of code; None: what SAKI_PERF lists.
     pub tools: Option<Request>,
 }
@@ -147,8 +147,8 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         ..CompilerOptions::default()
     };
-    if let Some(cache) = &options.code_cache {
-        code_cache::init(cache, &compiler_options);
+    if options.code_cache {
+        code_cache::init(&compiler_options);
     }
     compile::init(compiler_options, options.dump.clone());
     saki_code::install_runtime_hooks(RuntimeHooks {

@@ -11,10 +11,11 @@ use super::checksum;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_metadata::{FileStamp, Image};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Hash of a file's contents.
-pub(super) type ContentId = [u64; 2];
+pub type ContentId = [u64; 2];
 
 struct Hashed {
     id: ContentId,
@@ -36,6 +37,14 @@ pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
         stamp,
     });
     Some(hashed.id)
+}
+
+/// The identity of what a file holds now, whatever it is.
+///
+/// # Errors
+/// Those of reading.
+pub fn id_of_file(path: &Path) -> io::Result<ContentId> {
+    std::fs::read(path).map(|bytes| checksum::wide_hash(&bytes))
 }
 
 /// Whether somebody has written into the file of a module since it was mapped. Conservative: `true` also for files of which only

@@ -1,109 +1,207 @@
-//! The cache on disk: `<cache>/<build key>/<module>.saki-code`; replaced atomically, kept below a size.
+//! Where caches are on disk: `<base>/saki/<build key>/<module>.saki-code`; what is in them, removing it, keeping it below a size.
 //!
-//! Invariant: a file appears under its name only when it is complete. Whatever goes wrong here (no permission, no room, no
-//! directory) costs the saved bodies and nothing else.
+//! Invariant: everything below a cache is reached by open folders (`trusted`), so that clearing and eviction stay inside whatever links
+//! are there. Whatever goes wrong here (no permission, no room, no directory) costs the saved bodies and nothing else.
 
-use std::io::Write;
+use super::trusted::{Distrust, Reason, TEMPORARY_EXTENSION, Trust, TrustedFolder};
+use saki_os::folder::{Folder, Removed};
+use saki_os::privilege;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// All files together stay below this; those used longest ago go first. Compiling the C# compiler's sources leaves 10 MiB.
 const MAX_TOTAL_BYTES: u64 = 256 << 20;
+/// A temporary file of this age was left by a process that was killed: writing one takes milliseconds.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// Below the cache directory: a folder for each build, one for compiled sources with a folder for each.
+const MAX_DEPTH: usize = 3;
 
-/// `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`; None without either.
-pub fn default_directory() -> Option<PathBuf> {
+/// A cache that there is, or could be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    base: PathBuf,
+    trust: Trust,
+}
+
+/// Of the cache in its base folder.
+const NAME: &str = "saki";
+
+/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None without either, and in a process that has rights which its
+/// starter lacks: the starter chose the environment.
+pub fn own() -> Option<Place> {
+    if privilege::is_elevated() {
+        return None;
+    }
+    // Relative ones are ignored, as the XDG Base Directory Specification has it.
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(base.join("saki"))
+    Some(Place { base, trust: Trust::own() })
 }
 
-/// What the installation brought: `lib/saki` beside the folder of the executable, if it is there.
-pub fn installed_directory() -> Option<PathBuf> {
+/// What the installation brought: `lib/saki` beside the folder of the executable, if it is there. Never written.
+pub fn installed() -> Option<Place> {
     let executable = std::env::current_exe().ok()?;
-    Some(executable.parent()?.parent()?.join("lib/saki")).filter(|directory| directory.is_dir())
+    let trust = Trust::in_owner_of(&std::fs::metadata(&executable).ok()?);
+    let place = Place { base: executable.parent()?.parent()?.join("lib"), trust };
+    place.path().is_dir().then_some(place)
 }
 
-/// Writes a file under a name of this process's own and renames it into place.
-pub(super) fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(contents))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
+impl Place {
+    /// Of the cache's folder.
+    pub fn path(&self) -> PathBuf {
+        self.base.join(NAME)
     }
-    written
+
+    pub fn trust(&self) -> Trust {
+        self.trust
+    }
+
+    /// The cache's folder; None if it is not there.
+    ///
+    /// # Errors
+    /// It does not pass.
+    pub fn open(&self) -> Result<Option<TrustedFolder>, Distrust> {
+        TrustedFolder::open(&self.base, OsStr::new(NAME), self.trust)
+    }
+
+    /// A folder in it, if both are there and pass.
+    pub fn open_below(&self, name: &OsStr) -> Option<TrustedFolder> {
+        self.open().ok()??.below(name).ok()?
+    }
+
+    /// A folder in it; what is not there is made.
+    ///
+    /// # Errors
+    /// Something does not pass or cannot be made.
+    pub fn make_below(&self, name: &OsStr) -> Result<TrustedFolder, Distrust> {
+        TrustedFolder::make(&self.base, OsStr::new(NAME), self.trust)?.make_below(name)
+    }
+
+    /// All that is there and is not used, and why.
+    pub fn distrusted(&self) -> Vec<Distrust> {
+        match self.open() {
+            Ok(Some(folder)) => folder.distrusted(MAX_DEPTH as u32 - 1),
+            Ok(None) => Vec::new(),
+            Err(distrust) => vec![distrust],
+        }
+    }
+
+    /// Why nothing can be written here, if so.
+    pub fn unwritable(&self) -> Option<Distrust> {
+        let path = self.path();
+        let there = path.ancestors().find(|path| path.exists())?;
+        let owner = std::fs::metadata(there).map_err(Reason::Unusable).and_then(|s| self.trust.check_owner(&s));
+        let reason = owner.and_then(|()| privilege::may_write(there).map_err(Reason::Unusable)).err()?;
+        Some(Distrust { path: there.to_path_buf(), reason })
+    }
+
+    /// Removes the files used longest ago until the rest is small enough, and what killed processes left.
+    pub fn evict(&self) {
+        if let Ok(Some(cache)) = self.open() {
+            evict_to(cache.folder(), MAX_TOTAL_BYTES);
+        }
+    }
+
+    /// Removes all that is in the cache; how many files there were. Whatever the folder's mode is: this is what mends it.
+    ///
+    /// # Errors
+    /// The folder is another user's or no folder; a file cannot be removed.
+    pub fn clear(&self) -> Result<usize, Distrust> {
+        let path = self.path();
+        let distrust = |reason| Distrust { path: path.clone(), reason };
+        let unusable = |e| distrust(Reason::Unusable(e));
+        let Ok(base) = Folder::open(&self.base) else { return Ok(0) };
+        let cache = match base.open_folder(OsStr::new(NAME)) {
+            Ok(cache) => cache,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(unusable(error)),
+        };
+        self.trust.check_owner(&cache.status().map_err(unusable)?).map_err(distrust)?;
+        let files = files(&cache);
+        files.iter().try_for_each(|file| remove(&cache, file)).map_err(unusable)?;
+        Ok(files.len())
+    }
 }
 
-/// One file of the cache.
+/// One file of a cache.
 pub struct CacheFile {
-    pub path: PathBuf,
+    /// Names of folders below the cache, and the file's own.
+    pub names: Vec<OsString>,
     pub size_bytes: u64,
     /// When it was last read or written, as far as the file system tells.
     pub used: SystemTime,
+    is_regular: bool,
 }
 
-/// Below the cache directory: a folder for each build, one for compiled sources with a folder for each.
-const MAX_DEPTH: u32 = 3;
+impl CacheFile {
+    pub fn path_below(&self) -> PathBuf {
+        self.names.iter().collect()
+    }
 
-/// All files below the cache directory, for every build.
-pub fn files(cache: &Path) -> Vec<CacheFile> {
+    fn is_temporary(&self) -> bool {
+        self.names.last().is_some_and(|name| Path::new(name).extension() == Some(OsStr::new(TEMPORARY_EXTENSION)))
+    }
+}
+
+/// All files in folders below the cache, for every build.
+pub fn files(cache: &Folder) -> Vec<CacheFile> {
     let mut found = Vec::new();
-    collect(cache, 1, &mut found);
+    collect(cache, &mut Vec::new(), &mut found);
     found
 }
 
-fn collect(directory: &Path, depth: u32, found: &mut Vec<CacheFile>) {
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        // Not of what a symbolic link points to.
-        let Ok(status) = entry.metadata() else { continue };
-        if status.is_dir() && depth < MAX_DEPTH {
-            collect(&entry.path(), depth + 1, found);
-        } else if status.is_file() && depth > 1 {
+fn collect(folder: &Folder, names: &mut Vec<OsString>, found: &mut Vec<CacheFile>) {
+    for name in folder.names().unwrap_or_default() {
+        // Of a symbolic link, not of what it points to.
+        let Ok(status) = folder.status_of(&name) else { continue };
+        names.push(name);
+        let name = names.last().map_or(OsStr::new(""), OsString::as_os_str);
+        if status.is_dir() && names.len() < MAX_DEPTH {
+            if let Ok(below) = folder.open_folder(name) {
+                collect(&below, names, found);
+            }
+        } else if !status.is_dir() && names.len() > 1 {
             let modified = status.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let used = status.accessed().unwrap_or(modified).max(modified);
-            found.push(CacheFile { path: entry.path(), size_bytes: status.len(), used });
+            let file = CacheFile { names: names.clone(), size_bytes: status.len(), used, is_regular: status.is_file() };
+            found.push(file);
         }
+        names.pop();
     }
 }
 
 /// Removes a file, and the folders up to the cache directory that are empty then.
-fn remove(cache: &Path, file: &Path) -> std::io::Result<()> {
-    std::fs::remove_file(file)?;
-    for folder in file.ancestors().skip(1).take_while(|folder| *folder != cache) {
-        if std::fs::remove_dir(folder).is_err() {
+fn remove(cache: &Folder, file: &CacheFile) -> std::io::Result<()> {
+    let [names @ .., name] = file.names.as_slice() else { return Ok(()) };
+    let mut folders: Vec<Folder> = Vec::new();
+    for name in names {
+        let folder = folders.last().unwrap_or(cache).open_folder(name)?;
+        folders.push(folder);
+    }
+    folders.last().unwrap_or(cache).remove(name, Removed::File)?;
+    for (depth, name) in names.iter().enumerate().rev() {
+        let around = depth.checked_sub(1).and_then(|above| folders.get(above)).unwrap_or(cache);
+        if around.remove(name, Removed::Folder).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// Removes all files of the cache; their number.
-///
-/// # Errors
-/// The first file that cannot be removed.
-pub fn clear(cache: &Path) -> std::io::Result<usize> {
-    let files = files(cache);
-    files.iter().try_for_each(|file| remove(cache, &file.path))?;
-    Ok(files.len())
-}
-
-/// Removes the files used longest ago until the rest is small enough.
-pub fn evict(cache: &Path) {
-    evict_to(cache, MAX_TOTAL_BYTES);
-}
-
-fn evict_to(cache: &Path, max_total_bytes: u64) {
+fn evict_to(cache: &Folder, max_total_bytes: u64) {
     let mut files = files(cache);
+    let now = SystemTime::now();
+    let is_abandoned =
+        |file: &CacheFile| file.is_temporary() && now.duration_since(file.used).is_ok_and(|age| age > ABANDONED);
+    files.retain(|file| !is_abandoned(file) || remove(cache, file).is_err());
     let mut total: u64 = files.iter().map(|file| file.size_bytes).sum();
     files.sort_by_key(|file| file.used);
-    for file in files {
+    for file in files.iter().filter(|file| file.is_regular) {
         if total <= max_total_bytes {
             return;
         }
-        if remove(cache, &file.path).is_ok() {
+        if remove(cache, file).is_ok() {
             total -= file.size_bytes;
         }
     }
@@ -113,25 +211,111 @@ fn evict_to(cache: &Path, max_total_bytes: u64) {
 mod tests {
     use super::super::FILE_EXTENSION;
     use super::*;
-    use std::time::Duration;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// A base folder for one test, removed with all that is in it.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let path = std::env::temp_dir().join(format!("saki-cache-{name}-{}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            Scratch(path)
+        }
+
+        fn place(&self) -> Place {
+            Place { base: self.0.clone(), trust: Trust::own() }
+        }
+
+        fn write(&self, place: &Place, build: &str, name: &str, age_seconds: u64) {
+            place.make_below(OsStr::new(build)).unwrap().replace(OsStr::new(name), &[0; 1000]).unwrap();
+            let time = SystemTime::now() - Duration::from_secs(age_seconds);
+            let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);
+            let path = place.path().join(build).join(name);
+            std::fs::File::options().write(true).open(path).unwrap().set_times(times).unwrap();
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
 
     #[test]
     fn the_oldest_files_go_first() {
-        let cache = std::env::temp_dir().join(format!("saki-cache-test-{}", std::process::id()));
+        let scratch = Scratch::new("oldest");
+        let place = scratch.place();
         for (age_seconds, build) in [(30, "a"), (20, "b"), (10, "b")] {
-            let path = cache.join(build).join(format!("{age_seconds}.{FILE_EXTENSION}"));
-            replace(&path, &[0; 1000]).unwrap();
-            let time = SystemTime::now() - Duration::from_secs(age_seconds);
-            let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);
-            std::fs::File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
+            scratch.write(&place, build, &format!("{age_seconds}.{FILE_EXTENSION}"), age_seconds);
         }
-        evict_to(&cache, 3000);
-        assert_eq!(files(&cache).len(), 3);
-        evict_to(&cache, 1500);
-        let left: Vec<_> = files(&cache).into_iter().map(|file| file.path).collect();
-        assert_eq!(left, [cache.join("b").join(format!("10.{FILE_EXTENSION}"))]);
-        assert!(!cache.join("a").exists());
-        assert_eq!(clear(&cache).unwrap(), 1);
-        std::fs::remove_dir_all(&cache).unwrap();
+        scratch.write(&place, "b", "x.0123.tmp", 2 * 3600);
+        scratch.write(&place, "b", "y.0123.tmp", 5);
+        let cache = place.open().unwrap().unwrap();
+        evict_to(cache.folder(), 4000);
+        assert_eq!(files(cache.folder()).len(), 4, "the file that a killed process left stays");
+        evict_to(cache.folder(), 1500);
+        assert_eq!(
+            files(cache.folder()).iter().map(CacheFile::path_below).collect::<Vec<_>>(),
+            [Path::new("b/y.0123.tmp")]
+        );
+        assert!(!scratch.0.join("saki/a").exists());
+        assert_eq!(place.clear().unwrap(), 1);
+        assert!(!scratch.0.join("saki/b").exists());
+    }
+
+    #[test]
+    fn clearing_stays_inside() {
+        let scratch = Scratch::new("inside");
+        let place = scratch.place();
+        let outside = scratch.0.join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("precious"), "text").unwrap();
+        scratch.write(&place, "a", "1.saki-code", 1);
+        symlink(&outside, place.path().join("a/linked-folder")).unwrap();
+        symlink(outside.join("precious"), place.path().join("a/linked-file")).unwrap();
+        symlink(&outside, place.path().join("linked-build")).unwrap();
+        assert_eq!(place.clear().unwrap(), 3);
+        assert!(outside.join("precious").exists());
+        // The cache itself as a link to somewhere.
+        std::fs::remove_file(place.path().join("linked-build")).unwrap();
+        std::fs::remove_dir(place.path()).unwrap();
+        symlink(&outside, place.path()).unwrap();
+        assert!(place.clear().is_err() && place.open().is_err() && place.make_below(OsStr::new("a")).is_err());
+        assert!(outside.join("precious").exists() && !outside.join("a").exists());
+    }
+
+    /// Everything of ours that others may write to, or that is of another type, counts as absent, and is reported.
+    #[test]
+    fn what_others_may_write_to_is_not_used() {
+        let scratch = Scratch::new("modes");
+        let place = scratch.place();
+        let name = OsStr::new("1.saki-code");
+        scratch.write(&place, "a", "1.saki-code", 1);
+        let file = || place.open_below(OsStr::new("a")).and_then(|folder| folder.file(name).ok()?);
+        assert!(file().is_some() && place.distrusted().is_empty());
+        for path in ["", "a", "a/1.saki-code"].map(|below| place.path().join(below)) {
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            for writers in [0o020, 0o002] {
+                std::fs::set_permissions(&path, PermissionsExt::from_mode(mode | writers)).unwrap();
+                assert!(file().is_none(), "{}", path.display());
+                let reasons: Vec<String> = place.distrusted().iter().map(ToString::to_string).collect();
+                assert!(
+                    matches!(reasons.as_slice(), [reason] if reason.contains("lets other users write")),
+                    "{reasons:?}"
+                );
+            }
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+            assert!(file().is_some());
+        }
+        // A link to a good file; then what is written takes the link's place, not its target's.
+        let path = place.path().join("a/1.saki-code");
+        let elsewhere = scratch.0.join("elsewhere");
+        std::fs::rename(&path, &elsewhere).unwrap();
+        symlink(&elsewhere, &path).unwrap();
+        assert!(file().is_none() && place.distrusted()[0].to_string().contains("not a regular file"));
+        place.make_below(OsStr::new("a")).unwrap().replace(name, b"new").unwrap();
+        assert_eq!(std::fs::read(&elsewhere).unwrap().len(), 1000);
+        assert!(file().is_some());
     }
 }

@@ -18,8 +18,8 @@
 
 use super::checksum::hash;
 use super::key::Key;
+use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"SAKICODE";
 const VERSION: u32 = 2;
@@ -52,17 +52,17 @@ fn is_header(header: &[u8]) -> bool {
         && u64_at(header, 56) == header.get(..56).map(|checked| hash(0, checked))
 }
 
-/// The number of bodies that the header of the file at `path` states; None for other files.
-pub fn body_count(path: &Path) -> Option<u64> {
+/// The number of bodies that the file's header states; None for other files.
+pub fn body_count(mut file: &File) -> Option<u64> {
     let mut header = [0; HEADER_BYTES];
-    std::fs::File::open(path).ok()?.read_exact(&mut header).ok()?;
+    file.read_exact(&mut header).ok()?;
     if is_header(&header) { u64_at(&header, 48) } else { None }
 }
 
 impl CodeFile {
-    /// The file at `path`, if it is one of this build and module.
-    pub fn open(path: &Path, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
-        CodeFile::check(saki_os::file_map::map_for_ever(path).ok()?, build_key, module_id)
+    /// The file's contents, if it is one of this build and module.
+    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
+        CodeFile::check(saki_os::file_map::map_for_ever(file).ok()?, build_key, module_id)
     }
 
     fn check(bytes: &'static [u8], build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {

@@ -15,7 +15,7 @@
 //! of an assembly.
 
 pub mod checksum;
-mod contents;
+pub mod contents;
 mod decode;
 pub mod directory;
 mod encode;
@@ -23,8 +23,10 @@ mod file;
 mod key;
 mod module;
 mod saver;
+pub mod trusted;
 
 use decode::Refused;
+use directory::Place;
 use file::CodeFile;
 pub use file::body_count;
 pub use key::Identity;
@@ -35,7 +37,7 @@ use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_types::touched::{self, Touched, images_behind};
 use saki_types::{Image, Method, Ty};
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -45,10 +47,12 @@ pub const FILE_EXTENSION: &str = "saki-code";
 const WRITE_EARLY_BYTES: usize = 16 << 20;
 
 struct Settings {
-    /// Of this build's files.
-    directory: PathBuf,
-    /// Of those that came with the installation; never written.
-    installed: Option<PathBuf>,
+    /// The user's; None: nothing is written.
+    own: Option<Place>,
+    /// What came with the installation; never written.
+    installed: Option<Place>,
+    /// Of this build's files in both.
+    folder: OsString,
     build_key: u64,
 }
 
@@ -78,8 +82,12 @@ pub static STATISTICS: CacheStatistics = CacheStatistics {
     find_nanoseconds: AtomicU64::new(0),
 };
 
-/// Turns the cache on, in the directory `cache`; before anything is compiled. Without a build id it stays off.
-pub fn init(cache: &Path, options: &CompilerOptions) {
+/// Turns the cache on, before anything is compiled. Without a build id, or a place for a cache, it stays off.
+pub fn init(options: &CompilerOptions) {
+    let (own, installed) = (directory::own(), directory::installed());
+    if own.is_none() && installed.is_none() {
+        return;
+    }
     let Some(build_id) = saki_os::build_id::build_id() else { return };
     let mut key = checksum::hash(0, &build_id);
     // Every option may change code; a debug text names them all.
@@ -87,9 +95,7 @@ pub fn init(cache: &Path, options: &CompilerOptions) {
     for feature in saki_jit::host_features() {
         key = checksum::hash(key, feature.as_bytes());
     }
-    let folder = format!("{key:016x}");
-    let installed = directory::installed_directory().map(|cache| cache.join(&folder));
-    let settings = Settings { directory: cache.join(&folder), installed, build_key: key };
+    let settings = Settings { own, installed, folder: format!("{key:016x}").into(), build_key: key };
     if SETTINGS.set(settings).is_ok() {
         extern "C" fn at_exit() {
             write_back();
@@ -99,21 +105,18 @@ pub fn init(cache: &Path, options: &CompilerOptions) {
     }
 }
 
-/// Where this build's files are; None when the cache is off and there is one domain.
-fn directory() -> Option<&'static Path> {
-    match SETTINGS.get() {
-        Some(settings) => Some(settings.directory.as_path()),
-        // In memory only: for the other domains of this process.
-        None => (crate::domains::count() > 1).then(|| Path::new("")),
-    }
+/// Whether bodies are looked for and kept: on disk, or in memory for the other domains of this process.
+fn is_on() -> bool {
+    SETTINGS.get().is_some() || crate::domains::count() > 1
 }
 
-fn is_on_disk() -> bool {
-    SETTINGS.get().is_some()
-}
-
-fn installed_directory() -> Option<&'static Path> {
-    SETTINGS.get()?.installed.as_deref()
+/// This build's files of this name: the user's, and the one that came with the installation; those that are there and trusted.
+fn open_files(name: &OsStr) -> impl Iterator<Item = std::fs::File> {
+    let settings = SETTINGS.get();
+    let places = settings.into_iter().flat_map(|settings| {
+        [&settings.own, &settings.installed].into_iter().flatten().map(|place| (place, &settings.folder))
+    });
+    places.filter_map(move |(place, folder)| place.open_below(folder)?.file(name).ok()?)
 }
 
 fn build_key() -> u64 {
@@ -144,7 +147,9 @@ pub fn slot(identity: Identity) -> Option<Slot> {
     if matches!(identity, Identity::Method(method) if method.is_dynamic()) {
         return None;
     }
-    directory()?;
+    if !is_on() {
+        return None;
+    }
     let (key, module) = identity.key()?;
     Some(Slot { key, module, method: identity.method() })
 }
@@ -173,6 +178,9 @@ impl Slot {
     /// Keeps a body for later runs. `touched`: what its compilation looked at; `initialised`: the types that it takes for
     /// initialised.
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
+        if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domains::count() < 2 {
+            return;
+        }
         // Whoever looks for the body has the modules of the method's name loaded.
         let mut images: Vec<&'static Image> = self.method.map_or_else(Vec::new, key::images_of_name);
         // All code rests on facts of corlib's types, for many of which no token asks.
@@ -205,23 +213,26 @@ pub fn write_back() {
     let Some(settings) = SETTINGS.get() else { return };
     let _one_at_a_time = WRITING.lock();
     KEPT_BYTES.store(0, Ordering::Relaxed);
+    let Some(own) = &settings.own else { return };
     let kept = module::all().into_iter().map(|module| (module, std::mem::take(&mut *module.fresh.lock())));
     let kept: Vec<_> = kept.filter(|(_, fresh)| !fresh.is_empty()).collect();
     // Looked at after the bodies were taken: so each of them was compiled from what was hashed.
     if kept.is_empty() || contents::is_any_written_to() {
         return;
     }
+    let Ok(folder) = own.make_below(&settings.folder) else { return };
     let mut has_written = false;
     for (module, fresh) in kept {
-        let on_disk = CodeFile::open(&module.path, settings.build_key, module.id);
+        let on_disk = folder.file(&module.file_name).ok().flatten();
+        let on_disk = on_disk.and_then(|file| CodeFile::open(&file, settings.build_key, module.id));
         let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, *body)).collect();
         if let Some(on_disk) = &on_disk {
             bodies.extend(on_disk.bodies().filter(|(key, _)| !fresh.contains_key(key)));
         }
         let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };
-        has_written |= directory::replace(&module.path, &contents).is_ok();
+        has_written |= folder.replace(&module.file_name, &contents).is_ok();
     }
-    if has_written && let Some(cache) = settings.directory.parent() {
-        directory::evict(cache);
+    if has_written {
+        own.evict();
     }
 }

@@ -7,7 +7,7 @@ use super::key::Key;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_types::Image;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
 use std::sync::OnceLock;
 
 /// One module of one domain, or the machine's own thunks.
@@ -22,7 +22,7 @@ pub(super) struct Module {
 pub(super) struct Bodies {
     pub id: ContentId,
     /// Of the cache file.
-    pub path: PathBuf,
+    pub file_name: OsString,
     /// The user's file, and the one that came with the installation; those that there are.
     files: OnceLock<Vec<CodeFile>>,
     /// Bodies compiled in this run, encoded.
@@ -32,11 +32,11 @@ pub(super) struct Bodies {
 static BODIES: Mutex<Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
 
 impl Module {
-    fn new(image: Option<&'static Image>, id: ContentId, directory: &Path, name: &str) -> &'static Module {
+    fn new(image: Option<&'static Image>, id: ContentId, name: &str) -> &'static Module {
         let mut table = BODIES.lock();
         let bodies = table.get_or_insert_default().entry(id).or_insert_with(|| {
-            let path = directory.join(format!("{name}.{}", super::FILE_EXTENSION));
-            Box::leak(Box::new(Bodies { id, path, files: OnceLock::new(), fresh: Mutex::default() }))
+            let file_name = format!("{name}.{}", super::FILE_EXTENSION).into();
+            Box::leak(Box::new(Bodies { id, file_name, files: OnceLock::new(), fresh: Mutex::default() }))
         });
         Box::leak(Box::new(Module { image, id, bodies }))
     }
@@ -46,13 +46,8 @@ impl Module {
     pub fn find(&self, key: Key) -> Option<&'static [u8]> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
-            if !super::is_on_disk() {
-                return Vec::new();
-            }
-            let installed = super::installed_directory().zip(bodies.path.file_name());
-            let installed = installed.map(|(directory, name)| directory.join(name));
-            let paths = [Some(&bodies.path), installed.as_ref()].into_iter().flatten();
-            paths.filter_map(|path| CodeFile::open(path, super::build_key(), self.id)).collect()
+            let files = super::open_files(&bodies.file_name);
+            files.filter_map(|file| CodeFile::open(&file, super::build_key(), self.id)).collect()
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {
             return Some(found);
@@ -68,13 +63,14 @@ static MACHINE: OnceLock<&'static Module> = OnceLock::new();
 
 /// The thunks that belong to no module; None when the cache is off.
 pub(super) fn machine() -> Option<&'static Module> {
-    let directory = super::directory()?;
-    Some(MACHINE.get_or_init(|| Module::new(None, [1, 1], directory, "thunks")))
+    super::is_on().then(|| *MACHINE.get_or_init(|| Module::new(None, [1, 1], "thunks")))
 }
 
 /// The module of an image; None when the cache is off or the image has no name that holds in other processes.
 pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
-    let directory = super::directory()?;
+    if !super::is_on() {
+        return None;
+    }
     let address = std::ptr::from_ref(image).addr();
     if let Some(known) = MODULES.read().as_ref().and_then(|table| table.get(&address)) {
         return *known;
@@ -88,7 +84,7 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
             .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' })
             .take(MAX_NAME_CHARS)
             .collect();
-        Module::new(Some(image), id, directory, &format!("{name}-{:016x}", hash(id[0], &id[1].to_le_bytes())))
+        Module::new(Some(image), id, &format!("{name}-{:016x}", hash(id[0], &id[1].to_le_bytes())))
     });
     let mut table = MODULES.write();
     *table.get_or_insert_default().entry(address).or_insert(made)
