@@ -15,6 +15,7 @@ use saki_os::signal::AlternateStack;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::{self, VmOptions};
 use saki_types::Assembly;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -25,6 +26,7 @@ static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAl
 const EXIT_UNUSABLE: i32 = 2;
 
 fn main() {
+    forget_environment();
     // A closed pipe ends writes with an error, as .NET programs expect, not the process.
     // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
@@ -41,6 +43,20 @@ fn main() {
         },
         Action::Refuse(message) => fail(&message),
     });
+}
+
+/// What the starter of a set-user-id process chose must not lead it: takes our variables away, and those of Mono's that we heed,
+/// before anything reads them. (The C library does so with its own.)
+fn forget_environment() {
+    if !saki_os::privilege::is_elevated() {
+        return;
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.as_bytes().starts_with(b"SAKI_") || name.as_bytes().starts_with(b"MONO_") {
+            // SAFETY: no other thread runs yet.
+            unsafe { std::env::remove_var(name) };
+        }
+    }
 }
 
 fn fail(message: &str) -> i32 {

@@ -116,7 +116,8 @@ pub fn global_config_paths() -> Vec<PathBuf> {
     } else {
         paths.push(PathBuf::from("/etc/mono/config"));
     }
-    if let Some(home) = std::env::var_os("HOME") {
+    // A map names native libraries: those of the starter are no business of a process with more rights than he has.
+    if let Some(home) = std::env::var_os("HOME").filter(|_| !saki_os::privilege::is_elevated()) {
         paths.push(Path::new(&home).join(".mono/config"));
     }
     paths

@@ -4,6 +4,7 @@
 
 use super::{FEW, Run, Setup};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -227,4 +228,42 @@ fn executables_that_others_could_exchange_are_compiled_anew() {
         }
     }
     assert_eq!(run(), "planted\n", "the last one only changed the folder's mode");
+}
+
+/// A set-user-id process gets its environment from somebody with fewer rights.
+#[test]
+fn an_elevated_process_ignores_the_environment() {
+    if !is_root() {
+        return;
+    }
+    let Some(setup) = Setup::filled("elevated") else { return };
+    let elevated = setup.folder.join("elevated-saki");
+    std::fs::copy(env!("CARGO_BIN_EXE_saki"), &elevated).expect("a copy of saki");
+    std::fs::set_permissions(&elevated, PermissionsExt::from_mode(0o4755)).expect("a mode");
+    let base = setup.folder.join("cache");
+    let run = |executable: &Path, arguments: &[&str]| {
+        let mut command = Command::new(executable);
+        command
+            .args(arguments)
+            .env("XDG_CACHE_HOME", &base)
+            .env("SAKI_GC_STRESS", "nonsense")
+            .env("SAKI_PERF", "nonsense");
+        command.env_remove("SAKI_NO_CACHE").env("MONO_PATH", &setup.folder).stdin(Stdio::null());
+        command.uid(OTHER_USER).gid(OTHER_USER).current_dir("/").output().expect("saki runs")
+    };
+    let doctor = text(&run(&elevated, &["doctor"]).stdout);
+    let options = Command::new("findmnt").args(["-no", "OPTIONS", "-T"]).arg(&setup.folder).output();
+    if options.is_ok_and(|done| text(&done.stdout).contains("nosuid")) {
+        eprintln!("skipped: set-user-id has no effect here");
+        return;
+    }
+    assert!(doctor.contains("more rights than its starter"), "{doctor}");
+    let program = setup.program.display().to_string();
+    let done = run(&elevated, &["--stats", &program]);
+    let outcome = Run::of(done);
+    assert_eq!((outcome.output.as_str(), outcome.found, outcome.kept), ("hello\n", 0, 0));
+    // The same without the bit: the variables count.
+    std::fs::set_permissions(&elevated, PermissionsExt::from_mode(0o755)).expect("a mode");
+    let done = run(&elevated, &[&program]);
+    assert!(text(&done.stderr).contains("nonsense"), "{}", text(&done.stderr));
 }
