@@ -12,7 +12,7 @@
 
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
-use crate::region::{CODE_BYTES, DATA_BYTES, Region, mapped_region, zeroed_words};
+use crate::region::{Region, mapped_region, zeroed_words};
 use crate::waiting_calls;
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
 use std::sync::OnceLock;
@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const STORE_BYTES: usize = 8;
 /// Bytes of the field of a call.
 const FIELD_BYTES: usize = 4;
-/// Room for that many waiting calls; more do without.
-const MAX_SITES: usize = CODE_BYTES / 64;
+/// Room for one waiting call in so many bytes of code; more do without.
+const BYTES_PER_SITE: usize = 64;
 
 struct Tables {
     /// By number of the entry.
@@ -36,10 +36,10 @@ struct Tables {
 
 static TABLES: OnceLock<Result<Tables, CodeError>> = OnceLock::new();
 
-fn tables() -> Option<&'static Tables> {
+fn tables(region: &Region) -> Option<&'static Tables> {
     let make = || {
-        let heads = zeroed_words(DATA_BYTES / crate::entry::STUB_BYTES)?;
-        Ok(Tables { heads, sites: zeroed_words(MAX_SITES)?, next: AtomicUsize::new(1) })
+        let heads = zeroed_words(region.data_bytes() / crate::entry::STUB_BYTES)?;
+        Ok(Tables { heads, sites: zeroed_words(region.code_bytes / BYTES_PER_SITE)?, next: AtomicUsize::new(1) })
     };
     TABLES.get_or_init(make).as_ref().ok()
 }
@@ -50,10 +50,10 @@ pub(crate) fn wait(region: &Region, entry: MethodEntry, offset: usize) {
     if offset % STORE_BYTES > STORE_BYTES - FIELD_BYTES {
         return;
     }
-    let Some(tables) = tables() else { return };
+    let Some(tables) = tables(region) else { return };
     // Relaxed: hands out numbers.
     let number = tables.next.fetch_add(1, Ordering::Relaxed);
-    if number >= MAX_SITES {
+    if number >= tables.sites.len() {
         return;
     }
     waiting_calls::add(&tables.heads[entry.number(region)], tables.sites, number as u32, offset as u32);

@@ -158,8 +158,8 @@ static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);
 const QUARANTINED_ENTRIES: usize = 256;
 
 /// Code chunk number of each data chunk's stubs.
-static DATA_TO_STUB_CHUNK: [AtomicUsize; crate::region::DATA_BYTES / CHUNK_BYTES] =
-    [const { AtomicUsize::new(0) }; crate::region::DATA_BYTES / CHUNK_BYTES];
+static DATA_TO_STUB_CHUNK: [AtomicUsize; crate::region::MAX_DATA_CHUNKS] =
+    [const { AtomicUsize::new(0) }; crate::region::MAX_DATA_CHUNKS];
 
 /// Stubs handed out in one chunk.
 struct StubChunk {

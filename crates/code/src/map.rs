@@ -5,7 +5,7 @@
 //! header (the word before it) points to its `CodeInfo`, which outlives the bit by a grace period (`walks`).
 
 use crate::info::CodeInfo;
-use crate::region::{CODE_BYTES, GRANULE_BYTES, Region, mapped_region};
+use crate::region::{GRANULE_BYTES, Region, mapped_region};
 use crate::start_map;
 use saki_sync::WalkEpochs;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
 
 /// The addresses of bodies, stubs, veneers and free space for them; empty before there are any. Async-signal-safe.
 pub fn mapped_range() -> Range<usize> {
-    mapped_region().map_or(0..0, |region| region.base..region.base + CODE_BYTES)
+    mapped_region().map_or(0..0, Region::code_range)
 }
 
 /// Whether `pc` lies in the region. Async-signal-safe.

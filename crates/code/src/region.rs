@@ -1,13 +1,13 @@
 //! The reserved address range: code, mapped twice (W^X), and behind it the records that entry stubs jump through.
 //!
 //! ```text
-//! base                    base + CODE_BYTES            + DATA_BYTES
+//! base                    base + code_bytes            + data_bytes
 //! │ code                   │ entry records              │   read + execute view: what runs, and what stubs read
 //! │ same pages, at `writable_base`                      │   read + write view: where code and records are written
 //! ```
 //! Invariant: no page is both writable and executable at one address; every code address reaches every other and all
-//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Left out: returning
-//! pages of retired code.
+//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. How long they are depends on
+//! how much address space there is; nothing else does. Left out: returning pages of retired code.
 
 use crate::error::CodeError;
 use saki_os::{DualMapping, Reservation};
@@ -16,19 +16,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Unit of allocation; small enough to scan its start bits (64 words) in a signal handler.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
-/// Reserved for code. Roslyn on itself needs about 60 MiB; the rest costs address space only.
-pub(crate) const CODE_BYTES: usize = 1 << 30;
-/// Reserved for entry records: as many as a quarter of the code region full of entry stubs.
-pub(crate) const DATA_BYTES: usize = CODE_BYTES / 4;
-pub(crate) const CHUNKS: usize = CODE_BYTES / CHUNK_BYTES;
+/// Reserved for code where there is room. Roslyn on itself needs about 60 MiB; the rest costs address space only.
+const MAX_CODE_BYTES: usize = 1 << 30;
+/// The least that is worth starting with: `mcs` compiling a program fills a third of it.
+const MIN_CODE_BYTES: usize = 8 << 20;
+/// The part of scarce address space that the code region may ask for; it is mapped twice, and its tables take a quarter of it.
+const CODE_SHARE: usize = 32;
+/// Of the code region, for entry records: as many as a quarter of it full of entry stubs.
+const DATA_SHARE: usize = 4;
+pub(crate) const MAX_DATA_CHUNKS: usize = MAX_CODE_BYTES / DATA_SHARE / CHUNK_BYTES;
 /// Bodies start at multiples of this; one start bit covers one granule.
 pub(crate) const GRANULE_BYTES: usize = 16;
-const START_WORDS: usize = CODE_BYTES / GRANULE_BYTES / 64;
 
 /// The mapped region and the tables indexed by its chunks.
 pub(crate) struct Region {
     pub base: usize,
     pub writable_base: usize,
+    /// Of each view, for code; a power of two.
+    pub code_bytes: usize,
     /// One bit per granule: a body starts here. Set by release `fetch_or` after its header is written.
     pub starts: &'static [AtomicU64],
     /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `start_map::STUB_CHUNK | i` = stubs, whose records
@@ -56,7 +61,7 @@ pub fn init() -> Result<(), CodeError> {
 /// # Errors
 /// `CodeError::Map`.
 pub fn region_range() -> Result<std::ops::Range<usize>, CodeError> {
-    region().map(|region| region.base..region.base + CODE_BYTES)
+    region().map(Region::code_range)
 }
 
 pub(crate) fn region() -> Result<&'static Region, CodeError> {
@@ -70,24 +75,42 @@ pub(crate) fn mapped_region() -> Option<&'static Region> {
 
 impl Region {
     fn map() -> Result<Region, CodeError> {
-        let views = DualMapping::new(CODE_BYTES + DATA_BYTES).map_err(|e| CodeError::map("code region", &e))?;
+        let mut code_bytes = saki_os::address_space::share_bytes(MAX_CODE_BYTES, MIN_CODE_BYTES, CODE_SHARE);
+        let views = loop {
+            match DualMapping::new(code_bytes + code_bytes / DATA_SHARE) {
+                Ok(views) => break views,
+                Err(_) if code_bytes > MIN_CODE_BYTES => code_bytes /= 2,
+                Err(error) => return Err(CodeError::map("code region", &error)),
+            }
+        };
         Ok(Region {
+            code_bytes,
             base: views.rx() as usize,
             writable_base: views.rw() as usize,
-            starts: zeroed_words(START_WORDS)?,
-            chunk_kinds: zeroed_words(CHUNKS)?,
+            starts: zeroed_words(code_bytes / GRANULE_BYTES / 64)?,
+            chunk_kinds: zeroed_words(code_bytes / CHUNK_BYTES)?,
             next_chunk: AtomicUsize::new(0),
             next_data_chunk: AtomicUsize::new(0),
             _views: views,
         })
     }
 
+    /// Of each view, for entry records.
+    pub fn data_bytes(&self) -> usize {
+        self.code_bytes / DATA_SHARE
+    }
+
+    /// First and one-past-last address of code in the executable view.
+    pub fn code_range(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.code_bytes
+    }
+
     /// Takes `count` adjacent chunks; returns the first one's offset in bytes from `base`.
     pub fn take_chunks(&self, count: usize) -> Result<usize, CodeError> {
         // Relaxed: the counter hands out numbers; what is written to the chunk is published by its start bits.
         let first = self.next_chunk.fetch_add(count, Ordering::Relaxed);
-        if first + count > CHUNKS {
-            return Err(CodeError::RegionFull { region_bytes: CODE_BYTES });
+        if first + count > self.code_bytes / CHUNK_BYTES {
+            return Err(CodeError::RegionFull { region_bytes: self.code_bytes });
         }
         Ok(first * CHUNK_BYTES)
     }
@@ -96,15 +119,15 @@ impl Region {
     pub fn take_data_chunk(&self) -> Result<usize, CodeError> {
         // Relaxed: as in `take_chunks`.
         let index = self.next_data_chunk.fetch_add(1, Ordering::Relaxed);
-        if (index + 1) * CHUNK_BYTES > DATA_BYTES {
-            return Err(CodeError::RegionFull { region_bytes: DATA_BYTES });
+        if (index + 1) * CHUNK_BYTES > self.data_bytes() {
+            return Err(CodeError::RegionFull { region_bytes: self.data_bytes() });
         }
         Ok(index)
     }
 
     /// Address of data chunk `index` in the view that stubs read.
     pub fn data_chunk(&self, index: usize) -> usize {
-        self.base + CODE_BYTES + index * CHUNK_BYTES
+        self.base + self.code_bytes + index * CHUNK_BYTES
     }
 
     /// The writable address of an executable one.
@@ -115,7 +138,7 @@ impl Region {
     /// Offset of a code address, if it is one.
     pub fn offset_of(&self, address: usize) -> Option<usize> {
         let offset = address.wrapping_sub(self.base);
-        (offset < CODE_BYTES).then_some(offset)
+        (offset < self.code_bytes).then_some(offset)
     }
 
     /// Writes through the writable view.
@@ -123,7 +146,7 @@ impl Region {
     /// # Safety
     /// `[offset, offset + bytes.len())` was taken by the caller and is not reachable by any executing thread.
     pub unsafe fn write(&self, offset: usize, bytes: &[u8]) {
-        assert!(offset + bytes.len() <= CODE_BYTES);
+        assert!(offset + bytes.len() <= self.code_bytes);
         let destination = (self.writable_base + offset) as *mut u8;
         // SAFETY: inside the writable view (asserted), owned by the caller.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
@@ -132,7 +155,7 @@ impl Region {
     /// Stores 4 bytes of placed code, which do not cross an 8-byte boundary, at once. Other threads may execute them.
     pub fn store_field(&self, offset: usize, field: [u8; 4]) {
         let (word, shift) = (offset / 8 * 8, offset % 8 * 8);
-        assert!(shift <= 32 && word < CODE_BYTES);
+        assert!(shift <= 32 && word < self.code_bytes);
         // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only
         // changed here, and rooms of bodies are multiples of 8 bytes.
         let word = unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) };

@@ -31,6 +31,9 @@ pub struct CompilerOptions {
     pub fence_after_atomics: bool,
     /// Fences on both sides of asymmetric barriers, where the kernel does not offer those (`saki_os::membarrier`).
     pub symmetric_barriers: bool,
+    /// The handle table has a slot for every number, so that compiled code may look before it knows what is a handle
+    /// (`saki_sync::handle_table`).
+    pub inline_handles: bool,
     /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
 }
@@ -47,6 +50,7 @@ impl Default for CompilerOptions {
             stress_barrier: false,
             fence_after_atomics: false,
             symmetric_barriers: false,
+            inline_handles: true,
             host_features: true,
         }
     }

@@ -4,6 +4,7 @@
 //! x86-64 runs; what depends on the architecture is in one file per architecture. Left out: files but for those of the machine's own,
 //! sockets, reactors.
 
+pub mod address_space;
 pub mod build_id;
 pub mod clock;
 pub mod cpu;
@@ -15,6 +16,7 @@ pub mod file_map;
 pub mod folder;
 pub mod futex;
 pub mod i_cache;
+pub mod limits;
 pub mod membarrier;
 pub mod memory;
 pub mod privilege;

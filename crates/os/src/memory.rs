@@ -4,6 +4,7 @@
 //! checked to lie inside. Left out: allocation policy, double mappings (see `dual_mapping`).
 
 use crate::error::check;
+use crate::limits::{Resource, limit_bytes};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -44,13 +45,7 @@ pub fn page_size_bytes() -> usize {
 
 /// Whether the process has a limit of address space (`ulimit -v`) now.
 pub fn is_address_space_limited() -> bool {
-    let mut limit = std::mem::MaybeUninit::<libc::rlimit>::uninit();
-    // SAFETY: `limit` is writable; the call initialises it when it returns 0.
-    if unsafe { libc::getrlimit(libc::RLIMIT_AS, limit.as_mut_ptr()) } != 0 {
-        return false;
-    }
-    // SAFETY: initialised by the call above.
-    unsafe { limit.assume_init() }.rlim_cur != libc::RLIM_INFINITY
+    limit_bytes(Resource::AddressSpace) != usize::MAX
 }
 
 /// `value` rounded up to whole pages.

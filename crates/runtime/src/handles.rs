@@ -162,6 +162,11 @@ fn release_weak_reference(object: ObjRef) {
     }
 }
 
+/// Whether there is address space for handles. Before there are threads.
+pub fn has_room() -> bool {
+    TABLE.has_room()
+}
+
 /// The current thread has attached: its compiled code reads handles itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.

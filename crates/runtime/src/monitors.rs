@@ -21,6 +21,11 @@ use std::time::Duration;
 
 static MONITORS: MonitorTable = MonitorTable::new();
 
+/// Whether there is address space for monitors. Before there are threads.
+pub fn has_room() -> bool {
+    MONITORS.has_room()
+}
+
 /// The current thread has attached: its compiled code takes free monitors itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.

@@ -8,7 +8,9 @@ use crate::invoke::{self, Slot};
 use crate::object;
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use crate::{code_cache, compile, finalizer, handles, helpers, source_lines, stack_trace, thread_data, unhandled};
+use crate::{
+    code_cache, compile, finalizer, handles, helpers, monitors, source_lines, stack_trace, thread_data, unhandled,
+};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
@@ -117,6 +119,9 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     errata::prepare();
     saki_gc::init(options.heap).map_err(|e| text(&e))?;
     saki_code::init().map_err(|e| text(&e))?;
+    if !handles::has_room() || !monitors::has_room() {
+        return Err(StartError("no address space for tables of handles and monitors".to_owned()));
+    }
     let tools = match &options.tools {
         Some(request) => request.clone(),
         None => {
@@ -145,6 +150,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         stress_poll: stress,
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
+        inline_handles: saki_sync::handle_table::is_room_whole(),
         ..CompilerOptions::default()
     };
     if options.code_cache {
@@ -180,7 +186,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     check_corlib_version()?;
     bootstrap(t)
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
-    finalizer::start().map_err(|e| text(&e))?;
+    finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t)
 }
 

@@ -40,11 +40,19 @@ pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
 pub const HANDLE_SLOT_SHIFT: u32 = 4;
 const HANDLE_GENERATION_MASK: u32 = 0xf;
 const INDEX_BITS: u32 = 25;
-/// Slots of a kind in the address space, more than its buckets together.
+/// Slots of a kind in the address space, more than its buckets together. Fewer where address space is scarce (`Room`).
 #[cfg(not(loom))]
 const KIND_STRIDE: usize = 1 << INDEX_BITS;
 #[cfg(loom)]
 const KIND_STRIDE: usize = 16;
+/// Bytes of the slots that 32 bits can name.
+#[cfg(not(loom))]
+const WHOLE_ROOM_BYTES: usize = size_of::<AtomicUsize>() << (u32::BITS - HANDLE_SLOT_SHIFT);
+/// Where address space is scarce: at least 32,768 handles of each kind, and this part of what there is.
+#[cfg(not(loom))]
+const MIN_ROOM_BYTES: usize = 1 << 20;
+#[cfg(not(loom))]
+const ROOM_SHARE: usize = 64;
 const KIND_COUNT: usize = 4;
 
 #[cfg(not(loom))]
@@ -202,21 +210,36 @@ impl SlotCache {
 
 /// Address space for the slots of all kinds.
 #[cfg(not(loom))]
-struct Room(saki_os::Reservation);
+struct Room {
+    memory: saki_os::Reservation,
+    /// log₂ of the slots of a kind.
+    stride_shift: u32,
+}
 #[cfg(loom)]
 struct Room(Box<[AtomicUsize]>);
 
 #[cfg(not(loom))]
+fn room_bytes() -> usize {
+    saki_os::address_space::share_bytes(WHOLE_ROOM_BYTES, MIN_ROOM_BYTES, ROOM_SHARE)
+}
+
+#[cfg(not(loom))]
 impl Room {
     fn new() -> Option<Room> {
+        let len_bytes = room_bytes();
+        let stride = (len_bytes / size_of::<AtomicUsize>() / KIND_COUNT).min(KIND_STRIDE);
         // Readable, so that slots which nobody has made are free; that takes no memory.
-        // Whatever number compiled code takes for a handle leads into it.
-        let len = 1usize << (u32::BITS - HANDLE_SLOT_SHIFT);
-        saki_os::Reservation::reserve_readable(len * size_of::<AtomicUsize>()).ok().map(Room)
+        let memory = saki_os::Reservation::reserve_readable(len_bytes).ok()?;
+        Some(Room { memory, stride_shift: stride.ilog2() })
+    }
+
+    #[inline]
+    fn stride_shift(&self) -> u32 {
+        self.stride_shift
     }
 
     fn slots(&self) -> *const AtomicUsize {
-        self.0.base().cast()
+        self.memory.base().cast()
     }
 
     /// Makes slots usable, which may be so already. `false` when there is no memory for them.
@@ -224,7 +247,7 @@ impl Room {
         let page = saki_os::page_size_bytes();
         let start = first * size_of::<AtomicUsize>() / page * page;
         let end = ((first + len) * size_of::<AtomicUsize>()).next_multiple_of(page);
-        self.0.commit(start, end - start).is_ok()
+        self.memory.commit(start, end - start).is_ok()
     }
 }
 
@@ -232,6 +255,10 @@ impl Room {
 impl Room {
     fn new() -> Option<Room> {
         Some(Room((0..KIND_COUNT * KIND_STRIDE).map(|_| AtomicUsize::new(0)).collect()))
+    }
+
+    fn stride_shift(&self) -> u32 {
+        KIND_STRIDE.ilog2()
     }
 
     fn slots(&self) -> *const AtomicUsize {
@@ -265,6 +292,11 @@ const fn capacity(bucket_count: u32) -> usize {
     FIRST_BUCKET_LEN * ((1 << bucket_count) - 1)
 }
 
+/// How many buckets of each kind there is room for.
+fn room_buckets(room: &Room) -> u32 {
+    (1..=BUCKET_COUNT).rev().find(|&count| capacity(count) <= 1 << room.stride_shift()).unwrap_or(0)
+}
+
 /// The slots of one kind.
 #[derive(Clone, Copy)]
 struct KindTable<'a> {
@@ -276,15 +308,16 @@ struct KindTable<'a> {
 impl<'a> KindTable<'a> {
     #[inline]
     fn slot(self, index: usize) -> Option<&'a AtomicUsize> {
-        if index >= KIND_STRIDE {
-            return None;
-        }
         // Acquire pairs with the Release in `room`: the slots are initialised.
         let room = self.room.load(Ordering::Acquire);
         // SAFETY: null or a leaked box that stays as long as the table.
-        let slots = unsafe { room.as_ref()? }.slots();
+        let room = unsafe { room.as_ref()? };
+        let shift = room.stride_shift();
+        if index >> shift != 0 {
+            return None;
+        }
         // SAFETY: inside the room by the check above. Beyond the buckets in use slots are only read.
-        Some(unsafe { &*slots.add(self.kind as usize * KIND_STRIDE + index) })
+        Some(unsafe { &*room.slots().add(((self.kind as usize) << shift) + index) })
     }
 
     /// The room, made if nobody has. `None` without address space.
@@ -310,11 +343,12 @@ impl<'a> KindTable<'a> {
 
     /// Adds a bucket unless another thread has since `seen` was read. `false` when the table is at its maximum.
     fn grow(self, seen: u32) -> bool {
-        if seen == BUCKET_COUNT {
+        let Some(room) = self.make_room() else { return false };
+        if seen == room_buckets(room) {
             return false;
         }
-        let first = self.kind as usize * KIND_STRIDE + capacity(seen);
-        if !self.make_room().is_some_and(|room| room.commit(first, FIRST_BUCKET_LEN << seen)) {
+        let first = ((self.kind as usize) << room.stride_shift()) + capacity(seen);
+        if !room.commit(first, FIRST_BUCKET_LEN << seen) {
             return false;
         }
         // Release pairs with the Acquire load in `find_stripe`: the slots may be written.
@@ -370,7 +404,7 @@ impl<'a> KindTable<'a> {
         loop {
             let seen = self.counts.bucket_count.load(Ordering::Acquire);
             let stripes = capacity(seen) / STRIPE_LEN;
-            let at_maximum = seen == BUCKET_COUNT;
+            let at_maximum = seen != 0 && self.make_room().is_none_or(|room| seen == room_buckets(room));
             let tries = if at_maximum { stripes } else { stripes.div_ceil(2) };
             for _ in 0..tries {
                 // Relaxed: only spreads threads.
@@ -396,7 +430,8 @@ pub struct HandleTable {
 
 /// How compiled code finds a handle's slot: as `target` does, from the address that `slots_address` gives.
 ///
-/// The slot's number is `handle >> HANDLE_SLOT_SHIFT`, which is inside the room for any 32 bits. It holds an object, and is
+/// The slot's number is `handle >> HANDLE_SLOT_SHIFT`, which is inside the room for any 32 bits if the room is whole
+/// (`is_room_whole`); else compiled code must not look for itself. The slot holds an object, and is
 /// the handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT` (64 bits) and `LIVE`.
 #[cfg(not(loom))]
 pub mod layout {
@@ -412,6 +447,12 @@ impl Default for HandleTable {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Whether tables are made with room for whatever 32 bits compiled code takes for a handle. Not where address space is scarce.
+#[cfg(not(loom))]
+pub fn is_room_whole() -> bool {
+    room_bytes() == WHOLE_ROOM_BYTES
 }
 
 impl HandleTable {
@@ -430,7 +471,12 @@ impl HandleTable {
         KindTable { counts: &self.kinds[kind as usize], room: &self.room, kind }
     }
 
-    /// Where slot 0 is. `bug!` without address space.
+    /// Makes the room unless there is one already; whether there was address space for it.
+    pub fn has_room(&self) -> bool {
+        self.of_kind(HandleKind::Weak).make_room().is_some()
+    }
+
+    /// Where slot 0 is. `bug!` without address space, which `has_room` tells before.
     #[cfg(not(loom))]
     pub fn slots_address(&self) -> usize {
         match self.of_kind(HandleKind::Weak).make_room() {

@@ -21,6 +21,9 @@ const MAX_ENTRIES: usize = MAX_OWNER as usize + 1;
 /// The least that will do.
 #[cfg(not(loom))]
 const MIN_ENTRIES: usize = 1 << 12;
+/// The part of scarce address space that the entries may ask for.
+#[cfg(not(loom))]
+const ROOM_SHARE: usize = 64;
 #[cfg(loom)]
 const MAX_ENTRIES: usize = 32;
 /// Retired monitors between two collections; about 200 bytes each.
@@ -60,13 +63,15 @@ struct Room(Box<[std::mem::MaybeUninit<MonitorEntry>]>);
 
 #[cfg(not(loom))]
 impl Room {
-    fn new() -> Room {
-        let mut len = MAX_ENTRIES;
+    fn new() -> Option<Room> {
+        let entry_bytes = size_of::<MonitorEntry>();
+        let [most, least] = [MAX_ENTRIES * entry_bytes, MIN_ENTRIES * entry_bytes];
+        let mut len = saki_os::address_space::share_bytes(most, least, ROOM_SHARE) / entry_bytes;
         loop {
-            match saki_os::Reservation::reserve_writable(len * size_of::<MonitorEntry>()) {
-                Ok(reservation) => return Room(reservation),
+            match saki_os::Reservation::reserve_writable(len * entry_bytes) {
+                Ok(reservation) => return Some(Room(reservation)),
                 Err(_) if len > MIN_ENTRIES => len /= 2,
-                Err(error) => saki_base::bug!("no address space for monitors: {error}"),
+                Err(_) => return None,
             }
         }
     }
@@ -82,8 +87,8 @@ impl Room {
 
 #[cfg(loom)]
 impl Room {
-    fn new() -> Room {
-        Room(Box::new_uninit_slice(MAX_ENTRIES))
+    fn new() -> Option<Room> {
+        Some(Room(Box::new_uninit_slice(MAX_ENTRIES)))
     }
 
     fn entries(&mut self) -> *mut MonitorEntry {
@@ -153,24 +158,33 @@ impl MonitorTable {
         index
     }
 
-    /// Where entry 0 is, or would be.
+    /// Where entry 0 is, or would be. `bug!` without address space, which `has_room` tells before.
     #[cfg(not(loom))]
     pub fn entries_address(&self) -> usize {
-        self.make_room(&mut lock(&self.free)).entries() as usize
+        match self.make_room(&mut lock(&self.free)) {
+            Some(room) => room.entries() as usize,
+            None => saki_base::bug!("no address space for monitors"),
+        }
     }
 
-    fn make_room<'a>(&self, free: &'a mut Free) -> &'a mut Room {
-        free.room.get_or_insert_with(|| {
-            let mut room = Room::new();
+    /// Makes the room unless there is one already; whether there was address space for it.
+    pub fn has_room(&self) -> bool {
+        self.make_room(&mut lock(&self.free)).is_some()
+    }
+
+    fn make_room<'a>(&self, free: &'a mut Free) -> Option<&'a mut Room> {
+        if free.room.is_none() {
+            let mut room = Room::new()?;
             // Release publishes the memory; pairs with the Acquire in `get`.
             self.entries.store(room.entries(), Ordering::Release);
-            room
-        })
+            free.room = Some(room);
+        }
+        free.room.as_mut()
     }
 
     /// Initialises one entry more.
     fn add_entry(&self, free: &mut Free) -> u32 {
-        let room = self.make_room(free);
+        let Some(room) = self.make_room(free) else { saki_base::bug!("no address space for monitors") };
         let index = self.used.load(Ordering::Relaxed);
         if index as usize >= room.len() {
             saki_base::bug!("more than {} inflated monitors", room.len() - 1);

@@ -59,6 +59,6 @@ pub use safepoint::{
     with_world_stopped,
 };
 #[cfg(not(loom))]
-pub use spawn::{DEFAULT_STACK_BYTES, SpawnedThread, spawn};
+pub use spawn::{SpawnedThread, default_stack_bytes, spawn};
 #[cfg(not(loom))]
 pub use statics::{BlockScan, StaticBlock};

@@ -14,7 +14,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
-pub const DEFAULT_STACK_BYTES: usize = 8 << 20;
+const DEFAULT_STACK_BYTES: usize = 8 << 20;
+/// Where address space is scarce, such a stack is this part of what there is, but no less than .NET's on small systems.
+const STACK_SHARE: usize = 256;
+const LEAST_DEFAULT_STACK_BYTES: usize = 1 << 20;
 const MIN_STACK_BYTES: usize = 256 << 10;
 
 /// Address space that is left when a thread is made. Where it is limited (`ulimit -v`) a program is refused a thread while there is
@@ -37,6 +40,11 @@ impl Drop for DetachAfter {
     }
 }
 
+/// Stack of a thread that asked for none, by what address space there is.
+pub fn default_stack_bytes() -> usize {
+    saki_os::address_space::share_bytes(DEFAULT_STACK_BYTES, LEAST_DEFAULT_STACK_BYTES, STACK_SHARE)
+}
+
 /// Starts an OS thread, attached as a managed one. `stack_size_bytes` 0 = default.
 ///
 /// Errors: the system's, when it has no room for another thread.
@@ -47,7 +55,10 @@ pub fn spawn(
     f: impl FnOnce(&'static ManagedThread) + Send + 'static,
 ) -> io::Result<SpawnedThread> {
     let thread = ThreadRef::create(kind, name);
-    let stack = if stack_size_bytes == 0 { DEFAULT_STACK_BYTES } else { stack_size_bytes.max(MIN_STACK_BYTES) };
+    let stack = match stack_size_bytes {
+        0 => default_stack_bytes(),
+        bytes => bytes.max(MIN_STACK_BYTES),
+    };
     let headroom = Reservation::reserve(HEADROOM_BYTES)?;
     let alternate_stack = AlternateStackMemory::map(AlternateStack::DEFAULT_BYTES)?;
     let own = thread.clone();

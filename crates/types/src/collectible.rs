@@ -22,7 +22,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Address space for all owners that a process ever makes: four million small assemblies.
-const REGION_BYTES: usize = 64 << 30;
+const MAX_REGION_BYTES: usize = 64 << 30;
+/// Where address space is scarce: at least a thousand assemblies, and this part of what there is.
+const MIN_REGION_BYTES: usize = 16 << 20;
+const REGION_SHARE: usize = 16;
 /// What an owner takes at once; a small emitted type with its assembly fills about one.
 const CHUNK_BYTES: usize = 16 << 10;
 
@@ -72,11 +75,12 @@ fn region() -> Option<&'static Region> {
 
 impl Region {
     fn map() -> Option<Region> {
-        let memory = Reservation::reserve_writable(REGION_BYTES).ok()?;
-        const CHUNKS: usize = REGION_BYTES / CHUNK_BYTES;
-        let (table, _) = Reservation::reserve_writable(CHUNKS * size_of::<AtomicPtr<Owner>>()).ok()?.leak();
+        let len_bytes = saki_os::address_space::share_bytes(MAX_REGION_BYTES, MIN_REGION_BYTES, REGION_SHARE);
+        let memory = Reservation::reserve_writable(len_bytes).ok()?;
+        let chunks = len_bytes / CHUNK_BYTES;
+        let (table, _) = Reservation::reserve_writable(chunks * size_of::<AtomicPtr<Owner>>()).ok()?.leak();
         // SAFETY: zeroed memory of that size, which stays; null is a valid pointer. Pages are committed when touched.
-        let owners = unsafe { std::slice::from_raw_parts(table.cast::<AtomicPtr<Owner>>(), CHUNKS) };
+        let owners = unsafe { std::slice::from_raw_parts(table.cast::<AtomicPtr<Owner>>(), chunks) };
         Some(Region { memory, owners, next_chunk: AtomicUsize::new(0) })
     }
 
@@ -104,7 +108,7 @@ impl Region {
 
 /// First address and length in bytes of the range in which all owners' records lie; empty without any.
 pub fn address_range() -> (usize, usize) {
-    region().map_or((0, 0), |region| (region.memory.base() as usize, REGION_BYTES))
+    region().map_or((0, 0), |region| (region.memory.base() as usize, region.memory.len_bytes()))
 }
 
 /// The owner of the record that `address` points to or into; None for records that live for ever.

@@ -15,7 +15,7 @@ use super::calls::Callee;
 use super::{Lowered, Lowering, MemoryKind};
 use crate::symbols::RelocTarget;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Type, Value, types};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Signature, Type, Value, types};
 use cranelift_codegen::isa::CallConv;
 use saki_abi::HelperId;
 use saki_abi::thread::THREAD_HANDLE_SLOTS_OFFSET;
@@ -27,12 +27,17 @@ impl Lowering<'_, '_> {
     /// Object of the handle, null if it has none.
     pub(super) fn handle_target(&mut self, method: &'static Method, handle: ValueId) -> Lowered<Value> {
         let handle = self.value_as(handle, types::I32)?;
-        let thread = self.thread();
-        let flags = self.constant_word(MemoryKind::Thread);
-        let slots = self.b.ins().load(types::I64, flags, thread, THREAD_HANDLE_SLOTS_OFFSET);
         let slow = self.new_block(true);
         let done = self.new_block(false);
         let result = self.b.append_block_param(done, types::I64);
+        if !self.options.inline_handles {
+            self.b.ins().jump(slow, &[]);
+            self.handle_target_out_of_line(method, handle, slow, done);
+            return Ok(result);
+        }
+        let thread = self.thread();
+        let flags = self.constant_word(MemoryKind::Thread);
+        let slots = self.b.ins().load(types::I64, flags, thread, THREAD_HANDLE_SLOTS_OFFSET);
 
         let wide = self.b.ins().uextend(types::I64, handle);
         let number = self.b.ins().ushr_imm_u(wide, i64::from(layout::HANDLE_SLOT_SHIFT));
@@ -51,7 +56,12 @@ impl Lowering<'_, '_> {
         let object = self.b.ins().bxor_imm_s(object, layout::LIVE as i64);
         let foreign = self.b.ins().band_imm_s(object, (layout::GENERATION_MASK | layout::LIVE) as i64);
         self.b.ins().brif(foreign, slow, &[], done, &[object.into()]);
+        self.handle_target_out_of_line(method, handle, slow, done);
+        Ok(result)
+    }
 
+    /// Asks the Rust function in block `slow`; goes on in `done` with the object, which is its parameter.
+    fn handle_target_out_of_line(&mut self, method: &'static Method, handle: Value, slow: Block, done: Block) {
         self.continue_in(slow);
         let found = self.handle_function(method, handle, types::I64);
         let is_stale = self.b.ins().icmp_imm_u(IntCC::Equal, found, layout::STALE_TARGET as i64);
@@ -60,7 +70,6 @@ impl Lowering<'_, '_> {
         self.continue_in(stale);
         self.call_helper_noreturn(HelperId::ThrowStaleHandle, &[]);
         self.continue_in(done);
-        Ok(result)
     }
 
     /// Frees the handle; throws where there is none.
