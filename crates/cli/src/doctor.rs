@@ -18,6 +18,9 @@ pub fn run(framework_root: &Path) -> i32 {
     let corlib = framework_root.join("4.5/mscorlib.dll");
     let found = if corlib.is_file() { corlib.display().to_string() } else { format!("{}: missing", corlib.display()) };
     line("class library", corlib.is_file(), found);
+    if let Some(scarcity) = saki_os::address_space::scarcity() {
+        line("address space", true, format!("{scarcity}: the heap is mapped by need, tables are small"));
+    }
     match saki_code::init() {
         Ok(()) => line("code region", true, "mapped twice (writable apart from executable)".to_owned()),
         Err(error) => line("code region", false, error.to_string()),

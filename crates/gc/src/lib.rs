@@ -7,6 +7,7 @@
 //! Left out: types (the vtable says all that is needed), running finalizers, the handle table (see [`WeakTable`] and
 //! [`RootProvider`]), stopping threads (`saki_thread`).
 
+mod available_memory;
 pub mod barrier;
 mod conditional;
 mod ephemeron;

@@ -22,6 +22,13 @@ static EPOCH: AtomicU64 = AtomicU64::new(0);
 static EPOCH_LOCK: Mutex<()> = Mutex::new(());
 static EPOCH_MOVED: Condvar = Condvar::new();
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
+/// Why a collector thread could not be started.
+static WORKER_FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
+
+/// To be asked once MMTk has asked for its threads.
+pub(super) fn worker_failure() -> Option<std::io::Error> {
+    WORKER_FAILURE.lock().take()
+}
 
 /// Number of finished collections.
 pub(crate) fn collection_epoch() -> u64 {
@@ -91,7 +98,7 @@ impl Collection<Saki> for SakiCollection {
         });
         mask.set();
         if let Err(error) = spawned {
-            panic!("cannot start a collector thread: {error}");
+            *WORKER_FAILURE.lock() = Some(error);
         }
     }
 
@@ -101,7 +108,7 @@ impl Collection<Saki> for SakiCollection {
             AllocationError::HeapOutOfMemory => {}
             AllocationError::MmapOutOfMemory => {
                 eprintln!("saki: the system refused memory for the heap");
-                std::process::abort();
+                std::process::exit(super::EXIT_NO_MEMORY);
             }
         }
     }

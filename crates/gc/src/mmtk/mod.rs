@@ -9,6 +9,7 @@
 //! Left out: MMTk's finalizers and reference types (ours are `finalize` and `weak`).
 
 mod active_plan;
+mod by_need;
 mod chase;
 mod collection;
 mod huge_pages;
@@ -30,23 +31,30 @@ pub(crate) use object_model::prefetch_fate;
 // Named for its feature `release_max_level_off`, which removes MMTk's logging from its inner loops.
 use log as _;
 
+use crate::available_memory::default_max_heap_bytes;
 use crate::options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES};
 use crate::policy::{HeapPolicy, NurserySizes};
+use mmtk::util::heap::vm_layout::VMLayout;
 use mmtk::util::options::{GCTriggerSelector, NurserySize, PlanSelector};
 use mmtk::util::{Address, ObjectReference, OpaquePointer, VMThread};
 use mmtk::vm::slot::{SimpleSlot, UnimplementedMemorySlice};
 use mmtk::vm::{ObjectModel, VMBinding};
 use mmtk::{MMTK, MMTKBuilder, memory_manager};
 use saki_abi::ObjRef;
+use saki_os::address_space;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Objects above this many bytes go to the large-object space: half a 32 KiB Immix block.
 pub(crate) const LARGE_OBJECT_BYTES: usize = mmtk::plan::STICKY_IMMIX_CONSTRAINTS.max_non_los_default_alloc_bytes;
-/// First address of the reserved heap range (MMTk's 64-bit layout; checked at start-up).
+/// First address of the heap's range, as in MMTk's 64-bit layout.
 pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
-/// End of the reserved heap range.
-pub(crate) const HEAP_END: usize = 0x2200_0000_0000;
+/// End of the heap's range: room for seven spaces, of which MMTk uses five.
+pub(crate) const HEAP_END: usize = 0x1000_0000_0000;
+/// The least heap with which a program starts: the class library's own objects and a nursery of a few blocks.
+const MIN_HEAP_BYTES: usize = 4 << 20;
+/// Exit code when the system gives no memory: as for everything else without which a program cannot be run.
+const EXIT_NO_MEMORY: i32 = 2;
 
 /// Our virtual machine, as MMTk sees it.
 #[derive(Default)]
@@ -120,26 +128,20 @@ pub(crate) fn options() -> &'static HeapOptions {
     &heap().options
 }
 
-/// 3/4 of the memory that the process may use: the machine's or, in a container, the control group's.
-fn default_max_heap_bytes() -> usize {
-    // SAFETY: sysconf has no preconditions.
-    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    // SAFETY: as above.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let machine_bytes = if pages <= 0 || page_bytes <= 0 { 4 << 30 } else { pages as usize * page_bytes as usize };
-    let group_bytes = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse::<usize>().ok())
-        .unwrap_or(usize::MAX);
-    machine_bytes.min(group_bytes) / 4 * 3
-}
-
 /// Builds the heap and starts the collector threads. Errors: what is wrong with the options.
 pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     if options.nursery_bytes.is_some_and(|bytes| bytes < MIN_NURSERY_BYTES) || options.gc_threads == 0 {
         return Err(format!("heap: nursery below {MIN_NURSERY_BYTES} bytes or no collector thread: {options:?}"));
     }
-    let max_heap_bytes = options.max_heap_bytes.unwrap_or_else(default_max_heap_bytes);
+    let max_heap_bytes = options.max_heap_bytes.unwrap_or_else(|| default_max_heap_bytes(4 * MIN_HEAP_BYTES));
+    if max_heap_bytes < MIN_HEAP_BYTES {
+        return Err(format!(
+            "a heap of {max_heap_bytes} bytes is too small: no program runs with less than {MIN_HEAP_BYTES}"
+        ));
+    }
+    if address_space::scarcity().is_some() {
+        by_need::enable();
+    }
     // A quarter of a small heap, in whole pages: else every collection would have to be a full one.
     let most = (max_heap_bytes / 4).next_multiple_of(4096);
     let (first, largest) =
@@ -153,6 +155,7 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
         chase::init()?;
     }
     let mut builder = MMTKBuilder::new_no_env_vars();
+    builder.set_vm_layout(VMLayout { heap_end: to_address(HEAP_END), ..VMLayout::new_64bit() });
     let moves_everything = options.stress.is_some();
     let set = &mut builder.options;
     // As values: MMTk parses texts with regular expressions, which cost more than the rest of a start's options.
@@ -167,6 +170,9 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
         ("immix_always_defrag", set.immix_always_defrag.set(moves_everything)),
         ("immix_defrag_every_block", set.immix_defrag_every_block.set(moves_everything)),
     ];
+    if by_need::is_enabled() {
+        set.side_metadata_base_address.set(to_address(by_need::SIDE_TABLES_START));
+    }
     for (name, is_accepted) in settings {
         if !is_accepted {
             return Err(format!("heap: MMTk rejects {name} of {options:?}"));
@@ -185,7 +191,10 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     VO_BIT_BASE.store(mmtk::util::metadata::vo_bit::vo_bit_side_metadata_addr().as_usize(), Ordering::Relaxed);
     assert!(HEAP.set(Heap { mmtk, options }).is_ok(), "POLICY was set once, so init runs once");
     memory_manager::initialize_collection(mmtk, VMThread(OpaquePointer::UNINITIALIZED));
-    Ok(())
+    match collection::worker_failure() {
+        Some(error) => Err(format!("no thread for the collector: {error}")),
+        None => Ok(()),
+    }
 }
 
 #[inline]
@@ -201,11 +210,14 @@ pub(crate) fn vo_bit_base() -> usize {
 /// Maps a table of clear bits, one per 8 bytes of the heap's address range. Only touched pages take memory.
 /// Errors: no address space.
 fn map_bit_table() -> Result<usize, String> {
+    if by_need::is_enabled() {
+        return Ok(by_need::bit_table());
+    }
     // SAFETY: a fresh private mapping.
     let table = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
-            (HEAP_END - HEAP_START) >> 6,
+            by_need::BIT_TABLE_BYTES,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
             -1,
