@@ -2,16 +2,19 @@
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
+// The unit tests' harness brings a `main` of its own.
+#![cfg_attr(not(test), no_main)]
+
 mod cache_command;
 mod doctor;
 mod info;
 mod options;
+mod process_start;
 mod run_source;
 mod start_up_memory;
 mod stats;
 
 use options::{Action, Options};
-use saki_os::signal::AlternateStack;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::{self, VmOptions};
 use saki_types::Assembly;
@@ -25,13 +28,11 @@ static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAl
 /// Exit code when the command line or the program file is not usable.
 const EXIT_UNUSABLE: i32 = 2;
 
-fn main() {
+/// See `process_start` for why it is a C function. The standard library finds the arguments by itself.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn main() -> libc::c_int {
+    process_start::prepare();
     forget_environment();
-    // A closed pipe ends writes with an error, as .NET programs expect, not the process.
-    // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    // Signals that the program's native parts handle may come nested from the first moment on. Never taken away.
-    std::mem::forget(AlternateStack::install(AlternateStack::DEFAULT_BYTES));
     std::process::exit(match options::parse() {
         Action::Info { path } => info::print(&path),
         Action::Doctor => doctor::run(Path::new(options::DEFAULT_FRAMEWORK_ROOT)),

@@ -120,19 +120,35 @@ fn chain(fault: &FaultContext) {
     }
 }
 
-/// A guarded alternate signal stack of the calling thread; dropping it (on the same thread) puts the previous one back.
+/// How many handlers may be nested on an alternate stack of ours, and how much stack each of them may use beside the frame that
+/// the kernel makes for it. A program's native parts can rely on this.
+pub const MAX_NESTED_HANDLERS: usize = 8;
+pub const HANDLER_STACK_BYTES: usize = 8 << 10;
+
+/// The kernel's frame of a handler where the kernel does not tell its size: with AVX-512, which it has known since before it tells.
+const UNTOLD_FRAME_BYTES: usize = 4096;
+
+/// Bytes of an alternate stack that holds `MAX_NESTED_HANDLERS`, with this processor's vector registers.
+pub fn alternate_stack_bytes() -> usize {
+    // SAFETY: no preconditions.
+    let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    let frame_bytes = if told == 0 { UNTOLD_FRAME_BYTES } else { told };
+    round_up_to_page(MAX_NESTED_HANDLERS * (frame_bytes + HANDLER_STACK_BYTES))
+}
+
+/// A guarded alternate signal stack of the calling thread. Dropping it, on the same thread, puts the previous one back, unless
+/// someone else has changed the thread's alternate stack since: the previous one may be gone by then.
 pub struct AlternateStack {
     memory: Reservation,
     previous: libc::stack_t,
 }
 
 impl AlternateStack {
-    /// Bytes that hold a handler with the context of any current vector unit.
-    pub const DEFAULT_BYTES: usize = 64 << 10;
-
-    /// Installs an alternate stack for the calling thread.
-    pub fn install(size_bytes: usize) -> io::Result<AlternateStack> {
-        AlternateStackMemory::map(size_bytes)?.install()
+    /// Installs an alternate stack of `alternate_stack_bytes` for the calling thread.
+    ///
+    /// Errors: the system's, when it has no room.
+    pub fn install() -> io::Result<AlternateStack> {
+        AlternateStackMemory::map()?.install()
     }
 
     pub fn contains(&self, address: usize) -> bool {
@@ -147,11 +163,11 @@ pub struct AlternateStackMemory {
 }
 
 impl AlternateStackMemory {
-    /// Maps a stack with a guard page below it.
+    /// Maps a stack of `alternate_stack_bytes` with a guard page below it.
     ///
     /// Errors: the system's, when it has no room.
-    pub fn map(size_bytes: usize) -> io::Result<AlternateStackMemory> {
-        let size_bytes = round_up_to_page(size_bytes);
+    pub fn map() -> io::Result<AlternateStackMemory> {
+        let size_bytes = alternate_stack_bytes();
         let guard_bytes = page_size_bytes();
         let memory = Reservation::reserve(size_bytes + guard_bytes)?;
         memory.commit(guard_bytes, size_bytes)?;
@@ -172,6 +188,13 @@ impl AlternateStackMemory {
 
 impl Drop for AlternateStack {
     fn drop(&mut self) {
+        let mut now = MaybeUninit::<libc::stack_t>::zeroed();
+        // SAFETY: a null new stack only queries; `now` is writable.
+        unsafe { libc::sigaltstack(std::ptr::null(), now.as_mut_ptr()) };
+        // SAFETY: zeroed, then filled by the call.
+        if !self.memory.contains(unsafe { now.assume_init() }.ss_sp as usize) {
+            return;
+        }
         if self.previous.ss_flags & libc::SS_DISABLE != 0 {
             // Some kernels check the size even when disabling.
             self.previous.ss_size = libc::SIGSTKSZ;
@@ -187,9 +210,7 @@ impl Drop for AlternateStack {
 pub struct SignalMask(libc::sigset_t);
 
 impl SignalMask {
-    /// Blocks all signals of the calling thread but those of faults, and gives the mask that it had. A thread that has
-    /// no large alternate stack yet, or no longer, must not run the program's handlers: what the thread started with
-    /// (8 KiB) does not hold two nested ones with vector registers.
+    /// Blocks all signals of the calling thread but those of faults, and gives the mask that it had.
     pub fn block_all() -> SignalMask {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: initialises the set.
@@ -239,11 +260,53 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn a_fault_is_handled_on_the_alternate_stack() {
-        let _stack = AlternateStack::install(AlternateStack::DEFAULT_BYTES).unwrap();
+        let _stack = AlternateStack::install().unwrap();
         install(libc::SIGSEGV, skip_the_instruction).unwrap();
         // SAFETY: the handler skips the faulting store.
         unsafe { std::arch::asm!("mov byte ptr [rax], 1", in("rax") 0x10) };
         assert_eq!(HITS.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn an_alternate_stack_holds_nested_handlers() {
+        static DEPTH: AtomicU32 = AtomicU32::new(0);
+        extern "C" fn nest(signal: i32) {
+            let block = std::hint::black_box([1u8; HANDLER_STACK_BYTES / 2]);
+            if DEPTH.fetch_add(u32::from(block[0]), Ordering::Relaxed) + 1 < MAX_NESTED_HANDLERS as u32 {
+                // SAFETY: no preconditions; SA_NODEFER runs the handler at once.
+                unsafe { libc::raise(signal) };
+            }
+            std::hint::black_box(&block);
+        }
+        let signal = libc::SIGRTMIN() + 9;
+        // SAFETY: all-zero is a valid `sigaction`.
+        let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+        action.sa_sigaction = nest as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_NODEFER;
+        let _stack = AlternateStack::install().unwrap();
+        // SAFETY: `nest` is async-signal-safe.
+        assert_eq!(unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) }, 0);
+        // SAFETY: no preconditions.
+        unsafe { libc::raise(signal) };
+        assert_eq!(DEPTH.load(Ordering::Relaxed), MAX_NESTED_HANDLERS as u32);
+    }
+
+    fn current_stack() -> libc::stack_t {
+        let mut now = MaybeUninit::<libc::stack_t>::zeroed();
+        // SAFETY: only queries.
+        unsafe { libc::sigaltstack(std::ptr::null(), now.as_mut_ptr()) };
+        // SAFETY: filled by the call.
+        unsafe { now.assume_init() }
+    }
+
+    #[test]
+    fn an_alternate_stack_that_was_replaced_is_not_put_back() {
+        let ours = AlternateStack::install().unwrap();
+        let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: libc::SIGSTKSZ };
+        // SAFETY: no handler runs on the stack.
+        assert_eq!(unsafe { libc::sigaltstack(&none, std::ptr::null_mut()) }, 0);
+        drop(ours);
+        assert_eq!(current_stack().ss_flags, libc::SS_DISABLE);
     }
 
     extern "C" fn earlier(_signal: i32) {

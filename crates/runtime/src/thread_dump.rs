@@ -9,7 +9,7 @@
 use crate::source_lines::source_position;
 use crate::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
 use saki_os::FaultContext;
-use saki_os::signal::{self, Disposition, SignalMask};
+use saki_os::signal::{self, Disposition};
 use saki_sync::WaitWord;
 use saki_thread::{ManagedThread, StopReason, ThreadKind, ThreadRef, WaitState};
 use saki_types::collectible::Hold;
@@ -36,9 +36,7 @@ struct Stack {
 /// # Errors
 /// The system's, for the handler and the thread.
 pub fn start() -> io::Result<()> {
-    // Like the collector's threads it takes no signals.
-    let mask = SignalMask::block_all();
-    let spawned = std::thread::Builder::new().name("thread-dump".into()).spawn(|| {
+    saki_os::thread::start_service("thread-dump", || {
         let mut done = 0;
         loop {
             // Relaxed: the number alone matters.
@@ -50,9 +48,7 @@ pub fn start() -> io::Result<()> {
                 dump();
             }
         }
-    });
-    mask.set();
-    spawned?;
+    })?;
     signal::install(libc::SIGQUIT, ask)
 }
 

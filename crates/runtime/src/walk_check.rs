@@ -10,7 +10,7 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_code::{CodeInfo, CodeKind, lookup, walks};
-use saki_os::signal::{self, Disposition, SignalMask};
+use saki_os::signal::{self, Disposition};
 use saki_os::{FaultContext, ThreadTimer};
 use saki_thread::{ManagedThread, ThreadHooks};
 use saki_types::Method;
@@ -62,16 +62,12 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
     let _ = INTERVAL.set(interval);
     signal::install(check_signal(), handle)?;
     saki_thread::add_hooks(&ThreadHooks { attached, detaching });
-    // Like the collector's threads it takes no signals.
-    let mask = SignalMask::block_all();
-    let spawned = std::thread::Builder::new().name("check-walks".into()).spawn(move || {
+    saki_os::thread::start_service("check-walks", move || {
         loop {
             std::thread::sleep(interval);
             look_up_left_counters();
         }
-    });
-    mask.set();
-    spawned.map(|_| ())
+    })
 }
 
 fn check_signal() -> i32 {

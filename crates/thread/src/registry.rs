@@ -10,7 +10,7 @@ use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKi
 use crate::protocol::{RUNNING, SAFE};
 use crate::safepoint::STOP_LOCK;
 use parking_lot::{Mutex, RwLock};
-use saki_os::signal::{AlternateStack, AlternateStackMemory};
+use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
 use std::collections::VecDeque;
@@ -216,7 +216,7 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     }
     let name = std::thread::current().name().map(str::to_owned);
     let thread = ThreadRef::create(kind, name.as_deref());
-    match AlternateStackMemory::map(AlternateStack::DEFAULT_BYTES) {
+    match AlternateStackMemory::map() {
         Ok(memory) => attach_as(&thread, memory),
         Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
     }

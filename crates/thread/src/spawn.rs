@@ -8,7 +8,7 @@ use crate::managed_thread::ThreadKind;
 use crate::managed_thread::{CREATED, ManagedThread};
 use crate::registry::{ThreadRef, attach_as, detach_current};
 use saki_os::memory::{Reservation, is_address_space_limited};
-use saki_os::signal::{AlternateStack, AlternateStackMemory, SignalMask};
+use saki_os::signal::{AlternateStackMemory, SignalMask};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -60,22 +60,15 @@ pub fn spawn(
         bytes => bytes.max(MIN_STACK_BYTES),
     };
     let headroom = Reservation::reserve(HEADROOM_BYTES)?;
-    let alternate_stack = AlternateStackMemory::map(AlternateStack::DEFAULT_BYTES)?;
+    let alternate_stack = AlternateStackMemory::map()?;
     let own = thread.clone();
-    let native_name = name.map(str::to_owned);
-    // The new thread starts with signals blocked, until attaching has given it its alternate stack.
-    let mask = SignalMask::block_all();
-    let spawned = saki_os::thread::start(stack, move || {
-        if let Some(name) = native_name {
-            saki_os::thread::set_native_name(&name);
-        }
+    let spawned = saki_os::thread::start(name, stack, move |mask| {
         let attached = attach_as(&own, alternate_stack);
         drop(own);
         mask.set();
         let _detach = DetachAfter;
         f(attached);
     });
-    mask.set();
     drop(headroom);
     spawned?;
     if is_address_space_limited() {

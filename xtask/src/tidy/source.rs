@@ -4,6 +4,7 @@
 //! people who hide. Comment lines are skipped where a rule is about code.
 
 use regex::Regex;
+use std::path::Path;
 
 use super::{Findings, SourceFile};
 
@@ -16,12 +17,16 @@ const LONG_LINES: usize = 800;
 /// How far above an unsafe block its SAFETY comment may begin; long reasons and multi-line statements fit.
 const SAFETY_REACH_LINES: usize = 10;
 
+/// The one file that makes threads: each begins and ends with the program's signals blocked, and has a stack for them in between.
+const DOOR_OF_THREADS: &str = "crates/os/src/thread.rs";
+
 /// File names that say nothing about their content.
 const VAGUE_NAMES: [&str; 4] = ["util.rs", "utils.rs", "misc.rs", "stuff.rs"];
 
 pub struct Rules {
     /// Constructions that no code line may contain, with the reason.
     banned: Vec<(Regex, &'static str)>,
+    thread_making: Regex,
     unsafe_block: Regex,
     machine_path: Regex,
     string_literal: Regex,
@@ -37,6 +42,10 @@ impl Rules {
                 (regex(r"#!?\[allow\b")?, "use #[expect(lint, reason = \"...\")]"),
                 (regex(r"\bpub(?:\([a-z: ]+\))?\s+use\s+[^;]*::\*")?, "name what is re-exported"),
             ],
+            // Not `saki_thread::spawn` and `saki_os::thread::start`, which go through the door.
+            thread_making: regex(
+                r"(?:^|[^\w.])(?:std::)?thread::(?:spawn|scope|Builder)\b|\bpthread_create\b|\bSYS_clone",
+            )?,
             unsafe_block: regex(r"\bunsafe\s*\{|\bunsafe\s+impl\b")?,
             machine_path: regex(r#"["'` ](?:/work|/tmp|/root)/\w"#)?,
             string_literal: regex(r#""(?:[^"\\]|\\.)*""#)?,
@@ -58,8 +67,11 @@ impl Rules {
         } else if lines.len() > LONG_LINES {
             findings.warning(path, LONG_LINES, format!("{} lines; aim at 150 to 400", lines.len()));
         }
+        let mut is_test = is_for_tests(path);
         for (index, line) in lines.iter().enumerate() {
             let number = index + 1;
+            // Unit tests end a file.
+            is_test |= line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test");
             if self.machine_path.is_match(line) {
                 findings.error(path, number, "a path of one machine");
             }
@@ -73,6 +85,13 @@ impl Rules {
                     findings.error(path, number, reason);
                 }
             }
+            if !is_test && self.thread_making.is_match(&code) {
+                findings.error(
+                    path,
+                    number,
+                    "threads are made by saki_os::thread (a stack for signals) or saki_thread::spawn",
+                );
+            }
             if self.unsafe_block.is_match(&code) {
                 let above = &lines[index.saturating_sub(SAFETY_REACH_LINES)..=index];
                 if !above.iter().any(|l| l.contains("SAFETY:")) {
@@ -81,6 +100,16 @@ impl Rules {
             }
         }
     }
+}
+
+/// Tests, models and tools may make threads as they like: no program's signals meet them. So may the door itself.
+fn is_for_tests(path: &Path) -> bool {
+    let is_ours = path.starts_with("crates") && path != Path::new(DOOR_OF_THREADS);
+    let folders = ["tests", "benches", "examples"];
+    let names = ["tests.rs", "model.rs"];
+    !is_ours
+        || path.iter().any(|part| folders.iter().any(|folder| part == *folder))
+        || path.file_name().is_some_and(|name| names.iter().any(|test| name == *test))
 }
 
 #[cfg(test)]
@@ -104,6 +133,9 @@ mod tests {
         check("a.rs", "//! Says why.\n\n// SAFETY: checked above.\nlet x = unsafe { f() };\n", &[]);
         check("a.rs", "#![forbid(unsafe_code)]\n//! Says why.\n", &[]);
         check("a.rs", "//! Says why.\n// a comment may say todo!() and pub use a::*;\n", &[]);
+        check("crates/a/src/b.rs", "//! H.\nsaki_thread::spawn(f);\nsaki_os::thread::start_service(n, f);\n", &[]);
+        check("crates/a/src/b.rs", "//! H.\n#[cfg(all(test, loom))]\nmod tests {\nstd::thread::spawn(f);\n}\n", &[]);
+        check("crates/a/tests/b.rs", "//! H.\nstd::thread::spawn(f);\n", &[]);
         check("a.rs", "//! Says why.\nlet text = \"\\\"todo!()\";\n", &[]);
     }
 
@@ -116,6 +148,9 @@ mod tests {
         check("a.rs", "//! H.\npub use inner::*;\n", &["re-exported"]);
         check("a.rs", &format!("//! H.\nlet p = \"/{}/x\";\n", "tmp"), &["one machine"]);
         check("a.rs", "//! H.\nfn f() { unsafe { g() } }\n", &["SAFETY"]);
+        for made in ["std::thread::spawn(f)", "thread::Builder::new()", "libc::pthread_create(a)", "thread::scope(f)"] {
+            check("crates/a/src/b.rs", &format!("//! H.\nlet a = {made};\n"), &["threads are made"]);
+        }
         check("a.rs", &format!("//! H.\n{}", "x\n".repeat(1600)), &["1601 lines"]);
     }
 }

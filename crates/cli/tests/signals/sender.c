@@ -1,7 +1,9 @@
 // Preloaded into the virtual machine: SIGUSR1 to every thread of the process, 20,000 times a second each, from a timer of the
 // thread's own (so that a running thread is hit wherever it is) and now and then by tgkill. Each handler sends its own
-// thread SIGUSR2, whose handler nests. SIGUSR1 runs on the alternate stack and restarts system calls, SIGUSR2 does neither, so
-// both stacks and EINTR are met. At exit the counts go to stderr.
+// thread SIGUSR2, whose handler nests; now and then it nests as deep as an alternate stack is promised to hold
+// (saki_os::signal::MAX_NESTED_HANDLERS and HANDLER_STACK_BYTES). SIGUSR1 runs on the alternate stack and restarts system calls,
+// SIGUSR2 does neither, so both stacks and EINTR are met. The signals begin before the program's `main`, with the main thread's timer.
+// `call_from_new_thread` is for the program: a thread that native code makes calls back. At exit the counts go to stderr.
 //
 // A thread that waits for a processor gets no signal, and then one; with five busy threads on two processors this leaves
 // more than 5,000 a second by the clock. The rate of a thread is given by its own processor time, beside that by the clock.
@@ -19,6 +21,9 @@
 #include <unistd.h>
 
 enum { MAX_THREADS = 256, TIMER_NS = 50000, SCAN_NS = 1000000, SCANS_PER_KILL = 2 };
+// Six nested handlers with nearly all the stack that they may use, in a signal's handler that may be inside that of a fault. One
+// in so many signals goes so deep.
+enum { DEEPEST = 6, DEEP_BYTES = 7 << 10, SIGNALS_PER_DEEP = 64 };
 
 // Not in every C library's headers.
 #ifndef sigev_notify_thread_id
@@ -29,6 +34,7 @@ enum { MAX_THREADS = 256, TIMER_NS = 50000, SCAN_NS = 1000000, SCANS_PER_KILL = 
 struct target {
 	int id;
 	int has_ended;
+	char name[32];
 	timer_t timer;
 	double first_s, last_s, cpu_s;
 	atomic_ulong count;
@@ -54,12 +60,29 @@ static void touch_stack(void)
 		block[i] = (char)i;
 }
 
+// Written and read by handlers of one thread.
+static __thread volatile int depth __attribute__((tls_model("initial-exec")));
+
+static void touch_much(void)
+{
+	volatile char block[DEEP_BYTES];
+	for (unsigned i = 0; i < sizeof block; i += 64)
+		block[i] = (char)i;
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR2);
+	block[0] = block[64];
+}
+
 static void on_nested(int number)
 {
 	int saved = errno;
 	(void)number;
 	touch_stack();
-	atomic_fetch_add(&nested, 1);
+	unsigned long count = atomic_fetch_add(&nested, 1);
+	if ((depth || count % SIGNALS_PER_DEEP == 0) && depth < DEEPEST) {
+		depth++;
+		touch_much();
+		depth--;
+	}
 	errno = saved;
 }
 
@@ -111,6 +134,18 @@ static void arm(int id)
 	timer_settime(target->timer, 0, &period, NULL);
 }
 
+static void note_name(struct target *target)
+{
+	char path[64];
+	FILE *file;
+	snprintf(path, sizeof path, "/proc/self/task/%d/comm", target->id);
+	file = fopen(path, "r");
+	if (file && fgets(target->name, sizeof target->name, file))
+		target->name[strcspn(target->name, "\n")] = 0;
+	if (file)
+		fclose(file);
+}
+
 // Notes the processor time of the threads that live, takes the timers of the others away, arms the new ones.
 static void follow(const int *ids, int count, int self)
 {
@@ -128,6 +163,7 @@ static void follow(const int *ids, int count, int self)
 			if (cpu_s >= 0) {
 				target->cpu_s = cpu_s;
 				target->last_s = now;
+				note_name(target);
 			}
 		} else {
 			timer_delete(target->timer);
@@ -146,10 +182,7 @@ static void follow(const int *ids, int count, int self)
 static void *send_all(void *unused)
 {
 	int ids[MAX_THREADS], self = (int)syscall(SYS_gettid), pid = getpid();
-	struct timespec start_up = { 0, 2000000 };
 	(void)unused;
-	// Until main runs, the process has the small alternate stack that its language runtime gave it.
-	nanosleep(&start_up, NULL);
 	for (unsigned scan = 0;; scan++) {
 		struct timespec period = { 0, SCAN_NS };
 		int count = list_threads(ids);
@@ -160,6 +193,28 @@ static void *send_all(void *unused)
 		nanosleep(&period, NULL);
 	}
 	return NULL;
+}
+
+struct call {
+	void (*function)(int);
+	int argument;
+};
+
+static void *make_calls(void *argument)
+{
+	struct call *call = argument;
+	for (int i = 0; i < 3; i++)
+		call->function(call->argument);
+	return NULL;
+}
+
+// Calls `function` three times from a thread that is made for it, and waits for the thread.
+void call_from_new_thread(void (*function)(int), int argument)
+{
+	struct call call = { function, argument };
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, make_calls, &call) == 0)
+		pthread_join(thread, NULL);
 }
 
 __attribute__((constructor)) static void start(void)
@@ -173,6 +228,7 @@ __attribute__((constructor)) static void start(void)
 	action.sa_handler = on_nested;
 	action.sa_flags = SA_NODEFER;
 	sigaction(SIGUSR2, &action, NULL);
+	arm((int)syscall(SYS_gettid));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_create(&thread, NULL, send_all, NULL);
@@ -191,6 +247,7 @@ __attribute__((destructor)) static void stop(void)
 		if (target->cpu_s < 0.1 || lived_s < 0.1)
 			continue;
 		if (count == 0) {
+			fprintf(stderr, "signals: deaf: %s\n", target->name);
 			deaf++;
 			continue;
 		}
@@ -199,8 +256,8 @@ __attribute__((destructor)) static void stop(void)
 			slowest = count / target->cpu_s;
 		if (count / lived_s < slowest_by_clock)
 			slowest_by_clock = count / lived_s;
-		fprintf(stderr, "signals: thread %d: %.0f in %.2f s of processor time, %.2f s by the clock\n", target->id,
-			count, target->cpu_s, lived_s);
+		fprintf(stderr, "signals: thread %d (%s): %.0f in %.2f s of processor time, %.2f s by the clock\n", target->id,
+			target->name, count, target->cpu_s, lived_s);
 	}
 	fprintf(stderr,
 		"signals: %lu timed, %lu sent, %lu nested, %d threads, %d busy, %d deaf, %.0f slowest, "

@@ -1,10 +1,11 @@
 // An allocation storm with forced collections, to be run while signals rain on every thread. Argument: seconds.
 // Each worker keeps a graph whose checksum it knows, replaces parts of it all the time and verifies the whole; beside it
-// run null dereferences (faults), lock hand-overs, waits, sleeps, file reads and short-lived threads.
+// run null dereferences (faults), lock hand-overs, waits, sleeps, file reads, short-lived threads and threads of native code.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.IO;
+using System.Runtime.InteropServices;
 using System.Threading;
 
 sealed class Node
@@ -56,6 +57,21 @@ static class Storm
     static readonly object gate = new object();
     static long turns;
 
+    delegate void Callback(int number);
+    delegate void CallFromNewThread(Callback callback, int number);
+
+    [DllImport("libc")]
+    static extern IntPtr dlsym(IntPtr library, string name);
+
+    // Of the library that sends the signals; null without it.
+    static CallFromNewThread FindCaller()
+    {
+        IntPtr address = dlsym(IntPtr.Zero, "call_from_new_thread");
+        return address == IntPtr.Zero
+            ? null
+            : (CallFromNewThread)Marshal.GetDelegateForFunctionPointer(address, typeof(CallFromNewThread));
+    }
+
     static void Work(int number)
     {
         try
@@ -102,6 +118,9 @@ static class Storm
         try
         {
             string path = Path.GetTempFileName();
+            CallFromNewThread caller = FindCaller();
+            int called = 0;
+            Callback callback = number => called += new List<int> { number, number }.Count * number;
             byte[] data = new byte[100000];
             for (int i = 0; i < data.Length; i++)
                 data[i] = (byte)(i * 7);
@@ -118,6 +137,11 @@ static class Storm
                 brief.Join();
                 if (got != 3)
                     throw new Exception("thread");
+                called = 0;
+                if (caller != null)
+                    caller(callback, 7);
+                if (called != (caller == null ? 0 : 3 * 2 * 7))
+                    throw new Exception("called with " + called);
                 Stopwatch watch = Stopwatch.StartNew();
                 Thread.Sleep(5);
                 if (watch.ElapsedMilliseconds < 4)
@@ -154,7 +178,7 @@ static class Storm
         stop = true;
         foreach (Thread thread in threads)
             thread.Join();
-        Console.WriteLine(failures == 0 && turns > 100 ? "ok" : "failed");
+        Console.WriteLine(failures == 0 && (turns > 100 || seconds == 0) ? "ok" : "failed");
         return failures == 0 ? 0 : 1;
     }
 }

@@ -13,7 +13,6 @@ use mmtk::util::heap::GCTriggerPolicy;
 use mmtk::util::{VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
 use parking_lot::{Condvar, Mutex};
-use saki_os::signal::SignalMask;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Number of finished collections. Written with the mutex held; read without it only by threads that the collection
@@ -34,17 +33,6 @@ pub(super) fn worker_failure() -> Option<std::io::Error> {
 pub(crate) fn collection_epoch() -> u64 {
     // Acquire pairs with the release in `resume_mutators`: who sees the number sees the collection's effects.
     EPOCH.load(Ordering::Acquire)
-}
-
-/// A collector thread that panics leaves the world stopped for ever: better to end, with the message printed.
-struct AbortOnPanic;
-
-impl Drop for AbortOnPanic {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            std::process::abort();
-        }
-    }
 }
 
 pub(crate) struct SakiCollection;
@@ -90,13 +78,10 @@ impl Collection<Saki> for SakiCollection {
     fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
         let GCThreadContext::Worker(worker) = context;
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
-        // Collector threads take no signals: the program's handlers have nothing to do there.
-        let mask = SignalMask::block_all();
-        let spawned = std::thread::Builder::new().name(format!("gc-{ordinal}")).spawn(move || {
-            let _guard = AbortOnPanic;
+        // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the message printed.
+        let spawned = saki_os::thread::start_service(&format!("gc-{ordinal}"), move || {
             worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);
         });
-        mask.set();
         if let Err(error) = spawned {
             *WORKER_FAILURE.lock() = Some(error);
         }

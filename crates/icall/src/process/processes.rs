@@ -126,8 +126,7 @@ fn watcher() -> Option<i32> {
     *WATCHER.get_or_init(|| {
         // SAFETY: makes a descriptor.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        let started = epoll != -1
-            && std::thread::Builder::new().name("Process Watcher".into()).spawn(move || watch(epoll)).is_ok();
+        let started = epoll != -1 && saki_os::thread::start_service("Process Watcher", move || watch(epoll)).is_ok();
         started.then_some(epoll)
     })
 }
@@ -186,7 +185,7 @@ fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
     let is_other = pid != std::process::id() as i32;
     if !(is_other && start_watching(&process)) && is_child {
         // Without the thread the end of the process goes unnoticed, which is all that can be done.
-        let _ = std::thread::Builder::new().name("Process Watcher".into()).spawn(move || reap(&process));
+        let _ = saki_os::thread::start_service("Process Watcher", move || reap(&process));
     }
     handle
 }

@@ -16,7 +16,7 @@ pub(super) fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         // Without a thread what was kept is written at exit.
-        let _ = std::thread::Builder::new().name("code-cache".to_owned()).spawn(|| {
+        let _ = saki_os::thread::start_service("code-cache", || {
             let mut pause = FIRST_PAUSE;
             loop {
                 std::thread::sleep(pause);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn set_up() -> (Thunks, AlternateStack) {
     let thunks = Thunks::new();
     fault::install_handlers().unwrap();
-    (thunks, AlternateStack::install(AlternateStack::DEFAULT_BYTES).unwrap())
+    (thunks, AlternateStack::install().unwrap())
 }
 
 #[test]

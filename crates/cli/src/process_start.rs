@@ -1,0 +1,31 @@
+//! What the standard library would do before `main`, without its alternate signal stack.
+//!
+//! The command has a C `main`, so that the standard library does not prepare the process: it would give the main thread, and each
+//! thread that it makes, an alternate signal stack of 8 KiB, which two nested handlers with vector registers overflow, and it would
+//! take the main thread's away before the process has ended. So the main thread takes signals on its own stack until `prepare` gives
+//! it an alternate stack that holds nested ones, which it keeps.
+
+use saki_os::signal::AlternateStack;
+
+/// To be called first.
+pub fn prepare() {
+    // Without memory for it handlers run on the thread's own stack.
+    std::mem::forget(AlternateStack::install());
+    open_standard_streams();
+    // A closed pipe ends writes with an error, as .NET programs expect, not the process.
+    // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+/// Opens /dev/null in place of standard streams that are closed: files that are opened later would get their numbers, and
+/// receive what is meant for the streams.
+fn open_standard_streams() {
+    for descriptor in libc::STDIN_FILENO..=libc::STDERR_FILENO {
+        // SAFETY: only asks for the descriptor's flags.
+        if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } == -1 {
+            // The lowest free number, which is this one. A machine without /dev/null leaves the stream closed.
+            // SAFETY: a string that ends in NUL.
+            unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+        }
+    }
+}
