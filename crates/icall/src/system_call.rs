@@ -4,7 +4,7 @@
 //! results mean.
 
 use crate::io::errors::errno;
-use saki_runtime::{Thread, pending};
+use saki_runtime::{Thread, pending, suspension};
 
 /// Runs a system call in a safe region, again after signals, unless the thread is aborted: then the exception is pending, to
 /// be thrown when the internal call returns.
@@ -32,6 +32,8 @@ pub(crate) fn system_call_unless(
             let result = body();
             usize::try_from(result).map_err(|_| errno())
         });
+        // Managed code is not to see what became of the call while the thread is suspended, or ever when the process ends.
+        suspension::stop_if_asked(t);
         match outcome {
             Err(libc::EINTR) if !is_over() => {}
             outcome => return outcome,

@@ -2,7 +2,7 @@
 //!
 //! The first thread that comes here ends the process. Another one that asks for the same (`Environment.Exit`, the end of
 //! Main) waits for that for ever; what it asked for counts as `Environment.ExitCode`. A handler or a finalizer that asks for it ends
-//! the process at once, without a second event. Left out: unhandled exceptions (`unhandled`).
+//! the process at once, without a second event. Threads that were stopped do not go on (`suspension`). Left out: unhandled exceptions (`unhandled`).
 //!
 //! | `ENDING_THREAD` | meaning | who moves it |
 //! |---|---|---|
@@ -16,6 +16,7 @@ use crate::object::type_of;
 use crate::thread::Thread;
 use crate::{finalizer, pending, suspension};
 use saki_abi::ObjRef;
+use saki_thread::ThreadKind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,26 @@ pub fn shut_down(t: Thread) {
     run_exit_hooks(t);
 }
 
-/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them: as long as
-/// the .NET Framework, which then gives up the finalizers.
+/// Whether another thread ends the process and has stopped the current one, which is the program's: it is to run no managed code
+/// any more, but to end.
+pub(crate) fn is_over_for(t: Thread) -> bool {
+    // Acquire: whoever sees the stop sees who ends the process.
+    suspension::are_others_stopped()
+        && ENDING_THREAD.load(Ordering::Acquire) != t.id()
+        && t.managed().kind() != ThreadKind::Internal
+}
+
+/// For a thread whose process is ended by another one.
+pub(crate) fn wait_for_end() -> ! {
+    saki_thread::blocking(|| {
+        loop {
+            std::thread::park();
+        }
+    })
+}
+
+/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them; then they are
+/// aborted. As long as the .NET Framework, which then gives up the finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long the process then waits for the finalizers; as Mono.
@@ -47,20 +66,16 @@ pub fn run_exit_hooks(t: Thread) {
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
         Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
-        Err(_) => saki_thread::blocking(|| {
-            loop {
-                std::thread::park();
-            }
-        }),
+        Err(_) => wait_for_end(),
     }
     raise_process_exit(t);
     ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);
     let deadline = Instant::now() + EXIT_STOP_LIMIT;
-    let stopped = suspension::suspend_others(t, EXIT_STOP_LIMIT);
+    suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
-    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object));
+    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object) && !is_socket(object));
     if !finalizer::wait_while_others_are_stopped(t, deadline) {
-        suspension::resume_others(&stopped);
+        suspension::abort_others(t);
         // Or not at all: a finalizer may never return.
         finalizer::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
     }
@@ -89,6 +104,15 @@ fn raise_process_exit_in(t: Thread, domain: &Domain) {
         t.take_pending();
         pending::forget_abort(t);
     }
+}
+
+/// Sockets are left to the system, which closes them with the process: their finalizers end the blocking calls of other threads, and
+/// wait for these to notice.
+fn is_socket(object: ObjRef) -> bool {
+    let Some(def) = type_of(object).def() else { return false };
+    def.namespace == "System.Net.Sockets"
+        && matches!(def.name, "Socket" | "SafeSocketHandle")
+        && def.image.assembly().name == "System"
 }
 
 /// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.

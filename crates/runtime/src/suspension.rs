@@ -1,26 +1,32 @@
 //! Thread.Suspend and Thread.Resume, and stopping all other threads at exit.
 //!
 //! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but none of the runtime's. One
-//! that is blocked or in native code counts as suspended at once: it cannot run managed code before its next safepoint.
+//! that is blocked or in native code counts as suspended at once: it cannot run managed code beyond its next safepoint.
 //!
 //! | state bits | meaning |
 //! |---|---|
 //! | SuspendRequested | `Suspend` waits for the thread to stop |
 //! | Suspended | it has stopped, or will before it runs managed code again |
 //!
-//! | `ARE_OTHERS_STOPPED` | meaning | who moves it |
+//! What the finalizers at exit finalize, the other threads may still use: a blocking call that ends because its socket was closed
+//! would throw into a program that has ended. So those threads never go on. If a finalizer waits for one of them (a lock, its
+//! end), all are aborted instead, as Mono aborts background threads: they run their finally blocks, give locks back and end.
+//!
+//! | `EXIT_PHASE` | meaning | who moves it |
 //! |---|---|---|
-//! | false | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
-//! | true | a thread that makes its state known, SeqCst fence, and then looks here waits | `resume_others`, Release, then unparks all |
+//! | RUNS | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
+//! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
+//! | ABORTED | a thread that looks here is aborted | nobody |
 //!
 //! Left out: ending a suspension by an abort (the abort is thrown after `Resume`).
 
 use crate::exceptions::{self, Thrown};
+use crate::interruption;
 use crate::thread::{Managed, Thread};
-use crate::threads::{managed_of, state, state_bits, thread_ref_of};
+use crate::threads::{self, managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, WaitState, root};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState, root};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// How often `Suspend` looks whether the thread has stopped: safepoints are microseconds apart.
@@ -73,23 +79,35 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
     }
 }
 
-/// Set while the other threads are stopped for the finalizers at exit. Of a thread that starts and the exiting one, each with a
-/// fence between its store and its look, one sees the other.
-static ARE_OTHERS_STOPPED: AtomicBool = AtomicBool::new(false);
+const PHASE_RUNS: u32 = 0;
+const PHASE_STOPPED: u32 = 1;
+const PHASE_ABORTED: u32 = 2;
 
-/// For a thread that is about to run its first managed code, or a work item: waits while the others are stopped for exit.
+/// See the module header. Of a thread that starts and the exiting one, each with a fence between its store and its look, one sees
+/// the other.
+static EXIT_PHASE: AtomicU32 = AtomicU32::new(PHASE_RUNS);
+
+/// Whether the other threads were stopped for exit: they run no managed code any more, but to end.
+pub(crate) fn are_others_stopped() -> bool {
+    // Acquire: pairs with `abort_others`.
+    EXIT_PHASE.load(Ordering::Acquire) != PHASE_RUNS
+}
+
+/// For a thread that is about to run its first managed code, or a work item: waits while the others are stopped for exit. When
+/// they are aborted so is the caller, at its next safepoint.
 pub fn stop_at_exit(t: Thread) {
     fence(Ordering::SeqCst);
-    let may_go_on = || !ARE_OTHERS_STOPPED.load(Ordering::Acquire);
-    if !may_go_on() {
-        t.managed().wait_until(WaitState::Native, None, false, may_go_on);
+    if are_others_stopped() {
+        let is_aborted = || EXIT_PHASE.load(Ordering::Acquire) == PHASE_ABORTED;
+        t.managed().wait_until(WaitState::Native, None, false, is_aborted);
+        threads::request_abort_at_exit(t.managed());
     }
 }
 
-/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. Gives
-/// their managed ids. The threads of the runtime itself, the finalizer's above all, go on.
-pub(crate) fn suspend_others(t: Thread, limit: Duration) -> Vec<u32> {
-    ARE_OTHERS_STOPPED.store(true, Ordering::Relaxed);
+/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The threads
+/// of the runtime itself, the finalizer's above all, go on.
+pub(crate) fn suspend_others(t: Thread, limit: Duration) {
+    EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     let mut stopping = Vec::new();
     saki_thread::for_each_thread(|thread| {
@@ -116,18 +134,30 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) -> Vec<u32> {
     while stopping.iter().any(runs) && Instant::now() < deadline {
         t.managed().blocking(|| std::thread::sleep(LOOK_INTERVAL));
     }
-    stopping
 }
 
-/// Lets the threads go on that `suspend_others` stopped, and those that started meanwhile.
-pub(crate) fn resume_others(stopped: &[u32]) {
+/// Aborts the threads that `suspend_others` stopped, and lets them go on with that; also those that started meanwhile.
+pub(crate) fn abort_others(t: Thread) {
     // Release: pairs with the look of those that wait to start.
-    ARE_OTHERS_STOPPED.store(false, Ordering::Release);
-    for thread in stopped.iter().filter_map(|id| saki_thread::find_thread(*id)) {
-        // AcqRel: as in `resume`.
-        thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel);
+    EXIT_PHASE.store(PHASE_ABORTED, Ordering::Release);
+    let mut others = Vec::new();
+    saki_thread::for_each_thread(|thread| {
+        if !std::ptr::eq(thread, t.managed()) && thread.kind() != ThreadKind::Internal {
+            others.push(ThreadRef::to(thread));
+        }
+    });
+    for thread in others {
+        // First the request: the thread sees it when it goes on.
+        let is_aborted = threads::request_abort_at_exit(thread.as_static());
+        // AcqRel: as in `resume`. A thread without a Thread object has no state yet and was not stopped.
+        let _ = thread.state_bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
+            (bits & NOT_RUNNING == 0).then_some(bits & !BOTH)
+        });
+        thread.unpark();
+        if is_aborted {
+            interruption::end_system_call(thread);
+        }
     }
-    saki_thread::for_each_thread(ManagedThread::unpark);
 }
 
 /// SuspendRequested becomes Suspended, unless `Resume` was faster.
@@ -156,7 +186,7 @@ pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
 
 /// At a safepoint: stops until the thread is resumed, if it is to be suspended.
 #[inline]
-pub(crate) fn stop_if_asked(t: Thread) {
+pub fn stop_if_asked(t: Thread) {
     // Relaxed: what the bit asks for is in the thread's state, which is read with Acquire.
     if t.managed().poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
         stay_suspended(t);

@@ -396,6 +396,12 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
         crate::pending::forget_abort(t);
         return;
     }
+    if crate::exit::is_over_for(t) {
+        // The program has ended with another exit code, and what the thread used may be finalized.
+        t.take_pending();
+        crate::pending::forget_abort(t);
+        return;
+    }
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
@@ -489,6 +495,16 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
 /// thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
 pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
     let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
+    if first {
+        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+        thread.request(REQUEST_ABORT);
+    }
+    first
+}
+
+/// Requests an abort of a thread at exit; false when one is under way already, or the thread has no Thread object yet.
+pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
+    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED);
     if first {
         thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
         thread.request(REQUEST_ABORT);

@@ -54,9 +54,13 @@ pub fn report_and_exit(t: Thread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
-/// As `report_and_exit`, with another exit code. An abort is no failure of the program: only its last line is written, and
+/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process has nothing to tell:
+/// it waits for the end. An abort is no failure of the program: only its last line is written, and
 /// the exit code is `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
+    if crate::exit::is_over_for(t) {
+        crate::exit::wait_for_end();
+    }
     let exception = t.take_pending();
     // Managed code that runs from here on is not to be aborted.
     crate::pending::forget_abort(t);
