@@ -1,7 +1,7 @@
 //! Assignability: ECMA-335 §I.8.7, with variance and array rules as .NET has them.
 
 use crate::collectible;
-use crate::error::LoadResult;
+use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
 use crate::signature::reduced_element;
 use crate::ty::{Ty, Type, TypeKind};
@@ -18,6 +18,12 @@ impl Type {
         self.args.iter().zip(definition.args).any(|(argument, param)| {
             !argument.is_value_type() && param.generic_param().is_some_and(|p| p.flags & VARIANCE_MASK != 0)
         })
+    }
+
+    /// Whether a parameter of the generic definition is marked `in` or `out`.
+    pub fn has_variant_parameters(&'static self) -> bool {
+        let Some(definition) = self.generic_definition() else { return false };
+        definition.args.iter().any(|param| param.generic_param().is_some_and(|p| p.is_variant()))
     }
 
     /// Own ancestors from Object (index 0) to the type itself.
@@ -50,62 +56,74 @@ impl Type {
     /// # Errors
     /// `TypeLoad`.
     pub fn is_assignable_to(&'static self, target: Ty) -> LoadResult<bool> {
-        if self == target || target == self.universe().object() {
-            return Ok(!self.is_byref() && !self.is_pointer() || self == target);
-        }
-        if target.is_nullable() && !target.is_open && !self.is_nullable() {
-            return Ok(self == target.args[0]);
-        }
-        match (&self.kind, &target.kind) {
-            (TypeKind::SzArray(from), TypeKind::SzArray(to)) => return array_element_assignable(from, to),
-            (TypeKind::Array { element: from, rank: r1 }, TypeKind::Array { element: to, rank: r2 }) => {
-                return Ok(r1 == r2 && array_element_assignable(from, to)?);
-            }
-            (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => {
-                return Ok(false);
-            }
-            (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(self, target),
-            _ => {}
-        }
-        if target.is_interface() {
-            return implements(self, target);
-        }
-        if self.is_subclass_of(target)? {
-            return Ok(true);
-        }
-        // Variant delegates.
-        if let (Some(from), Some(to)) = (self.generic_definition(), target.generic_definition())
-            && from == to
-        {
-            return variant_arguments(self, target);
-        }
-        Ok(false)
+        is_assignable(self, target, None)
     }
 }
 
+/// A question of assignability that is being answered. By variance it may lead to itself (`C : I<I<C>>` asked for `I<C>`, I
+/// contravariant); then nothing speaks for the conversion.
+struct OpenQuestion<'a> {
+    from: Ty,
+    to: Ty,
+    depth: u32,
+    outer: Option<&'a OpenQuestion<'a>>,
+}
+
+/// Types whose variance asks about ever larger types (`C<T> : I<I<C<C<T>>>>`, I contravariant) have no answer; sensible ones nest a
+/// few levels.
+const MAX_QUESTIONS: u32 = 64;
+
+fn is_assignable(from: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
+    if from == target || target == from.universe().object() {
+        return Ok(!from.is_byref() && !from.is_pointer() || from == target);
+    }
+    if target.is_nullable() && !target.is_open && !from.is_nullable() {
+        return Ok(from == target.args[0]);
+    }
+    match (&from.kind, &target.kind) {
+        (TypeKind::SzArray(from), TypeKind::SzArray(to)) => return array_element_assignable(from, to, asked),
+        (TypeKind::Array { element: from, rank: r1 }, TypeKind::Array { element: to, rank: r2 }) => {
+            return Ok(r1 == r2 && array_element_assignable(from, to, asked)?);
+        }
+        (TypeKind::SzArray(from), TypeKind::Array { element: to, rank: 1 }) => {
+            return array_element_assignable(from, to, asked);
+        }
+        (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => {
+            return Ok(false);
+        }
+        (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(from, target, asked),
+        _ => {}
+    }
+    if target.is_interface() {
+        return implements(from, target, asked);
+    }
+    // Besides base classes, variant delegates.
+    Ok(from.is_subclass_of(target)? || is_variant(from, target, asked)?)
+}
+
 /// A type parameter is its constraints.
-fn param_assignable(param_ty: Ty, target: Ty) -> LoadResult<bool> {
+fn param_assignable(param_ty: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
     let Some(param) = param_ty.generic_param() else { return Ok(false) };
     let context = crate::class::context_of_param(param)?;
     for token in param.image.meta.generic_param_constraints(param.rid) {
         let constraint = param.image.resolve_type(token?, &context)?;
-        if constraint != param_ty && constraint.is_assignable_to(target)? {
+        if constraint != param_ty && is_assignable(constraint, target, asked)? {
             return Ok(true);
         }
     }
     Ok(target == param_ty.universe().value_type() && param.flags & 8 != 0)
 }
 
-fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
+fn array_element_assignable(from: Ty, to: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
     if from == to {
         return Ok(true);
     }
     if from.is_reference_type() && !from.is_generic_param() {
-        return Ok(to.is_reference_type() && from.is_assignable_to(to)?);
+        return Ok(to.is_reference_type() && is_assignable(from, to, asked)?);
     }
     if from.is_generic_param() {
         return Ok(to.is_reference_type()
-            && from.is_assignable_to(to)?
+            && is_assignable(from, to, asked)?
             && from.generic_param().is_some_and(|p| p.flags & 4 != 0));
     }
     if from.is_pointer() || to.is_pointer() {
@@ -125,7 +143,7 @@ fn array_element_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
 }
 
 /// Whether `ty` implements `interface`, exactly or by variance.
-fn implements(ty: Ty, interface: Ty) -> LoadResult<bool> {
+fn implements(ty: Ty, interface: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
     let interfaces = ty.interfaces()?;
     if interfaces.contains(&interface) {
         return Ok(true);
@@ -134,19 +152,44 @@ fn implements(ty: Ty, interface: Ty) -> LoadResult<bool> {
     if let (TypeKind::SzArray(element), [wanted]) = (&ty.kind, interface.args)
         && array_interfaces(ty.universe()).contains(&definition)
     {
-        return array_element_assignable(element, wanted);
+        return array_element_assignable(element, wanted, asked);
+    }
+    if !interface.has_variant_parameters() {
+        return Ok(false);
     }
     for &candidate in std::iter::once(&ty).chain(interfaces) {
-        if candidate.generic_definition() == Some(definition) && variant_arguments(candidate, interface)? {
+        if candidate.generic_definition() == Some(definition) && is_variant(candidate, interface, asked)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether `from` converts to `to`, two instantiations of one definition, by variance of the parameters.
-pub fn variant_arguments(from: Ty, to: Ty) -> LoadResult<bool> {
+/// Whether `from` is `to` or converts to it by variance of the parameters of their common definition.
+///
+/// # Errors
+/// `TypeLoad`.
+pub fn is_variant_of(from: Ty, to: Ty) -> LoadResult<bool> {
+    is_variant(from, to, None)
+}
+
+fn is_variant(from: Ty, to: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
     let Some(definition) = from.generic_definition() else { return Ok(false) };
+    if to.generic_definition() != Some(definition) {
+        return Ok(false);
+    }
+    let mut at = asked;
+    while let Some(question) = at {
+        if question.from == from && question.to == to {
+            return Ok(false);
+        }
+        at = question.outer;
+    }
+    let question = OpenQuestion { from, to, depth: asked.map_or(0, |outer| outer.depth + 1), outer: asked };
+    if question.depth > MAX_QUESTIONS {
+        let message = format!("Could not load type '{}': its variance leads to ever larger types", from.full_name());
+        return Err(LoadError::type_load(message, from.full_name()));
+    }
     for ((&a, &b), param) in from.args.iter().zip(to.args).zip(definition.args) {
         if a == b {
             continue;
@@ -154,8 +197,8 @@ pub fn variant_arguments(from: Ty, to: Ty) -> LoadResult<bool> {
         let variance = param.generic_param().map_or(0, |p| p.flags) & VARIANCE_MASK;
         let reference = a.is_reference_type() && b.is_reference_type();
         let fits = match variance {
-            COVARIANT => reference && a.is_assignable_to(b)?,
-            CONTRAVARIANT => reference && b.is_assignable_to(a)?,
+            COVARIANT => reference && is_assignable(a, b, Some(&question))?,
+            CONTRAVARIANT => reference && is_assignable(b, a, Some(&question))?,
             _ => false,
         };
         if !fits {

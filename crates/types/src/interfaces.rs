@@ -36,6 +36,18 @@ fn add(out: &mut Vec<Ty>, ty: Ty) {
     }
 }
 
+/// How many interfaces the declared ones are, with those that they bring along.
+fn own_count(declared: &[Ty]) -> LoadResult<usize> {
+    let mut own = Vec::new();
+    for &interface in declared {
+        add(&mut own, interface);
+        for &inherited in interface.interfaces()? {
+            add(&mut own, inherited);
+        }
+    }
+    Ok(own.len())
+}
+
 fn compute(ty: Ty) -> LoadResult<InterfaceList> {
     let universe = ty.universe();
     let mut all = Vec::new();
@@ -72,6 +84,13 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
                 for &inherited in interface.interfaces()? {
                     add(&mut all, inherited);
                 }
+            }
+            if let TypeKind::Inst { definition } = &ty.kind
+                && own_count(&declared)? < own_count(&definition.interface_list()?.declared)?
+            {
+                let name = ty.full_name();
+                let message = format!("Could not load type '{name}': two of its interfaces are one");
+                return Err(LoadError::type_load(message, name));
             }
         }
         TypeKind::Var(param) | TypeKind::MVar(param) => {

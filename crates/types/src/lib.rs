@@ -34,6 +34,7 @@ pub mod signature;
 pub mod touched;
 pub mod ty;
 pub mod universe;
+mod variance;
 pub mod vtable;
 pub mod well_known;
 

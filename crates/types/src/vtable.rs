@@ -25,11 +25,68 @@ pub struct InterfaceSlots {
     pub slots: Vec<u32>,
 }
 
+/// An interface method that a class itself implements, by a MethodImpl, a method of its own, or as the first of its
+/// ancestors to declare the interface.
+#[derive(Clone)]
+pub struct Implementation {
+    pub interface: Ty,
+    /// Position among the interface's methods.
+    pub method_index: u32,
+    pub slot: u32,
+}
+
 /// See the module header.
 pub struct VTableLayout {
     /// The method in each slot.
     pub slots: Vec<&'static Method>,
+    /// The method that each slot was made for, or that overrides it by name. None: those in the slots, as without
+    /// MethodImpls, whose bodies take a slot without becoming what derived classes override by name.
+    declared: Option<Vec<&'static Method>>,
     pub interfaces: Vec<InterfaceSlots>,
+    /// What this class adds to its parent's implementations, in the order of its interfaces.
+    pub implementations: Vec<Implementation>,
+}
+
+impl VTableLayout {
+    fn declared(&self) -> &[&'static Method] {
+        self.declared.as_ref().unwrap_or(&self.slots)
+    }
+
+    fn empty() -> VTableLayout {
+        VTableLayout { slots: Vec::new(), declared: None, interfaces: Vec::new(), implementations: Vec::new() }
+    }
+}
+
+/// The slots of a layout in the making: see `VTableLayout`.
+struct Slots {
+    methods: Vec<&'static Method>,
+    declared: Vec<&'static Method>,
+}
+
+impl Slots {
+    fn push(&mut self, method: &'static Method) {
+        self.methods.push(method);
+        self.declared.push(method);
+    }
+
+    /// What stands in other slots as the body of MethodImpls is overridden there, too.
+    fn override_by_name(&mut self, slot: usize, method: &'static Method) {
+        let before = self.methods[slot];
+        if self.declared[slot] == before {
+            self.methods.iter_mut().filter(|other| **other == before).for_each(|other| *other = method);
+        }
+        self.methods[slot] = method;
+        self.declared[slot] = method;
+    }
+
+    /// The slot of a method, or a new one.
+    fn slot_of(&mut self, method: &'static Method) -> u32 {
+        if let Some(slot) = self.declared.iter().rposition(|&m| m == method) {
+            return slot as u32;
+        }
+        self.push(method);
+        self.declared.len() as u32 - 1
+    }
 }
 
 impl Type {
@@ -42,9 +99,14 @@ impl Type {
                 TypeKind::Def(_) => compute(self)?,
                 TypeKind::SzArray(_) | TypeKind::Array { .. } => {
                     let array = self.universe().array().vtable_layout()?;
-                    VTableLayout { slots: array.slots.clone(), interfaces: array.interfaces.clone() }
+                    VTableLayout {
+                        slots: array.slots.clone(),
+                        declared: array.declared.clone(),
+                        interfaces: array.interfaces.clone(),
+                        implementations: array.implementations.clone(),
+                    }
                 }
-                _ => VTableLayout { slots: Vec::new(), interfaces: Vec::new() },
+                _ => VTableLayout::empty(),
             };
             Ok(collectible::keep_beside(self, layout))
         })
@@ -83,29 +145,46 @@ impl Type {
         let layout = self.vtable_layout()?;
         let index = interface_method_index(method)?;
         let pick = |entry: &InterfaceSlots| entry.slots.get(index).copied().filter(|&s| s != NO_SLOT);
+        let is_variant = interface.has_variant_parameters();
+        if is_variant && let Some(slot) = self.find_variant_implementation(interface, index)? {
+            return Ok(layout.slots[slot as usize]);
+        }
         if let Some(slot) = layout.interfaces.iter().find(|e| e.interface == interface).and_then(pick) {
             return Ok(layout.slots[slot as usize]);
         }
-        if let Some(definition) = interface.generic_definition() {
-            // Interfaces that a class adds to its parent's stand behind them: most derived class first, in their order.
-            let (mut class, mut end) = (Some(self), layout.interfaces.len());
-            while let Some(ty) = class {
-                class = ty.parent()?;
-                let start = class.map_or(Ok(0), |parent| parent.vtable_layout().map(|l| l.interfaces.len()))?;
-                for entry in &layout.interfaces[start.min(end)..end] {
-                    if entry.interface.generic_definition() == Some(definition)
-                        && crate::cast::variant_arguments(entry.interface, interface)?
-                        && let Some(slot) = pick(entry)
-                    {
-                        return Ok(layout.slots[slot as usize]);
-                    }
+        if is_variant {
+            // What is left are default implementations.
+            for entry in &layout.interfaces {
+                if crate::cast::is_variant_of(entry.interface, interface)?
+                    && let Some(slot) = pick(entry)
+                {
+                    return Ok(layout.slots[slot as usize]);
                 }
-                end = start;
             }
         }
         let subject = format!("{}.{}", interface.full_name(), method.name);
         let message = format!("Type '{}' does not implement interface method {subject}", self.full_name());
         Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject))
+    }
+
+    /// The slot of what implements the method at `index` of a variant interface: the most derived class counts that implements
+    /// it for a compatible instantiation; within one class the exact instantiation comes before the others.
+    fn find_variant_implementation(&'static self, interface: Ty, index: usize) -> LoadResult<Option<u32>> {
+        let mut class = Some(self);
+        while let Some(ty) = class {
+            let implementations = &ty.vtable_layout()?.implementations;
+            let own = || implementations.iter().filter(|i| i.method_index as usize == index);
+            if let Some(exact) = own().find(|i| i.interface == interface) {
+                return Ok(Some(exact.slot));
+            }
+            for implementation in own() {
+                if crate::cast::is_variant_of(implementation.interface, interface)? {
+                    return Ok(Some(implementation.slot));
+                }
+            }
+            class = ty.parent()?;
+        }
+        Ok(None)
     }
 
     /// `Finalize` that overrides Object's.
@@ -166,7 +245,7 @@ impl Method {
             return Ok(Some(known));
         }
         let layout = method.owner.vtable_layout()?;
-        let slot = layout.slots.iter().rposition(|&m| m == method).map(|i| i as u32);
+        let slot = layout.declared().iter().rposition(|&m| m == method).map(|i| i as u32);
         if let Some(slot) = slot {
             method.slot.store(slot, Ordering::Relaxed);
         }
@@ -194,17 +273,44 @@ pub fn imt_slot_index(method: &Method) -> usize {
 
 fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
     let open = definition.vtable_layout()?;
-    let slots = open.slots.iter().map(|m| method_in(m, ty.args)).collect::<LoadResult<_>>()?;
+    let in_ty = |methods: &[&'static Method]| methods.iter().map(|m| method_in(m, ty.args)).collect::<LoadResult<_>>();
+    let slots = in_ty(&open.slots)?;
+    let declared = open.declared.as_ref().map(|methods| in_ty(methods)).transpose()?;
+    let mut implementations = Vec::with_capacity(open.implementations.len());
+    for implementation in &open.implementations {
+        let interface = inflate(implementation.interface, ty.args, &[])?;
+        implementations.push(Implementation { interface, ..*implementation });
+    }
     let mut interfaces: Vec<InterfaceSlots> = Vec::with_capacity(open.interfaces.len());
     for entry in &open.interfaces {
         let interface = inflate(entry.interface, ty.args, &[])?;
-        // Interfaces that are one under these arguments: what the most derived class says counts.
-        match interfaces.iter_mut().find(|known| known.interface == interface) {
-            Some(known) => known.slots.clone_from(&entry.slots),
-            None => interfaces.push(InterfaceSlots { interface, slots: entry.slots.clone() }),
+        if !interfaces.iter().any(|known| known.interface == interface) {
+            interfaces.push(InterfaceSlots { interface, slots: entry.slots.clone() });
         }
     }
-    Ok(VTableLayout { slots, interfaces })
+    if interfaces.len() < open.interfaces.len() {
+        merge_coinciding(ty, &implementations, &mut interfaces)?;
+    }
+    Ok(VTableLayout { slots, declared, interfaces, implementations })
+}
+
+/// Interfaces that are one under the type's arguments: the most derived class that implements a method counts, and in one
+/// class the first of its interfaces, as .NET has it.
+fn merge_coinciding(ty: Ty, own: &[Implementation], interfaces: &mut [InterfaceSlots]) -> LoadResult<()> {
+    let inherited = ty.parent()?.map(Type::vtable_layout).transpose()?;
+    for merged in interfaces {
+        if let Some(entry) =
+            inherited.and_then(|layout| layout.interfaces.iter().find(|e| e.interface == merged.interface))
+        {
+            merged.slots.clone_from(&entry.slots);
+        }
+        for implementation in own.iter().rev().filter(|i| i.interface == merged.interface) {
+            if let Some(slot) = merged.slots.get_mut(implementation.method_index as usize) {
+                *slot = implementation.slot;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The counterpart of a method of an open type under the type arguments.
@@ -218,29 +324,30 @@ fn method_in(method: &'static Method, class_args: &[Ty]) -> LoadResult<&'static 
 
 fn compute(ty: Ty) -> LoadResult<VTableLayout> {
     let def = ty.def().expect("only definitions are computed");
-    let mut slots: Vec<&'static Method> = Vec::new();
-    let mut interfaces: Vec<InterfaceSlots> = Vec::new();
+    ty.require_valid_variance()?;
     if ty.is_interface() {
-        return Ok(VTableLayout { slots, interfaces });
+        return Ok(VTableLayout::empty());
     }
-    let mut inherited_slots = 0;
+    let mut slots = Slots { methods: Vec::new(), declared: Vec::new() };
+    let mut interfaces: Vec<InterfaceSlots> = Vec::new();
     if let Some(parent) = ty.parent()? {
         let layout = parent.vtable_layout()?;
-        slots.extend(&layout.slots);
+        slots.methods.extend(&layout.slots);
+        slots.declared.extend(layout.declared());
         interfaces.extend(layout.interfaces.iter().cloned());
-        inherited_slots = slots.len();
     }
+    let inherited_slots = slots.methods.len();
     ty.require_enum_base()?;
     let methods = ty.virtual_methods()?;
     let modifiers = ModifierComparison::seen_from(ty);
     for &method in methods.iter().filter(|m| !m.is_static()) {
         let overridden = match method.is_new_slot() {
             true => None,
-            false => find_overridden(method, &slots[..inherited_slots], &modifiers)?,
+            false => find_overridden(method, &slots.declared[..inherited_slots], &modifiers)?,
         };
         match overridden {
             // A method can take several slots when an ancestor re-introduced the name with newslot: the latest counts.
-            Some(slot) => slots[slot] = method,
+            Some(slot) => slots.override_by_name(slot, method),
             None => slots.push(method),
         }
     }
@@ -253,13 +360,21 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         if declaration.owner.is_interface() {
             continue;
         }
-        if let Some(slot) = declaration_slot(declaration, &slots)? {
-            slots[slot] = body;
+        if overrides.iter().any(|&(other, _)| other == declaration) {
+            let name = ty.full_name();
+            let message =
+                format!("Method {} of type {name} overrides another method and is overridden", declaration.name);
+            return Err(LoadError::type_load(message, name));
+        }
+        if let Some(slot) = declaration_slot(declaration, &slots.declared)? {
+            slots.methods[slot] = body;
         }
     }
-    map_interfaces(&modifiers, (ty, &methods), &overrides, &mut slots, &mut interfaces)?;
+    let implementations = map_interfaces(&modifiers, (ty, &methods), &overrides, &mut slots, &mut interfaces)?;
+    let Slots { methods: slots, declared } = slots;
     check_complete(ty, def.flags, &slots)?;
-    Ok(VTableLayout { slots, interfaces })
+    let declared = (declared != slots).then_some(declared);
+    Ok(VTableLayout { slots, declared, interfaces, implementations })
 }
 
 /// Slot of the inherited method that `method` overrides by name and signature, custom modifiers included: the latest.
@@ -282,8 +397,8 @@ fn find_overridden(
 }
 
 /// Slot that a class MethodImpl's declaration occupies, even when an override already sits there.
-fn declaration_slot(declaration: &'static Method, slots: &[&'static Method]) -> LoadResult<Option<usize>> {
-    if let Some(slot) = slots.iter().position(|&m| m == declaration) {
+fn declaration_slot(declaration: &'static Method, declared: &[&'static Method]) -> LoadResult<Option<usize>> {
+    if let Some(slot) = declared.iter().position(|&m| m == declaration) {
         return Ok(Some(slot));
     }
     Ok(declaration.vtable_slot()?.map(|s| s as usize))
@@ -324,17 +439,18 @@ fn map_interfaces(
     modifiers: &ModifierComparison,
     (ty, methods): (Ty, &[&'static Method]),
     overrides: &[(&'static Method, &'static Method)],
-    slots: &mut Vec<&'static Method>,
+    slots: &mut Slots,
     interfaces: &mut Vec<InterfaceSlots>,
-) -> LoadResult<()> {
-    let mut redeclared: Vec<Ty> = Vec::new();
-    for &interface in &ty.interface_list()?.declared {
-        redeclared.push(interface);
-        redeclared.extend(interface.interfaces()?);
-    }
+) -> LoadResult<Vec<Implementation>> {
+    let mut implementations = Vec::new();
+    // An interface that another one brings along is not implemented anew if an ancestor has it already.
+    let declared = &ty.interface_list()?.declared;
     for &interface in ty.interfaces()? {
         let inherited = interfaces.iter().position(|e| e.interface == interface);
-        let is_redeclared = redeclared.contains(&interface);
+        let is_redeclared = declared.contains(&interface);
+        if let Some(definition) = interface.generic_definition().filter(|d| d.has_variant_parameters()) {
+            definition.vtable_layout()?;
+        }
         let interface_methods = interface.method_slice()?;
         let mut entry = match inherited {
             Some(at) => interfaces[at].clone(),
@@ -344,28 +460,31 @@ fn map_interfaces(
             if wanted.is_static() {
                 continue;
             }
-            if let Some(&(body, _)) = overrides.iter().find(|(_, declaration)| *declaration == wanted) {
-                entry.slots[index] = slot_of(body, slots);
-                continue;
-            }
-            if inherited.is_some() && !is_redeclared {
-                continue;
-            }
+            let explicit = overrides.iter().find(|(_, declaration)| *declaration == wanted);
+            let is_missing = entry.slots[index] == NO_SLOT;
             // Own public virtual methods first, then what the ancestors offer; an explicit implementation stays.
-            if let Some(own) = find_implementation(methods, wanted, modifiers)? {
-                entry.slots[index] = slot_of(own, slots);
-            } else if entry.slots[index] == NO_SLOT
-                && let Some(slot) = find_in_ancestors(ty, wanted, modifiers)?
-            {
+            let slot = if let Some(&(body, _)) = explicit {
+                Some(slots.slot_of(body))
+            } else if inherited.is_some() && !is_redeclared && !is_missing {
+                None
+            } else if let Some(own) = find_implementation(methods, wanted, modifiers)? {
+                Some(slots.slot_of(own))
+            } else if is_missing {
+                find_in_ancestors(ty, wanted, modifiers)?
+            } else {
+                None
+            };
+            if let Some(slot) = slot {
                 entry.slots[index] = slot;
+                implementations.push(Implementation { interface, method_index: index as u32, slot });
             }
             // A default implementation that the parent uses may be overridden in an interface that this type adds.
-            let is_default = |slot: u32| slots[slot as usize].owner.is_interface();
+            let is_default = |slot: u32| slots.methods[slot as usize].owner.is_interface();
             if entry.slots[index] != NO_SLOT && !is_default(entry.slots[index]) {
                 continue;
             }
             match default_implementation(ty, wanted)? {
-                DefaultImplementation::One(default) => entry.slots[index] = slot_of(default, slots),
+                DefaultImplementation::One(default) => entry.slots[index] = slots.slot_of(default),
                 // Calling it fails.
                 DefaultImplementation::Ambiguous => {}
                 // An interface that makes another's method abstract again wants nothing implemented under its own name.
@@ -382,7 +501,7 @@ fn map_interfaces(
             None => interfaces.push(entry),
         }
     }
-    Ok(())
+    Ok(implementations)
 }
 
 /// What a class that does not implement an interface method gets from its interfaces.
@@ -420,14 +539,16 @@ fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Default
     Ok(if candidates.is_empty() { DefaultImplementation::None } else { DefaultImplementation::Ambiguous })
 }
 
-fn slot_of(method: &'static Method, slots: &mut Vec<&'static Method>) -> u32 {
-    match slots.iter().rposition(|&m| m == method) {
-        Some(slot) => slot as u32,
-        None => {
-            slots.push(method);
-            slots.len() as u32 - 1
-        }
-    }
+fn implements_by_name(
+    method: &'static Method,
+    wanted: &'static Method,
+    modifiers: &ModifierComparison,
+) -> LoadResult<bool> {
+    Ok(method.name == wanted.name
+        && method.is_virtual()
+        && method.flags & method_flags::ACCESS_MASK == method_flags::PUBLIC
+        && signatures_match(method, wanted)?
+        && modifiers.is_same(method, wanted)?)
 }
 
 fn find_implementation(
@@ -436,25 +557,22 @@ fn find_implementation(
     modifiers: &ModifierComparison,
 ) -> LoadResult<Option<&'static Method>> {
     for &method in methods {
-        if method.name == wanted.name
-            && method.is_virtual()
-            && method.flags & method_flags::ACCESS_MASK == method_flags::PUBLIC
-            && signatures_match(method, wanted)?
-            && modifiers.is_same(method, wanted)?
-        {
+        if implements_by_name(method, wanted, modifiers)? {
             return Ok(Some(method));
         }
     }
     Ok(None)
 }
 
-/// Slot of an ancestor's method that implements `wanted`; an override of it may sit there now.
+/// Slot of an ancestor's method that implements `wanted`; an override of it may sit there now. Of two methods of a generic
+/// ancestor that are alike under its arguments the last counts.
 fn find_in_ancestors(ty: Ty, wanted: &'static Method, modifiers: &ModifierComparison) -> LoadResult<Option<u32>> {
     let mut at = ty.parent()?;
     while let Some(ancestor) = at {
-        let methods = ancestor.methods_named(wanted.name)?;
-        if let Some(found) = find_implementation(&methods, wanted, modifiers)? {
-            return found.vtable_slot();
+        for found in ancestor.methods_named(wanted.name)?.into_iter().rev() {
+            if implements_by_name(found, wanted, modifiers)? {
+                return found.vtable_slot();
+            }
         }
         at = ancestor.parent()?;
     }

@@ -88,6 +88,12 @@ impl Importer<'_> {
             TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
                 let ty = image.resolve_type(token, &context)?;
                 ty.require_enum_base()?;
+                if ty.generic_definition().is_some() && !ty.is_open {
+                    ty.interfaces()?;
+                    if ty.has_variant_parameters() {
+                        ty.vtable_layout()?;
+                    }
+                }
                 (Symbol::TypeHandle(ty), "RuntimeTypeHandle")
             }
             TableId::Field => (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle"),
