@@ -75,8 +75,6 @@ helpers! {
     ThrowStaleHandle() -> Void;
     ThrowDivideByZero() -> Void;
     ThrowOverflow() -> Void;
-    /// ckfinite, and overflow in arithmetic on floats.
-    ThrowArithmetic() -> Void;
     /// (index into the compiled method's deferred-error list, method) The load error met when importing an instruction.
     ThrowDeferred(I32, Ptr) -> Void;
     /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.

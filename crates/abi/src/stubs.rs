@@ -41,7 +41,6 @@ pub mod trap {
     pub const INDEX_OUT_OF_RANGE: u8 = 2;
     pub const DIVIDE_BY_ZERO: u8 = 3;
     pub const OVERFLOW: u8 = 4;
-    pub const ARITHMETIC: u8 = 5;
     pub const INVALID_CAST: u8 = 6;
     /// Code that cannot be reached; hitting it is a fault of ours.
     pub const UNREACHABLE: u8 = 7;

@@ -144,7 +144,7 @@ pub enum UnOp {
     Ctz,
     Popcnt,
     Bswap,
-    /// ckfinite: ArithmeticException for NaN and infinities.
+    /// ckfinite: OverflowException, an ArithmeticException, for NaN and infinities, as in .NET and Mono.
     CheckFinite,
     /// Bit casts between integer and float of one size.
     BitcastI32F32,

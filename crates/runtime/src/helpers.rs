@@ -41,7 +41,6 @@ pub fn function_address(id: HelperId) -> usize {
         ThrowStaleHandle => throw_stale_handle,
         ThrowDivideByZero => throw_divide_by_zero,
         ThrowOverflow => throw_overflow,
-        ThrowArithmetic => throw_arithmetic,
         ThrowDeferred => throw_deferred,
         StoreRefUnknown => store_ref_unknown,
         BarrierUnknown => barrier_unknown,
@@ -298,7 +297,6 @@ throwers! {
     throw_index_out_of_range = "IndexOutOfRangeException";
     throw_divide_by_zero = "DivideByZeroException";
     throw_overflow = "OverflowException";
-    throw_arithmetic = "ArithmeticException";
 }
 
 unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method) {

@@ -96,7 +96,6 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::IndexOutOfRange => "IndexOutOfRangeException",
         FaultKind::DivideByZero => "DivideByZeroException",
         FaultKind::Overflow => "OverflowException",
-        FaultKind::Arithmetic => "ArithmeticException",
         FaultKind::InvalidCast => "InvalidCastException",
     };
     // Mono's own text for this fault; the class library's has a full stop.

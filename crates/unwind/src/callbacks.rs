@@ -34,7 +34,6 @@ pub enum FaultKind {
     IndexOutOfRange = trap::INDEX_OUT_OF_RANGE,
     DivideByZero = trap::DIVIDE_BY_ZERO,
     Overflow = trap::OVERFLOW,
-    Arithmetic = trap::ARITHMETIC,
     InvalidCast = trap::INVALID_CAST,
 }
 
@@ -46,7 +45,6 @@ impl FaultKind {
             trap::INDEX_OUT_OF_RANGE | trap::CRANELIFT_HEAP_OUT_OF_BOUNDS => FaultKind::IndexOutOfRange,
             trap::DIVIDE_BY_ZERO | trap::CRANELIFT_DIVISION_BY_ZERO => FaultKind::DivideByZero,
             trap::OVERFLOW | trap::CRANELIFT_INTEGER_OVERFLOW | trap::CRANELIFT_BAD_CONVERSION => FaultKind::Overflow,
-            trap::ARITHMETIC => FaultKind::Arithmetic,
             trap::INVALID_CAST => FaultKind::InvalidCast,
             _ => return None,
         })

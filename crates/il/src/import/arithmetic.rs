@@ -1,6 +1,6 @@
 //! Arithmetic, comparisons and conversions, with folding of constants. ECMA-335 §III.1.5, §III.3.
 //!
-//! Mixed operands: int32 with native int is sign-extended; float32 with float64 is widened; managed pointers and
+//! Mixed operands: int32 with native int is sign-extended (zero-extended by add.ovf.un and its like, as in .NET); float32 with float64 is widened; managed pointers and
 //! references count as native integers.
 
 use super::Importer;
@@ -37,10 +37,23 @@ impl Importer<'_> {
         Ok((self.fit(a, ir), self.fit(b, ir), ir))
     }
 
+    /// Widens an int32 that meets a wider integer as an unsigned number.
+    fn zero_extend_mixed(&mut self, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
+        match (self.b.ty(a), self.b.ty(b)) {
+            (IrType::I32, IrType::I64 | IrType::ByRef | IrType::Ref) => (self.b.conv(a, ConvTarget::U8), b),
+            (IrType::I64 | IrType::ByRef | IrType::Ref, IrType::I32) => (a, self.b.conv(b, ConvTarget::U8)),
+            _ => (a, b),
+        }
+    }
+
     pub(super) fn binary(&mut self, op: BinOp) -> LoadResult<()> {
         let (eb, ea) = (self.pop()?, self.pop()?);
         let (b, a) = (self.value(&eb)?, self.value(&ea)?);
         let is_pointer = |e: &Entry| e.ir == IrType::ByRef;
+        let (a, b) = match op {
+            BinOp::AddOvfUn | BinOp::SubOvfUn | BinOp::MulOvfUn => self.zero_extend_mixed(a, b),
+            _ => (a, b),
+        };
         let (a, b, mut ir) = self.unify(a, b)?;
         if is_float(ir) {
             let value = match op {

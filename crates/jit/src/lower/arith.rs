@@ -128,7 +128,7 @@ impl Lowering<'_, '_> {
                     self.b.ins().f64const(f64::INFINITY)
                 };
                 let bad = self.b.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, magnitude, infinity);
-                self.check(bad, Failure::Arithmetic);
+                self.check(bad, Failure::Overflow);
                 a
             }
             UnOp::BitcastI32F32 => cast(self, types::F32),

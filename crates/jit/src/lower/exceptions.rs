@@ -55,7 +55,6 @@ pub(super) enum Failure {
     IndexOutOfRange,
     DivideByZero,
     Overflow,
-    Arithmetic,
 }
 
 impl Failure {
@@ -65,7 +64,6 @@ impl Failure {
             Failure::IndexOutOfRange => HelperId::ThrowIndexOutOfRange,
             Failure::DivideByZero => HelperId::ThrowDivideByZero,
             Failure::Overflow => HelperId::ThrowOverflow,
-            Failure::Arithmetic => HelperId::ThrowArithmetic,
         }
     }
 
@@ -75,7 +73,6 @@ impl Failure {
             Failure::IndexOutOfRange => trap::INDEX_OUT_OF_RANGE,
             Failure::DivideByZero => trap::DIVIDE_BY_ZERO,
             Failure::Overflow => trap::OVERFLOW,
-            Failure::Arithmetic => trap::ARITHMETIC,
         })
     }
 }
