@@ -165,7 +165,7 @@ impl Importer<'_> {
                 Ok(())
             }
             O::Dup => self.dup(),
-            O::Pop => self.pop().map(|_| ()),
+            O::Pop => self.discard(),
             O::Ldstr => self.load_string(instruction),
 
             O::Br | O::BrS => self.jump(Self::target(instruction)?),

@@ -60,8 +60,8 @@ impl Importer<'_> {
             }
             _ => {
                 let addr = self.value(&entry)?;
-                let is_checked = entry.is_non_null || entry.ir == IrType::ByRef || self.b.local_at(addr).is_some();
-                let check = if is_checked { NullCheck::None } else { NullCheck::Needed };
+                self.check_far_access(&entry, addr, Self::field_offset(field, false)?);
+                let check = self.null_check_of(&entry, addr);
                 Ok(Base::Address { addr, flags: self.access(AliasClass::Any, check), object: None })
             }
         }

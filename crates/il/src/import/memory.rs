@@ -1,13 +1,18 @@
 //! Access through pointers: ldind, stind, ldobj, stobj, cpobj, initobj, cpblk, initblk, localloc. ECMA-335 §III.3–4.
 //!
-//! Managed pointers count as non-null: a null one faults all the same, and only code that forged it can tell.
+//! Outside try regions managed pointers count as non-null: a null one faults all the same, and nothing in the method can tell
+//! when. `Importer::null_check_of` has the cases where it matters.
 
 use super::Importer;
 use super::builder::{loaded_type, plain};
 use super::kinds::{has_references, mem_type};
-use super::stack::{Effect, Entry};
+use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
+
+/// Field offsets from here on are beyond what a fault at address 0 plus offset is taken for; a few nested fields below it add
+/// up to less than that area (64 KiB).
+const FAR_OFFSET: i32 = 4096;
 
 impl Importer<'_> {
     /// Pops an address, with the flags of an access through it.
@@ -21,14 +26,49 @@ impl Importer<'_> {
             _ => self.value(&entry)?,
         };
         let value = self.fit(value, IrType::I64);
-        let is_checked = entry.is_non_null || matches!(entry.ir, IrType::ByRef) || self.b.local_at(value).is_some();
         let flags = MemFlags {
-            null_check: if is_checked { NullCheck::None } else { NullCheck::Needed },
+            null_check: self.null_check_of(&entry, value),
             alias: AliasClass::Any,
             volatile: self.s.prefixes.volatile,
             unaligned: self.s.prefixes.unaligned,
         };
         Ok((value, flags, entry))
+    }
+
+    /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are as a rule not
+    /// null, and a fault tells all callers if one is; but a handler of this very method is only found by an explicit check.
+    pub(super) fn null_check_of(&self, entry: &Entry, addr: ValueId) -> NullCheck {
+        let may_skip = entry.ir == IrType::ByRef && self.b.region().is_none();
+        match entry.is_non_null || may_skip || self.b.local_at(addr).is_some() {
+            true => NullCheck::None,
+            false => NullCheck::Needed,
+        }
+    }
+
+    /// A fault near address 0 does not tell of a null managed pointer when the access is far from it.
+    pub(super) fn check_far_access(&mut self, entry: &Entry, addr: ValueId, offset: i32) {
+        let is_far = !(0..FAR_OFFSET).contains(&offset);
+        if is_far && entry.ir == IrType::ByRef && !entry.is_non_null && self.b.local_at(addr).is_none() {
+            self.b.effect(Op::NullCheck(addr));
+        }
+    }
+
+    /// A load whose value is not used may still fault.
+    pub(super) fn discard(&mut self) -> LoadResult<()> {
+        let entry = self.pop()?;
+        let addr = match entry.val {
+            Val::Scalar(value) => match *self.b.op(value) {
+                Op::Load { addr, flags, .. } if flags.null_check == NullCheck::None => addr,
+                _ => return Ok(()),
+            },
+            Val::InMemory { addr, .. } => addr,
+            _ => return Ok(()),
+        };
+        let (base, _) = self.b.split_offset(addr);
+        if self.b.ty(base) == IrType::ByRef && matches!(self.b.op(base), Op::LocalGet(_)) {
+            self.b.effect(Op::NullCheck(base));
+        }
+        Ok(())
     }
 
     pub(super) fn load_indirect(&mut self, mem: MemType) -> LoadResult<()> {
