@@ -80,12 +80,15 @@ fn new_block(t: Thread, layout: Layout) -> *mut Block {
     unsafe { alloc_zeroed(layout) as *mut Block }
 }
 
-/// (bytes, frame pointer) → zeroed memory.
+/// (bytes, frame pointer) → zeroed memory; null for no bytes, as in .NET.
 ///
 /// # Safety
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn allocate(t: Thread, bytes: i64, owner_fp: usize) -> *mut u8 {
     free_below(t, owner_fp, false);
+    if bytes == 0 {
+        return std::ptr::null_mut();
+    }
     let layout = usize::try_from(bytes)
         .ok()
         .and_then(|n| n.checked_add(HEADER_BYTES))

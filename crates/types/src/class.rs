@@ -90,10 +90,17 @@ fn extends_value_type(image: &Image, extends: Token) -> LoadResult<bool> {
 }
 
 /// The generic parameters that `owner` (TypeDef or MethodDef) declares, as types.
+/// Their numbers have 16 bits. ECMA-335 §II.22.20.
+const MAX_GENERIC_PARAMS: usize = 0xffff;
+
 pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<&'static [Ty]> {
     let range = image.meta.generic_params(owner)?;
     if range.is_empty() {
         return Ok(&[]);
+    }
+    if range.len() > MAX_GENERIC_PARAMS {
+        let message = format!("Could not load {owner:?} of {image:?}: it has {} type parameters", range.len());
+        return Err(LoadError::type_load(message, ""));
     }
     let mut out: Vec<Ty> = Vec::new();
     for rid in range {

@@ -173,6 +173,9 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     let declared_size = class_layout.map_or(0, |l| l.class_size);
     let kind = def.flags & type_flags::LAYOUT_MASK;
     let start = size;
+    if kind == type_flags::EXPLICIT_LAYOUT && !ty.args.is_empty() {
+        return Err(LoadError::type_load("Generic class cannot have explicit layout.", ty.full_name()));
+    }
 
     let fields: Vec<&'static Field> = ty.fields()?.iter().copied().filter(|f| !f.is_static()).collect();
     let mut measured = Vec::with_capacity(fields.len());

@@ -9,6 +9,9 @@ use crate::resolve::GenericContext;
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{CallConv, ElementType, MethodSigRaw, TypeSig};
 
+/// Arrays with more dimensions cannot be loaded, as in .NET.
+const MAX_ARRAY_RANK: u32 = 32;
+
 /// The type a decoded signature means in `context`.
 ///
 /// # Errors
@@ -29,6 +32,11 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
         TypeSig::Ptr(inner) => universe.pointer_to(resolve_type_sig(image, inner, context)?),
         TypeSig::ByRef(inner) => universe.byref_to(resolve_type_sig(image, inner, context)?),
         TypeSig::SzArray(inner) => universe.sz_array_of(resolve_type_sig(image, inner, context)?),
+        TypeSig::Array { elem, rank, .. } if *rank > MAX_ARRAY_RANK => {
+            let element = resolve_type_sig(image, elem, context)?.full_name();
+            let message = format!("Could not load type '{element}[...]': an array of {rank} dimensions");
+            return Err(LoadError::type_load(message, element));
+        }
         TypeSig::Array { elem, rank, .. } => universe.array_of(resolve_type_sig(image, elem, context)?, *rank),
         TypeSig::GenericInst { token, args, .. } => {
             let definition = image.resolve_type(*token, context)?;

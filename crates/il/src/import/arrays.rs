@@ -27,10 +27,10 @@ const LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(saki_abi::object::ArrayBoun
 impl Importer<'_> {
     pub(super) fn new_array(&mut self, element: Ty) -> LoadResult<()> {
         let length = self.pop_int()?;
-        if element.is_byref()
-            || element.element_type == ElementType::TypedByRef
-            || element.element_type == ElementType::Void
-        {
+        if element.element_type == ElementType::Void {
+            return Err(LoadError::invalid_program("an array of System.Void is made"));
+        }
+        if element.is_byref() || element.element_type == ElementType::TypedByRef {
             return Err(LoadError::type_load(
                 format!("an array of {} cannot exist", element.full_name()),
                 element.full_name(),

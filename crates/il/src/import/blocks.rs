@@ -170,6 +170,7 @@ impl Importer<'_> {
 
     /// The block at `offset`, made ready to be entered from here with the current stack.
     pub(super) fn jump_target(&mut self, offset: u32) -> LoadResult<BlockId> {
+        self.check_not_into_handler(offset)?;
         if !self.s.labels.contains_key(&offset) {
             let region = self.region_at(offset);
             let block = self.b.block(region);

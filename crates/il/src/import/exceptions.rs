@@ -134,6 +134,23 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Whether the instruction being imported lies in a handler or filter of its body.
+    pub(super) fn is_in_handler(&self) -> bool {
+        let offset = self.s.offset;
+        matches!(self.s.ret, super::scope::Return::Never)
+            || self.s.exceptions.clauses.iter().any(|clause| clause.handler_range.contains(&offset))
+    }
+
+    /// Only an exception enters a handler. ECMA-335 §III.1.7.2.
+    pub(super) fn check_not_into_handler(&self, target: u32) -> LoadResult<()> {
+        let offset = self.s.offset;
+        let enters = |range: &Range<u32>| range.contains(&target) && !range.contains(&offset);
+        if self.s.exceptions.clauses.iter().any(|clause| enters(&clause.handler_range)) {
+            return Err(LoadError::invalid_program(format!("IL_{offset:04x} goes into a handler, at IL_{target:04x}")));
+        }
+        Ok(())
+    }
+
     /// Innermost region that protects the code at `offset`.
     pub(super) fn region_at(&self, offset: u32) -> Option<RegionId> {
         let found = self.s.exceptions.ranges.iter().find(|(range, _)| range.contains(&offset));

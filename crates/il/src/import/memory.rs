@@ -192,13 +192,30 @@ impl Importer<'_> {
 
     pub(super) fn local_alloc(&mut self) -> LoadResult<()> {
         let bytes = self.pop_value()?;
-        let bytes = match self.b.ty(bytes) {
-            IrType::I32 => self.b.conv(bytes, ConvTarget::U8),
+        if self.is_in_handler() {
+            return Err(LoadError::invalid_program("localloc in an exception handler"));
+        }
+        if !self.s.stack.is_empty() {
+            return Err(LoadError::invalid_program("localloc with more than the size on the stack"));
+        }
+        let bytes = match (self.b.op(bytes), self.b.ty(bytes)) {
+            (&Op::ConstI32(bytes), _) => self.b.i64(i64::from(bytes as u32)),
+            (_, IrType::I32) => self.b.conv(bytes, ConvTarget::U8),
             _ => bytes,
         };
         let zero = self.s.body.init_locals;
+        // No bytes are no memory: null, as in .NET.
+        let is_some = match *self.b.op(bytes) {
+            Op::ConstI64(0) => {
+                self.push(Entry::scalar(bytes, IrType::I64));
+                return Ok(());
+            }
+            Op::ConstI64(_) => true,
+            _ => false,
+        };
         let value = self.b.inst(Op::LocAlloc { bytes, zero }, IrType::I64);
-        self.push(Entry::scalar(value, IrType::I64).non_null());
+        let entry = Entry::scalar(value, IrType::I64);
+        self.push(if is_some { entry.non_null() } else { entry });
         Ok(())
     }
 

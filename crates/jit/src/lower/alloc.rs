@@ -191,6 +191,8 @@ impl Lowering<'_, '_> {
         if zero {
             self.zero_memory(address, layout);
         }
+        let none = self.i64_const(0);
+        let address = self.b.ins().select(bytes, address, none);
         self.jump_clif(next, &[address]);
         self.continue_in(large);
         let address = self.localloc_outside(bytes);
