@@ -192,6 +192,10 @@ impl Importer<'_> {
         if matches!(kind, ArrayMethod::Ctor | ArrayMethod::CtorBounds) || self.s.stack.len() < rank + 1 {
             return Ok(false);
         }
+        if rank == 1 && !owner.is_sz_array() {
+            // It may be a vector, which has no bounds.
+            return Ok(false);
+        }
         let stored = if kind == ArrayMethod::Set { Some(self.pop()?) } else { None };
         let mut indices = Vec::with_capacity(rank);
         for _ in 0..rank {
@@ -267,7 +271,7 @@ impl Importer<'_> {
         let (Some(ty), Some(number)) = (array.ty.filter(|t| t.is_array()), self.b.const_i32(number)) else {
             return Ok(false);
         };
-        if number < 0 || number as u32 >= ty.array_rank() {
+        if number < 0 || number as u32 >= ty.array_rank() || (ty.array_rank() == 1 && !ty.is_sz_array()) {
             return Ok(false);
         }
         let array = self.value(array)?;

@@ -68,6 +68,10 @@ pub(super) fn this_type(method: &'static Method) -> Option<IrType> {
 /// No type other than `ty` itself can be the type of an object of static type `ty`.
 pub(super) fn is_exact_class(ty: Ty) -> bool {
     if let Some(element) = ty.element().filter(|_| ty.is_array()) {
+        // A vector may stand where an array with one dimension and bounds is declared.
+        if ty.array_rank() == 1 && !ty.is_sz_array() {
+            return false;
+        }
         // Arrays of value types are exact up to signedness and enums, which share everything the code looks at.
         return element.is_value_type() || (element.is_sealed() && !element.is_interface() && is_exact_class(element));
     }

@@ -5,7 +5,9 @@
 //! Left out: `newobj` itself: the importer calls the constructor's body as a factory (see [`array_ctor`]).
 
 use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, ir_type, mem_type, not_supported, required};
-use crate::ir::{AliasClass, BinOp, CallSig, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol, ValueId};
+use crate::ir::{
+    AliasClass, BinOp, CallSig, CmpOp, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol, ValueId,
+};
 use saki_abi::HelperId;
 use saki_abi::object::ARRAY_BOUNDS_OFFSET;
 use saki_types::{ArrayMethod, LoadResult, Method, MethodKind, Ty};
@@ -107,6 +109,23 @@ fn array_access(method: &'static Method, kind: ArrayMethod) -> LoadResult<Functi
     Ok(b.finish())
 }
 
+/// `index` counted from the first element of an array with one dimension, which may be a vector: these have no bounds.
+fn index_from_lower_bound(b: &mut FunctionBuilder, bounds: ValueId, index: ValueId) -> ValueId {
+    let relative = b.local(IrType::I32);
+    b.set(relative, index);
+    let none = b.const_i64(0);
+    let has_bounds = b.cmp(CmpOp::NeUn, bounds, none);
+    let (with_bounds, done) = (b.new_block(), b.new_block());
+    b.branch_if(has_bounds, with_bounds, done);
+    b.switch_to(with_bounds);
+    let lower = b.load(bounds, LOWER_BOUND_OFFSET, MemType::I32, flags(AliasClass::Length));
+    let from_lower = b.bin(BinOp::Sub, index, lower);
+    b.set(relative, from_lower);
+    b.jump(done);
+    b.switch_to(done);
+    b.get(relative)
+}
+
 /// Address of an element, with the null check and the bounds checks. The indices are I32; the result ByRef.
 ///
 /// # Errors
@@ -131,6 +150,12 @@ pub fn emit_element_address(
         return Ok(b.emit(Op::ElementAddr { array, index: indices[0], element_size_bytes }, IrType::ByRef));
     }
     let bounds = b.load(array, ARRAY_BOUNDS_OFFSET, MemType::I64, checked_flags(AliasClass::Length));
+    if let [index] = *indices {
+        let index = index_from_lower_bound(b, bounds, index);
+        let length = b.emit(Op::ArrayLen(array), IrType::I32);
+        b.emit(Op::BoundsCheck { index, length }, IrType::Void);
+        return Ok(b.emit(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef));
+    }
     let mut linear: Option<ValueId> = None;
     for (dimension, index) in indices.iter().enumerate() {
         let offset = dimension as i32 * BOUND_BYTES;
