@@ -42,11 +42,22 @@ pub fn is_initialised(ty: Ty) -> bool {
     if ty.runtime.init_done.load(Ordering::Acquire) == 1 {
         return true;
     }
-    if let Ok(None) = ty.class_constructor() {
+    if let Ok(None) = ty.class_constructor()
+        && is_module_initialised(ty)
+    {
         ty.runtime.init_done.store(1, Ordering::Release);
         return true;
     }
     false
+}
+
+/// Whether the module of `ty` has no constructor that is still to run, or has failed.
+fn is_module_initialised(ty: Ty) -> bool {
+    let Some(def) = ty.def() else { return true };
+    match def.image.module_type() {
+        Some(module) if module != ty => is_initialised(module),
+        _ => true,
+    }
 }
 
 /// `ensure` for compiled code: an abort that had to wait for the constructor is thrown behind it.
@@ -58,20 +69,14 @@ pub fn ensure_outside(t: Thread, ty: Ty) -> Managed<()> {
     pending::throw_if_aborted(t)
 }
 
-/// Runs the constructor of a module (`.cctor` outside of classes) before the first of its methods. ECMA-335 §II.22.37.
+/// Runs the constructor of a module (`.cctor` outside of classes) before the first of its methods, and before a static field
+/// of one of its classes is used. ECMA-335 §II.22.37.
 ///
 /// # Errors
 /// As `ensure`.
 pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()> {
-    if image.is_corlib || image.is_of_dynamic_method() {
-        return Ok(());
-    }
-    // Most have no method outside of classes: their module type need not be made.
-    if image.meta.type_def_methods(1).is_ok_and(|methods| methods.is_empty()) {
-        return Ok(());
-    }
-    match image.type_def(1) {
-        Ok(module) if !is_initialised(module) => ensure(t, module),
+    match image.module_type() {
+        Some(module) if !is_initialised(module) => ensure(t, module),
         _ => Ok(()),
     }
 }
@@ -83,6 +88,14 @@ pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()
 pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
     if is_initialised(ty) {
         return Ok(());
+    }
+    if let Some(def) = ty.def()
+        && def.image.module_type() != Some(ty)
+    {
+        ensure_module(t, def.image)?;
+        if is_initialised(ty) {
+            return Ok(());
+        }
     }
     let me = t.id();
     loop {

@@ -128,7 +128,7 @@ impl ImportEnv for Env {
     fn is_initialised(&self, ty: Ty) -> bool {
         let is_initialised = class_init::is_initialised(ty);
         // A type without a constructor is so in every run.
-        if is_initialised && !matches!(ty.class_constructor(), Ok(None)) {
+        if is_initialised && !matches!(ty.has_initializer(), Ok(false)) {
             if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&ty)) {
                 return false;
             }

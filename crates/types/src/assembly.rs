@@ -176,6 +176,18 @@ impl Image {
         assembly.expect("an image is published with its assembly")
     }
 
+    /// The type of what lies outside of classes, if it has methods. None for the class library and for dynamic methods.
+    pub fn module_type(&'static self) -> Option<Ty> {
+        // Most have no method outside of classes: their module type need not be made.
+        if self.is_corlib
+            || self.is_of_dynamic_method()
+            || self.meta.type_def_methods(1).is_ok_and(|methods| methods.is_empty())
+        {
+            return None;
+        }
+        self.type_def(1).ok()
+    }
+
     /// The type of TypeDef row `rid`.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
-use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
+use crate::method::{ArrayMethod, Method, MethodKind, impl_flags, method_flags};
 use crate::resolve::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
@@ -293,12 +293,15 @@ fn array_class(ty: Ty) -> ClassInfo {
 
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
     let row = image.meta.method_def(rid)?;
+    let name = image.meta.string(row.name)?;
+    // Its body in Mono's class library is empty.
+    let is_supplied = name == "Initialize" && image.is_corlib && owner.is_corlib("System", "Array");
     let method = Method {
         owner,
         kind: MethodKind::Def { image, rid },
-        name: image.meta.string(row.name)?,
+        name,
         flags: row.flags,
-        impl_flags: row.impl_flags,
+        impl_flags: row.impl_flags | if is_supplied { impl_flags::INTERNAL_CALL } else { 0 },
         generic_args: method_params_of(owner, image, rid)?,
         definition: None,
         runtime: Default::default(),
@@ -525,6 +528,21 @@ impl Type {
             return Ok(None);
         }
         Ok(self.methods_named(".cctor")?.into_iter().find(|m| m.is_class_constructor()))
+    }
+
+    /// Whether something is to run before the type's static fields are used: its class constructor, or its module's
+    /// (`.cctor` outside of classes, ECMA-335 §II.22.37).
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn has_initializer(&'static self) -> LoadResult<bool> {
+        if self.class_constructor()?.is_some() {
+            return Ok(true);
+        }
+        match self.def().and_then(|def| def.image.module_type()) {
+            Some(module) => Ok(module.class_constructor()?.is_some()),
+            None => Ok(false),
+        }
     }
 
     /// `System.Enum` is the direct parent.

@@ -3,7 +3,9 @@
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_abi::object::ArrayBound;
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, object};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::{InternalCall, Managed, Thread, object};
 
 /// The dimension's length and lower bound.
 fn bound(t: Thread, array: ObjRef, dimension: i32) -> Managed<ArrayBound> {
@@ -69,10 +71,31 @@ fn copy_element(t: Thread, array: ObjRef, source: *const u8, destination: *mut u
     unsafe { saki_gc::barrier::struct_copy_unknown(t.managed(), destination, source, size_bytes, refs) };
 }
 
+/// Runs the parameterless constructor of a value type, if it has one, on each element.
+extern "C" fn initialize(t: Thread, this: ObjRef) {
+    t.run(|| {
+        non_null_this(t, this)?;
+        let Some(element) = object::type_of(this).element().filter(|element| element.is_value_type()) else {
+            return Ok(());
+        };
+        let constructors = element.methods_named(".ctor").to_managed(t)?.into_iter();
+        for constructor in constructors.filter(|method| !method.is_static()) {
+            if !constructor.sig().to_managed(t)?.params.is_empty() {
+                continue;
+            }
+            for index in 0..object::array_length(this) {
+                invoke::invoke(t, constructor, &[Slot::from_ptr(object_element(this, index as i32))])?;
+            }
+        }
+        Ok(())
+    })
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.Array::GetRank", get_rank as *const ()),
     ("System.Array::GetLength", get_length as *const ()),
     ("System.Array::GetLowerBound", get_lower_bound as *const ()),
+    ("System.Array::Initialize", initialize as *const ()),
     ("System.Array::ClearInternal", clear_internal as *const ()),
     ("System.Array::GetGenericValueImpl", get_generic_value as *const ()),
     ("System.Array::SetGenericValueImpl", set_generic_value as *const ()),

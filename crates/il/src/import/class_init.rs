@@ -1,7 +1,8 @@
 //! When class constructors are made to run. ECMA-335 §II.10.5.3.
 //!
 //! Types marked beforefieldinit: before their static fields are touched. Others: at the start of their static methods and
-//! constructors (value types: of all methods), and before static fields are touched from elsewhere. Nothing is emitted for
+//! constructors (value types: of all methods), and before static fields are touched from elsewhere. A module's constructor
+//! runs before the static fields of its classes are touched, and before its methods (`compile_method` sees to these). Nothing is emitted for
 //! types already initialised.
 
 use super::Importer;
@@ -22,7 +23,7 @@ impl Importer<'_> {
             return Ok(());
         }
         let is_own = |m: &Method| m.owner == ty && m.is_class_constructor();
-        if is_own(self.method) || ty.class_constructor()?.is_none() || self.env.is_initialised(ty) {
+        if is_own(self.method) || !ty.has_initializer()? || self.env.is_initialised(ty) {
             return Ok(());
         }
         self.b.effect(Op::ClassInit(ty));
