@@ -10,7 +10,7 @@ use saki_types::universe;
 /// # Errors
 /// NullReferenceException.
 pub(crate) fn non_null_this(t: Thread, object: ObjRef) -> Managed<()> {
-    if object.is_null() { Err(exceptions::throw_default(t, "NullReferenceException")) } else { Ok(()) }
+    if object.is_null() { Err(exceptions::throw_null_reference(t)) } else { Ok(()) }
 }
 
 /// # Errors

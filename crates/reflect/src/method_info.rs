@@ -182,7 +182,9 @@ pub fn token_of(method: &'static Method) -> Token {
 unsafe extern "C" fn get_metadata_token(t: Thread, method: ObjRef) -> i32 {
     t.run(|| {
         let method = require_method(t, method)?;
-        Ok(method.image().shown_token(TableId::MethodDef, method.rid().unwrap_or(0)).0 as i32)
+        // Methods of arrays and dynamic ones have no row.
+        let Some(rid) = method.rid() else { return Ok(0) };
+        Ok(method.image().shown_token(TableId::MethodDef, rid).0 as i32)
     })
 }
 
@@ -367,6 +369,7 @@ unsafe extern "C" fn get_method_body(t: Thread, method: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {
+            Some(method) if method.is_dynamic() => Err(exceptions::throw(t, "System", "InvalidOperationException", "")),
             Some(method) => crate::method_body::body_object(t, method),
             None => Ok(ObjRef::NULL),
         }

@@ -84,6 +84,7 @@ pub fn init(
         ));
     }
     let mut actual = method;
+    let mut shown = None;
     if kind == DelegateKind::ClosedInstance
         && (method.is_virtual() || method.owner.is_interface())
         && resolved_code.is_none()
@@ -98,6 +99,11 @@ pub fn init(
         // ldvirtftn has resolved the method: that one is what Delegate.Method shows.
         // SAFETY: entries and code belong to `&'static Method`s.
         actual = unsafe { &*found };
+        if actual.is_abstract() && !target.is_null() {
+            // `ldftn` of a method without a body: the target's own is called, though as under Mono not shown.
+            shown = Some(actual);
+            actual = proxies::resolve_on(target, actual).to_managed(t)?;
+        }
     } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() && !target.is_null() {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
         actual = proxies::resolve_on(target, method).to_managed(t)?;
@@ -112,7 +118,7 @@ pub fn init(
     };
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, kind as i32 as usize);
-    METHOD.set(delegate, actual as *const Method as usize);
+    METHOD.set(delegate, std::ptr::from_ref(shown.unwrap_or(actual)) as usize);
     TARGET.set_ref(t, delegate, target);
     METHOD_IS_VIRTUAL.set(delegate, u8::from(kind == DelegateKind::OpenVirtual));
     Ok(())
@@ -140,7 +146,7 @@ pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
 pub unsafe extern "C" fn delegate_resolve_virtual(t: Thread, delegate: ObjRef, receiver: ObjRef) -> usize {
     t.run(|| {
         if receiver.is_null() {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
+            return Err(exceptions::throw_null_reference(t));
         }
         let Some(method) = method_of(delegate) else {
             return Err(exceptions::throw_default(t, "InvalidOperationException"));

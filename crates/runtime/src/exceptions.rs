@@ -125,6 +125,15 @@ pub fn throw_default(t: Thread, name: &str) -> Thrown {
     }
 }
 
+/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's, for `new
+/// NullReferenceException ()`, has a full stop.
+pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
+
+/// NullReferenceException for what compiled code may not do with null.
+pub fn throw_null_reference(t: Thread) -> Thrown {
+    throw(t, "System", "NullReferenceException", NULL_REFERENCE_MESSAGE)
+}
+
 /// ArgumentNullException for a parameter.
 pub fn throw_argument_null(t: Thread, parameter: &str) -> Thrown {
     throw_with_texts(t, "System", "ArgumentNullException", [parameter])

@@ -176,7 +176,7 @@ unsafe extern "C" fn is_inst(t: Thread, object: ObjRef, target: *const Type) -> 
 unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *mut u8 {
     t.run(|| {
         if object.is_null() {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
+            return Err(exceptions::throw_null_reference(t));
         }
         let (from, to) = (type_of(object), ty(target));
         // An enum and its integer type unbox to each other. ECMA-335 §III.4.32.
@@ -190,7 +190,7 @@ unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *m
 unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) {
     t.run(|| {
         if array.is_null() {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
+            return Err(exceptions::throw_null_reference(t));
         }
         if value.is_null() {
             return Ok(());
@@ -209,7 +209,7 @@ unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) 
 unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *const Type) {
     t.run(|| {
         if array.is_null() {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
+            return Err(exceptions::throw_null_reference(t));
         }
         if type_of(array).element() == Some(ty(element)) || ty(element).is_value_type() {
             return Ok(());
@@ -230,7 +230,7 @@ unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *m
 unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const Method) -> usize {
     t.run(|| {
         if receiver.is_null() {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
+            return Err(exceptions::throw_null_reference(t));
         }
         // The outcome is the vtable's, as with interface calls.
         let (vtable, key) = (std::ptr::from_ref(object::vtable(receiver)), method.cast());
@@ -246,7 +246,7 @@ unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const
 
 unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
     if exception.is_null() {
-        let _ = exceptions::throw_default(t, "NullReferenceException");
+        let _ = exceptions::throw_null_reference(t);
         return;
     }
     let exception = match exceptions::as_exception(t, exception) {
@@ -274,14 +274,8 @@ macro_rules! throwers {
     };
 }
 
-/// With Mono's own text for the fault; the class library's has a full stop.
 unsafe extern "C" fn throw_null_reference(t: Thread) {
-    let _ = exceptions::throw(
-        t,
-        "System",
-        "NullReferenceException",
-        "Object reference not set to an instance of an object",
-    );
+    let _ = exceptions::throw_null_reference(t);
 }
 
 unsafe extern "C" fn throw_stale_handle(t: Thread) {
@@ -315,7 +309,7 @@ unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
 
 unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjRef) {
     if slot.is_null() {
-        let _ = exceptions::throw_default(t, "NullReferenceException");
+        let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: a valid byref, the program's promise; `t` is current.
@@ -332,7 +326,7 @@ unsafe extern "C" fn barrier_slow(t: Thread, object: ObjRef) {
 
 unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8, class: *const Type) {
     if dst.is_null() || src.is_null() {
-        let _ = exceptions::throw_default(t, "NullReferenceException");
+        let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: compiled code passes two addresses of values of the type.
@@ -344,7 +338,7 @@ unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i6
         return;
     }
     if dst.is_null() || src.is_null() {
-        let _ = exceptions::throw_default(t, "NullReferenceException");
+        let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: the program's promise (cpblk).
@@ -356,7 +350,7 @@ unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
         return;
     }
     if dst.is_null() {
-        let _ = exceptions::throw_default(t, "NullReferenceException");
+        let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: the program's promise (initblk).

@@ -99,7 +99,7 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::InvalidCast => "InvalidCastException",
     };
     // Mono's own text for this fault; the class library's has a full stop.
-    let message = (kind == FaultKind::NullReference).then_some("Object reference not set to an instance of an object");
+    let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
     exceptions::new_exception(t, "System", name, message).unwrap_or_else(|_| t.take_pending())
 }
 

@@ -4,7 +4,7 @@ use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_reflect::{handles, objects};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Thread, delegates, exceptions, object, type_objects};
+use saki_runtime::{InternalCall, Thread, compile, delegates, exceptions, object, type_objects};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
 extern "C" fn alloc_like(t: Thread, delegate: ObjRef) -> ObjRef {
@@ -22,6 +22,15 @@ extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _thr
         let method = handles::require_method(t, method)?;
         if !ty.is_delegate() {
             return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
+        }
+        if method.is_generic_definition() {
+            let message =
+                " Cannot bind to the target method because its signature differs from that of the delegate type";
+            return Err(argument_error_for(t, "method", message));
+        }
+        if method.is_dynamic() {
+            // CIL that no code can be made of is told here, not at the first call.
+            compile::compile_method(t, method)?;
         }
         let delegate = object::new_instance(t, ty)?;
         delegates::init(t, delegate, target, method, None)?;

@@ -196,9 +196,9 @@ impl Dispatch<'_> {
                     b.terminate(Terminator::Unreachable);
                     return;
                 }
-                let receiver = b.get(LocalId(1));
-                b.emit(Op::NullCheck(receiver), IrType::Void);
+                // A method that is no virtual one may be called on null; the helper refuses it for the others.
                 if kind == DelegateKind::OpenVirtual {
+                    let receiver = b.get(LocalId(1));
                     let resolved = b.call_helper(HelperId::DelegateResolveVirtual, vec![self.this, receiver]);
                     code = resolved.expect("the helper returns an address");
                 }

@@ -77,7 +77,8 @@ impl Lowering<'_, '_> {
                 || owner.is_interface()
                 || owner.is_marshal_by_ref()
                 || matches!(owner.parent(), Ok(None) | Err(_)));
-        (std::ptr::eq(called, method) && has_plain_this && !method.is_dynamic()).then_some((ty, method))
+        (std::ptr::eq(called, method) && has_plain_this && !method.is_dynamic() && !method.is_abstract())
+            .then_some((ty, method))
     }
 
     /// The method's code if it is compiled, else the address of its entry, `entry`.
