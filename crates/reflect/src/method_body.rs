@@ -1,6 +1,7 @@
 //! System.Reflection.MethodBody: CIL, local variables, exception clauses.
 
 use crate::cache::{self, Kind};
+use crate::emit::code_as_written;
 use crate::handles::address;
 use crate::known::KnownType;
 use saki_metadata::EhKind;
@@ -32,7 +33,8 @@ pub fn body_object(t: Thread, method: &'static Method) -> Managed<ObjRef> {
 fn make(t: Thread, method: &'static Method) -> Managed<ObjRef> {
     let Some(body) = method.body().to_managed(t)? else { return Ok(ObjRef::NULL) };
     let context = method.context();
-    let code = object::new_byte_array(t, body.code)?;
+    let written = code_as_written(method);
+    let code = object::new_byte_array(t, written.as_deref().unwrap_or(body.code))?;
     let locals = locals(t, method, &body, &context)?;
     let clauses = clauses(t, method, &body, &context)?;
     let class = METHOD_BODY.get(t)?;

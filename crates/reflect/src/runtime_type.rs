@@ -1,5 +1,6 @@
 //! System.RuntimeType: names, declaring members, generic arguments, interfaces, layout.
 
+use crate::emit::builder_of;
 use crate::handles::address;
 use crate::known;
 use crate::native_memory::store_out;
@@ -54,7 +55,11 @@ fn namespace(ty: Ty) -> LoadResult<&'static str> {
         return Ok(declaring_definition(ty)?.and_then(|owner| owner.def()).map_or("", |def| def.namespace));
     }
     let mut outer = ty;
-    while let Some(enclosing) = outer.enclosing_type()? {
+    loop {
+        if let Some(unfinished) = outer.unfinished_enclosing() {
+            return Ok(unfinished.outermost_namespace());
+        }
+        let Some(enclosing) = outer.enclosing_type()? else { break };
         outer = enclosing;
     }
     Ok(outer.def().map_or("", |def| def.namespace))
@@ -91,6 +96,9 @@ unsafe extern "C" fn get_full_name(t: Thread, this: ObjRef, full_name: u8, assem
 unsafe extern "C" fn get_declaring_type(t: Thread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
+        if let Some(unfinished) = ty.unfinished_enclosing() {
+            return Ok(builder_of(unfinished));
+        }
         let declaring = match ty.is_generic_param() {
             true => declaring_definition(ty),
             false => ty.enclosing_type(),

@@ -1,6 +1,7 @@
 //! System.RuntimeTypeHandle: kind, attributes, base and element types, assignability, generic parameter facts.
 
 use crate::custom_attributes::has_attribute;
+use crate::emit::builder_of;
 use crate::handles::{self, address};
 use crate::native_memory::{allocate, c_string};
 use crate::objects::{assembly_object, module_object};
@@ -107,7 +108,19 @@ fn token_of(ty: Ty) -> u32 {
 }
 
 unsafe extern "C" fn get_generic_type_definition(t: Thread, ty: ObjRef) -> ObjRef {
-    t.run(|| object_or_null(t, this_type(t, ty)?.generic_definition()))
+    t.run(|| {
+        let ty = this_type(t, ty)?;
+        let definition = ty.generic_definition();
+        // Of a type made at run time the TypeBuilder is the definition, which programs compare by reference.
+        let emitted = definition.filter(|&d| d != ty).and_then(|d| d.image().emitted_type());
+        if let Some(emitted) = emitted {
+            let builder = builder_of(emitted);
+            if !builder.is_null() {
+                return Ok(builder);
+            }
+        }
+        object_or_null(t, definition)
+    })
 }
 
 unsafe extern "C" fn has_instantiation(t: Thread, ty: ObjRef) -> u8 {

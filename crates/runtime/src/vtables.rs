@@ -104,6 +104,7 @@ fn make(ty: Ty, header: VTable) -> &'static VTable {
 }
 
 fn build(ty: Ty) -> LoadResult<*const VTable> {
+    ty.check_static_structs()?;
     let layout = ty.vtable_layout()?;
     let display = class_display(ty)?;
     let (instance_refs, element_refs, element_size_bytes) = match ty.element() {

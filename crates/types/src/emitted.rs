@@ -8,6 +8,7 @@
 use crate::assembly::Image;
 use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::field::Field;
 use crate::ty::{Ty, Type};
 use saki_metadata::{Rid, TableId, Token};
 use std::sync::atomic::AtomicUsize;
@@ -104,10 +105,30 @@ impl EmittedType {
     }
 
     fn full_name(&self) -> String {
+        let mut out = String::new();
+        self.write_name(&mut out, '+', &|out, part| out.push_str(part));
+        out
+    }
+
+    /// Writes the namespace and the names of the types around this one and its own, each by `write_part`.
+    pub(crate) fn write_name(&self, out: &mut String, separator: char, write_part: &dyn Fn(&mut String, &str)) {
         match self.enclosing {
-            Some(outer) => format!("{}+{}", outer.full_name(), self.name),
-            None => crate::assembly::qualified(&self.namespace, &self.name),
+            Some(outer) => {
+                outer.write_name(out, separator, write_part);
+                out.push(separator);
+            }
+            None if !self.namespace.is_empty() => {
+                write_part(out, &self.namespace);
+                out.push('.');
+            }
+            None => {}
         }
+        write_part(out, &self.name);
+    }
+
+    /// The namespace of the outermost type.
+    pub fn outermost_namespace(&self) -> &str {
+        self.enclosing.map_or(&self.namespace, |outer| outer.outermost_namespace())
     }
 
     /// Number of types around this one.
@@ -175,6 +196,46 @@ impl TypeReference {
             TypeReference::Emitted(emitted) => emitted.require(),
         }
     }
+}
+
+impl Type {
+    /// The type around this nested one, while it has not been created: nested types may be finished first.
+    pub fn unfinished_enclosing(&self) -> Option<&'static EmittedType> {
+        let def = self.def()?;
+        def.image.emitted_stub(def.enclosing?).filter(|outer| outer.created().is_none())
+    }
+
+    /// A type made at run time cannot be used before the structs and enums of its static fields are finished. (Those of its
+    /// instance fields are needed for its layout.)
+    ///
+    /// # Errors
+    /// `TypeLoad`, naming this type.
+    pub fn check_static_structs(&'static self) -> LoadResult<()> {
+        if self.image().emitted_type().is_none() {
+            return Ok(());
+        }
+        for field in self.fields()?.iter().filter(|field| field.is_static()) {
+            match field.ty() {
+                Err(error) if error.kind == LoadErrorKind::UnfinishedType && is_struct_by_signature(field)? => {
+                    let message = format!(
+                        "Could not load type '{}': the type of field '{}' has not been created yet",
+                        self.full_name(),
+                        field.name
+                    );
+                    return Err(LoadError::type_load(message, self.full_name()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a field's type is written as a struct or enum, whatever it turns out to be.
+fn is_struct_by_signature(field: &'static Field) -> LoadResult<bool> {
+    let row = field.image.meta.field(field.rid)?;
+    let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    Ok(matches!(sig, saki_metadata::TypeSig::ValueType(_)))
 }
 
 impl Image {

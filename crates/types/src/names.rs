@@ -34,6 +34,12 @@ impl Type {
     /// Full name of the definition: namespace, enclosing types, name; escaped as reflection does.
     fn write_definition_name(&self, out: &mut String) {
         let Some(def) = self.def() else { return };
+        if let Some(outer) = self.unfinished_enclosing() {
+            outer.write_name(out, '+', &push_escaped);
+            out.push('+');
+            push_escaped(out, def.name);
+            return;
+        }
         match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
             Some(enclosing) => {
                 enclosing.write_definition_name(out);
@@ -148,10 +154,17 @@ impl Type {
                 let args: Vec<String> = self.args.iter().map(|arg| arg.signature_name()).collect();
                 format!("{}<{}>", definition.constructed_signature_name(), args.join(", "))
             }
-            TypeKind::Def(def) => match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
-                Some(enclosing) => format!("{}/{}", enclosing.constructed_signature_name(), def.name),
-                None => qualified(def.namespace, def.name),
-            },
+            TypeKind::Def(def) => {
+                if let Some(outer) = self.unfinished_enclosing() {
+                    let mut name = String::new();
+                    outer.write_name(&mut name, '/', &|out, part| out.push_str(part));
+                    return format!("{name}/{}", def.name);
+                }
+                match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
+                    Some(enclosing) => format!("{}/{}", enclosing.constructed_signature_name(), def.name),
+                    None => qualified(def.namespace, def.name),
+                }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::attributes::is_visible;
 use super::blocks::{clauses, read, struct_bytes};
-use super::builders::{self as b, EMIT, MethodFields, bytes, elements, length, text};
+use super::builders::{self as b, EMIT, MethodFields, bytes, elements, length, method_fields, text};
 use super::encoder::Encoder;
 use super::values::{constant, marshal_descriptor};
 use saki_metadata::opcodes::{Operand, decode};
@@ -11,10 +11,35 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions;
 use saki_runtime::object::{element_address, get_element_ref};
 use saki_runtime::{Managed, ManagedField, ObjRef};
+use saki_types::Method;
 use saki_types::method::{impl_flags, method_flags};
 
 /// Stack depth of a body whose builder does not know it. ECMA-335 §II.25.4.2.
 const DEFAULT_MAX_STACK: u16 = 8;
+
+/// The CIL of a builder as the program wrote it, with tokens of its module; None for builders without code.
+fn written_code(builder: ObjRef, fields: &MethodFields) -> Option<Vec<u8>> {
+    let generator = fields.generator.get_ref(builder);
+    if generator.is_null() {
+        let code = if b::is_method_builder(builder) { b::METHOD_CODE.get_ref(builder) } else { ObjRef::NULL };
+        return (!code.is_null()).then(|| bytes(code));
+    }
+    let mut code = bytes(b::GENERATOR_CODE.get_ref(generator));
+    code.truncate(b::GENERATOR_LENGTH.get::<i32>(generator).max(0) as usize);
+    Some(code)
+}
+
+/// The CIL of a method of a type made at run time, with the tokens that its module resolves; the type's own image has others.
+/// None for other methods.
+pub fn code_as_written(method: &'static Method) -> Option<Vec<u8>> {
+    let builder = b::builder_of(method.image().emitted_type()?);
+    if builder.is_null() {
+        return None;
+    }
+    let index = method.rid()?.checked_sub(1)? as usize;
+    let own = b::methods_of(builder).nth(index)?;
+    written_code(own, method_fields(own)?)
+}
 
 impl Encoder {
     /// Attributes of a row, from a CustomAttributeBuilder[] or null.
@@ -154,18 +179,11 @@ impl Encoder {
         {
             return Ok(0);
         }
+        let Some(code) = written_code(object, fields) else { return Ok(0) };
         let generator = fields.generator.get_ref(object);
-        let mut body = BodySpec { init_locals: fields.init_locals.get::<u8>(object) != 0, ..BodySpec::default() };
-        if generator.is_null() {
-            let code = if b::is_method_builder(object) { b::METHOD_CODE.get_ref(object) } else { ObjRef::NULL };
-            if code.is_null() {
-                return Ok(0);
-            }
-            body.code = bytes(code);
-            body.max_stack = DEFAULT_MAX_STACK;
-        } else {
-            body.code = bytes(b::GENERATOR_CODE.get_ref(generator));
-            body.code.truncate(b::GENERATOR_LENGTH.get::<i32>(generator).max(0) as usize);
+        let init_locals = fields.init_locals.get::<u8>(object) != 0;
+        let mut body = BodySpec { init_locals, code, max_stack: DEFAULT_MAX_STACK, ..BodySpec::default() };
+        if !generator.is_null() {
             body.max_stack = b::GENERATOR_STACK.get::<i32>(generator).clamp(0, i32::from(u16::MAX)) as u16;
             body.locals = self.locals(generator)?;
             let t = self.t;

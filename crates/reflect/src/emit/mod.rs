@@ -27,4 +27,6 @@ pub mod tokens;
 mod type_rows;
 mod values;
 
+pub(crate) use builders::builder_of;
+pub(crate) use method_rows::code_as_written;
 pub use tokens::{finished_builder_field, finished_builder_method, finished_builder_type};
