@@ -7,10 +7,10 @@ use crate::objects::{method_object, types_of_array};
 use crate::recent::Recent;
 use crate::runtime_type::this_type;
 use crate::type_lookup::throw_type_load;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
-use saki_types::{ElementType, Method, Ty, universe};
+use saki_types::{ElementType, LoadError, Method, Ty, universe};
 
 /// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
 fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
@@ -19,6 +19,13 @@ fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
         ElementType::TypedByRef => Err(throw_type_load(t, &inner.full_name(), "")),
         _ => Ok(inner),
     }
+}
+
+/// The exception for an array of structs that live on the stack only.
+pub fn throw_no_array_of(t: Thread, element: Ty) -> Thrown {
+    let name = format!("{}[]", element.full_name());
+    let error = LoadError::type_load(format!("Could not create array type '{name}'"), name);
+    exceptions::throw_load_error(t, &error)
 }
 
 /// Most dimensions of an array, as .NET and Mono.
@@ -33,6 +40,9 @@ unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjR
             let array = universe().array_of(element, rank as u32);
             let message = format!("{} has too many dimensions.", array.full_name());
             return Err(exceptions::throw(t, "System", "TypeLoadException", &message));
+        }
+        if element.is_byref_like().to_managed(t)? {
+            return Err(throw_no_array_of(t, element));
         }
         let array = match rank {
             0 => universe().sz_array_of(element),

@@ -7,6 +7,7 @@ use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
 use crate::method::{ArrayMethod, Method, MethodKind, impl_flags, method_flags};
 use crate::resolve::GenericContext;
+use crate::signature;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
 use saki_metadata::{ElementType, Rid, TableId, Token};
@@ -258,7 +259,9 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
 
 fn array_class(ty: Ty) -> ClassInfo {
     let mut kinds = vec![(".ctor", ArrayMethod::Ctor)];
-    if !ty.is_sz_array() || ty.element().is_some_and(|e| e.is_sz_array()) {
+    if ty.is_sz_array() {
+        kinds.extend((2..=signature::nesting(ty)).map(|levels| (".ctor", ArrayMethod::CtorNested(levels))));
+    } else {
         kinds.push((".ctor", ArrayMethod::CtorBounds));
     }
     kinds.extend([("Get", ArrayMethod::Get), ("Address", ArrayMethod::Address), ("Set", ArrayMethod::Set)]);

@@ -29,8 +29,10 @@ pub struct MethodSig {
 pub enum ArrayMethod {
     /// `rank` lengths.
     Ctor,
-    /// `rank` (lower bound, length) pairs; on jagged SZ arrays: more lengths than the rank.
+    /// `rank` (lower bound, length) pairs.
     CtorBounds,
+    /// Of an SZ array of SZ arrays: the lengths of that many levels (two or more), the outermost first.
+    CtorNested(u32),
     Get,
     Set,
     Address,

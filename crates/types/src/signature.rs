@@ -110,8 +110,7 @@ fn array_method_sig(array: Ty, kind: ArrayMethod) -> MethodSig {
     let indices = vec![universe.int32(); rank];
     let (ret, params) = match kind {
         ArrayMethod::Ctor => (universe.void(), indices),
-        // Behind SZ arrays: lengths of nested arrays, one more for each level.
-        ArrayMethod::CtorBounds if array.is_sz_array() => (universe.void(), vec![universe.int32(); nesting(array)]),
+        ArrayMethod::CtorNested(levels) => (universe.void(), vec![universe.int32(); levels as usize]),
         ArrayMethod::CtorBounds => (universe.void(), vec![universe.int32(); rank * 2]),
         ArrayMethod::Get => (element, indices),
         ArrayMethod::Set => (universe.void(), [indices, vec![element]].concat()),
@@ -130,7 +129,7 @@ fn array_method_sig(array: Ty, kind: ArrayMethod) -> MethodSig {
 }
 
 /// Levels of SZ arrays: 2 for `int[][]`.
-fn nesting(array: Ty) -> usize {
+pub(crate) fn nesting(array: Ty) -> u32 {
     let mut levels = 0;
     let mut at = Some(array);
     while let Some(ty) = at.filter(|t| t.is_sz_array()) {

@@ -22,5 +22,9 @@ class Program {
         foreach (ConstructorInfo ctor in typeof(int[,]).GetConstructors())
             try { Console.WriteLine(((int[,])ctor.Invoke(ctor.GetParameters().Length == 2 ? new object[] { 0, -1 } : new object[] { -5, 0, -6, 2 })).GetLowerBound(1)); }
             catch (OverflowException) { Console.WriteLine("overflow"); }
+        // Of three levels the lengths of two may be given, too.
+        var deep = (int[][][])Activator.CreateInstance(typeof(int[][][]), 2, 3);
+        Console.WriteLine("{0} {1} {2}", deep.Length, deep[1].Length, deep[1][2] == null);
+        Console.WriteLine(((int[][][])Activator.CreateInstance(typeof(int[][][]), 4)).Length);
     }
 }

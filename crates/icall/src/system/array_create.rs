@@ -4,6 +4,8 @@ use crate::arguments::{argument_error_for, non_null};
 use saki_abi::ObjRef;
 use saki_abi::object::ArrayBound;
 use saki_metadata::ElementType;
+use saki_reflect::type_construction::throw_no_array_of;
+use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, type_objects};
 use saki_types::universe;
 
@@ -43,6 +45,13 @@ fn create(t: Thread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> M
     if element.is_byref() || element.is_open {
         let message = format!("Arrays of {} cannot be created.", element.full_name());
         return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+    }
+    if element.element_type == ElementType::TypedByRef {
+        let message = format!("Arrays of {} types are invalid.", element.full_name());
+        return Err(exceptions::throw(t, "System", "InvalidProgramException", &message));
+    }
+    if element.is_byref_like().to_managed(t)? {
+        return Err(throw_no_array_of(t, element));
     }
     if lengths.len() == 1 && lower_bounds[0] == 0 {
         return object::new_array(t, element, lengths[0] as usize);

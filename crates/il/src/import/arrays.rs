@@ -189,7 +189,8 @@ impl Importer<'_> {
         let owner = method.owner;
         let rank = owner.array_rank() as usize;
         let (Some(element), true) = (owner.element(), (1..=3).contains(&rank)) else { return Ok(false) };
-        if matches!(kind, ArrayMethod::Ctor | ArrayMethod::CtorBounds) || self.s.stack.len() < rank + 1 {
+        let is_accessor = matches!(kind, ArrayMethod::Get | ArrayMethod::Set | ArrayMethod::Address);
+        if !is_accessor || self.s.stack.len() < rank + 1 {
             return Ok(false);
         }
         if rank == 1 && !owner.is_sz_array() {

@@ -25,7 +25,7 @@ pub fn array_method(method: &'static Method) -> LoadResult<Function> {
         return Err(not_supported(method, "not an array method"));
     };
     match kind {
-        ArrayMethod::Ctor | ArrayMethod::CtorBounds => array_ctor(method),
+        ArrayMethod::Ctor | ArrayMethod::CtorBounds | ArrayMethod::CtorNested(_) => array_ctor(method),
         ArrayMethod::Get | ArrayMethod::Set | ArrayMethod::Address => array_access(method, kind),
     }
 }
