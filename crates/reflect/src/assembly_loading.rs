@@ -2,6 +2,7 @@
 
 use crate::callers::calling_assembly;
 use crate::handles::assembly_of;
+use crate::known;
 use crate::objects::assembly_object;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
@@ -95,7 +96,21 @@ fn raise_assembly_resolve(
     };
     let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(reflection_only)];
     let found = call_domain(t, "DoAssemblyResolve", &words)?;
-    Ok(if found.is_null() { None } else { assembly_of(found) })
+    if found.is_null() || (!reflection_only && is_for_reflection_only(found)) {
+        return Ok(None);
+    }
+    Ok(assembly_of(found))
+}
+
+/// Whether code of an Assembly object (not null) may not run.
+fn is_for_reflection_only(object: ObjRef) -> bool {
+    static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
+    /// System.Reflection.Emit.AssemblyBuilderAccess.
+    const REFLECTION_ONLY: i32 = 6;
+    if known::ASSEMBLY_BUILDER.is(object::type_of(object)) {
+        return ACCESS.get::<i32>(object) == REFLECTION_ONLY;
+    }
+    assembly_of(object).is_some_and(|assembly| assembly.reflection_only)
 }
 
 /// The assembly that a TypeResolve handler gives for a type that was not found.

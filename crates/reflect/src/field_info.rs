@@ -21,13 +21,8 @@ unsafe extern "C" fn from_handle(t: Thread, field: usize, ty: usize) -> ObjRef {
         let (field, ty) = unsafe { (handles::field(field), handles::ty(ty)) };
         let Some(field) = field else { return Ok(ObjRef::NULL) };
         let Some(ty) = ty else { return field_object(t, field, field.owner) };
-        if is_own_or_inherited(ty, field.owner).to_managed(t)? {
-            return field_object(t, field, ty);
-        }
-        let same_definition =
-            ty.generic_definition().is_some() && ty.generic_definition() == field.owner.generic_definition();
-        match same_definition {
-            true => field_object(t, ty.field_by_rid(field.rid).to_managed(t)?, ty),
+        match is_own_or_inherited(ty, field.owner).to_managed(t)? {
+            true => field_object(t, field, ty),
             false => Ok(ObjRef::NULL),
         }
     })

@@ -88,6 +88,15 @@ pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
     unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
 }
 
+/// What `GetType` of a proxy says: its class, or the interface that it was made for.
+pub fn shown_type(proxy: ObjRef) -> Ty {
+    let remote = remote_class(proxy);
+    match remote.interfaces.first() {
+        Some(interface) if remote.class() == universe().marshal_by_ref() => interface,
+        _ => remote.class(),
+    }
+}
+
 fn class_for(class: Ty, interfaces: Vec<Ty>) -> LoadResult<&'static RemoteClass> {
     let key = (class, interfaces);
     if let Some(known) = CLASSES.lock().as_ref().and_then(|classes| classes.get(&key)) {

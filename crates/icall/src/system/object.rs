@@ -4,12 +4,13 @@ use crate::arguments::non_null_this;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::vtable::VTableFlags;
 use saki_abi::{ArrayHeader, ObjRef};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, monitors, object, type_objects};
+use saki_runtime::{InternalCall, Managed, Thread, exceptions, monitors, object, proxies, type_objects};
 
 extern "C" fn get_type(t: Thread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
-        type_objects::type_object(t, object::type_of(this))
+        let shown = if proxies::is_proxy(this) { proxies::shown_type(this) } else { object::type_of(this) };
+        type_objects::type_object(t, shown)
     })
 }
 

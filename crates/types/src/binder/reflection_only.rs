@@ -16,7 +16,9 @@ impl Binder {
     }
 
     fn find_reflection_only(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        if wanted.name.eq_ignore_ascii_case(crate::universe().corlib().assembly().name) {
+        // Its file may be named as well as in `resolve`.
+        if wanted.name.eq_ignore_ascii_case(crate::universe().corlib().assembly().name) || wanted.name == "mscorlib.dll"
+        {
             return Some(crate::universe().corlib().assembly());
         }
         self.reflection_only.read().expect("not poisoned").iter().copied().find(|a| {
