@@ -17,15 +17,13 @@
 //! | RUNS | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
 //! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
 //! | ABORTED | a thread that looks here is aborted | nobody |
-//!
-//! Left out: ending a suspension by an abort (the abort is thrown after `Resume`).
 
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
 use crate::thread::{Managed, Thread};
 use crate::threads::{self, managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
-use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState, root};
+use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState, root};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
@@ -182,6 +180,14 @@ pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
         thread.unpark();
     }
     Ok(())
+}
+
+/// A suspended thread whose abort has been requested goes on, to throw it.
+pub(crate) fn end_for_abort(thread: &ManagedThread) {
+    // AcqRel: as in `resume`.
+    if thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel) & BOTH != 0 {
+        thread.unpark();
+    }
 }
 
 /// At a safepoint: stops until the thread is resumed, if it is to be suspended.

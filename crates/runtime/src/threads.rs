@@ -486,6 +486,7 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
         };
         thread.roots[root::ABORT_STATE].set(state_object);
         thread.request(REQUEST_ABORT);
+        suspension::end_for_abort(&thread);
         interruption::end_system_call(thread);
     }
     Ok(())

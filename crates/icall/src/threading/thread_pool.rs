@@ -401,14 +401,17 @@ unsafe extern "C" fn set_min(_t: Thread, workers: i32, io: i32) -> i32 {
     1
 }
 
+/// The most threads that a program can ask for; more are taken for so many, as in Mono and .NET.
+const MAX_THREADS: i32 = 0x7fff;
+
 unsafe extern "C" fn set_max(_t: Thread, workers: i32, io: i32) -> i32 {
     let mut pool = POOL.lock();
     let cpus = cpu_count();
     if workers < pool.min.0.max(cpus) || io < pool.min.1.max(cpus) {
         return 0;
     }
-    pool.max = (workers, io);
-    pool.goal = pool.goal.min(workers as usize);
+    pool.max = (workers.min(MAX_THREADS), io.min(MAX_THREADS));
+    pool.goal = pool.goal.min(pool.max.0 as usize);
     pool.note_goal();
     1
 }
