@@ -3,6 +3,7 @@
 //! Invariant: every offset that compiled code uses is a constant of this crate, derived with `offset_of!` from the
 //! `#[repr(C)]` type that the runtime uses, so that the two cannot drift apart. Left out: everything with behaviour.
 
+pub mod frame;
 pub mod helpers;
 pub mod object;
 pub mod position;
@@ -10,6 +11,7 @@ pub mod stubs;
 pub mod thread;
 pub mod vtable;
 
+pub use frame::{CALLEE_SAVED, SpillArea};
 pub use helpers::{AbiType, HelperId};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
 pub use stubs::StubId;

@@ -3,8 +3,10 @@
 //! Invariant: immutable once placed, so that signal handlers may read it; freed only after the body was retired and the walks
 //! that could hold it are over (`heap`). Left out: variables' locations (stacks are scanned conservatively).
 
-use saki_abi::position;
+use crate::frame_liveness::FrameLiveness;
+use saki_abi::{SpillArea, position};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// What sort of code a body is; walkers decide by it what a frame means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +37,10 @@ pub struct CodeInfo {
     pub len_bytes: u32,
     /// Bytes from FP down to SP in the body, after the prologue; 0 = unknown.
     pub frame_size_bytes: u32,
+    /// Where the register allocator's words lie; `None` = unknown.
+    pub spill_area: Option<SpillArea>,
+    /// Made when it is first asked for.
+    pub(crate) liveness: OnceLock<Option<FrameLiveness>>,
     /// Call sites that have handlers, sorted by `return_offset`.
     pub call_sites: Box<[CallSite]>,
     /// Handlers of all call sites, see `CallSite::first_handler`.
@@ -127,6 +133,8 @@ impl CodeInfo {
             start: 0,
             len_bytes: 0,
             frame_size_bytes: 0,
+            spill_area: None,
+            liveness: OnceLock::new(),
             call_sites: Box::default(),
             handlers: Box::default(),
             clauses: Box::default(),

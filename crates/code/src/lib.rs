@@ -70,6 +70,8 @@ mod entry;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod frame_liveness;
+#[cfg(not(loom))]
 mod heap;
 #[cfg(not(loom))]
 mod hooks;
@@ -92,6 +94,8 @@ mod x86_64;
 pub use entry::MethodEntry;
 #[cfg(not(loom))]
 pub use error::CodeError;
+#[cfg(not(loom))]
+pub use frame_liveness::{FrameLiveness, LiveWords};
 #[cfg(not(loom))]
 pub use heap::{Reloc, RelocKind, RelocTarget, free_all, place, retire, veneer};
 #[cfg(not(loom))]

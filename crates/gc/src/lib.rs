@@ -19,6 +19,7 @@ pub mod object;
 mod options;
 mod policy;
 mod roots;
+mod stack_roots;
 mod stats;
 mod tracer;
 mod weak;

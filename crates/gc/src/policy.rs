@@ -9,7 +9,10 @@
 //!   processor or for one itself, counts up to as much as it works: one long wait says nothing about the next collection.
 //! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
 //!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
-//! - Pages of an allocation that waits for the collection are part of the new limit, or it would collect for ever.
+//! - Only full collections raise the limit for an allocation that waits: its pages are part of the new limit, or it would
+//!   collect for ever. After a nursery collection that leaves too little room for it a full one follows at once: large
+//!   arrays, each dropped before the next is made, would otherwise survive as long as stack words still hold them, and a
+//!   limit that follows them never asks for a full collection (300 arrays of 42 MB took 12 GB).
 //! - At the configured maximum, full collections that free next to nothing and take nearly all the time make the next
 //!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections precede an
 //!   out-of-memory.
@@ -19,6 +22,7 @@
 //! | `limit_pages` | the collection's end, world stopped | relaxed: readers need a value, not its history |
 //! | `nursery_bytes` | the collection's end, world stopped | relaxed: as above |
 //! | `pending_pages`, `large_pages`, `small_bytes` | mutators add, the collection's end clears | relaxed: heuristics |
+//! | `full_is_due` | the collection's end, world stopped | relaxed: read by the same thread |
 //! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | relaxed: it guards no data |
 
 use parking_lot::Mutex;
@@ -92,6 +96,7 @@ pub struct HeapPolicy {
     pending_pages: AtomicUsize,
     large_pages: AtomicUsize,
     large_allowance_pages: AtomicUsize,
+    full_is_due: AtomicBool,
     overhead_exceeded: AtomicBool,
     streak: Mutex<OverheadStreak>,
 }
@@ -112,6 +117,7 @@ impl HeapPolicy {
             pending_pages: AtomicUsize::new(0),
             large_pages: AtomicUsize::new(0),
             large_allowance_pages: AtomicUsize::new(nursery_pages),
+            full_is_due: AtomicBool::new(false),
             overhead_exceeded: AtomicBool::new(false),
             streak: Mutex::default(),
         }
@@ -160,6 +166,11 @@ impl HeapPolicy {
         self.overhead_exceeded.load(Ordering::Relaxed) && self.overhead_exceeded.swap(false, Ordering::Relaxed)
     }
 
+    /// Whether the collection after the one that ended last must be a full one.
+    pub fn full_is_due(&self) -> bool {
+        self.full_is_due.load(Ordering::Relaxed)
+    }
+
     /// Computes the new limit. The world is stopped.
     pub fn end_collection(&self, outcome: CollectionOutcome) {
         let pending = self.pending_pages.swap(0, Ordering::Relaxed);
@@ -170,10 +181,11 @@ impl HeapPolicy {
         }
         let reserved = outcome.reserved_pages;
         self.large_allowance_pages.store(self.nursery_pages.max(reserved / 4), Ordering::Relaxed);
-        let needed = reserved + pending + RETRY_SLACK_PAGES;
+        let needed = reserved + RETRY_SLACK_PAGES;
+        self.full_is_due.store(!outcome.was_full && needed + pending > self.limit_pages(), Ordering::Relaxed);
         let wanted = if outcome.was_full {
             let grown = reserved / GROWTH_DENOMINATOR * GROWTH_NUMERATOR + self.nursery_pages + pending;
-            grown.max(MIN_LIMIT_BYTES / PAGE_BYTES).max(needed)
+            grown.max(MIN_LIMIT_BYTES / PAGE_BYTES).max(needed + pending)
         } else {
             self.limit_pages().max(needed)
         };
@@ -279,7 +291,12 @@ mod tests {
         assert_eq!(policy.limit_pages(), 616 * MIB_PAGES);
         policy.add_pending(500 * MIB_PAGES);
         policy.end_collection(outcome(false, 410 * MIB_PAGES));
-        assert_eq!(policy.limit_pages(), 910 * MIB_PAGES + RETRY_SLACK_PAGES);
+        assert_eq!(policy.limit_pages(), 616 * MIB_PAGES);
+        assert!(policy.full_is_due());
+        policy.add_pending(500 * MIB_PAGES);
+        policy.end_collection(outcome(true, 410 * MIB_PAGES));
+        assert_eq!(policy.limit_pages(), (615 + 16 + 500) * MIB_PAGES);
+        assert!(!policy.full_is_due());
         policy.end_collection(outcome(true, MIB_PAGES));
         assert_eq!(policy.limit_pages(), 64 * MIB_PAGES);
         policy.end_collection(outcome(true, 4000 * MIB_PAGES));

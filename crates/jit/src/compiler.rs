@@ -13,8 +13,10 @@ use cranelift_codegen::binemit;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir;
 use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget};
+use cranelift_codegen::isa::unwind::UnwindInst;
+use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget, RegClass};
 use cranelift_frontend::FunctionBuilderContext;
+use saki_abi::{CALLEE_SAVED, SpillArea};
 use saki_il::ir::Function;
 use saki_sync::SlotPool;
 use saki_types::MethodKind;
@@ -237,6 +239,7 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         bytes: buffer.data().to_vec(),
         alignment_bytes: buffer.alignment,
         frame_size_bytes: buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset),
+        spill_area: spill_area(context),
         ..CompiledCode::default()
     };
     for reloc in buffer.relocs() {
@@ -276,6 +279,32 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         }
     }
     Ok(code)
+}
+
+/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if it saves
+/// registers that no walk follows.
+fn spill_area(context: &CompileContext) -> Option<SpillArea> {
+    let buffer = &context.codegen.compiled_code()?.buffer;
+    let layout = buffer.frame_layout()?;
+    let slots = &context.codegen.func.sized_stack_slots;
+    let slots_end = slots.iter().map(|(slot, data)| layout.stackslots[slot].offset + data.size).max().unwrap_or(0);
+    let mut clobber_bytes = 0;
+    let mut saved_registers = 0;
+    for (_, inst) in &buffer.unwind_info {
+        match inst {
+            UnwindInst::DefineNewFrame { offset_downward_to_clobbers, .. } => {
+                clobber_bytes = *offset_downward_to_clobbers;
+            }
+            UnwindInst::SaveReg { reg, .. } if reg.class() == RegClass::Int => {
+                let index = CALLEE_SAVED.iter().position(|&number| number == reg.hw_enc())?;
+                saved_registers |= 1 << index;
+            }
+            UnwindInst::SaveReg { .. } => return None,
+            _ => {}
+        }
+    }
+    let low_bytes = layout.frame_to_fp_offset.checked_sub(slots_end.next_multiple_of(8))?;
+    (clobber_bytes <= low_bytes).then_some(SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers })
 }
 
 fn reloc_kind(kind: binemit::Reloc) -> Result<RelocKind, CompileError> {

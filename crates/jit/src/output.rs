@@ -1,6 +1,7 @@
 //! The result of a compilation: bytes and tables, all relative to the start of the code.
 
 use crate::symbols::RelocTarget;
+use saki_abi::SpillArea;
 use saki_il::ir::{Clause, InlineSite};
 use std::borrow::Cow;
 
@@ -27,6 +28,8 @@ pub struct CompiledCode {
     pub inline_sites: Vec<InlineSite>,
     /// Bytes from FP down to SP after the prologue.
     pub frame_size_bytes: u32,
+    /// Where the register allocator's words lie; `None` = unknown.
+    pub spill_area: Option<SpillArea>,
     /// Code of the filter functions, in the order of `Function::filters`.
     pub filters: Vec<CompiledCode>,
 }

@@ -400,6 +400,7 @@ fn place_compiled(
     }
     let mut info = CodeInfo::new(kind, method, compiled.name);
     info.frame_size_bytes = compiled.frame_size_bytes;
+    info.spill_area = compiled.spill_area;
     info.call_sites = compiled
         .call_sites
         .iter()
@@ -573,6 +574,7 @@ fn place_thunk_with(
     }
     let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.clone());
     info.frame_size_bytes = compiled.frame_size_bytes;
+    info.spill_area = compiled.spill_area;
     Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
 }
 

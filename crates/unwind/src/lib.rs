@@ -45,11 +45,13 @@
 //! See [`fault`]: a signal whose PC is in compiled code continues in a stub that throws from that PC.
 
 mod callbacks;
+mod dead_words;
 mod dispatch;
 pub mod fault;
 mod frames;
 mod overflow;
 
 pub use callbacks::{Callbacks, FaultKind, install};
+pub use dead_words::find_dead_words;
 pub use frames::{Frame, FrameKind, Frames};
 pub use saki_code::Landing;

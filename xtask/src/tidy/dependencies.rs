@@ -44,6 +44,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("mmtk", &["gc"]),
     ("cranelift", &["jit"]),
     ("memmap2", &["metadata"]),
+    ("iced-x86", &["code"]),
     ("libloading", &["interop"]),
     ("gimli", &["tools"]),
     ("object", &["tools"]),

@@ -13,7 +13,7 @@ use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_hea
 use super::{to_reference, weak_tracer::WeakTracer};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::roots::{RootVisitor, visit_global_roots, visit_thread_roots};
-use crate::{conditional, ephemeron, weak, world};
+use crate::{conditional, ephemeron, stack_roots, weak, world};
 use mmtk::Mutator;
 use mmtk::scheduler::GCWorker;
 use mmtk::util::{Address, ObjectReference, VMWorkerThread};
@@ -90,7 +90,11 @@ impl Scanning<Saki> for SakiScanning {
         let thread = active_plan::thread_of(mutator.mutator_tls);
         let mut collector = RootCollector::new(factory);
         visit_thread_roots(thread, &mut collector);
-        world::for_each_conservative_range(thread, |range| collector.conservative_range(range));
+        // A nursery collection promotes what a dead word holds, if it is young; the next full one frees it.
+        let dead = if is_full_collection() { stack_roots::dead_words(thread) } else { Vec::new() };
+        world::for_each_conservative_range(thread, |range| {
+            stack_roots::for_each_living_range(range, &dead, |part| collector.conservative_range(part));
+        });
         // SAFETY: bound (it has a mutator) and stopped. `slots` is not part of `mutator`.
         let slots = unsafe { &mut (*thread_heap(thread)).slots }.take();
         collector.remembered_slots(slots);

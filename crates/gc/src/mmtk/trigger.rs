@@ -62,6 +62,15 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         stats::record_collection(was_full, pause, super::chase::marked_objects());
     }
 
+    /// Runs when the plan has decided.
+    fn on_gc_end(&self, mmtk: &'static MMTK<Saki>) {
+        if policy().full_is_due()
+            && let Some(generational) = mmtk.get_plan().generational()
+        {
+            generational.force_full_heap_collection();
+        }
+    }
+
     fn is_gc_required(&self, space_full: bool, space: Option<SpaceStats<Saki>>, plan: &dyn Plan<VM = Saki>) -> bool {
         policy().nursery_is_full() || policy().large_objects_due() || plan.collection_required(space_full, space)
     }

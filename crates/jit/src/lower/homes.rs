@@ -30,6 +30,8 @@ pub(super) struct Homes {
 pub(super) struct Kept {
     /// Live after the call.
     after: Vec<u32>,
+    /// These, and what handlers read.
+    stored: Vec<u32>,
 }
 
 impl Lowering<'_, '_> {
@@ -61,19 +63,20 @@ impl Lowering<'_, '_> {
             return None;
         }
         let flags = self.trusted(MemoryKind::Program);
-        for local in live {
+        for &local in &live {
             let Place::Variable(variable) = self.places[local as usize] else { continue };
             let value = self.b.use_var(variable);
             let slot = self.home(local);
             let address = self.b.ins().stack_addr(types::I64, slot, 0);
             self.b.ins().store(flags, value, address, 0);
         }
-        Some(Kept { after: self.variables(&after) })
+        Some(Kept { after: self.variables(&after), stored: live })
     }
 
     /// After the call.
     pub(super) fn restore_kept(&mut self, kept: &Kept) {
         self.restore_locals(&kept.after);
+        self.clear_homes(&kept.stored);
     }
 
     /// In the cold landing pad of `clause`: what its handler reads.
@@ -83,6 +86,23 @@ impl Lowering<'_, '_> {
         live.remove(clause.exception_local.0);
         let live = self.variables(&live);
         self.restore_locals(&live);
+        let mut stored: Vec<u32> = self.homes.slots.keys().copied().collect();
+        stored.sort_unstable();
+        self.clear_homes(&stored);
+    }
+
+    /// Homes are scanned as long as the frame lives: nothing is to be kept alive by one that nobody reads any more.
+    fn clear_homes(&mut self, locals: &[u32]) {
+        let flags = self.trusted(MemoryKind::Program);
+        for &local in locals {
+            if machine_type(self.func.locals[local as usize].ty) != Some(types::I64) {
+                continue;
+            }
+            let slot = self.home(local);
+            let address = self.b.ins().stack_addr(types::I64, slot, 0);
+            let zero = self.b.ins().iconst(types::I64, 0);
+            self.b.ins().store(flags, zero, address, 0);
+        }
     }
 
     fn restore_locals(&mut self, locals: &[u32]) {

@@ -3,10 +3,12 @@
 //! Invariant: whatever the words are, the result is a body whose names resolved, or `None`; then the method is compiled. That
 //! the words are those that `encode` wrote is the checksum's business.
 
-use super::encode::{CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, clause_tag, method_tag, target_tag, type_tag};
+use super::encode::{
+    CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, UNKNOWN_SPILL_AREA, clause_tag, method_tag, target_tag, type_tag,
+};
 use super::module::{Module, loaded, module_of};
 use crate::class_init;
-use saki_abi::{HelperId, StubId};
+use saki_abi::{HelperId, SpillArea, StubId};
 use saki_code::CodeKind;
 use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
 use saki_jit::{CallSite, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
@@ -235,6 +237,8 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     for count in &mut counts {
         *count = words.count()?;
     }
+    let [low_bytes, high_bytes, saved_registers] = words.take()?;
+    let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
     let [relocs, call_sites, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
     let relocs = words.table(relocs, |[offset, kind_and_tag, first, second, addend]| {
         Some(Reloc {
@@ -282,6 +286,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
         il_map,
         inline_sites,
         frame_size_bytes,
+        spill_area: Some(spill_area).filter(|area| *area != UNKNOWN_SPILL_AREA),
         filters: Vec::new(),
     };
     Some((code, filters))

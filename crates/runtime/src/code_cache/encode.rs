@@ -16,6 +16,7 @@
 
 use super::module::{Module, module_of};
 use rustc_hash::FxHashMap;
+use saki_abi::SpillArea;
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledCode, LibCall, RelocKind, RelocTarget};
@@ -89,6 +90,9 @@ pub(super) const CODE_KINDS: [CodeKind; 6] = [
 
 pub(super) const RELOC_KINDS: [RelocKind; 5] =
     [RelocKind::Abs8, RelocKind::X86PcRel4, RelocKind::Arm64Call, RelocKind::Arm64AdrPage21, RelocKind::Arm64AddLow12];
+
+/// Stands for `CompiledCode::spill_area` being unknown.
+pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u8::MAX };
 
 /// Clause kinds; the second word is the type or the filter.
 pub(super) mod clause_tag {
@@ -356,6 +360,9 @@ impl Encoder {
         for count in counts {
             self.body.push(u32::try_from(count).ok()?);
         }
+        // An unknown area is an empty one that claims to save what no area can.
+        let area = code.spill_area.unwrap_or(UNKNOWN_SPILL_AREA);
+        self.body.extend([area.low_bytes, area.high_bytes, u32::from(area.saved_registers)]);
         for reloc in &code.relocs {
             let kind = RELOC_KINDS.iter().position(|&k| k == reloc.kind)? as u32;
             let [tag, first, second] = self.target(reloc.target)?;

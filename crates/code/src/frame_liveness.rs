@@ -1,0 +1,86 @@
+//! Which words of a compiled body's frame are live at each of its calls.
+//!
+//! The collector takes every word of a stack for a possible reference. A spill slot keeps its last value after the
+//! value's last use, so a frame that stays would keep garbage for ever. This module reads the machine code of a body that
+//! is found on a stack and finds, by the textbook's backward dataflow, at which calls a spill slot or a callee-saved
+//! register is read again before it is written. The code generator does not tell (its ranges leave cold blocks out),
+//! and the code is all there is of a body from the code cache.
+//!
+//! Invariant: a word counts as dead only if no path from the call reads it. So whatever the analysis does not understand
+//! (an address of a spill slot, an instruction that cannot be decoded, a jump that leads nowhere known) makes all words of
+//! the body live. Control comes back to a frame at return addresses and landing pads only, and at a landing pad all
+//! registers but the two of the exception are undefined.
+//!
+//! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
+//! call: their words are live. Architectures other than x86-64: nothing is known there.
+
+use crate::CodeInfo;
+use saki_abi::CALLEE_SAVED;
+
+#[cfg(target_arch = "x86_64")]
+#[path = "frame_liveness/x86_64.rs"]
+mod arch;
+
+/// What is known of one body. Made once, when the body is first found on a stack in a full collection.
+#[derive(Debug)]
+pub struct FrameLiveness {
+    /// FP − this = the lowest word of the map.
+    low_bytes: u32,
+    /// Words in the map, from the lowest address up; callee-saved registers follow as bits.
+    word_count: u32,
+    /// Return addresses in bytes from the start of the body, ascending, each with the place of its bits in `bits`.
+    calls: Box<[(u32, u32)]>,
+    bits: Box<[u64]>,
+    /// Words that hold a spilled value somewhere in the body; only these can be dead.
+    spilled: Box<[u64]>,
+}
+
+/// The words that are live when a call returns.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveWords<'a> {
+    body: &'a FrameLiveness,
+    live: &'a [u64],
+}
+
+impl LiveWords<'_> {
+    /// Calls `visit` with the distance in bytes from FP down to each word whose value nobody reads any more.
+    pub fn for_each_dead(&self, mut visit: impl FnMut(u32)) {
+        for word in 0..self.body.word_count {
+            if bit(&self.body.spilled, word) && !bit(self.live, word) {
+                visit(self.body.low_bytes - word * 8);
+            }
+        }
+    }
+
+    /// Whether the body reads callee-saved register number `index` of [`CALLEE_SAVED`] after the call before it writes it.
+    pub fn reads_register(&self, index: usize) -> bool {
+        bit(self.live, self.body.word_count + index as u32)
+    }
+}
+
+fn bit(bits: &[u64], index: u32) -> bool {
+    bits[index as usize / 64] >> (index % 64) & 1 != 0
+}
+
+impl CodeInfo {
+    /// The live words where the call that returns to `return_address` comes back; `None` when nothing is known. Allocates
+    /// when the body is first asked for: not for signal handlers.
+    pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
+        let body = self.liveness.get_or_init(|| analyse(self)).as_ref()?;
+        let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;
+        let index = body.calls.binary_search_by_key(&offset, |call| call.0).ok()?;
+        let first = body.calls[index].1 as usize;
+        let len = (body.word_count as usize + CALLEE_SAVED.len()).div_ceil(64);
+        Some(LiveWords { body, live: &body.bits[first..first + len] })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
+    arch::analyse(info)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn analyse(_: &CodeInfo) -> Option<FrameLiveness> {
+    None
+}
