@@ -110,7 +110,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn shift(&mut self, op: BinOp) -> LoadResult<()> {
-        let (amount, value) = (self.pop_value()?, self.pop_value()?);
+        let (amount, value) = (self.pop_int()?, self.pop_value()?);
         let amount = self.fit(amount, IrType::I32);
         let ir = match self.b.ty(value) {
             IrType::I32 => IrType::I32,
@@ -146,6 +146,14 @@ impl Importer<'_> {
             IrType::ByRef | IrType::Ref => IrType::I64,
             other => other,
         };
+        let is_meant = match op {
+            UnOp::Not => !is_float(ir),
+            UnOp::CheckFinite => is_float(ir),
+            _ => true,
+        };
+        if !is_meant {
+            return Err(LoadError::invalid_program(format!("{op:?} of {ir}")));
+        }
         let result = match (op, self.b.op(value)) {
             (UnOp::Neg, Op::ConstI32(n)) => {
                 let n = n.wrapping_neg();

@@ -4,6 +4,7 @@
 use super::Importer;
 use super::builder::{loaded_type, plain};
 use super::kinds::is_exact_class;
+use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry};
 use crate::ir::{AliasClass, BinOp, IrType, MemType, Op, Symbol, ValueId};
 use saki_abi::HelperId;
@@ -44,7 +45,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn load_length(&mut self) -> LoadResult<()> {
-        let array = self.pop_value()?;
+        let (_, array) = self.pop_reference()?;
         let value = self.b.inst(Op::ArrayLen(array), IrType::I32);
         self.push_scalar(value, IrType::I32);
         Ok(())
@@ -65,8 +66,7 @@ impl Importer<'_> {
 
     fn pop_array_and_index(&mut self) -> LoadResult<(Entry, ValueId, ValueId)> {
         let index = self.pop_int()?;
-        let array = self.pop()?;
-        let value = self.value(&array)?;
+        let (array, value) = self.pop_reference()?;
         Ok((array, value, index))
     }
 
@@ -118,6 +118,7 @@ impl Importer<'_> {
 
     pub(super) fn store_primitive_element(&mut self, mem: MemType) -> LoadResult<()> {
         let entry = self.pop()?;
+        require_kind(&entry, loaded_type(mem))?;
         let value = self.value(&entry)?;
         let value = self.fit(value, loaded_type(mem));
         let (_, array, index) = self.pop_array_and_index()?;
@@ -131,6 +132,7 @@ impl Importer<'_> {
         let entry = self.pop()?;
         let (array_entry, array, index) = self.pop_array_and_index()?;
         self.spill(Effect::Memory)?;
+        require_reference(&entry)?;
         let value = self.value(&entry)?;
         let addr = self.checked_element(array, index, 8);
         self.store_checked_reference(&array_entry, array, addr, &entry, value)
@@ -200,12 +202,11 @@ impl Importer<'_> {
         let stored = if kind == ArrayMethod::Set { Some(self.pop()?) } else { None };
         let mut indices = Vec::with_capacity(rank);
         for _ in 0..rank {
-            let index = self.pop_value()?;
+            let index = self.pop_int()?;
             indices.push(self.fit(index, IrType::I32));
         }
         indices.reverse();
-        let array_entry = self.pop()?;
-        let array = self.value(&array_entry)?;
+        let (array_entry, array) = self.pop_reference()?;
         if stored.is_some() {
             self.spill(Effect::Memory)?;
         }
@@ -302,7 +303,7 @@ impl Importer<'_> {
         }
         let mut numbers = Vec::with_capacity(count);
         for _ in 0..count {
-            let number = self.pop_value()?;
+            let number = self.pop_int()?;
             numbers.push(self.fit(number, IrType::I32));
         }
         numbers.reverse();

@@ -215,6 +215,7 @@ impl Importer<'_> {
             let here = self.s.stack[index];
             let label = self.s.labels.get_mut(&offset).expect("checked by the caller");
             let local = label.joins.as_ref().expect("checked by the caller")[index];
+            let is_imported = label.is_imported;
             let there = &mut label.entries[index];
             if here.ty != there.ty {
                 let null_here = is_null_entry(&here, &self.b);
@@ -236,7 +237,10 @@ impl Importer<'_> {
             let there_ir = self.b.local_type(local);
             match (there_ir, here.ir) {
                 // The other predecessors' values are widened by `widen_joins`.
-                (IrType::I32, IrType::I64 | IrType::ByRef | IrType::Ref) | (IrType::F32, IrType::F64) => {
+                (IrType::I32, IrType::I64 | IrType::ByRef) | (IrType::F32, IrType::F64) => {
+                    if is_imported {
+                        return Err(LoadError::invalid_program("a wider number meets one that was used already"));
+                    }
                     self.b.f.locals[local.0 as usize].ty = here.ir;
                     self.widened_joins.push(local);
                 }
@@ -249,6 +253,12 @@ impl Importer<'_> {
                 (IrType::Struct(_), IrType::Struct(_)) => {}
                 (IrType::Struct(_), _) | (_, IrType::Struct(_)) => {
                     return Err(LoadError::invalid_program("a value type meets a scalar where control flow joins"));
+                }
+                (IrType::I32, IrType::Ref) | (IrType::Ref, IrType::I32) => {
+                    return Err(LoadError::invalid_program("a number meets a reference where control flow joins"));
+                }
+                (a, b) if is_float(a) != is_float(b) => {
+                    return Err(LoadError::invalid_program("an integer meets a float where control flow joins"));
                 }
                 _ => {}
             }
@@ -358,7 +368,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn switch(&mut self, targets: Vec<u32>) -> LoadResult<()> {
-        let value = self.pop_value()?;
+        let value = self.pop_int()?;
         let next = self.s.next_offset;
         if let Some(known) = self.b.const_i32(value) {
             return self.jump(targets.get(known as u32 as usize).copied().unwrap_or(next));
@@ -375,6 +385,10 @@ impl Importer<'_> {
         self.b.terminate(Terminator::Switch { value, targets: blocks, default });
         Ok(())
     }
+}
+
+fn is_float(ir: IrType) -> bool {
+    matches!(ir, IrType::F32 | IrType::F64)
 }
 
 fn is_null_entry(entry: &Entry, b: &super::builder::FnBuilder) -> bool {

@@ -3,6 +3,7 @@
 use super::Importer;
 use super::builder::conv_type;
 use super::kinds::{ir_type, is_exact_class, mem_type};
+use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, MemType, Op, Terminator, ValueId};
 use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
@@ -23,6 +24,7 @@ impl Importer<'_> {
         let Some(first) = self.s.stack.len().checked_sub(count) else {
             return Err(LoadError::invalid_program(format!("a call wants {count} arguments, the stack is less deep")));
         };
+        Self::require_arguments(sig, has_this, &self.s.stack[first..])?;
         Ok(self.s.stack.split_off(first))
     }
 
@@ -45,7 +47,8 @@ impl Importer<'_> {
         }
         for (entry, ty) in args.zip(params) {
             values.push(match ir_type(ty)? {
-                IrType::Struct(_) => {
+                ir @ IrType::Struct(_) => {
+                    require_kind(entry, ir)?;
                     let local = self.call_copy(entry)?;
                     self.b.addr_of(local)
                 }

@@ -7,6 +7,7 @@ use super::Importer;
 use super::builder::plain;
 use super::call_sites::CallSite;
 use super::kinds::{ir_type, is_exact_class, this_type};
+use super::operand_kinds::{require_kind, require_reference};
 use super::scope::Return;
 use super::stack::{Effect, Entry, Note, Val};
 use crate::ir::{
@@ -117,6 +118,9 @@ impl Importer<'_> {
             return Ok(());
         }
         let args = self.pop_args(sig, true)?;
+        if !method.owner.is_value_type() && !matches!(args[0].ir, IrType::Ref | IrType::I64) {
+            require_reference(&args[0])?;
+        }
         self.call_on_object(method, args)
     }
 
@@ -186,6 +190,7 @@ impl Importer<'_> {
     fn call_constrained(&mut self, method: &'static Method, ty: Ty) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
         let mut args = self.pop_args(sig, true)?;
+        require_kind(&args[0], IrType::ByRef)?;
         let addr = self.value(&args[0])?;
         if !ty.is_value_type() {
             let flags = plain(AliasClass::Any);
@@ -194,6 +199,10 @@ impl Importer<'_> {
         }
         if method.owner.is_value_type() {
             return self.call_direct(method, args);
+        }
+        if !ty.is_assignable_to(method.owner)? {
+            let (ty, method) = (ty.full_name(), method.full_name());
+            return Err(LoadError::invalid_program(format!("{ty}, to which a call is constrained, has no {method}")));
         }
         let object_methods = method.owner.is_corlib("System", "Object");
         if object_methods && method.name == "GetType" && !ty.is_nullable() {
@@ -348,6 +357,7 @@ impl Importer<'_> {
         self.check_method(method)?;
         self.closed_sig(method)?;
         let mut object = self.pop()?;
+        require_reference(&object)?;
         self.null_check(&mut object)?;
         let target = if method.is_static() { Some(method) } else { self.devirtualized(method, &object)? };
         let value = match target {

@@ -6,6 +6,7 @@
 use super::Importer;
 use super::builder::plain;
 use super::kinds::{call_sig, is_exact_class};
+use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Note, Val};
 use crate::ir::{AliasClass, BinOp, CallSig, CallTarget, IrType, LocalKind, MemFlags, MemType, Op, Symbol, Terminator};
 use crate::synth::delegate::{DelegateFields, DelegateKind};
@@ -15,7 +16,8 @@ use saki_types::{LoadResult, Method, Ty};
 impl Importer<'_> {
     pub(super) fn new_delegate(&mut self, ty: Ty) -> LoadResult<()> {
         let function = self.pop()?;
-        let target = self.pop_value()?;
+        require_kind(&function, IrType::I64)?;
+        let (_, target) = self.pop_reference()?;
         let mut code = self.value(&function)?;
         code = self.fit(code, IrType::I64);
         let method = match function.note {

@@ -336,6 +336,9 @@ impl Importer<'_> {
         let entry = self.pop()?;
         let known_non_null =
             entry.ir == IrType::Ref && (self.is_certainly_set(&entry) || matches!(entry.note, Note::TypeObject(_)));
+        if matches!(entry.ir, IrType::F32 | IrType::F64) {
+            return Err(LoadError::invalid_program("a float decides a branch"));
+        }
         let value = if known_non_null { self.b.i32(1) } else { self.value(&entry)? };
         self.branch(value, target, on_zero)
     }

@@ -302,7 +302,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn throw(&mut self) -> LoadResult<()> {
-        let value = self.pop_value()?;
+        let (_, value) = self.pop_reference()?;
         self.has_calls = true;
         self.mark_cold();
         self.b.terminate(Terminator::Throw(value));

@@ -2,7 +2,8 @@
 
 use super::Importer;
 use super::builder::plain;
-use super::kinds::mem_type;
+use super::kinds::{ir_type, mem_type};
+use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_abi::HelperId;
@@ -45,7 +46,10 @@ impl Importer<'_> {
         let entry = self.pop()?;
         let owner = field.owner;
         match entry.ir {
-            IrType::Struct(_) => Ok(Base::Value(entry)),
+            IrType::Struct(_) => {
+                require_kind(&entry, ir_type(owner)?)?;
+                Ok(Base::Value(entry))
+            }
             IrType::Ref => {
                 let addr = self.value(&entry)?;
                 let check = if entry.is_non_null { NullCheck::None } else { NullCheck::Needed };
@@ -54,7 +58,12 @@ impl Importer<'_> {
                 }
                 Ok(Base::Address { addr, flags: self.access(AliasClass::Field, check), object: Some(addr) })
             }
-            IrType::I32 | IrType::F32 | IrType::F64 => Ok(Base::Itself(entry)),
+            IrType::I32 | IrType::F32 | IrType::F64 => {
+                if !owner.is_value_type() {
+                    require_reference(&entry)?;
+                }
+                Ok(Base::Itself(entry))
+            }
             _ if owner.is_value_type() && entry.ir == IrType::I64 && entry.ty.is_some_and(|t| t == owner) => {
                 Ok(Base::Itself(entry))
             }

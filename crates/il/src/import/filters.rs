@@ -59,7 +59,7 @@ impl Importer<'_> {
         if self.parent.is_none() {
             return Err(LoadError::invalid_program("endfilter outside a filter"));
         }
-        let value = self.pop_value()?;
+        let value = self.pop_word()?;
         let value = self.fit(value, IrType::I32);
         self.b.terminate(Terminator::EndFilter(value));
         Ok(())

@@ -7,6 +7,7 @@ use super::builder::{loaded_type, plain};
 use super::call_sites::CallSite;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
+use super::operand_kinds::require_reference;
 use super::stack::{Effect, Entry, Note, Val};
 use crate::ir::{
     AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
@@ -29,6 +30,10 @@ impl Importer<'_> {
         let count = method.sig()?.params.len() + usize::from(!method.is_static());
         let Some(first) = self.s.stack.len().checked_sub(count) else { return Ok(false) };
         let args: Vec<Entry> = self.s.stack[first..].to_vec();
+        Self::require_arguments(method.sig()?, !method.is_static(), &args)?;
+        if !method.is_static() && !method.owner.is_value_type() {
+            require_reference(&args[0])?;
+        }
         self.s.stack.truncate(first);
         let done = self.intrinsic(intrinsic, method, &args)?;
         if !done {
@@ -220,7 +225,7 @@ impl Importer<'_> {
                 self.push(Entry::of_struct(moved, to));
             }
             (IrType::Struct(_), _) | (_, IrType::Struct(_)) => return Ok(false),
-            (IrType::Ref, IrType::Ref) => {
+            (IrType::Ref | IrType::I64, IrType::Ref) => {
                 let value = self.value(entry)?;
                 let mut moved = Entry::scalar(value, IrType::Ref).with_type(to);
                 moved.is_non_null = entry.is_non_null;

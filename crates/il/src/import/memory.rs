@@ -6,6 +6,7 @@
 use super::Importer;
 use super::builder::{loaded_type, plain};
 use super::kinds::{has_references, mem_type};
+use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
@@ -85,14 +86,9 @@ impl Importer<'_> {
 
     pub(super) fn store_indirect(&mut self, mem: MemType) -> LoadResult<()> {
         let entry = self.pop()?;
+        require_kind(&entry, loaded_type(mem))?;
         let value = self.value(&entry)?;
-        let value = match (loaded_type(mem), self.b.ty(value)) {
-            (IrType::F32 | IrType::F64, IrType::I32 | IrType::I64)
-            | (IrType::I32 | IrType::I64, IrType::F32 | IrType::F64) => {
-                return Err(LoadError::invalid_program("a number of the wrong kind is stored"));
-            }
-            (ir, _) => self.fit(value, ir),
-        };
+        let value = self.fit(value, loaded_type(mem));
         let (addr, flags, _) = self.pop_address()?;
         self.spill(Effect::Memory)?;
         let (addr, offset) = self.b.split_offset(addr);
@@ -164,7 +160,7 @@ impl Importer<'_> {
 
     /// Pops a byte count as I32.
     fn pop_count(&mut self) -> LoadResult<ValueId> {
-        let value = self.pop_value()?;
+        let value = self.pop_word()?;
         Ok(match self.b.ty(value) {
             IrType::I32 => value,
             _ => self.b.conv(value, ConvTarget::U4),
@@ -182,7 +178,7 @@ impl Importer<'_> {
 
     pub(super) fn init_block(&mut self) -> LoadResult<()> {
         let bytes = self.pop_count()?;
-        let value = self.pop_value()?;
+        let value = self.pop_word()?;
         let value = self.fit(value, IrType::I32);
         let (addr, _, _) = self.pop_address()?;
         self.spill(Effect::Memory)?;
@@ -191,7 +187,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn local_alloc(&mut self) -> LoadResult<()> {
-        let bytes = self.pop_value()?;
+        let bytes = self.pop_int()?;
         if self.is_in_handler() {
             return Err(LoadError::invalid_program("localloc in an exception handler"));
         }

@@ -27,6 +27,7 @@ mod kinds;
 mod memory;
 mod new_objects;
 mod objects;
+mod operand_kinds;
 mod prologue;
 mod scan;
 mod scope;

@@ -5,6 +5,8 @@
 
 use super::Importer;
 use super::builder::plain;
+use super::kinds::ir_type;
+use super::operand_kinds::require_kind;
 use super::stack::{Entry, Val};
 use crate::ir::{AliasClass, IrType, NullCheck, Op, Symbol};
 use saki_abi::HelperId;
@@ -26,6 +28,7 @@ impl Importer<'_> {
             return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, name));
         }
         let entry = self.pop()?;
+        require_kind(&entry, ir_type(ty)?)?;
         if self.skip_box(ty, &entry)? {
             return Ok(());
         }
@@ -126,8 +129,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn unbox(&mut self, ty: Ty) -> LoadResult<()> {
-        let object = self.pop()?;
-        let object = self.value(&object)?;
+        let (_, object) = self.pop_reference()?;
         self.has_calls = true;
         if ty.is_nullable() {
             let entry = self.unboxed_nullable(object, ty)?;
@@ -152,9 +154,9 @@ impl Importer<'_> {
         if ty.is_reference_type() {
             return self.cast_class(ty);
         }
-        let object = self.pop()?;
+        let (object, value) = self.pop_reference()?;
         let is_exact = object.is_exact && object.is_non_null && object.ty == Some(ty);
-        let object = self.value(&object)?;
+        let object = value;
         self.has_calls = true;
         if ty.is_nullable() {
             let entry = self.unboxed_nullable(object, ty)?;

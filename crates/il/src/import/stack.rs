@@ -6,6 +6,7 @@
 
 use super::builder::plain;
 use super::kinds::{has_references, ir_type, mem_type};
+use super::operand_kinds::require_kind;
 use super::{Importer, builder::loaded_type};
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
@@ -130,14 +131,9 @@ impl Importer<'_> {
         self.b.inst(Op::Call { target, sig: Box::new(sig), args: Vec::new(), struct_result: None }, IrType::Ref)
     }
 
-    /// Pops an array length, index or byte count as it is.
-    pub(super) fn pop_int(&mut self) -> LoadResult<ValueId> {
-        self.pop_value()
-    }
-
     /// Pops as native int.
     pub(super) fn pop_native(&mut self) -> LoadResult<ValueId> {
-        let value = self.pop_value()?;
+        let value = self.pop_word()?;
         Ok(self.fit(value, IrType::I64))
     }
 
@@ -189,6 +185,7 @@ impl Importer<'_> {
         ty: Ty,
         barrier: bool,
     ) -> LoadResult<()> {
+        require_kind(entry, IrType::Struct(ty))?;
         if let Val::Handle(symbol) = entry.val {
             let value = self.b.symbol(symbol);
             self.b.store(dst, offset, value, MemType::I64, plain(AliasClass::Any));
@@ -247,25 +244,11 @@ impl Importer<'_> {
     /// The operand for a location of type `to`: a value, or the address of a struct.
     pub(super) fn coerce(&mut self, entry: &Entry, to: Ty) -> LoadResult<ValueId> {
         let ir = ir_type(to)?;
+        require_kind(entry, ir)?;
         if let IrType::Struct(_) = ir {
             return self.struct_addr(entry);
         }
-        let value = match entry.val {
-            Val::Scalar(value) => value,
-            Val::Handle(symbol) => self.b.symbol(symbol),
-            Val::DefaultComparer(getter) => self.call_getter(getter),
-            _ => {
-                let Some(mem) = mem_type(to)? else {
-                    return Err(LoadError::invalid_program("a value type is on the stack where nothing is wanted"));
-                };
-                let addr = self.struct_addr(entry)?;
-                self.b.load(addr, 0, mem, plain(AliasClass::Any))
-            }
-        };
-        let is_float = |t: IrType| matches!(t, IrType::F32 | IrType::F64);
-        if is_float(self.b.ty(value)) != is_float(ir) {
-            return Err(LoadError::invalid_program("a number of the wrong kind is on the stack"));
-        }
+        let value = self.value(entry)?;
         let value = self.fit(value, ir);
         match mem_type(to)? {
             Some(mem @ (MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16)) => Ok(self.narrow(value, mem)),
@@ -373,6 +356,7 @@ impl Importer<'_> {
                 // The store truncates by itself.
                 let value = match entry.val {
                     Val::Scalar(value) if !matches!(self.b.ty(value), IrType::F32 | IrType::F64) => {
+                        require_kind(entry, loaded_type(mem))?;
                         self.fit(value, loaded_type(mem))
                     }
                     _ => self.coerce(entry, ty)?,

@@ -1,6 +1,7 @@
 //! castclass, isinst, ldtoken. ECMA-335 §III.4.3, §III.4.6, §III.4.17.
 
 use super::Importer;
+use super::operand_kinds::require_reference;
 use super::stack::{Entry, Val};
 use crate::ir::{IrType, Op, Symbol};
 use saki_metadata::TableId;
@@ -28,6 +29,7 @@ impl Importer<'_> {
 
     pub(super) fn cast_class(&mut self, ty: Ty) -> LoadResult<()> {
         let mut entry = self.pop()?;
+        require_reference(&entry)?;
         if self.is_null(&entry) || self.known_instance(&entry, ty)? == Some(true) {
             if !entry.is_exact && entry.ty.is_none() {
                 entry.ty = Some(ty);
@@ -48,6 +50,7 @@ impl Importer<'_> {
 
     pub(super) fn is_instance(&mut self, ty: Ty) -> LoadResult<()> {
         let entry = self.pop()?;
+        require_reference(&entry)?;
         let target = if ty.is_nullable() { ty.args[0] } else { ty };
         match self.known_instance(&entry, target)? {
             Some(true) => {

@@ -4,6 +4,7 @@
 
 use super::Importer;
 use super::builder::plain;
+use super::operand_kinds::require_kind;
 use super::stack::{Entry, Val};
 use crate::ir::{AliasClass, CmpOp, IrType, MemType, Op, Symbol, Terminator};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
@@ -17,6 +18,12 @@ impl Importer<'_> {
                 Err(LoadError::new(LoadErrorKind::MissingField, format!("TypedReference has no field {name}"), name))
             }
         }
+    }
+
+    fn pop_typed_reference(&mut self) -> LoadResult<Entry> {
+        let entry = self.pop()?;
+        require_kind(&entry, IrType::Struct(universe().corlib_type("System", "TypedReference")?))?;
+        Ok(entry)
     }
 
     pub(super) fn make_typed_reference(&mut self, ty: Ty) -> LoadResult<()> {
@@ -34,7 +41,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn typed_reference_value(&mut self, ty: Ty) -> LoadResult<()> {
-        let entry = self.pop()?;
+        let entry = self.pop_typed_reference()?;
         let addr = self.struct_addr(&entry)?;
         let (class, value) = (self.typed_reference_field("Type")?, self.typed_reference_field("Value")?);
         let found = self.b.load(addr, class, MemType::I64, plain(AliasClass::Any));
@@ -55,7 +62,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn typed_reference_type(&mut self) -> LoadResult<()> {
-        let entry = self.pop()?;
+        let entry = self.pop_typed_reference()?;
         let handle = universe().corlib_type("System", "RuntimeTypeHandle")?;
         let offset = self.typed_reference_field("type")?;
         let part = self.part_of(&entry, offset, handle)?;

@@ -27,7 +27,7 @@ pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
     if let MethodKind::Remoting(stub) = method.kind {
         return remoting::remoting_stub(method, stub).map(Some);
     }
-    if method.is_runtime_implemented() && method.owner.is_delegate() {
+    if method.is_runtime_implemented() && method.owner.is_delegate() && !method.is_static() {
         return match method.name {
             "Invoke" => delegate::delegate_invoke(method).map(Some),
             ".ctor" => delegate::delegate_ctor(method).map(Some),

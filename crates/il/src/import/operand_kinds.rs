@@ -1,0 +1,97 @@
+//! Which kinds of values an instruction or a location takes. ECMA-335 §III.1.1, §III.1.6, §III.1.8.1.2.3.
+//!
+//! CIL is not verified, and pointers may be forged. But a number where an object reference is needed is no CIL that means
+//! anything: such a method is `InvalidProgram`, as under Mono, and so is a struct where one of another type is needed. With
+//! these checks, kinds in the IR are right whatever the body holds, which the code generator relies on. Left out: which
+//! class a reference is of.
+
+use super::Importer;
+use super::kinds::ir_type;
+use super::stack::{Entry, Val};
+use crate::ir::{IrType, ValueId};
+use saki_types::{LoadError, LoadResult, MethodSig};
+
+/// Whether a value of kind `from` may be used where one of kind `to` is wanted.
+fn is_accepted(from: IrType, to: IrType) -> bool {
+    use IrType as I;
+    match to {
+        I::Ref => from == I::Ref,
+        I::ByRef => matches!(from, I::ByRef | I::I64),
+        I::I32 => matches!(from, I::I32 | I::I64),
+        // Pointers and references may be looked at as numbers.
+        I::I64 => matches!(from, I::I32 | I::I64 | I::ByRef | I::Ref),
+        I::F32 | I::F64 => matches!(from, I::F32 | I::F64),
+        I::Struct(ty) => matches!(from, I::Struct(other) if other == ty),
+        I::Void | I::Block(_) => false,
+    }
+}
+
+fn wrong_kind(from: IrType, to: IrType) -> LoadError {
+    LoadError::invalid_program(format!("{from} is on the stack where {to} is wanted"))
+}
+
+/// The entry may be used where a value of kind `to` is wanted.
+///
+/// # Errors
+/// `InvalidProgram`.
+pub(super) fn require_kind(entry: &Entry, to: IrType) -> LoadResult<()> {
+    // A handle is a struct of one word; the importer itself passes it on as that word.
+    let is_word = matches!(entry.val, Val::Handle(_)) && to == IrType::I64;
+    if is_word || is_accepted(entry.ir, to) { Ok(()) } else { Err(wrong_kind(entry.ir, to)) }
+}
+
+/// The entry is an object reference.
+///
+/// # Errors
+/// `InvalidProgram`.
+pub(super) fn require_reference(entry: &Entry) -> LoadResult<()> {
+    require_kind(entry, IrType::Ref)
+}
+
+/// The entry may be `this` of a call of a method of `owner`'s kind: an object or an address.
+///
+/// # Errors
+/// `InvalidProgram`.
+pub(super) fn require_this(entry: &Entry) -> LoadResult<()> {
+    match entry.ir {
+        IrType::Ref | IrType::ByRef | IrType::I64 | IrType::Struct(_) => Ok(()),
+        other => Err(wrong_kind(other, IrType::Ref)),
+    }
+}
+
+impl Importer<'_> {
+    /// Pops an object reference.
+    pub(super) fn pop_reference(&mut self) -> LoadResult<(Entry, ValueId)> {
+        let entry = self.pop()?;
+        require_reference(&entry)?;
+        let value = self.value(&entry)?;
+        Ok((entry, value))
+    }
+
+    /// Pops an int32 or native int as it is: an array length or index.
+    pub(super) fn pop_int(&mut self) -> LoadResult<ValueId> {
+        let value = self.pop_value()?;
+        match self.b.ty(value) {
+            IrType::I32 | IrType::I64 => Ok(value),
+            other => Err(wrong_kind(other, IrType::I32)),
+        }
+    }
+
+    /// Pops anything but floats and structs.
+    pub(super) fn pop_word(&mut self) -> LoadResult<ValueId> {
+        let value = self.pop_value()?;
+        match self.b.ty(value) {
+            IrType::I32 | IrType::I64 | IrType::ByRef | IrType::Ref => Ok(value),
+            other => Err(wrong_kind(other, IrType::I64)),
+        }
+    }
+
+    /// Checks the arguments of a call, `this` first if there is one.
+    pub(super) fn require_arguments(sig: &MethodSig, has_this: bool, args: &[Entry]) -> LoadResult<()> {
+        let mut args = args.iter();
+        if has_this && let Some(this) = args.next() {
+            require_this(this)?;
+        }
+        args.zip(&sig.params).try_for_each(|(arg, ty)| require_kind(arg, ir_type(ty)?))
+    }
+}
