@@ -12,10 +12,11 @@ use crate::error::{BadImage, OpenError};
 use crate::lookup::LookupIndexes;
 use crate::names::NameIndexes;
 use crate::pe::{CliHeader, DataDirectory, PeError, PeHeaders};
+use crate::places::HeapPlaces;
 use crate::rows::{AssemblyRow, ModuleRow, TableRow};
 use crate::stamp::FileStamp;
 use crate::storage::Storage;
-use crate::tables::{RowCells, TableInfo, TableLayout};
+use crate::tables::{IndexWidths, RowCells, TableInfo, TableLayout};
 use crate::token::{BlobIdx, GuidIdx, Rid, StringIdx, TableId, Token};
 
 /// An immutable CLI image. `Send` and `Sync`.
@@ -409,6 +410,23 @@ impl Image {
         let start = info.row_offset(index);
         let bytes = self.bytes().get(start..start + usize::from(info.row_bytes))?;
         Some(RowCells { bytes, widths: self.layout.widths })
+    }
+
+    /// File offset of row `rid` and the widths of its cells.
+    pub(crate) fn row_place(&self, table: TableId, rid: Rid) -> Option<(usize, IndexWidths)> {
+        let info = self.layout.info(table)?;
+        let index = rid.checked_sub(1).filter(|index| *index < info.row_count)?;
+        Some((info.row_offset(index), self.layout.widths))
+    }
+
+    /// Where the heaps lie in the file.
+    pub fn heap_places(&self) -> HeapPlaces {
+        HeapPlaces {
+            strings: self.strings.clone(),
+            blobs: self.blobs.clone(),
+            guids: self.guids.clone(),
+            user_strings: self.user_strings.clone(),
+        }
     }
 
     /// Place and shape of a table.

@@ -18,6 +18,7 @@ mod names;
 pub mod native_type;
 pub mod opcodes;
 pub mod pe;
+pub mod places;
 mod resources;
 pub mod rows;
 mod sig_reader;

@@ -37,7 +37,7 @@ pub(crate) struct IndexWidths {
 
 impl IndexWidths {
     #[inline(always)]
-    fn is_wide(&self, kind: ColumnKind) -> bool {
+    pub(crate) fn is_wide(&self, kind: ColumnKind) -> bool {
         match kind {
             ColumnKind::U16 => false,
             ColumnKind::U32 => true,

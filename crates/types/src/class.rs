@@ -33,6 +33,7 @@ pub(crate) fn create_type_def(image: &'static Image, rid: Rid) -> LoadResult<Ty>
     let row = image.meta.type_def(rid)?;
     let (name, namespace) = (image.meta.string(row.name)?, image.meta.string(row.namespace)?);
     let enclosing = image.meta.enclosing_class(rid);
+    check_enclosing(image, rid, name)?;
     let token = Token::new(TableId::TypeDef, rid);
     let args = generic_params(image, token)?;
     let is_system = image.is_corlib && namespace == "System" && enclosing.is_none();
@@ -43,6 +44,18 @@ pub(crate) fn create_type_def(image: &'static Image, rid: Rid) -> LoadResult<Ty>
     };
     let def = TypeDef { image, rid, flags: row.flags, name, namespace, extends: row.extends, enclosing };
     Ok(collectible::keep_beside(image, Type::new(TypeKind::Def(def), element_type, args, !args.is_empty())))
+}
+
+/// A type may not be nested in itself, directly or through others: names and access checks follow the chain to its end.
+fn check_enclosing(image: &Image, rid: Rid, name: &str) -> LoadResult<()> {
+    let mut at = rid;
+    for _ in 0..image.meta.row_count(TableId::TypeDef) {
+        match image.meta.enclosing_class(at) {
+            Some(outer) => at = outer,
+            None => return Ok(()),
+        }
+    }
+    Err(LoadError::type_load(format!("Could not load type '{name}': it is nested in itself"), name))
 }
 
 fn primitive_of_name(name: &str) -> Option<ElementType> {
@@ -125,6 +138,13 @@ pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<
     Ok(collectible::keep_slice_with(collectible::owner_of(image), out))
 }
 
+fn no_base(ty: Ty) -> LoadError {
+    LoadError::type_load(
+        format!("Could not load type '{}': it is a class without a base class", ty.full_name()),
+        ty.full_name(),
+    )
+}
+
 pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
     let universe = ty.universe();
     match &ty.kind {
@@ -136,7 +156,9 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
     ty.parent.get(&|| ty.full_name(), || {
         let def = ty.def().expect("matched above");
         if def.extends.is_nil() {
-            return Ok(None);
+            // Row 1 is the class of the module's own functions and fields, `<Module>`.
+            let has_no_base = ty.is_interface() || def.rid == 1 || ty.element_type == ElementType::Object;
+            return if has_no_base { Ok(None) } else { Err(no_base(ty)) };
         }
         let context = GenericContext { class_args: ty.args, method_args: &[] };
         let parent = def.image.resolve_type(def.extends, &context)?;

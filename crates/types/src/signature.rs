@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::method::{ArrayMethod, Method, MethodKind, MethodSig};
 use crate::resolve::GenericContext;
 use crate::ty::{Ty, TypeKind};
-use saki_metadata::{CallConv, ElementType, MethodSigRaw, TypeSig};
+use saki_metadata::{CallConv, ElementType, MethodSigRaw, TableId, Token, TypeSig};
 
 /// Arrays with more dimensions cannot be loaded, as in .NET.
 const MAX_ARRAY_RANK: u32 = 32;
@@ -26,7 +26,7 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
     };
     Ok(match sig {
         TypeSig::Prim(element) => universe.primitive(*element),
-        TypeSig::Class(token) | TypeSig::ValueType(token) => image.resolve_type(*token, context)?,
+        TypeSig::Class(token) | TypeSig::ValueType(token) => named_type(image, *token, context)?,
         TypeSig::Var(index) => argument(context.class_args, *index)?,
         TypeSig::MVar(index) => argument(context.method_args, *index)?,
         TypeSig::Ptr(inner) => universe.pointer_to(resolve_type_sig(image, inner, context)?),
@@ -39,7 +39,7 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
         }
         TypeSig::Array { elem, rank, .. } => universe.array_of(resolve_type_sig(image, elem, context)?, *rank),
         TypeSig::GenericInst { token, args, .. } => {
-            let definition = image.resolve_type(*token, context)?;
+            let definition = named_type(image, *token, context)?;
             let definition = definition.generic_definition().unwrap_or(definition);
             let args = args.iter().map(|a| resolve_type_sig(image, a, context)).collect::<LoadResult<Vec<_>>>()?;
             universe.instantiate(definition, &args)?
@@ -47,6 +47,41 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
         TypeSig::FnPtr(raw) => universe.function_pointer(resolve_method_sig(image, raw, context)?),
         TypeSig::Pinned(inner) | TypeSig::Modified { inner, .. } => resolve_type_sig(image, inner, context)?,
     })
+}
+
+/// TypeSpecs may name others in their signatures. Compilers do not; one that names itself, directly or through others, has
+/// no end.
+const MAX_NESTED_TYPE_SPECS: u32 = 8;
+
+/// The type that a token in a signature names.
+fn named_type(image: &'static Image, token: Token, context: &GenericContext) -> LoadResult<Ty> {
+    require_finite(image, token, MAX_NESTED_TYPE_SPECS)?;
+    image.resolve_type(token, context)
+}
+
+fn require_finite(image: &'static Image, token: Token, levels: u32) -> LoadResult<()> {
+    if token.table() != TableId::TypeSpec {
+        return Ok(());
+    }
+    let Some(levels) = levels.checked_sub(1) else { return Err(image.bad_token(token)) };
+    let row = image.meta.type_spec(token.rid())?;
+    let sig = saki_metadata::parse_type_spec(image.meta.blob(row.signature)?)?;
+    require_finite_tokens(image, &sig, levels)
+}
+
+fn require_finite_tokens(image: &'static Image, sig: &TypeSig, levels: u32) -> LoadResult<()> {
+    let inner = |sig: &TypeSig| require_finite_tokens(image, sig, levels);
+    match sig {
+        TypeSig::Class(token) | TypeSig::ValueType(token) => require_finite(image, *token, levels),
+        TypeSig::Ptr(of) | TypeSig::ByRef(of) | TypeSig::SzArray(of) | TypeSig::Array { elem: of, .. } => inner(of),
+        TypeSig::Pinned(of) | TypeSig::Modified { inner: of, .. } => inner(of),
+        TypeSig::GenericInst { token, args, .. } => {
+            require_finite(image, *token, levels)?;
+            args.iter().try_for_each(inner)
+        }
+        TypeSig::FnPtr(raw) => std::iter::once(&raw.ret).chain(&raw.params).try_for_each(inner),
+        TypeSig::Prim(_) | TypeSig::Var(_) | TypeSig::MVar(_) => Ok(()),
+    }
 }
 
 /// A method signature in `context`.
@@ -92,7 +127,12 @@ pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> L
     match method.kind {
         MethodKind::Def { image, rid } => {
             let context = GenericContext { class_args: method.owner.args, method_args };
-            resolve_method_sig(image, &raw_method_sig(image, rid)?, &context)
+            let raw = raw_method_sig(image, rid)?;
+            if raw.has_this == method.is_static() || raw.generic_param_count as usize != method_args.len() {
+                let message = format!("The signature of {} is of another kind of method", method.name);
+                return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.name));
+            }
+            resolve_method_sig(image, &raw, &context)
         }
         MethodKind::Array(kind) => Ok(array_method_sig(method.owner, kind)),
         MethodKind::Dynamic(image) => match &image.dynamic {

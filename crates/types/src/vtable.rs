@@ -122,7 +122,7 @@ impl Type {
             self.find_interface_method(open)?
         } else if method.is_virtual() {
             match open.vtable_slot()? {
-                Some(slot) => self.vtable_layout()?.slots[slot as usize],
+                Some(slot) => self.method_in_slot(slot, open)?,
                 None => open,
             }
         } else {
@@ -132,6 +132,15 @@ impl Type {
             return Ok(found);
         }
         self.universe().instantiate_method(found, method.generic_args)
+    }
+
+    /// The method in the slot that `wanted` has. CIL is not verified: the type may have nothing to do with the method's.
+    fn method_in_slot(&'static self, slot: u32, wanted: &'static Method) -> LoadResult<&'static Method> {
+        self.vtable_layout()?.slots.get(slot as usize).copied().ok_or_else(|| {
+            let subject = wanted.full_name();
+            let message = format!("Type '{}' has no virtual method {subject}", self.full_name());
+            LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject)
+        })
     }
 
     fn find_interface_method(&'static self, method: &'static Method) -> LoadResult<&'static Method> {
@@ -198,7 +207,7 @@ impl Type {
         let object = self.universe().object();
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
-        let found = self.vtable_layout()?.slots[slot as usize];
+        let found = self.method_in_slot(slot, base)?;
         Ok((found.owner != object).then_some(found))
     }
 }
