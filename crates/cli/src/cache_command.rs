@@ -18,17 +18,6 @@ pub enum CacheAction {
     Seed,
 }
 
-impl CacheAction {
-    pub fn parse(word: &str) -> Option<CacheAction> {
-        match word {
-            "stat" => Some(CacheAction::Stat),
-            "clear" => Some(CacheAction::Clear),
-            "seed" => Some(CacheAction::Seed),
-            _ => None,
-        }
-    }
-}
-
 /// Does it.
 ///
 /// # Errors

@@ -1,29 +1,42 @@
 //! `saki doctor`: what Saki finds on this machine, and what it does about it. Exit code 1 when a program could not run.
+//!
+//! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
 
 use saki_os::errata::{self, CpuId, LockedReads};
 use saki_runtime::code_cache::directory;
 use std::path::Path;
 
+/// A line of the report.
+struct Finding {
+    what: &'static str,
+    /// false: programs cannot run.
+    is_good: bool,
+    text: String,
+}
+
+impl Finding {
+    /// What is so on this machine, and fine.
+    fn fact(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, is_good: true, text: text.into() }
+    }
+}
+
+/// What there is to look at.
+struct Machine<'a> {
+    framework_root: &'a Path,
+}
+
+const LINES: [fn(&Machine) -> Finding; 7] =
+    [processor, processors_to_use, instruction_sets, atomic_instructions, class_library, address_space, code_region];
+
 /// Prints the report; the exit code.
 pub fn run(framework_root: &Path) -> i32 {
+    let machine = Machine { framework_root };
     let mut is_well = true;
-    let mut line = |what: &str, is_good: bool, text: String| {
+    for line in LINES {
+        let Finding { what, is_good, text } = line(&machine);
         is_well &= is_good;
         print(if is_good { "ok" } else { "BAD" }, what, &text);
-    };
-    line("processor", true, processor());
-    line("processors to use", true, saki_os::cpu::count().to_string());
-    line("instruction sets", true, saki_jit::host_features().join(" "));
-    line("atomic instructions", true, locked_reads(errata::locked_reads()).to_owned());
-    let corlib = framework_root.join("4.5/mscorlib.dll");
-    let found = if corlib.is_file() { corlib.display().to_string() } else { format!("{}: missing", corlib.display()) };
-    line("class library", corlib.is_file(), found);
-    if let Some(scarcity) = saki_os::address_space::scarcity() {
-        line("address space", true, format!("{scarcity}: the heap is mapped by need, tables are small"));
-    }
-    match saki_code::init() {
-        Ok(()) => line("code region", true, "mapped twice (writable apart from executable)".to_owned()),
-        Err(error) => line("code region", false, error.to_string()),
     }
     caches();
     i32::from(!is_well)
@@ -75,25 +88,59 @@ fn caches() {
     }
 }
 
-fn processor() -> String {
-    match CpuId::of_this_processor() {
+fn processor(_: &Machine) -> Finding {
+    let text = match CpuId::of_this_processor() {
         Some(cpu) => {
             let vendor = String::from_utf8_lossy(&cpu.vendor).into_owned();
             format!("{vendor} family {} model {} stepping {}", cpu.family(), cpu.model(), cpu.signature & 0xf)
         }
         None => std::env::consts::ARCH.to_owned(),
-    }
+    };
+    Finding::fact("processor", text)
 }
 
-fn locked_reads(state: LockedReads) -> &'static str {
-    match state {
-        LockedReads::Ordered => "reads stay behind locked instructions; no fence",
-        LockedReads::SingleProcessor => "reads may pass locked instructions, but there is one processor; no fence",
-        LockedReads::FixedByFirmware => "reads could pass locked instructions; the firmware prevents it; no fence",
-        LockedReads::NeedFence => {
-            "reads may pass locked instructions (AMD K8 revision E): a fence follows them in compiled code and in Saki's \
-             locks; the C library's and the collector's own are as they were built"
-        }
+fn processors_to_use(_: &Machine) -> Finding {
+    Finding::fact("processors to use", saki_os::cpu::count().to_string())
+}
+
+fn instruction_sets(_: &Machine) -> Finding {
+    Finding::fact("instruction sets", saki_jit::host_features().join(" "))
+}
+
+fn atomic_instructions(_: &Machine) -> Finding {
+    Finding::fact(
+        "atomic instructions",
+        match errata::locked_reads() {
+            LockedReads::Ordered => "reads stay behind locked instructions; no fence",
+            LockedReads::SingleProcessor => "reads may pass locked instructions, but there is one processor; no fence",
+            LockedReads::FixedByFirmware => "reads could pass locked instructions; the firmware prevents it; no fence",
+            LockedReads::NeedFence => {
+                "reads may pass locked instructions (AMD K8 revision E): a fence follows them in compiled code and in Saki's \
+                 locks; the C library's and the collector's own are as they were built"
+            }
+        },
+    )
+}
+
+fn class_library(machine: &Machine) -> Finding {
+    let corlib = machine.framework_root.join("4.5/mscorlib.dll");
+    let is_good = corlib.is_file();
+    let text = if is_good { corlib.display().to_string() } else { format!("{}: missing", corlib.display()) };
+    Finding { what: "class library", is_good, text }
+}
+
+fn address_space(_: &Machine) -> Finding {
+    let text = match saki_os::address_space::scarcity() {
+        Some(scarcity) => format!("{scarcity}: the heap is mapped by need, tables are small"),
+        None => "enough for the usual layout".to_owned(),
+    };
+    Finding::fact("address space", text)
+}
+
+fn code_region(_: &Machine) -> Finding {
+    match saki_code::init() {
+        Ok(()) => Finding::fact("code region", "mapped twice (writable apart from executable)"),
+        Err(error) => Finding { what: "code region", is_good: false, text: error.to_string() },
     }
 }
 

@@ -1,28 +1,33 @@
 //! `saki info`, and the checks of a program file before the machine starts.
 
 use saki_metadata::{Image, OpenError, TableId};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Prints what the assembly is; the exit code.
-pub fn print(path: &Path) -> i32 {
-    match Image::open(path) {
-        Ok(image) => {
-            print!("{}", saki_metadata::dump(&image));
-            0
+/// Prints what the assemblies are; the exit code.
+pub fn print(files: &[PathBuf]) -> i32 {
+    let mut exit_code = 0;
+    for (index, file) in files.iter().enumerate() {
+        if index > 0 {
+            println!();
         }
-        Err(error) => {
-            eprintln!("saki: {error}");
-            2
+        match open(file) {
+            Ok(image) => print!("{}", saki_metadata::dump(&image)),
+            Err(message) => exit_code = crate::fail(&message),
         }
     }
+    exit_code
+}
+
+fn open(path: &Path) -> Result<Image, String> {
+    Image::open(path).map_err(|error| match error {
+        OpenError::NotFound { path } => format!("{}: no such file", path.display()),
+        other => other.to_string(),
+    })
 }
 
 /// Whether the file can be a program at all: one line naming it and what is wrong, otherwise.
 pub fn check_program(path: &Path) -> Result<(), String> {
-    let image = Image::open(path).map_err(|error| match error {
-        OpenError::NotFound { path } => format!("{}: no such file", path.display()),
-        other => other.to_string(),
-    })?;
+    let image = open(path)?;
     let name = path.display();
     if image.assembly().is_none() {
         return Err(format!("{name}: a module without an assembly manifest, not a program"));

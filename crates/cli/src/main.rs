@@ -7,6 +7,7 @@
 
 mod cache_command;
 mod doctor;
+mod generate;
 mod info;
 mod options;
 mod process_start;
@@ -28,21 +29,30 @@ static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAl
 /// Exit code when the command line or the program file is not usable.
 const EXIT_UNUSABLE: i32 = 2;
 
+/// What errors begin with: "saki", or "saki info".
+static NAME: OnceLock<&str> = OnceLock::new();
+
 /// See `process_start` for why it is a C function. The standard library finds the arguments by itself.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main() -> libc::c_int {
     process_start::prepare();
     forget_environment();
-    std::process::exit(match options::parse() {
-        Action::Info { path } => info::print(&path),
-        Action::Doctor => doctor::run(Path::new(options::DEFAULT_FRAMEWORK_ROOT)),
+    let parsed = options::parse(std::env::args_os().skip(1).collect());
+    let (name, action) = parsed.unwrap_or_else(|stop| std::process::exit(stop.print()));
+    let _ = NAME.set(name);
+    std::process::exit(match action {
+        Action::Info { files } => info::print(&files),
+        Action::Doctor { framework_root } => doctor::run(&framework_root),
         Action::Run(options) => run(&options),
         Action::RunSource(command) => run_source(&command),
-        Action::Cache(action) => match cache_command::run(action, Path::new(options::DEFAULT_FRAMEWORK_ROOT)) {
+        Action::Cache { action, framework_root } => match cache_command::run(action, &framework_root) {
             Ok(()) => 0,
             Err(message) => fail(&message),
         },
-        Action::Refuse(message) => fail(&message),
+        Action::Generate { folder } => match generate::write(&folder) {
+            Ok(()) => 0,
+            Err(message) => fail(&message),
+        },
     });
 }
 
@@ -60,8 +70,9 @@ fn forget_environment() {
     }
 }
 
+/// Says what cannot be done, under the command's name.
 fn fail(message: &str) -> i32 {
-    eprintln!("saki: {message}");
+    eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
     EXIT_UNUSABLE
 }
 
@@ -87,13 +98,22 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
     }
 }
 
+/// Runs the program, if it is one.
 fn run(options: &Options) -> i32 {
     let path = Path::new(options.program());
     if options.compile_only.is_empty()
         && let Err(message) = info::check_program(path)
     {
+        if options::is_command_name(options.program()) && !path.exists() {
+            return fail(&format!("{message} (a command comes before all options: saki {} ...)", options.program()));
+        }
         return fail(&message);
     }
+    start(options, path)
+}
+
+/// Starts the machine and runs the program, a file that has been looked at.
+fn start(options: &Options, path: &Path) -> i32 {
     let started = std::time::Instant::now();
     start_up_memory::prepare();
     if options.stats {

@@ -1,13 +1,18 @@
-//! The command line. Options come before the program; everything after it belongs to the program.
+//! The command line: subcommands, and the options of the machine that they share.
+//!
+//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a
+//! subcommand is that subcommand, also where a file of the name lies about (`saki ./info` runs the file). All help texts, man pages
+//! and shell completions come from these definitions (`crate::generate`).
 
 use crate::cache_command::CacheAction;
 use crate::run_source::RunCommand;
-use clap::Parser;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::vm::Request;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
@@ -17,24 +22,137 @@ const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 /// Where Debian installs the class libraries.
 pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
 
+/// Threads that trace, unless asked for more.
+const DEFAULT_GC_THREADS: usize = 1;
+
+/// What `--version` prints.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Runs .NET programs (CIL assemblies) on Mono's class libraries.
 #[derive(Parser, Debug)]
-#[command(name = "saki", version, about, long_about = None, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "saki", version = VERSION, about, long_about = None, arg_required_else_help = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(override_usage = "saki [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki COMMAND [...]")]
 #[command(
-    after_help = "`saki run [OPTIONS] file.cs... [ARGUMENTS]` compiles C# and runs it: --options are Saki's, -options the \
-compiler's (-r:lib.dll, -unsafe, -define:X).\n\
-`saki repl [ARGUMENTS]` is an interactive C# shell (Debian's mono-csharp-shell).\n\
-`saki info app.exe` shows an assembly's identity, references and entry point.\n\
-`saki cache stat|clear|seed` shows, empties or fills the code cache.\n\
-Environment: MONO_PATH adds directories to search for assemblies."
+    after_help = "Everything behind PROGRAM is the program's. A file with the name of a command is run as ./NAME.\n\
+'saki help COMMAND' tells more. Called by the name 'mono', Saki takes Mono's command line.\n\
+Environment: MONO_PATH adds directories to search for assemblies; docs/mono-options.md lists Mono's other variables."
 )]
-pub struct Options {
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Commands>,
+    #[command(flatten)]
+    program: ProgramCommand,
+}
+
+/// The default command.
+#[derive(Parser, Debug)]
+#[command(name = "saki", version = VERSION, arg_required_else_help = true)]
+struct ProgramCommand {
     /// The program, a CIL executable, and its arguments
     #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
-    command: Vec<String>,
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The subcommands, in the order of the help.
+#[derive(Subcommand, Debug)]
+enum Commands {
+    /// Run a program, or compile C# sources and run the result
+    #[command(
+        override_usage = "saki run [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki run [OPTIONS] [-COMPILER_OPTION]... SOURCE.cs... [--] [ARGUMENTS]...",
+        after_help = "Sources are compiled with mcs.exe, run by Saki itself; what comes out is kept in the cache. Options with one dash\n\
+are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki's. '--' ends the sources."
+    )]
+    Run(RunWords),
+    /// Start an interactive C# shell (Debian's mono-csharp-shell)
+    Repl(ReplWords),
+    /// Show an assembly's identity, references and entry point
+    Info {
+        /// Assemblies or modules
+        #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Show what Saki finds on this machine, and what it does about it
+    #[command(after_help = "The exit code is 1 when a program could not run.")]
+    Doctor {
+        #[command(flatten)]
+        framework: FrameworkRoot,
+    },
+    /// Show, empty or fill the code cache
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Cache {
+        #[command(subcommand)]
+        action: CacheCommands,
+    },
+    /// Write man pages and shell completions below DIR, where a system looks for them below its prefix
+    #[command(hide = true)]
+    Generate {
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+/// Words that are subcommands when they come first (a test compares them with the definitions).
+const COMMAND_NAMES: [&str; 7] = ["run", "repl", "info", "doctor", "cache", "generate", "help"];
+
+/// `saki run`.
+#[derive(Args, Debug)]
+struct RunWords {
+    /// The program or the C# sources, and the program's arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM|SOURCE.cs", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// `saki repl`.
+#[derive(Args, Debug)]
+struct ReplWords {
+    /// The shell's options and scripts: -r:LIBRARY, -e EXPRESSION, FILE.cs
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS", value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// `saki cache`.
+#[derive(Subcommand, Debug)]
+enum CacheCommands {
+    /// List the files of compiled code, and those that an installation shares
+    Stat,
+    /// Remove the files of compiled code
+    Clear,
+    /// Compile what most programs use of the class library, and the C# compiler
+    Seed {
+        #[command(flatten)]
+        framework: FrameworkRoot,
+    },
+}
+
+/// `--framework` where it is the only option.
+#[derive(Args, Debug)]
+struct FrameworkRoot {
+    /// Directory of the class libraries
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT, value_hint = ValueHint::DirPath)]
+    framework: PathBuf,
+}
+
+/// What runs of programs have in common.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The program and its arguments.
+    #[arg(skip)]
+    pub command: Vec<String>,
 
     /// Directory of the class libraries
-    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT)]
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT, value_hint = ValueHint::DirPath)]
     pub framework: PathBuf,
 
     /// Largest heap, as bytes with an optional k, m or g
@@ -46,7 +164,7 @@ pub struct Options {
     pub nursery: Option<usize>,
 
     /// Threads that trace during a collection
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS)]
     pub gc_threads: usize,
 
     /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
@@ -100,12 +218,12 @@ pub struct Options {
 
     /// What --compile-only prints
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Emit::Ir, hide = true)]
-    emit: Emit,
+    pub emit: Emit,
 }
 
 /// `--emit`.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Emit {
+pub enum Emit {
     /// The intermediate representation
     Ir,
     /// Cranelift's input
@@ -120,58 +238,168 @@ const SHELL: &str = "4.5/csharp.exe";
 /// What to do.
 pub enum Action {
     Run(Box<Options>),
-    RunSource(RunCommand),
-    Cache(CacheAction),
-    Doctor,
-    Info {
-        path: PathBuf,
-    },
-    /// The command line makes no sense: one line.
-    Refuse(String),
+    RunSource(Box<RunCommand>),
+    Cache { action: CacheAction, framework_root: PathBuf },
+    Doctor { framework_root: PathBuf },
+    Info { files: Vec<PathBuf> },
+    Generate { folder: PathBuf },
 }
 
-/// Parses the process's arguments; prints help or an error and exits when they ask for that.
-pub fn parse() -> Action {
-    let mut words = std::env::args_os().skip(1);
-    let command = words.next();
-    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
-    match command.as_ref().and_then(|word| word.to_str()) {
-        Some("info") => {
-            if let (Some(path), None) = (words.next(), words.next())
-                && !is_option(&path)
-            {
-                return Action::Info { path: path.into() };
-            }
-        }
-        Some("doctor") => {
-            return match words.next() {
-                None => Action::Doctor,
-                Some(_) => Action::Refuse("doctor: takes no arguments".to_owned()),
-            };
-        }
-        Some("cache") => {
-            let action = words.next().and_then(|word| CacheAction::parse(word.to_str()?));
-            return match (action, words.next()) {
-                (Some(action), None) => Action::Cache(action),
-                _ => Action::Refuse("cache: 'stat', 'clear' or 'seed' is expected".to_owned()),
-            };
-        }
-        Some("run") => {
-            let words: Vec<OsString> = words.collect();
-            if words.first().is_none_or(|word| word != "--help" && word != "-h") {
-                return RunCommand::parse(words.into_iter()).map_or_else(Action::Refuse, Action::RunSource);
-            }
-            Options::parse_words([OsString::from("saki"), OsString::from("--help")].into_iter());
-        }
-        Some("repl") => {
-            let shell = Path::new(DEFAULT_FRAMEWORK_ROOT).join(SHELL);
-            return Action::Run(Box::new(Options::parse_words(
-                [OsString::from("saki"), shell.into_os_string()].into_iter().chain(words),
-            )));
-        }
-        _ => {}
+/// What to print instead, and the exit code.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stop {
+    pub text: String,
+    pub goes_to_standard_output: bool,
+    pub exit_code: i32,
+}
+
+impl Stop {
+    /// An error, on standard error.
+    fn error(exit_code: i32, text: impl Into<String>) -> Stop {
+        Stop { text: text.into(), goes_to_standard_output: false, exit_code }
     }
-    Action::Run(Box::new(Options::parse()))
+
+    fn refuse(name: &str, text: &str) -> Stop {
+        Stop::error(crate::EXIT_UNUSABLE, format!("{name}: {text}\n"))
+    }
+
+    /// Prints it; the exit code.
+    pub fn print(&self) -> i32 {
+        if self.goes_to_standard_output {
+            print!("{}", self.text)
+        } else {
+            eprint!("{}", self.text)
+        }
+        self.exit_code
+    }
+}
+
+/// Reads a command line, without the command's own name.
+///
+/// # Errors
+/// The words make no sense, or ask for help.
+pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
+    if let Some(options) = plain_program(&words) {
+        return Ok(("saki", Action::Run(Box::new(options))));
+    }
+    let name = words.first().and_then(|word| COMMAND_NAMES.iter().find(|name| word == **name)).copied();
+    let (words, compiler_options) = match name {
+        Some("run") => separate_run_options(words),
+        _ => (words, Vec::new()),
+    };
+    let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words)).map_err(|e| stop(&e, name))?;
+    Ok(match cli.command {
+        None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
+        Some(Commands::Run(run)) => {
+            let options = Options { command: run.words, ..run.options };
+            if !options.command.first().is_some_and(|word| is_source(word)) {
+                if let Some(option) = compiler_options.first() {
+                    let (option, program) = (option.display(), options.program());
+                    let text =
+                        format!("{option} is an option of the C# compiler, but {program} is no C# source (name.cs)");
+                    return Err(Stop::refuse("saki run", &text));
+                }
+                return Ok(("saki run", Action::Run(Box::new(options))));
+            }
+            let command = RunCommand::new(options, compiler_options).map_err(|text| Stop::refuse("saki run", &text))?;
+            ("saki run", Action::RunSource(Box::new(command)))
+        }
+        Some(Commands::Repl(repl)) => {
+            let shell = repl.options.framework.join(SHELL);
+            if !shell.is_file() {
+                let text = format!("{}: no such file (Debian's package mono-csharp-shell has it)", shell.display());
+                return Err(Stop::refuse("saki repl", &text));
+            }
+            let command = std::iter::once(shell.display().to_string()).chain(repl.words).collect();
+            ("saki repl", Action::Run(Box::new(Options { command, ..repl.options })))
+        }
+        Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
+        Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
+        Some(Commands::Cache { action }) => {
+            let default = || PathBuf::from(DEFAULT_FRAMEWORK_ROOT);
+            let (name, action, framework_root) = match action {
+                CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default()),
+                CacheCommands::Clear => ("saki cache clear", CacheAction::Clear, default()),
+                CacheCommands::Seed { framework } => ("saki cache seed", CacheAction::Seed, framework.framework),
+            };
+            (name, Action::Cache { action, framework_root })
+        }
+        Some(Commands::Generate { folder }) => ("saki generate", Action::Generate { folder }),
+    })
+}
+
+/// The whole command, for man pages and completions.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Whether `word` names a C# source file.
+pub fn is_source(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == "cs")
+}
+
+/// Whether `word` would be a subcommand if it came first.
+pub fn is_command_name(word: &str) -> bool {
+    COMMAND_NAMES.contains(&word)
+}
+
+/// `saki app.exe …` without options, which is what start-up is measured with: building the definitions of all subcommands and
+/// options costs more than all else that happens before the machine starts.
+fn plain_program(words: &[OsString]) -> Option<Options> {
+    let first = words.first()?.to_str()?;
+    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_NO_CACHE"].iter().any(|name| std::env::var_os(name).is_some());
+    if first.starts_with('-') || is_command_name(first) || has_option_variables {
+        return None;
+    }
+    let command = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+    Some(Options { command, ..Options::default() })
+}
+
+/// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and those.
+fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    let mut own = Vec::new();
+    let mut compiler_options = Vec::new();
+    let mut words = words.into_iter().peekable();
+    own.extend(words.next());
+    let definitions = Options::augment_args(clap::Command::new("run"));
+    let takes_value = |word: &OsString| {
+        let name = word.to_str().and_then(|word| word.strip_prefix("--"));
+        let option = definitions.get_arguments().find(|argument| argument.get_long() == name);
+        name.is_some() && option.is_some_and(|option| option.get_action().takes_values())
+    };
+    while let Some(word) = words.next_if(|word| word.as_bytes().starts_with(b"-") && word != "--") {
+        if word.as_bytes().starts_with(b"--") || word == "-h" {
+            let wants_value = takes_value(&word);
+            own.push(word);
+            own.extend(if wants_value { words.next() } else { None });
+        } else {
+            compiler_options.push(word);
+        }
+    }
+    // What follows is no option, whatever it begins with.
+    if words.peek().is_some_and(|word| word != "--") {
+        own.push("--".into());
+    }
+    own.extend(words);
+    (own, compiler_options)
+}
+
+/// What clap wants to say, with the name of the subcommand where clap has "error".
+fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
+    let text = error.render().to_string();
+    let text = match text.strip_prefix("error: ") {
+        Some(message) => {
+            // The usage, where there is one, names the command: "Usage: saki cache seed [OPTIONS]".
+            let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let usage = message.lines().find_map(|line| line.strip_prefix("Usage: "));
+            let named = usage.map(|usage| usage.split(' ').take_while(is_name).collect::<Vec<_>>().join(" "));
+            let called = || ["saki"].into_iter().chain(subcommand).collect::<Vec<_>>().join(" ");
+            let name = named.unwrap_or_else(called);
+            format!("{name}: {message}")
+        }
+        None => text,
+    };
+    Stop { text, goes_to_standard_output: !error.use_stderr(), exit_code: error.exit_code() }
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {
@@ -192,12 +420,33 @@ fn mono_path() -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-impl Options {
-    /// As `parse`, of a command line made here.
-    pub fn parse_words(words: impl Iterator<Item = OsString>) -> Options {
-        <Options as Parser>::parse_from(words)
+impl Default for Options {
+    /// What the definitions say (a test compares).
+    fn default() -> Options {
+        Options {
+            command: Vec::new(),
+            framework: PathBuf::from(DEFAULT_FRAMEWORK_ROOT),
+            max_heap: None,
+            nursery: None,
+            gc_threads: DEFAULT_GC_THREADS,
+            gc_stress: None,
+            no_cache: false,
+            perf: None,
+            stats: false,
+            missing: false,
+            check_walks: None,
+            verify: false,
+            trace_compile: false,
+            dump_ir: None,
+            dump_clif: None,
+            compile_only: Vec::new(),
+            assembly_folders: Vec::new(),
+            emit: Emit::Ir,
+        }
     }
+}
 
+impl Options {
     /// Directories to search for assemblies before the program's own.
     pub fn mono_path(&self) -> Vec<PathBuf> {
         mono_path().into_iter().chain(self.assembly_folders.iter().cloned()).collect()
@@ -248,5 +497,87 @@ impl Options {
             Emit::Clif => Form::Clif,
             Emit::Disasm => Form::Disassembly,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn refusal(text: &str) -> String {
+        match parse(words(text)) {
+            Ok(_) => panic!("{text} is taken"),
+            Err(stop) => stop.text.lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn run(text: &str) -> (&'static str, Options) {
+        match parse(words(text)) {
+            Ok((name, Action::Run(options))) => (name, *options),
+            Ok(_) => panic!("{text} runs no program"),
+            Err(stop) => panic!("{text}: {}", stop.text),
+        }
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        definition().debug_assert();
+        let mut names: Vec<String> = definition().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        names.push("help".to_owned());
+        assert_eq!(names, COMMAND_NAMES);
+    }
+
+    #[test]
+    fn a_plain_program_gets_what_the_definitions_give_it() {
+        let quick = plain_program(&words("app.exe --stats -x")).unwrap();
+        let whole = Cli::try_parse_from(["saki", "app.exe", "--stats", "-x"]).unwrap().program;
+        let whole = Options { command: whole.words, ..whole.options };
+        assert_eq!(format!("{quick:?}"), format!("{whole:?}"));
+    }
+
+    #[test]
+    fn words_behind_the_program_are_the_programs() {
+        assert_eq!(run("app.exe --help -V info").1.command, ["app.exe", "--help", "-V", "info"]);
+        let (name, options) = run("--stats --max-heap 1m app.exe --stats");
+        assert_eq!((name, options.max_heap), ("saki", Some(1 << 20)));
+        assert_eq!(options.command, ["app.exe", "--stats"]);
+        assert_eq!(run("run --max-heap 1m ./info --help").1.command, ["./info", "--help"]);
+    }
+
+    #[test]
+    fn a_first_word_that_names_a_command_is_one() {
+        assert!(matches!(parse(words("info a.dll")), Ok(("saki info", Action::Info { .. }))));
+        assert_eq!(run("./info a.dll").1.command, ["./info", "a.dll"]);
+        assert_eq!(run("--stats info a.dll").1.command, ["info", "a.dll"]);
+    }
+
+    #[test]
+    fn errors_name_the_subcommand() {
+        assert_eq!(refusal("info"), "saki info: the following required arguments were not provided:");
+        assert_eq!(refusal("info --x a"), "saki info: unexpected argument '--x' found");
+        assert_eq!(refusal("cache sed"), "saki cache: unrecognized subcommand 'sed'");
+        assert_eq!(refusal("cache seed x"), "saki cache seed: unexpected argument 'x' found");
+        assert_eq!(refusal("run --nursery x a.cs").split(" for ").next(), Some("saki run: invalid value 'x'"));
+        assert_eq!(refusal("doctor x"), "saki doctor: unexpected argument 'x' found");
+        assert!(refusal("run -unsafe x.exe").starts_with("saki run: -unsafe is an option of the C# compiler"));
+        assert_eq!(refusal("--no-such x.exe"), "saki: unexpected argument '--no-such' found");
+    }
+
+    #[test]
+    fn words_of_run_go_where_they_belong() {
+        let Ok((_, Action::RunSource(command))) =
+            parse(words("run --stats -unsafe --max-heap 64m -r:a.dll x.cs y.cs one -two z.cs"))
+        else {
+            panic!("not taken")
+        };
+        assert!(command.options.stats);
+        assert_eq!(command.options.max_heap, Some(64 << 20));
+        assert_eq!(command.compiler_options, ["-unsafe", "-r:a.dll"]);
+        assert_eq!(command.sources, [Path::new("x.cs"), Path::new("y.cs")]);
+        assert_eq!(command.arguments, ["one", "-two", "z.cs"]);
     }
 }

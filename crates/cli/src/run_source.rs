@@ -1,12 +1,11 @@
-//! `saki run [options] file.cs… [arguments]`: compiles C# with mcs.exe on Saki itself and runs the result.
+//! `saki run` of C# sources: compiles them with mcs.exe on Saki itself and runs the result.
 //!
-//! Options with two dashes are Saki's, those with one dash the compiler's; sources follow, then the program's arguments. The
-//! executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
+//! The executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
 //! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where that is not known
 //! beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), it goes to a temporary folder. Left out:
 //! projects of many folders, packages.
 
-use crate::options::Options;
+use crate::options::{Options, is_source};
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::code_cache::{checksum, contents};
@@ -25,55 +24,38 @@ const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
 const DEFAULT_REFERENCES: [&str; 5] =
     ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
 
-/// The parts of a command line behind `saki run`.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// `saki run` of sources.
+#[derive(Debug)]
 pub struct RunCommand {
-    pub saki_options: Vec<OsString>,
+    pub options: Options,
     pub compiler_options: Vec<OsString>,
     pub sources: Vec<PathBuf>,
-    pub arguments: Vec<OsString>,
+    pub arguments: Vec<String>,
 }
 
 impl RunCommand {
+    /// `options.command` begins with a source.
+    ///
     /// # Errors
-    /// There is no source file, or an option asks for something else than a program to run.
-    pub fn parse(words: impl Iterator<Item = OsString>) -> Result<RunCommand, String> {
-        let mut command = RunCommand::default();
-        let mut words = words.peekable();
-        let is_source = |word: &OsString| Path::new(word).extension().is_some_and(|e| e == "cs");
-        while let Some(word) = words.next_if(|word| word.as_bytes().starts_with(b"-") && !is_source(word)) {
-            let list = if word.as_bytes().starts_with(b"--") {
-                &mut command.saki_options
-            } else {
-                &mut command.compiler_options
-            };
-            list.push(word);
-        }
-        while let Some(source) = words.next_if(is_source) {
-            command.sources.push(source.into());
-        }
-        if command.sources.is_empty() {
-            return Err(
-                "run: no C# source (name.cs) behind the options; 'saki run -r:System.Xml.dll app.cs ARGUMENTS' \
-                        compiles app.cs and runs it"
-                    .to_owned(),
-            );
-        }
+    /// An option asks for something else than a program to run.
+    pub fn new(mut options: Options, compiler_options: Vec<OsString>) -> Result<RunCommand, String> {
         let is_out_of_place = |option: &&OsString| {
             let text = option.to_string_lossy();
             let target = text.strip_prefix("-target:").or_else(|| text.strip_prefix("-t:"));
             text.starts_with("-out:") || target.is_some_and(|kind| !matches!(kind, "exe" | "winexe"))
         };
-        if let Some(option) = command.compiler_options.iter().find(is_out_of_place) {
-            return Err(format!(
-                "run: {} is for mcs.exe: what 'saki run' compiles it runs, and keeps in the cache",
-                option.to_string_lossy()
-            ));
+        if let Some(option) = compiler_options.iter().find(is_out_of_place) {
+            let option = option.display();
+            return Err(format!("{option} is for mcs.exe: what 'saki run' compiles it runs, and keeps in the cache"));
+        }
+        let mut words = std::mem::take(&mut options.command).into_iter().peekable();
+        let mut sources = Vec::new();
+        while let Some(source) = words.next_if(|word| is_source(word)) {
+            sources.push(PathBuf::from(source));
         }
         // `--` ends the sources, so that the first argument may be a name.cs.
         words.next_if(|word| word == "--");
-        command.arguments = words.collect();
-        Ok(command)
+        Ok(RunCommand { options, compiler_options, sources, arguments: words.collect() })
     }
 
     /// Whether the options say all that the compiler reads: not what lies in folders or belongs to packages.
@@ -174,23 +156,20 @@ pub struct Prepared {
 /// # Errors
 /// The exit code; what is wrong has been said, by the compiler in its own format.
 pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
-    let fail = |message: String| {
-        eprintln!("saki: {message}");
-        crate::EXIT_UNUSABLE
-    };
-    let words = |program: OsString| {
-        let options = command.saki_options.iter().cloned();
-        [OsString::from("saki")].into_iter().chain(options).chain([program]).chain(command.arguments.iter().cloned())
-    };
-    let options = Options::parse_words(words(OsString::new()));
+    let fail = |message: String| crate::fail(&message);
+    let options = &command.options;
     let framework = options.framework_root();
     let compiler = compiler(&framework).map_err(fail)?;
     let place = (!options.no_cache && command.names_all_files()).then(directory::own).flatten();
     let hash = || command.content_hash(&compiler, &framework.join(saki_types::binder::PROFILE));
     let key = hash().map_err(fail)?;
     let prepared = |executable: PathBuf, temporary| {
-        let mut options = Options::parse_words(words(executable.into_os_string()));
-        options.assembly_folders = command.assembly_folders();
+        let program = executable.display().to_string();
+        let options = Options {
+            command: std::iter::once(program).chain(command.arguments.iter().cloned()).collect(),
+            assembly_folders: command.assembly_folders(),
+            ..options.clone()
+        };
         Ok(Prepared { options, temporary })
     };
     let name = command.executable_name();
@@ -200,7 +179,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         }
         // Somebody may save a source while the compiler reads it.
         let is_unchanged = || hash().is_ok_and(|now| now == key);
-        match compile_kept(command, &options, &compiler, place, (&key, &is_unchanged)) {
+        match compile_kept(command, options, &compiler, place, (&key, &is_unchanged)) {
             Ok(kept) => return prepared(kept, None),
             Err(Failure::Compiler(code)) => return Err(code),
             // The cache cannot be used: without one, then.
@@ -208,7 +187,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         }
     }
     let folder = trusted::temporary_folder("run").map_err(|e| fail(format!("a temporary folder: {e}")))?;
-    let outcome = compile(command, &options, &compiler, &folder);
+    let outcome = compile(command, options, &compiler, &folder);
     if outcome.is_err() {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -324,22 +303,23 @@ pub fn compiler(framework_root: &Path) -> Result<PathBuf, String> {
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Result<RunCommand, String> {
-        RunCommand::parse(words.iter().map(OsString::from))
+    fn parse(words: &[&str], compiler_options: &[&str]) -> Result<RunCommand, String> {
+        let command = words.iter().map(|&word| word.to_owned()).collect();
+        RunCommand::new(
+            Options { command, ..Options::default() },
+            compiler_options.iter().map(OsString::from).collect(),
+        )
     }
 
     #[test]
     fn words_go_where_they_belong() {
-        let command = parse(&["--stats", "-unsafe", "-r:a.dll", "x.cs", "y.cs", "one", "-two", "z.cs"]).unwrap();
-        assert_eq!(command.saki_options, ["--stats"]);
-        assert_eq!(command.compiler_options, ["-unsafe", "-r:a.dll"]);
+        let command = parse(&["x.cs", "y.cs", "one", "-two", "z.cs"], &["-unsafe"]).unwrap();
         assert_eq!(command.sources, [Path::new("x.cs"), Path::new("y.cs")]);
         assert_eq!(command.arguments, ["one", "-two", "z.cs"]);
-        assert_eq!(parse(&["x.cs", "--", "y.cs"]).unwrap().arguments, ["y.cs"]);
-        assert!(parse(&["-unsafe", "x.exe"]).unwrap_err().contains("no C# source"));
+        assert_eq!(parse(&["x.cs", "--", "y.cs"], &[]).unwrap().arguments, ["y.cs"]);
         for option in ["-out:x.exe", "-target:library", "-t:module"] {
-            assert!(parse(&[option, "x.cs"]).unwrap_err().contains(option));
+            assert!(parse(&["x.cs"], &[option]).unwrap_err().contains(option));
         }
-        assert!(parse(&["-target:winexe", "x.cs"]).is_ok());
+        assert!(parse(&["x.cs"], &["-target:winexe"]).is_ok());
     }
 }

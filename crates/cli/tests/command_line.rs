@@ -1,0 +1,105 @@
+//! The command's subcommands, errors and generated files. Needs `mcs` where programs run.
+
+mod support;
+
+use std::process::Command;
+use support::{Outcome, compile, folder, run};
+
+fn saki(arguments: &[&str]) -> Outcome {
+    run(Command::new(env!("CARGO_BIN_EXE_saki")).args(arguments))
+}
+
+#[test]
+fn everything_behind_the_program_is_the_programs() {
+    let program = folder("command-line-arguments").join("echo.exe");
+    if !compile("command_line/echo.cs", &program) {
+        return;
+    }
+    let program = program.to_str().unwrap();
+    for front in [&[][..], &["--no-cache"], &["run"], &["run", "--nursery", "8m"]] {
+        let arguments: Vec<&str> = front.iter().copied().chain([program, "--help", "info", "--", "-x"]).collect();
+        let done = saki(&arguments);
+        assert_eq!(done.stdout, "<--help>\n<info>\n<-->\n<-x>\n", "{front:?}: {}", done.stderr);
+        assert_eq!(done.exit_code, Some(4));
+    }
+}
+
+#[test]
+fn a_file_with_the_name_of_a_command_runs_by_its_path() {
+    let folder = folder("command-line-names");
+    if !compile("command_line/echo.cs", &folder.join("info")) {
+        return;
+    }
+    let saki = |arguments: &[&str]| run(Command::new(env!("CARGO_BIN_EXE_saki")).args(arguments).current_dir(&folder));
+    assert_eq!(saki(&["./info", "a"]).stdout, "<a>\n");
+    assert_eq!(saki(&["run", "info", "a"]).stdout, "<a>\n");
+    let shown = saki(&["info", "info"]);
+    assert!(shown.exit_code == Some(0) && shown.stdout.contains("mscorlib"), "{shown:?}");
+}
+
+#[test]
+fn errors_name_the_subcommand_and_the_file() {
+    for (arguments, expected) in [
+        (&["nothere.exe"][..], "saki: nothere.exe: no such file\n"),
+        (&["run", "nothere.exe"], "saki run: nothere.exe: no such file\n"),
+        (&["run", "nothere.cs"], "saki run: nothere.cs: No such file or directory (os error 2)\n"),
+        (&["info", "nothere"], "saki info: nothere: no such file\n"),
+        (
+            &["--stats", "info", "nothere"],
+            "saki: info: no such file (a command comes before all options: saki info ...)\n",
+        ),
+        (&["info"], "saki info: the following required arguments were not provided:\n"),
+        (&["doctor", "x"], "saki doctor: unexpected argument 'x' found\n"),
+        (&["cache", "x"], "saki cache: unrecognized subcommand 'x'\n"),
+        (&["cache", "seed", "--framework", "/nothere"], "saki cache seed: /nothere/4.5/mcs.exe: no such file"),
+        (&["repl", "--framework", "/nothere"], "saki repl: /nothere/4.5/csharp.exe: no such file"),
+        (&["--no-such-option", "x.exe"], "saki: unexpected argument '--no-such-option' found\n"),
+    ] {
+        let done = saki(arguments);
+        assert!(done.stderr.starts_with(expected), "{arguments:?}: {}", done.stderr);
+        assert_eq!((done.exit_code, &*done.stdout), (Some(2), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn each_subcommand_has_help_of_its_own() {
+    for name in ["run", "repl", "info", "doctor", "cache", "cache seed"] {
+        let words: Vec<&str> = name.split(' ').collect();
+        let by_option = saki(&[&words[..], &["--help"]].concat());
+        let by_command = saki(&[&["help"], &words[..]].concat());
+        for done in [by_option, by_command] {
+            assert_eq!(done.exit_code, Some(0), "{name}: {}", done.stderr);
+            assert!(done.stdout.contains(&format!("Usage: saki {name}")), "{name}: {}", done.stdout);
+        }
+    }
+    let all = saki(&["--help"]).stdout;
+    for name in ["run", "repl", "info", "doctor", "cache", "help"] {
+        assert!(all.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "{name}: {all}");
+    }
+    assert!(!all.contains("generate"), "{all}");
+}
+
+#[test]
+fn pages_and_completions_are_written_below_a_prefix() {
+    let prefix = folder("command-line-prefix");
+    let done = saki(&["generate", prefix.to_str().unwrap()]);
+    assert_eq!(done.exit_code, Some(0), "{}", done.stderr);
+    let page = std::fs::read_to_string(prefix.join("share/man/man1/saki-run.1")).unwrap();
+    assert!(page.contains(".TH") && page.contains("NAME"), "{page}");
+    let bash = prefix.join("share/bash-completion/completions/saki");
+    // bash reads the script and completes a subcommand by it.
+    let script = format!(
+        "source {}; COMP_WORDS=(saki do); COMP_CWORD=1; _saki saki do saki; echo \"${{COMPREPLY[@]}}\"",
+        bash.display()
+    );
+    let done = run(Command::new("bash").args(["--norc", "-c", &script]));
+    assert_eq!(done.stdout, "doctor\n", "{}", done.stderr);
+    for (shell, file) in
+        [("zsh", "share/zsh/site-functions/_saki"), ("fish", "share/fish/vendor_completions.d/saki.fish")]
+    {
+        match Command::new(shell).arg("-n").arg(prefix.join(file)).output() {
+            Ok(done) => assert!(done.status.success(), "{shell}: {}", String::from_utf8_lossy(&done.stderr)),
+            Err(error) => eprintln!("skipped: {shell}: {error}"),
+        }
+    }
+}
