@@ -8,7 +8,7 @@
 use crate::options::{Options, is_source};
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::trusted::{self, TrustedFolder};
-use saki_runtime::code_cache::{checksum, contents};
+use saki_runtime::code_cache::{checksum, contents, remembered};
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -161,6 +161,9 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     let framework = options.framework_root();
     let compiler = compiler(&framework).map_err(fail)?;
     let place = (!options.no_cache && command.names_all_files()).then(directory::own).flatten();
+    if place.is_some() {
+        remembered::remember_in(place.clone(), directory::installed());
+    }
     let hash = || command.content_hash(&compiler, &framework.join(saki_types::binder::PROFILE));
     let key = hash().map_err(fail)?;
     let prepared = |executable: PathBuf, temporary| {

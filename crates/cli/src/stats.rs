@@ -73,6 +73,11 @@ fn print(start_up: Duration) {
         get(&cache.too_early),
         get(&cache.find_nanoseconds) as f64 / 1e6
     );
+    eprintln!(
+        "file contents       {:>10} hashed, {} remembered",
+        get(&cache.contents_hashed),
+        get(&cache.contents_remembered)
+    );
     eprintln!("machine code        {:>10} bytes", get(&STATISTICS.code_bytes));
     eprintln!("import              {:>10.2} µs a method", per_method(import));
     eprintln!("code generation     {:>10.2} µs a method", per_method(codegen));

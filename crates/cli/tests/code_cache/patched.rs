@@ -6,6 +6,7 @@
 use super::{FEW, Setup};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
+use std::process::Command;
 
 /// Replaces every `old` in the file by `new`, of the same length, in place; the file's times of access and modification stay.
 fn patch(path: &Path, old: &[u8], new: &[u8]) {
@@ -162,4 +163,56 @@ fn a_type_forwarder_is_a_dependency() {
     let facade = |to: &str| setup.compile_part("facade", FACADE, &[&format!("-r:{to}.dll")]);
     facade("first");
     check(&setup, "1\n", || facade("second"), "2\n");
+}
+
+/// A large assembly that nobody has changed for a minute is hashed once. One that was touched is hashed anew, whatever its times say.
+#[test]
+fn large_files_are_hashed_once() {
+    let Some(setup) = Setup::of("hashed", "class Program { static void Main() {} }") else { return };
+    let first = setup.run(&[]);
+    assert!(first.hashed >= 2 && first.remembered == 0, "{} hashed, {} remembered", first.hashed, first.remembered);
+    let second = setup.run(&[]);
+    // mscorlib was installed long ago; the program is small.
+    assert_eq!((second.hashed, second.remembered), (first.hashed - 1, 1));
+    let framework = setup.folder.join("framework");
+    std::fs::create_dir_all(framework.join("4.5")).expect("a folder");
+    // With its times, but for that of change.
+    let mut copy = Command::new("cp");
+    copy.args(["-aL", "/usr/lib/mono/4.5/mscorlib.dll"]).arg(framework.join("4.5"));
+    assert!(copy.status().expect("cp runs").success());
+    for _ in 0..2 {
+        let run = setup.run(&["--framework", framework.to_str().expect("a text")]);
+        assert_eq!(
+            (run.hashed, run.remembered),
+            (first.hashed, 0),
+            "a file changed a moment ago was taken for settled"
+        );
+    }
+}
+
+/// The program stays as it is, and so do both libraries; its configuration says which of them it is bound to.
+#[test]
+fn a_configuration_that_leads_to_another_library() {
+    let Some(setup) = Setup::of("configuration", "class Program { static void Main() {} }") else { return };
+    let library = |number: u32| {
+        let text = format!("public class Library {{ public static int Number {{ get {{ return {number}; }} }} }}");
+        setup.compile_part("library", &text, &[]);
+        let folder = setup.folder.join(format!("version{number}"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::copy(setup.folder.join("library.dll"), folder.join("library.dll")).expect("a library");
+    };
+    library(1);
+    library(2);
+    const USER: &str = "class Program { static void Main() { System.Console.WriteLine(Library.Number); } }";
+    setup.compile_part("user", USER, &["-target:exe", "-out:program.exe", "-r:library.dll"]);
+    std::fs::remove_file(setup.folder.join("library.dll")).expect("a library");
+    let configure = |folder: &str| {
+        let text = format!(
+            "<configuration><runtime><assemblyBinding xmlns='urn:schemas-microsoft-com:asm.v1'>
+            <probing privatePath='{folder}' /></assemblyBinding></runtime></configuration>"
+        );
+        std::fs::write(setup.folder.join("program.exe.config"), text).expect("a configuration");
+    };
+    configure("version1");
+    check(&setup, "1\n", || configure("version2"), "2\n");
 }

@@ -3,21 +3,26 @@
 //! Compiled code rests on a module's tables, heaps, bodies and field data. A hash of all of it binds the code to exactly those:
 //! MVID and length do not, since a patched file keeps both.
 //!
+//! Large files are hashed once and remembered in the cache under their stamp (`remembered`): that saves reading all of mscorlib at
+//! each start. Small ones are hashed each time.
+//!
 //! Invariant: what was compiled while a file held other contents than were hashed is never written. A mapped file shows what
 //! somebody writes into it later; `is_any_written_to` tells, by change times. A file that took the name of a mapped one by `rename`
 //! does no harm: the mapping keeps the old contents.
 
 use super::checksum;
+use super::remembered;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_metadata::{FileStamp, Image};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Hash of a file's contents.
 pub type ContentId = [u64; 2];
 
-struct Hashed {
+struct Identified {
     id: ContentId,
     path: PathBuf,
     /// Of the file when it was mapped.
@@ -25,18 +30,18 @@ struct Hashed {
 }
 
 /// By address of the image; images of files are never freed.
-static HASHED: Mutex<Option<FxHashMap<usize, Hashed>>> = Mutex::new(None);
+static IDENTIFIED: Mutex<Option<FxHashMap<usize, Identified>>> = Mutex::new(None);
 
 /// The identity of an image that was mapped from a file; None for one that came from memory.
 pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
     let stamp = image.stamp()?;
-    let mut table = HASHED.lock();
-    let hashed = table.get_or_insert_default().entry(std::ptr::from_ref(image).addr()).or_insert_with(|| Hashed {
-        id: checksum::wide_hash(image.bytes()),
-        path: std::path::absolute(image.path()).unwrap_or_else(|_| image.path().to_path_buf()),
-        stamp,
+    let mut table = IDENTIFIED.lock();
+    let identified = table.get_or_insert_default().entry(std::ptr::from_ref(image).addr()).or_insert_with(|| {
+        let path = std::path::absolute(image.path()).unwrap_or_else(|_| image.path().to_path_buf());
+        let id = remembered::find_or_hash(&stamp, &path, || checksum::wide_hash(image.bytes()));
+        Identified { id, path, stamp }
     });
-    Some(hashed.id)
+    Some(identified.id)
 }
 
 /// The identity of what a file holds now, whatever it is.
@@ -44,14 +49,23 @@ pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
 /// # Errors
 /// Those of reading.
 pub fn id_of_file(path: &Path) -> io::Result<ContentId> {
-    std::fs::read(path).map(|bytes| checksum::wide_hash(&bytes))
+    let mut file = File::open(path)?;
+    let stamp = FileStamp::of(&file.metadata()?);
+    let mut failure = None;
+    let id = remembered::find_or_hash(&stamp, path, || {
+        let mut bytes = Vec::new();
+        failure = file.read_to_end(&mut bytes).err();
+        checksum::wide_hash(&bytes)
+    });
+    failure.map_or(Ok(id), Err)
 }
 
 /// Whether somebody has written into the file of a module since it was mapped. Conservative: `true` also for files of which only
 /// the mode or the number of links changed.
 pub(super) fn is_any_written_to() -> bool {
-    let table = HASHED.lock();
-    let is_written_to =
-        |hashed: &Hashed| FileStamp::of_path(&hashed.path).is_some_and(|now| hashed.stamp.was_changed_in_place(&now));
+    let table = IDENTIFIED.lock();
+    let is_written_to = |identified: &Identified| {
+        FileStamp::of_path(&identified.path).is_some_and(|now| identified.stamp.was_changed_in_place(&now))
+    };
     table.iter().flat_map(FxHashMap::values).any(is_written_to)
 }

@@ -22,6 +22,7 @@ mod encode;
 mod file;
 mod key;
 mod module;
+pub mod remembered;
 mod saver;
 pub mod trusted;
 
@@ -72,6 +73,9 @@ pub struct CacheStatistics {
     /// Bodies kept for later runs.
     pub kept: AtomicU64,
     pub find_nanoseconds: AtomicU64,
+    /// Files whose contents were hashed, and whose hash was known from earlier runs.
+    pub contents_hashed: AtomicU64,
+    pub contents_remembered: AtomicU64,
 }
 
 pub static STATISTICS: CacheStatistics = CacheStatistics {
@@ -80,6 +84,8 @@ pub static STATISTICS: CacheStatistics = CacheStatistics {
     too_early: AtomicU64::new(0),
     kept: AtomicU64::new(0),
     find_nanoseconds: AtomicU64::new(0),
+    contents_hashed: AtomicU64::new(0),
+    contents_remembered: AtomicU64::new(0),
 };
 
 /// Turns the cache on, before anything is compiled. Without a build id, or a place for a cache, it stays off.
@@ -95,6 +101,7 @@ pub fn init(options: &CompilerOptions) {
     for feature in saki_jit::host_features() {
         key = checksum::hash(key, feature.as_bytes());
     }
+    remembered::remember_in(own.clone(), installed.clone());
     let settings = Settings { own, installed, folder: format!("{key:016x}").into(), build_key: key };
     if SETTINGS.set(settings).is_ok() {
         extern "C" fn at_exit() {
@@ -213,6 +220,7 @@ pub fn write_back() {
     let Some(settings) = SETTINGS.get() else { return };
     let _one_at_a_time = WRITING.lock();
     KEPT_BYTES.store(0, Ordering::Relaxed);
+    remembered::save();
     let Some(own) = &settings.own else { return };
     let kept = module::all().into_iter().map(|module| (module, std::mem::take(&mut *module.fresh.lock())));
     let kept: Vec<_> = kept.filter(|(_, fresh)| !fresh.is_empty()).collect();

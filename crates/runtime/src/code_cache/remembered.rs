@@ -1,0 +1,191 @@
+//! Hashes of large files' contents, remembered from run to run under the files' stamps, in `files/contents` of the cache.
+//!
+//! A hash of mscorlib takes 0.3 ms and makes all its pages resident (4.8 MB); from a disk that has to turn, it takes a second. A stamp
+//! stands for the contents if whoever changes them moves the change time. So a hash is remembered only
+//!
+//! - of files from `MIN_BYTES`: smaller ones cost less than a look-up saves;
+//! - when the file system keeps change times (`FileStamp::keeps_change_time`), and is no tmpfs: there writing through a mapping moves
+//!   no time;
+//! - when the last change is longer ago than `SETTLED`: a second change within one tick of the file system's clock leaves the time as
+//!   it is, and so does writing through a mapping to a page that has not been written back since it was written to before;
+//! - when the name still leads to a file with the stamp of the one that was hashed.
+//!
+//! Invariant: nothing is believed that does not pass `trusted` and the checksum. Left out: clocks that are set back by whoever has the
+//! right to; a file that is written to at exactly the same nanosecond again passes for the old one.
+//!
+//! | bytes | field (little-endian) |
+//! |---|---|
+//! | 0..8 | "SAKIFILE" |
+//! | 8..16 | format version |
+//! | 16..24 | checksum of the records |
+//! | 24.. | records of nine words: device, inode, length, time of modification (2), of change (2), hash (2) |
+
+use super::checksum::hash;
+use super::contents::ContentId;
+use super::directory::Place;
+use super::{STATISTICS, trusted::TrustedFolder};
+use parking_lot::Mutex;
+use saki_metadata::FileStamp;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+/// Hashing this much takes 10 µs; a look-up means a dozen system calls.
+const MIN_BYTES: u64 = 256 << 10;
+/// The kernel writes back what was written through a mapping within 35 s (`dirty_expire_centisecs` and one round of its writer);
+/// clocks of file systems tick every 10 ms, of FAT every 2 s.
+const SETTLED: Duration = Duration::from_secs(60);
+/// The latest; a program with its libraries has some dozens.
+const MAX_RECORDS: usize = 1024;
+
+const FOLDER: &str = "files";
+const NAME: &str = "contents";
+const MAGIC: &[u8; 8] = b"SAKIFILE";
+const VERSION: u64 = 1;
+const HEADER_BYTES: usize = 24;
+const RECORD_WORDS: usize = 9;
+
+type Record = (FileStamp, ContentId);
+
+/// Where hashes are remembered. Unset: nowhere.
+static PLACES: OnceLock<Places> = OnceLock::new();
+
+struct Places {
+    own: Option<Place>,
+    installed: Option<Place>,
+    /// As they were when first asked.
+    read: [OnceLock<Vec<Record>>; 2],
+    fresh: Mutex<Vec<Record>>,
+}
+
+/// Hashes are looked for in these caches from now on, and written to `own`.
+pub fn remember_in(own: Option<Place>, installed: Option<Place>) {
+    let _ = PLACES.set(Places { own, installed, read: Default::default(), fresh: Mutex::default() });
+}
+
+/// The hash of the file with this stamp, which has this name: the remembered one, or the one that `hash` makes.
+pub(super) fn find_or_hash(stamp: &FileStamp, path: &Path, hash: impl FnOnce() -> ContentId) -> ContentId {
+    let places = PLACES.get().filter(|_| stamp.length_bytes >= MIN_BYTES);
+    let Some(places) = places else { return count(false, hash()) };
+    let known = [&places.own, &places.installed].into_iter().zip(&places.read).find_map(|(place, records)| {
+        let records = records.get_or_init(|| place.as_ref().and_then(read).unwrap_or_default());
+        records.iter().find(|(known, _)| known == stamp).map(|(_, id)| *id)
+    });
+    if let Some(id) = known {
+        return count(true, id);
+    }
+    let id = hash();
+    if stands_for_contents(stamp, SystemTime::now())
+        && FileStamp::of_path(path).is_some_and(|now| now == *stamp)
+        && !saki_os::file_map::is_on_tmpfs(path)
+    {
+        places.fresh.lock().push((*stamp, id));
+    }
+    count(false, id)
+}
+
+/// For `saki --stats`. Relaxed counters.
+fn count(is_remembered: bool, id: ContentId) -> ContentId {
+    let counter = if is_remembered { &STATISTICS.contents_remembered } else { &STATISTICS.contents_hashed };
+    counter.fetch_add(1, Ordering::Relaxed);
+    id
+}
+
+fn stands_for_contents(stamp: &FileStamp, now: SystemTime) -> bool {
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+    stamp.keeps_change_time() && stamp.changed + (SETTLED.as_nanos() as i128) < now
+}
+
+/// Writes what was hashed in this run beside what is there.
+pub(super) fn save() {
+    let Some((places, own)) = PLACES.get().and_then(|places| Some((places, places.own.as_ref()?))) else { return };
+    let fresh = std::mem::take(&mut *places.fresh.lock());
+    if fresh.is_empty() {
+        return;
+    }
+    let Ok(folder) = own.make_below(OsStr::new(FOLDER)) else { return };
+    let mut records = read_in(&folder).unwrap_or_default();
+    let is_same_file = |a: &Record, b: &Record| (a.0.device, a.0.inode) == (b.0.device, b.0.inode);
+    records.retain(|old| !fresh.iter().any(|new| is_same_file(old, new)));
+    records.extend(fresh);
+    let latest = records.len().saturating_sub(MAX_RECORDS);
+    // Failing costs the next run its hashes.
+    let _ = folder.replace(OsStr::new(NAME), &encode(&records[latest..]));
+}
+
+fn read(place: &Place) -> Option<Vec<Record>> {
+    read_in(&place.open_below(OsStr::new(FOLDER))?)
+}
+
+fn read_in(folder: &TrustedFolder) -> Option<Vec<Record>> {
+    let mut bytes = Vec::new();
+    folder.file(OsStr::new(NAME)).ok()??.read_to_end(&mut bytes).ok()?;
+    decode(&bytes)
+}
+
+fn encode(records: &[Record]) -> Vec<u8> {
+    let words = records.iter().flat_map(|(stamp, id)| {
+        let wide = |time: i128| [time as u64, (time >> 64) as u64];
+        let [modified, changed] = [wide(stamp.modified), wide(stamp.changed)];
+        [stamp.device, stamp.inode, stamp.length_bytes, modified[0], modified[1], changed[0], changed[1], id[0], id[1]]
+    });
+    let records: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+    [MAGIC.as_slice(), &VERSION.to_le_bytes(), &hash(0, &records).to_le_bytes(), &records].concat()
+}
+
+fn decode(bytes: &[u8]) -> Option<Vec<Record>> {
+    let (header, records) = bytes.split_at_checked(HEADER_BYTES)?;
+    let passes = header.starts_with(MAGIC)
+        && header[8..16] == VERSION.to_le_bytes()
+        && header[16..24] == hash(0, records).to_le_bytes();
+    let words: Vec<u64> = records.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    let wide = |low: u64, high: u64| i128::from(low) | i128::from(high as i64) << 64;
+    let record = |w: &[u64; RECORD_WORDS]| {
+        let stamp = FileStamp {
+            device: w[0],
+            inode: w[1],
+            length_bytes: w[2],
+            modified: wide(w[3], w[4]),
+            changed: wide(w[5], w[6]),
+        };
+        (stamp, [w[7], w[8]])
+    };
+    passes.then(|| words.as_chunks().0.iter().map(record).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(modified: i128, changed: i128) -> FileStamp {
+        FileStamp { device: 1, inode: 2, length_bytes: MIN_BYTES, modified, changed }
+    }
+
+    #[test]
+    fn records_come_back_and_damage_is_seen() {
+        let records = vec![(stamp(-5, i128::from(u64::MAX) + 7), [1, u64::MAX]), (stamp(1, 2), [3, 4])];
+        let bytes = encode(&records);
+        assert_eq!(decode(&bytes), Some(records));
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert_eq!(decode(&damaged), None, "byte {at}");
+        }
+        for len in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..len]), None, "cut to {len}");
+        }
+    }
+
+    #[test]
+    fn only_settled_stamps_stand_for_contents() {
+        const SECOND: i128 = 1_000_000_000;
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        assert!(stands_for_contents(&stamp(100 * SECOND, 900 * SECOND), now));
+        assert!(!stands_for_contents(&stamp(100 * SECOND, 950 * SECOND), now), "changed within the last minute");
+        assert!(!stands_for_contents(&stamp(100 * SECOND, 1900 * SECOND), now), "changed in the future");
+        assert!(!stands_for_contents(&stamp(900 * SECOND, 900 * SECOND), now), "no change time of its own");
+    }
+}
