@@ -226,11 +226,9 @@ fn room_bytes() -> usize {
 #[cfg(not(loom))]
 impl Room {
     fn new() -> Option<Room> {
-        let len_bytes = room_bytes();
-        let stride = (len_bytes / size_of::<AtomicUsize>() / KIND_COUNT).min(KIND_STRIDE);
         // Readable, so that slots which nobody has made are free; that takes no memory.
-        let memory = saki_os::Reservation::reserve_readable(len_bytes).ok()?;
-        Some(Room { memory, stride_shift: stride.ilog2() })
+        let memory = saki_os::Reservation::reserve_readable(room_bytes()).ok()?;
+        Some(Room { memory, stride_shift: kind_stride().ilog2() })
     }
 
     #[inline]
@@ -292,9 +290,20 @@ const fn capacity(bucket_count: u32) -> usize {
     FIRST_BUCKET_LEN * ((1 << bucket_count) - 1)
 }
 
-/// How many buckets of each kind there is room for.
-fn room_buckets(room: &Room) -> u32 {
-    (1..=BUCKET_COUNT).rev().find(|&count| capacity(count) <= 1 << room.stride_shift()).unwrap_or(0)
+/// How many buckets fit into so many slots.
+fn buckets_in(slots: usize) -> u32 {
+    (1..=BUCKET_COUNT).rev().find(|&count| capacity(count) <= slots).unwrap_or(0)
+}
+
+/// Slots of each kind that there is room for, a power of two.
+#[cfg(not(loom))]
+fn kind_stride() -> usize {
+    (room_bytes() / size_of::<AtomicUsize>() / KIND_COUNT).min(KIND_STRIDE)
+}
+
+#[cfg(loom)]
+fn kind_stride() -> usize {
+    KIND_STRIDE
 }
 
 /// The slots of one kind.
@@ -343,10 +352,10 @@ impl<'a> KindTable<'a> {
 
     /// Adds a bucket unless another thread has since `seen` was read. `false` when the table is at its maximum.
     fn grow(self, seen: u32) -> bool {
-        let Some(room) = self.make_room() else { return false };
-        if seen == room_buckets(room) {
+        if seen == buckets_in(kind_stride()) {
             return false;
         }
+        let Some(room) = self.make_room() else { return false };
         let first = ((self.kind as usize) << room.stride_shift()) + capacity(seen);
         if !room.commit(first, FIRST_BUCKET_LEN << seen) {
             return false;
@@ -404,7 +413,7 @@ impl<'a> KindTable<'a> {
         loop {
             let seen = self.counts.bucket_count.load(Ordering::Acquire);
             let stripes = capacity(seen) / STRIPE_LEN;
-            let at_maximum = seen != 0 && self.make_room().is_none_or(|room| seen == room_buckets(room));
+            let at_maximum = seen == buckets_in(kind_stride());
             let tries = if at_maximum { stripes } else { stripes.div_ceil(2) };
             for _ in 0..tries {
                 // Relaxed: only spreads threads.

@@ -75,3 +75,11 @@ fn torture_many_threads() {
         table.for_each_slot(kind, |_| panic!("a slot leaked"));
     }
 }
+
+#[test]
+fn a_small_room_has_fewer_buckets() {
+    assert_eq!(buckets_in(KIND_STRIDE), BUCKET_COUNT);
+    assert_eq!(buckets_in(1 << 15), 6);
+    assert_eq!([buckets_in(512), buckets_in(511)], [1, 0]);
+    assert!(buckets_in(MIN_ROOM_BYTES / size_of::<AtomicUsize>() / KIND_COUNT) > 0);
+}
