@@ -9,6 +9,7 @@ mod cache_command;
 mod doctor;
 mod generate;
 mod info;
+mod main_stack;
 mod options;
 mod process_start;
 mod run_source;
@@ -37,10 +38,15 @@ static NAME: OnceLock<&str> = OnceLock::new();
 extern "C" fn main() -> libc::c_int {
     process_start::prepare();
     forget_environment();
+    start_up_memory::economise();
+    std::process::exit(main_stack::run(command));
+}
+
+fn command() -> i32 {
     let parsed = options::parse(std::env::args_os().skip(1).collect());
     let (name, action) = parsed.unwrap_or_else(|stop| std::process::exit(stop.print()));
     let _ = NAME.set(name);
-    std::process::exit(match action {
+    match action {
         Action::Info { files } => info::print(&files),
         Action::Doctor { framework_root } => doctor::run(&framework_root),
         Action::Run(options) => run(&options),
@@ -53,7 +59,7 @@ extern "C" fn main() -> libc::c_int {
             Ok(()) => 0,
             Err(message) => fail(&message),
         },
-    });
+    }
 }
 
 /// What the starter of a set-user-id process chose must not lead it: takes our variables away, and those of Mono's that we heed,

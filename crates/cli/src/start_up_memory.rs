@@ -12,8 +12,10 @@
 //! Relaxed everywhere: the word itself hands out memory that nobody else has seen. Invariant: what lies in the block was
 //! handed out once and is never reused, so that it is zero at first; freeing it does nothing.
 
+use saki_os::address_space;
 use saki_os::memory::Reservation;
 use std::alloc::{GlobalAlloc, Layout};
+use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tikv_jemallocator::Jemalloc;
 
@@ -29,6 +31,15 @@ static END: AtomicUsize = AtomicUsize::new(0);
 
 /// See the module header.
 pub struct StartUpAllocator;
+
+/// Where address space is scarce: makes the C library's threads share one heap, since each of their own takes 64 MiB of it. Before
+/// there are other threads.
+pub fn economise() {
+    if address_space::scarcity().is_some() {
+        // SAFETY: sets a parameter; without effect the process only takes more.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
 
 /// Makes the block. Once, before there are other threads; without memory for it nothing changes.
 pub fn prepare() {
@@ -61,6 +72,33 @@ fn from_block(layout: Layout) -> *mut u8 {
     }
 }
 
+/// What jemalloc gave. Without memory the process ends with a line instead of Rust's abort: nothing here can do without.
+#[inline]
+fn given(pointer: *mut u8, len_bytes: usize) -> *mut u8 {
+    if pointer.is_null() {
+        end_without_memory(len_bytes);
+    }
+    pointer
+}
+
+#[cold]
+fn end_without_memory(len_bytes: usize) -> ! {
+    let mut line = [0u8; 200];
+    let room = line.len();
+    let mut rest = &mut line[..];
+    // Into memory that is there; what does not fit is cut off.
+    let _ = write!(rest, "saki: the system refused {len_bytes} bytes of memory");
+    if let Some(scarcity) = address_space::scarcity() {
+        let _ = write!(rest, "; {scarcity}");
+    }
+    let _ = writeln!(rest);
+    let len = room - rest.len();
+    // SAFETY: as many bytes are there.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), len) };
+    // SAFETY: ends the process; handlers of exit would allocate.
+    unsafe { libc::_exit(crate::EXIT_UNUSABLE) }
+}
+
 #[inline]
 fn is_in_block(pointer: *mut u8) -> bool {
     END.load(Ordering::Relaxed).wrapping_sub(pointer as usize).wrapping_sub(1) < BLOCK_BYTES
@@ -75,7 +113,7 @@ unsafe impl GlobalAlloc for StartUpAllocator {
             return piece;
         }
         // SAFETY: as the caller promises us.
-        unsafe { Jemalloc.alloc(layout) }
+        given(unsafe { Jemalloc.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -84,7 +122,7 @@ unsafe impl GlobalAlloc for StartUpAllocator {
             return piece;
         }
         // SAFETY: as the caller promises us.
-        unsafe { Jemalloc.alloc_zeroed(layout) }
+        given(unsafe { Jemalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -97,17 +135,15 @@ unsafe impl GlobalAlloc for StartUpAllocator {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         if !is_in_block(pointer) {
             // SAFETY: as in `dealloc`.
-            return unsafe { Jemalloc.realloc(pointer, layout, new_size) };
+            return given(unsafe { Jemalloc.realloc(pointer, layout, new_size) }, new_size);
         }
         if new_size <= layout.size() {
             return pointer;
         }
         // SAFETY: the caller promises that `new_size` makes a valid layout, and not 0.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
-        if !moved.is_null() {
-            // SAFETY: both are at least `layout.size()` bytes, and the new one is disjoint.
-            unsafe { std::ptr::copy_nonoverlapping(pointer, moved, layout.size()) };
-        }
+        // SAFETY: both are at least `layout.size()` bytes, and the new one is disjoint.
+        unsafe { std::ptr::copy_nonoverlapping(pointer, moved, layout.size()) };
         moved
     }
 }

@@ -22,7 +22,9 @@ impl CodeError {
 impl fmt::Display for CodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CodeError::Map { call, errno } => write!(f, "cannot map the {call}: errno {errno}"),
+            CodeError::Map { call, errno } => {
+                write!(f, "cannot map the {call}: {}", std::io::Error::from_raw_os_error(*errno))
+            }
             CodeError::RegionFull { region_bytes } => write!(f, "code region of {region_bytes} bytes is full"),
             CodeError::BadRelocation { offset, reason } => write!(f, "relocation at +{offset:#x}: {reason}"),
         }

@@ -4,8 +4,10 @@
 //! at one address. Left out: who writes when, and instruction-cache synchronisation (`i_cache`).
 
 use crate::error::check;
+use crate::limits::{Resource, limit_bytes};
 use crate::memory::{Protection, page_size_bytes, round_up_to_page};
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Two views of one region; pages are committed when touched.
 ///
@@ -27,23 +29,43 @@ impl DualMapping {
     /// Reserves `len_bytes` (rounded up to pages) twice.
     pub fn new(len_bytes: usize) -> io::Result<DualMapping> {
         let len_bytes = round_up_to_page(len_bytes);
+        // User-mode emulators know shared memory, but not the second view of an anonymous one.
+        Self::of_anonymous_memory(len_bytes).or_else(|error| Self::of_file(len_bytes).map_err(|_| error))
+    }
+
+    fn of_anonymous_memory(len_bytes: usize) -> io::Result<DualMapping> {
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let protection = Protection::ReadWrite.bits();
-        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let rw = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection, flags, -1, 0) };
-        if rw == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let mut mapping = DualMapping { rw: rw.cast(), rx: std::ptr::null_mut(), len_bytes };
+        let rw = map(len_bytes, Protection::ReadWrite, flags, -1)?;
+        let mut mapping = DualMapping { rw, rx: std::ptr::null_mut(), len_bytes };
         // Moving nothing of a shared mapping makes a second one of the same pages (mremap(2), "old_size is zero").
         // SAFETY: the mapping is ours and stays as it is; the new one is at an address of the kernel's choice.
-        let rx = unsafe { libc::mremap(rw, 0, len_bytes, libc::MREMAP_MAYMOVE) };
+        let rx = unsafe { libc::mremap(rw.cast(), 0, len_bytes, libc::MREMAP_MAYMOVE) };
         if rx == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
         mapping.rx = rx.cast();
         // SAFETY: the second mapping is ours, and nothing is in it yet.
         check(unsafe { libc::mprotect(rx, len_bytes, Protection::ReadExecute.bits()) })?;
+        Ok(mapping)
+    }
+
+    fn of_file(len_bytes: usize) -> io::Result<DualMapping> {
+        // The signal that answers a file that becomes too long would end the process.
+        if len_bytes > limit_bytes(Resource::FileSize) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        // SAFETY: the name is a C string.
+        let file = unsafe { libc::memfd_create(c"saki-code".as_ptr(), libc::MFD_CLOEXEC) };
+        check(file)?;
+        // SAFETY: just opened, and nobody else has it. Closed at the end: mappings keep what it holds.
+        let file = unsafe { OwnedFd::from_raw_fd(file) };
+        let len = libc::off_t::try_from(len_bytes).map_err(io::Error::other)?;
+        // SAFETY: no pointers.
+        check(unsafe { libc::ftruncate(file.as_raw_fd(), len) })?;
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let rw = map(len_bytes, Protection::ReadWrite, flags, file.as_raw_fd())?;
+        let mut mapping = DualMapping { rw, rx: std::ptr::null_mut(), len_bytes };
+        mapping.rx = map(len_bytes, Protection::ReadExecute, flags, file.as_raw_fd())?;
         Ok(mapping)
     }
 
@@ -100,6 +122,12 @@ impl Drop for DualMapping {
     }
 }
 
+fn map(len_bytes: usize, protection: Protection, flags: libc::c_int, file: RawFd) -> io::Result<*mut u8> {
+    // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+    let view = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection.bits(), flags, file, 0) };
+    if view == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(view.cast()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +135,12 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn code_written_in_one_view_runs_in_the_other() {
-        let mapping = DualMapping::new(512 << 20).unwrap();
+        check(DualMapping::of_anonymous_memory(512 << 20).unwrap());
+        check(DualMapping::of_file(512 << 20).unwrap());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn check(mapping: DualMapping) {
         // mov eax, 42; ret
         let code = [0xb8u8, 42, 0, 0, 0, 0xc3];
         let place = mapping.rw().wrapping_add(0x1000);

@@ -6,6 +6,7 @@
 //! stack. The standard library would give one of 8 KiB to each thread that it makes, which two nested handlers with vector registers
 //! overflow (tidy looks that there is no other door). Left out: managed threads.
 
+use crate::limits::{Resource, limit_bytes};
 use crate::signal::SignalMask;
 use std::io;
 use std::mem::MaybeUninit;
@@ -90,6 +91,10 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // SAFETY: `attributes` is writable; the call initialises it when it returns 0.
     let error = unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) };
+    let is_main = native_id() == std::process::id();
+    if error != 0 && is_main {
+        return Ok(main_stack_bounds());
+    }
     if error != 0 {
         return Err(io::Error::from_raw_os_error(error));
     }
@@ -106,10 +111,25 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
         return Err(io::Error::from_raw_os_error(error));
     }
     let low = low as usize;
-    let is_main = native_id() == std::process::id();
     // glibc ≥ 2.27 keeps the guard outside of the reported stack; older ones put it inside.
     let low_usable = if is_main { low } else { low + guard_bytes.min(len_bytes / 4) };
     Ok(low_usable..low + len_bytes)
+}
+
+/// Of the main thread, without `/proc`, in which the C library looks: from the program's name, which the kernel puts at the
+/// very top of the stack, down to what the limit allows.
+fn main_stack_bounds() -> Range<usize> {
+    /// Taken where there is no limit: what it usually is.
+    const UNLIMITED_BYTES: usize = 8 << 20;
+    // SAFETY: no preconditions.
+    let name = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
+    let local = 0u8;
+    let high = crate::memory::round_up_to_page(name.max(&raw const local as usize));
+    let len_bytes = match limit_bytes(Resource::Stack) {
+        usize::MAX => UNLIMITED_BYTES,
+        bytes => bytes.min(high / 2),
+    };
+    high - len_bytes..high
 }
 
 /// The kernel's id of the calling thread.

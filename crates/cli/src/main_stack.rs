@@ -1,0 +1,35 @@
+//! The stack that the command runs on: the kernel's, or one of our own where the limit (`ulimit -s`) is small.
+//!
+//! Invariant: the command runs on one thread, which has an alternate stack for signals when it begins. Left out: raising the limit,
+//! which the program's children would inherit.
+
+use crate::fail;
+use saki_os::limits::{Resource, limit_bytes};
+use saki_os::signal::{AlternateStack, SignalMask};
+
+/// Reading an assembly and compiling a method take up to half of it, and the program wants some, too.
+const LEAST_BYTES: usize = 1 << 20;
+
+/// Runs the command; its exit code, unless it ends the process.
+pub fn run(command: fn() -> i32) -> i32 {
+    if limit_bytes(Resource::Stack) >= LEAST_BYTES {
+        return command();
+    }
+    let started = saki_os::thread::start(None, saki_thread::default_stack_bytes(), move |mask| {
+        // Never taken away. Without memory for it handlers run on the thread's own stack.
+        std::mem::forget(AlternateStack::install());
+        mask.set();
+        std::process::exit(command());
+    });
+    match started {
+        Ok(()) => {
+            // This thread waits until the process ends; signals are the other one's.
+            SignalMask::block_all();
+            loop {
+                // SAFETY: no preconditions.
+                unsafe { libc::pause() };
+            }
+        }
+        Err(error) => fail(&format!("a stack limit of less than {} KiB, and no thread: {error}", LEAST_BYTES >> 10)),
+    }
+}
