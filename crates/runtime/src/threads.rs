@@ -252,23 +252,47 @@ pub fn current_internal(t: Thread) -> Managed<ObjRef> {
     internal_of(t, thread)
 }
 
-/// GC handles that carry objects to a new thread.
-struct Luggage {
+/// GC handles that carry objects to a new thread, which frees them; or its starter, if there will be none.
+#[derive(Clone, Copy)]
+struct ThreadStartHandles {
     domain: &'static Domain,
-    thread: Handle,
-    delegate: Handle,
-    argument: Handle,
+    /// The Thread object, the delegate, its argument.
+    handles: [Handle; 3],
 }
 
-fn pack(t: Thread, object: ObjRef) -> Managed<Handle> {
-    handles::allocate(t, HandleKind::Normal, object).ok_or_else(|| exceptions::out_of_memory(t))
+impl ThreadStartHandles {
+    /// # Errors
+    /// OutOfMemoryException when there are no handles left; then none stays allocated.
+    fn allocate(t: Thread, objects: [ObjRef; 3]) -> Managed<ThreadStartHandles> {
+        let handles = objects.map(|object| handles::allocate(t, HandleKind::Normal, object));
+        match handles {
+            [Some(thread), Some(delegate), Some(argument)] => {
+                Ok(ThreadStartHandles { domain: domains::current(), handles: [thread, delegate, argument] })
+            }
+            some => {
+                some.into_iter().flatten().for_each(|handle| free(t, handle));
+                Err(exceptions::out_of_memory(t))
+            }
+        }
+    }
+
+    fn free(self, t: Thread) {
+        self.handles.into_iter().for_each(|handle| free(t, handle));
+    }
+
+    /// The objects; the handles are free after this.
+    fn take(self, t: Thread) -> [ObjRef; 3] {
+        self.handles.map(|handle| {
+            let object = handles::target(handle).unwrap_or(ObjRef::NULL);
+            free(t, handle);
+            object
+        })
+    }
 }
 
-fn unpack(t: Thread, handle: Handle) -> ObjRef {
-    let object = handles::target(handle).unwrap_or(ObjRef::NULL);
-    // A handle of ours is not stale.
+fn free(t: Thread, handle: Handle) {
+    // Stale if its domain has been unloaded since.
     let _ = handles::free(t, handle);
-    object
 }
 
 fn thread_state_error(t: Thread, message: &str) -> Thrown {
@@ -295,11 +319,14 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
         Err(_) => return Ok(()),
         Ok(_) => {}
     }
-    let luggage = Luggage {
-        domain: domains::current(),
-        thread: pack(t, thread)?,
-        delegate: pack(t, delegate)?,
-        argument: pack(t, START_ARGUMENT.get_ref(thread))?,
+    // Release: whoever starts the thread after this failed start sees what was set before.
+    let not_started = || bits.fetch_or(state::UNSTARTED, Ordering::Release);
+    let start = match ThreadStartHandles::allocate(t, [thread, delegate, START_ARGUMENT.get_ref(thread)]) {
+        Ok(start) => start,
+        Err(thrown) => {
+            not_started();
+            return Err(thrown);
+        }
     };
     // Relaxed: `set_state` after this changes the kind itself, through the link.
     let is_background = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
@@ -307,7 +334,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     let stack_bytes = usize::try_from(STACK_SIZE.get::<i32>(internal)).unwrap_or(0);
     let spawned = saki_thread::spawn(kind, None, stack_bytes, move |managed| {
         // SAFETY: the thread just attached.
-        run(unsafe { Thread::from_abi(managed.abi()) }, luggage);
+        run(unsafe { Thread::from_abi(managed.abi()) }, start);
     });
     match spawned {
         Ok(spawned) => {
@@ -320,7 +347,8 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
             Ok(())
         }
         Err(_) => {
-            bits.fetch_or(state::UNSTARTED, Ordering::Release);
+            start.free(t);
+            not_started();
             Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."))
         }
     }
@@ -347,15 +375,14 @@ pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
 }
 
 /// The body of a started thread.
-fn run(t: Thread, luggage: Luggage) {
-    domains::switch(t, luggage.domain);
-    if luggage.domain.add_thread(t).is_err() {
+fn run(t: Thread, start: ThreadStartHandles) {
+    domains::switch(t, start.domain);
+    if start.domain.add_thread(t).is_err() {
+        start.free(t);
         t.take_pending();
         return;
     }
-    let thread = unpack(t, luggage.thread);
-    let delegate = unpack(t, luggage.delegate);
-    let argument = unpack(t, luggage.argument);
+    let [thread, delegate, argument] = start.take(t);
     let internal = INTERNAL_THREAD.get_ref(thread);
     adopt(t, thread, internal);
     crate::thread_names::adopt(t.managed(), internal);
@@ -364,7 +391,7 @@ fn run(t: Thread, luggage: Luggage) {
         end_by_exception(t);
     }
     finish(t);
-    luggage.domain.forget_thread(t.id());
+    start.domain.forget_thread(t.id());
 }
 
 fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
