@@ -243,9 +243,11 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         ..CompiledCode::default()
     };
     for reloc in buffer.relocs() {
+        let before_field = code.bytes.get(..reloc.offset as usize).unwrap_or_default();
+        let kind = reloc_kind(reloc.kind, before_field)?;
         code.relocs.push(Reloc {
             offset: reloc.offset,
-            kind: reloc_kind(reloc.kind)?,
+            kind,
             target: reloc_target(context, &reloc.target)?,
             addend: reloc.addend,
         });
@@ -307,9 +309,14 @@ fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     (clobber_bytes <= low_bytes).then_some(SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers })
 }
 
-fn reloc_kind(kind: binemit::Reloc) -> Result<RelocKind, CompileError> {
+/// `bytes` is the code up to the field. Cranelift says "call" of instructions that load a near address, too: `lea`, whose last byte
+/// before the field names registers and is neither of these opcodes.
+fn reloc_kind(kind: binemit::Reloc, bytes: &[u8]) -> Result<RelocKind, CompileError> {
+    const CALL: u8 = 0xe8;
+    const JUMP: u8 = 0xe9;
     Ok(match kind {
         binemit::Reloc::Abs8 => RelocKind::Abs8,
+        binemit::Reloc::X86CallPCRel4 if matches!(bytes.last(), Some(&CALL | &JUMP)) => RelocKind::X86CallPcRel4,
         binemit::Reloc::X86CallPCRel4 | binemit::Reloc::X86PCRel4 => RelocKind::X86PcRel4,
         binemit::Reloc::Arm64Call => RelocKind::Arm64Call,
         binemit::Reloc::Aarch64AdrPrelPgHi21 => RelocKind::Arm64AdrPage21,

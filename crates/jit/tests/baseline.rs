@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use saki_abi::HelperId;
 use saki_abi::stubs::trap;
 use saki_il::ir::*;
-use saki_jit::CompilerOptions;
+use saki_jit::{CompilerOptions, RelocKind, RelocTarget};
 
 const I32: IrType = IrType::I32;
 const I64: IrType = IrType::I64;
@@ -405,4 +405,26 @@ fn an_exception_thrown_leaves_the_function() {
     let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
     let code = machine.place(code);
     assert_eq!(machine.run(&ir.func.sig, code, &[0x1234]), Err(0x1234));
+}
+
+/// Of both compilers: a call may be changed to lead to a method's code, an address that is loaded may not.
+#[test]
+fn a_load_of_a_near_address_is_no_call() {
+    let machine = Machine::new();
+    let mut ir = Ir::new("address", &[I64], Some(I64));
+    let argument = ir.get(0);
+    let symbol = Symbol::Helper(HelperId::ThrowNullReference);
+    let address = ir.push(Op::SymbolAddr(symbol), I64);
+    ir.helper(HelperId::MonitorExit, &[I64], None, &[argument]);
+    ir.ret(address);
+    let baseline = machine.compiler.compile_baseline(&ir.func).expect("covered");
+    let cranelift = machine.compiler.compile(&ir.func).expect("compiled");
+    for code in [baseline, cranelift] {
+        let kind_of = |named: Symbol| {
+            let target = RelocTarget::Symbol(named);
+            code.relocs.iter().find(|reloc| reloc.target == target).map(|reloc| reloc.kind)
+        };
+        assert_eq!(kind_of(symbol), Some(RelocKind::X86PcRel4), "{:?}", code.relocs);
+        assert_eq!(kind_of(Symbol::Helper(HelperId::MonitorExit)), Some(RelocKind::X86CallPcRel4), "{:?}", code.relocs);
+    }
 }

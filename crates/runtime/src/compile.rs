@@ -371,13 +371,13 @@ fn place_compiled(
             // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
             RelocTarget::Symbol(Symbol::MethodEntry(callee))
                 if std::ptr::eq(callee, method as *const Method)
-                    && reloc.kind == RelocKind::X86PcRel4
+                    && reloc.kind == RelocKind::X86CallPcRel4
                     && kind == CodeKind::Method =>
             {
                 saki_code::RelocTarget::OwnOffset(0)
             }
             // One tier: compiled code is final, so later callers need no stub either, and those before it only till then.
-            RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86PcRel4 => {
+            RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86CallPcRel4 => {
                 match compiled_code(callee) {
                     Some(code) => saki_code::RelocTarget::Address(code),
                     None if stays && lives_for_ever(callee) => {
@@ -391,11 +391,7 @@ fn place_compiled(
                 saki_code::RelocTarget::Address(resolve(t, named, &compiled)?)
             }
         };
-        let kind = match reloc.kind {
-            RelocKind::Abs8 => saki_code::RelocKind::Abs8,
-            RelocKind::X86PcRel4 => saki_code::RelocKind::X86CallPCRel4,
-            other => saki_base::bug!("relocation {other:?} on this machine"),
-        };
+        let kind = placed_kind(reloc.kind);
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }
     let mut info = CodeInfo::new(kind, method, compiled.name);
@@ -448,6 +444,18 @@ fn place_compiled(
         owner.add_body(std::ptr::from_ref(placed).addr());
     }
     Ok(placed)
+}
+
+/// How the code heap names the code generator's kind.
+fn placed_kind(kind: RelocKind) -> saki_code::RelocKind {
+    match kind {
+        RelocKind::Abs8 => saki_code::RelocKind::Abs8,
+        RelocKind::X86CallPcRel4 => saki_code::RelocKind::X86CallPCRel4,
+        RelocKind::X86PcRel4 => saki_code::RelocKind::X86PCRel4,
+        RelocKind::Arm64Call | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12 => {
+            saki_base::bug!("relocation {kind:?} on this machine")
+        }
+    }
 }
 
 /// Code that takes a dynamic method's address may hand it on to who knows what.
@@ -564,11 +572,7 @@ fn place_thunk_with(
             RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
             other => saki_base::bug!("thunk {} names {other:?}", compiled.name),
         };
-        let kind = if reloc.kind == RelocKind::Abs8 {
-            saki_code::RelocKind::Abs8
-        } else {
-            saki_code::RelocKind::X86CallPCRel4
-        };
+        let kind = placed_kind(reloc.kind);
         let target = saki_code::RelocTarget::Address(target);
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }

@@ -46,7 +46,7 @@ impl Emitter<'_> {
         match callee {
             Callee::Near(target) => {
                 let offset = self.asm.jump_away();
-                self.code.relocs.push(Reloc { offset, kind: RelocKind::X86PcRel4, target, addend: -4 });
+                self.code.relocs.push(Reloc { offset, kind: RelocKind::X86CallPcRel4, target, addend: -4 });
             }
             Callee::Register(register) | Callee::Slot(register, _) => self.asm.jump_register(register),
         }

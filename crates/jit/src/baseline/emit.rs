@@ -198,7 +198,7 @@ impl Emitter<'_> {
     /// `call` of something in the code region.
     pub(super) fn call_near(&mut self, target: RelocTarget) {
         let offset = self.asm.call();
-        self.code.relocs.push(Reloc { offset, kind: RelocKind::X86PcRel4, target, addend: -4 });
+        self.code.relocs.push(Reloc { offset, kind: RelocKind::X86CallPcRel4, target, addend: -4 });
     }
 
     /// Puts the prologue in front, whose length nobody knew before, and moves all offsets.

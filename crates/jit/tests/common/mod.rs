@@ -387,7 +387,7 @@ impl Machine {
             unsafe {
                 match reloc.kind {
                     RelocKind::Abs8 => (field as *mut i64).write_unaligned(value),
-                    RelocKind::X86PcRel4 => {
+                    RelocKind::X86CallPcRel4 | RelocKind::X86PcRel4 => {
                         let relative = i32::try_from(value - field as i64).expect("near");
                         (field as *mut i32).write_unaligned(relative);
                     }

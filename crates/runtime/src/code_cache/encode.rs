@@ -88,8 +88,14 @@ pub(super) const CODE_KINDS: [CodeKind; 6] = [
     CodeKind::Stub,
 ];
 
-pub(super) const RELOC_KINDS: [RelocKind; 5] =
-    [RelocKind::Abs8, RelocKind::X86PcRel4, RelocKind::Arm64Call, RelocKind::Arm64AdrPage21, RelocKind::Arm64AddLow12];
+pub(super) const RELOC_KINDS: [RelocKind; 6] = [
+    RelocKind::Abs8,
+    RelocKind::X86CallPcRel4,
+    RelocKind::X86PcRel4,
+    RelocKind::Arm64Call,
+    RelocKind::Arm64AdrPage21,
+    RelocKind::Arm64AddLow12,
+];
 
 /// Stands for `CompiledCode::spill_area` being unknown.
 pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u8::MAX };
