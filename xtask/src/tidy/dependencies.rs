@@ -28,15 +28,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("thread", &["abi", "os", "sync", "fiber"]),
     ("unwind", &["abi", "code", "fiber", "thread"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
-    ("sched", &["thread", "fiber", "sync", "os"]),
-    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "sched", "tools"]),
+    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "tools"]),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect"]),
-    ("profiler", &["runtime"]),
-    ("saki", &["icall", "profiler"]),
-    ("capi", &["icall", "profiler", "saki"]),
-    ("cli", &["icall", "profiler", "saki"]),
+    ("cli", &["icall"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.
@@ -45,26 +41,23 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("cranelift", &["jit"]),
     ("memmap2", &["metadata"]),
     ("iced-x86", &["code"]),
-    ("libloading", &["interop"]),
     ("gimli", &["tools"]),
     ("object", &["tools"]),
-    // Raw system calls are for `os`; these others talk to the C library itself (memory protection of the code
-    // heap, stacks, signals' contexts, P/Invoke symbols, errno, memory that managed code frees).
-    (
-        "libc",
-        &[
-            "os", "code", "fiber", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "tools", "unwind",
-            "capi", "cli",
-        ],
-    ),
+    // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,
+    // P/Invoke symbols, errno, memory that managed code frees).
+    ("libc", &["os", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "tools", "unwind", "cli"]),
 ];
 
-/// Checks the manifests of `crates/*`, and that only `gc` mentions MMTk in code. Errors: unreadable manifests.
+/// Checks the manifests of `crates/*`, that the tables name nothing that is not there, and that only `gc` mentions MMTk in code.
+/// Errors: unreadable manifests.
 pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Result<(), String> {
     let below = closure();
     let folder = root.join("crates");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for entry in entries {
+    let folders = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut missing: BTreeSet<&str> = LAYERS.iter().map(|(name, _)| *name).collect();
+    let mut unused: BTreeSet<(&str, &str)> =
+        OUTSIDE.iter().flat_map(|(outside, owners)| owners.iter().map(|owner| (*outside, *owner))).collect();
+    for entry in folders {
         let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path().join("Cargo.toml");
         let Some(name) = path.parent().and_then(Path::file_name).and_then(|n| n.to_str()).map(str::to_owned) else {
             continue;
@@ -75,7 +68,9 @@ pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Resu
             findings.error(shown, 1, format!("crate {name} is not in the table of xtask/src/tidy/dependencies.rs"));
             continue;
         };
+        missing.remove(name.as_str());
         for (line, dependency) in dependencies(&manifest) {
+            unused.retain(|(outside, owner)| !(*owner == name && dependency.starts_with(outside)));
             if let Some(inner) = dependency.strip_prefix("saki-") {
                 if !allowed.contains(inner) {
                     findings.error(shown, line, format!("{name} must not depend on {inner}"));
@@ -86,6 +81,13 @@ pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Resu
                 findings.error(shown, line, format!("{outside} is for {} only", owners.join(", ")));
             }
         }
+    }
+    let this_file = Path::new(file!());
+    for name in missing {
+        findings.error(this_file, 1, format!("there is no crate {name}"));
+    }
+    for (outside, owner) in unused {
+        findings.error(this_file, 1, format!("{owner} does not use {outside}"));
     }
     for file in files {
         let path = file.path.to_string_lossy();
@@ -118,14 +120,19 @@ fn closure() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 
 /// Line number and name of each entry of `[dependencies]` and `[build-dependencies]`, per-target ones included.
 fn dependencies(manifest: &str) -> Vec<(usize, String)> {
+    entries(manifest, |section| {
+        section.ends_with("dependencies") && !section.ends_with("dev-dependencies") && !section.starts_with("workspace")
+    })
+}
+
+/// Line number and name of each entry of the sections wanted.
+pub(super) fn entries(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut inside = false;
     for (index, line) in manifest.lines().enumerate() {
         let line = line.trim();
         if let Some(section) = line.strip_prefix('[') {
-            let section = section.trim_end_matches(']');
-            inside = (section.ends_with("dependencies") && !section.ends_with("dev-dependencies"))
-                && !section.starts_with("workspace");
+            inside = is_wanted(section.trim_end_matches(']'));
             continue;
         }
         if inside && !line.starts_with('#') {

@@ -1,10 +1,11 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `symbols`
-//! that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `outside_crates`
+//! what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
 mod dependencies;
+mod outside_crates;
 mod source;
 mod symbols;
 
@@ -52,6 +53,7 @@ pub fn run(root: &Path) -> Outcome {
         rules.check(file, &mut findings);
     }
     dependencies::check(root, &files, &mut findings)?;
+    outside_crates::check(root, &mut findings)?;
     symbols::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {
         println!("warning: {warning}");
