@@ -412,6 +412,10 @@ pub fn end_by_exception(t: Thread) {
 
 /// As `end_by_exception`, with the process's exit code.
 pub fn end_by_exception_with(t: Thread, exit_code: i32) {
+    // Whatever a catch clause has made of the abort: List.Sort says that the comparer failed.
+    if end_abort_by_unload(t, domains::current()) {
+        return;
+    }
     let exception = t.pending();
     if type_of(exception).is_corlib("System", "AppDomainUnloadedException") {
         // What the thread worked on is gone, and so is what it would have to tell.
