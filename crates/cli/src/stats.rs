@@ -93,6 +93,7 @@ fn print(start_up: Duration) {
     let dynamic = saki_runtime::dynamic_methods::statistics();
     eprintln!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
     eprintln!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
+    eprintln!("domains             {:>10} ended", get(&saki_runtime::collectible::DOMAINS_ENDED));
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);

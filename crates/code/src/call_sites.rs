@@ -7,16 +7,17 @@
 //!
 //! `set_target` stores the target and then takes the list; `wait` adds to the list and then looks at the target (`waiting_calls`).
 //!
-//! Sites are never forgotten: the code around them must live for ever. Left out: waiting calls of dynamic and
-//! collectible methods, which go on through the stubs.
+//! A call must live as long as its callee's entry: both go with their domain. A site's number is used again once its list was
+//! taken: `add` may then find a number at the head that was there before, which stands for a call that waits now all the same.
+//! Left out: waiting calls of dynamic and collectible methods, which go on through the stubs.
 
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::region::{Region, mapped_region, zeroed_words};
 use crate::waiting_calls;
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes that are stored at once.
 const STORE_BYTES: usize = 8;
@@ -32,6 +33,32 @@ struct Tables {
     sites: &'static [AtomicU64],
     /// Number of the next new site; 0 stands for none.
     next: AtomicUsize,
+    /// Numbers to use again.
+    freed: Mutex<Vec<u32>>,
+}
+
+impl Tables {
+    /// None: there are too many.
+    fn take_number(&self) -> Option<u32> {
+        if let Some(number) = self.freed.lock().unwrap_or_else(|e| e.into_inner()).pop() {
+            return Some(number);
+        }
+        // Relaxed: hands out numbers.
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (number < self.sites.len()).then_some(number as u32)
+    }
+
+    /// Empties the entry's list and visits the offset of each call that was in it.
+    fn take_all(&self, entry: usize, mut visit: impl FnMut(u32)) {
+        let mut taken = Vec::new();
+        waiting_calls::take_all(&self.heads[entry], self.sites, |number, offset| {
+            visit(offset);
+            taken.push(number);
+        });
+        if !taken.is_empty() {
+            self.freed.lock().unwrap_or_else(|e| e.into_inner()).append(&mut taken);
+        }
+    }
 }
 
 static TABLES: OnceLock<Result<Tables, CodeError>> = OnceLock::new();
@@ -39,33 +66,37 @@ static TABLES: OnceLock<Result<Tables, CodeError>> = OnceLock::new();
 fn tables(region: &Region) -> Option<&'static Tables> {
     let make = || {
         let heads = zeroed_words(region.data_bytes() / crate::entry::STUB_BYTES)?;
-        Ok(Tables { heads, sites: zeroed_words(region.code_bytes / BYTES_PER_SITE)?, next: AtomicUsize::new(1) })
+        let sites = zeroed_words(region.code_bytes / BYTES_PER_SITE)?;
+        Ok(Tables { heads, sites, next: AtomicUsize::new(1), freed: Mutex::default() })
     };
     TABLES.get_or_init(make).as_ref().ok()
 }
 
-/// Lets the call whose field is at `offset` from the region's base, in code that lives for ever, go to the entry's code
-/// as soon as there is some.
+/// Lets the call whose field is at `offset` from the region's base, in code that lives as long as the entry, go to the entry's
+/// code as soon as there is some.
 pub(crate) fn wait(region: &Region, entry: MethodEntry, offset: usize) {
     if offset % STORE_BYTES > STORE_BYTES - FIELD_BYTES {
         return;
     }
     let Some(tables) = tables(region) else { return };
-    // Relaxed: hands out numbers.
-    let number = tables.next.fetch_add(1, Ordering::Relaxed);
-    if number >= tables.sites.len() {
-        return;
-    }
-    waiting_calls::add(&tables.heads[entry.number(region)], tables.sites, number as u32, offset as u32);
+    let Some(number) = tables.take_number() else { return };
+    waiting_calls::add(&tables.heads[entry.number(region)], tables.sites, number, offset as u32);
     if let Some(code) = entry.target() {
         patch(entry, code);
+    }
+}
+
+/// No call waits for the entry any more: its method is gone, and so are they.
+pub(crate) fn forget(entry: MethodEntry) {
+    if let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) {
+        tables.take_all(entry.number(region), |_| {});
     }
 }
 
 /// Makes the calls that wait for the entry go to `code`, its target.
 pub(crate) fn patch(entry: MethodEntry, code: usize) {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
-    waiting_calls::take_all(&tables.heads[entry.number(region)], tables.sites, |offset| {
+    tables.take_all(entry.number(region), |offset| {
         let offset = offset as usize;
         let distance = code.wrapping_sub(region.base + offset + FIELD_BYTES) as i64;
         let distance = i32::try_from(distance).expect("both lie in the region");

@@ -13,8 +13,8 @@
 //! | the stub's own lazy tail | not compiled | initial |
 //! | code address | calls go there | `set_target`, Release; pairs with the data dependency of the jump (and the i-cache step of `place`) |
 //!
-//! The entry of a dynamic method that is gone is used again for another one (`free_all`); its argument is null meanwhile. Other
-//! stubs and records are never freed.
+//! The entry of a method that is gone (a dynamic one, or one of an assembly or domain that ended) is used again for another one
+//! (`free_all`); its argument is null meanwhile. An unboxing stub stays with its entry, since it jumps through that one's record.
 
 use crate::call_sites;
 use crate::error::CodeError;
@@ -23,8 +23,9 @@ use crate::region::{CHUNK_BYTES, Region, mapped_region, region};
 use crate::start_map::STUB_CHUNK;
 use crate::x86_64 as arch;
 use saki_sync::Recycler;
-use std::sync::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 pub(crate) const STUB_BYTES: usize = 16;
 const STUBS_PER_CHUNK: usize = CHUNK_BYTES / STUB_BYTES;
@@ -67,10 +68,11 @@ impl MethodEntry {
     /// Lets entries be used for other methods. Their stubs must not be called meanwhile.
     ///
     /// # Safety
-    /// Nothing leads to the stubs and no stack holds their addresses: their methods are gone. They have no unboxing stubs; each is
-    /// there once.
+    /// Nothing leads to the stubs and no stack holds their addresses: their methods are gone, and with them all code that waits for
+    /// theirs. Each is there once.
     pub unsafe fn free_all(entries: &[MethodEntry]) {
-        for entry in entries {
+        for &entry in entries {
+            call_sites::forget(entry);
             // Relaxed: nobody looks at it; the pool orders it before the next use.
             entry.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
         }
@@ -134,14 +136,20 @@ impl MethodEntry {
         (target != self.stub_address() + arch::LAZY_TAIL_OFFSET).then_some(target)
     }
 
-    /// Makes a stub that turns a boxed `this` into the address of its value, then jumps where this entry jumps.
-    /// For virtual slots of value types; the caller keeps one per method.
+    /// The stub that turns a boxed `this` into the address of its value, then jumps where this entry jumps.
+    /// For virtual slots of value types; made on first use.
     ///
     /// # Errors
     /// `CodeError` when the region is full.
-    pub fn new_unbox_stub(self) -> Result<usize, CodeError> {
+    pub fn unbox_stub(self) -> Result<usize, CodeError> {
         let cell = self.cell_address();
-        Ok(place_stub(|stub, _| arch::encode_unbox(stub, cell))?.0)
+        let mut made = UNBOX_STUBS.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(&stub) = made.get(&cell) {
+            return Ok(stub);
+        }
+        let stub = place_stub(|stub, _| arch::encode_unbox(stub, cell))?.0;
+        made.insert(cell, stub);
+        Ok(stub)
     }
 }
 
@@ -151,7 +159,10 @@ impl std::fmt::Debug for MethodEntry {
     }
 }
 
-/// Entries of dynamic methods that are gone.
+/// Unboxing stubs, by the cell that they jump through.
+static UNBOX_STUBS: LazyLock<Mutex<HashMap<usize, usize>>> = LazyLock::new(Mutex::default);
+
+/// Entries of methods that are gone.
 static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);
 
 /// So many are freed on a processor before the oldest is used: an address does not soon mean another method.

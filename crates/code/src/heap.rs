@@ -7,7 +7,7 @@
 //! Chunk cursors, and rooms that bodies have left, wait in pools with a slot a processor (`SlotPool`, `Recycler`), so that placing
 //! threads do not meet on a lock or a cache line.
 //!
-//! Removal, of what dynamic methods were compiled to: | published | `retire`: start bit cleared | grace period of `walks` |
+//! Removal, of what methods were compiled to that end (dynamic ones, those of assemblies and domains): | published | `retire`: start bit cleared | grace period of `walks` |
 //! `free_all`: the room waits for a body of its size, oldest first | placed again |.
 //!
 //! Left out: giving room back to the system.
@@ -22,8 +22,8 @@ use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::x86_64 as arch;
 use saki_sync::{Recycler, SlotPool};
-use std::collections::HashMap;
-use std::sync::{LazyLock, RwLock};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, Mutex, RwLock};
 
 /// A place in a body that depends on an address.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ struct Cursor {
 
 /// Bodies start at multiples of this at least, which is what the code generator asks for; their rooms are multiples of it.
 const ROOM_BYTES: usize = 32;
-/// Freed bodies of this size and more are not used again; a lambda has a few hundred bytes.
+/// Rooms of this size and more are in one list for all processors; a lambda has a few hundred bytes.
 const MAX_FREED_ROOMS: usize = 128;
 const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
 /// So many freed bodies of a size wait on a processor before the oldest is used: an address does not soon mean something else.
@@ -74,6 +74,9 @@ const QUARANTINED_BODIES: usize = 32;
 
 /// Offsets of freed bodies, by size in units of `ROOM_BYTES`.
 static FREED: Recycler<u32, MAX_FREED_ROOMS> = Recycler::new(QUARANTINED_BODIES);
+
+/// Offsets of larger ones, by size.
+static LARGE_FREED: Mutex<BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
 static CURSORS: SlotPool<Cursor> = SlotPool::new();
 
@@ -140,16 +143,50 @@ pub unsafe fn retire(info: &CodeInfo) {
 /// The bodies were retired, a stamp of `walks()` taken after that has passed, and nobody uses `bodies` any more; each is there
 /// once.
 pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
-    if let Some(region) = mapped_region() {
-        FREED.free(bodies.iter().filter_map(|info| {
-            let room = room_of(info.len_bytes as usize);
-            let offset = region.offset_of(info.start)?;
-            // A longer body of as many units must not reach into the next chunk.
-            let fits_chunk = offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
-            let offset = u32::try_from(offset).ok()?;
-            (room < MAX_FREED_ROOMS && fits_chunk).then_some((room, offset))
-        }));
+    FREED.free(rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS));
+    free_large_rooms(bodies);
+    // SAFETY: as the caller promises.
+    unsafe { free_infos(bodies) };
+}
+
+/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be used again at once and on any processor.
+///
+/// # Safety
+/// As `free_all`.
+pub unsafe fn free_all_of_domain(bodies: &[&'static CodeInfo]) {
+    let mut by_size: Vec<(usize, u32)> = rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS).collect();
+    by_size.sort_unstable();
+    for same in by_size.chunk_by(|(room, _), (other, _)| room == other) {
+        FREED.free_at_once(same[0].0, same.iter().map(|(_, offset)| *offset));
     }
+    free_large_rooms(bodies);
+    // SAFETY: as the caller promises.
+    unsafe { free_infos(bodies) };
+}
+
+/// Size in units and offset of the rooms that may be used again.
+fn rooms(bodies: &[&'static CodeInfo]) -> impl Iterator<Item = (usize, u32)> {
+    let region = mapped_region();
+    bodies.iter().filter_map(move |info| {
+        let room = room_of(info.len_bytes as usize);
+        let offset = region?.offset_of(info.start)?;
+        // A longer body of as many units must not reach into the next chunk.
+        let fits_chunk = offset % CHUNK_BYTES + room * ROOM_BYTES <= CHUNK_BYTES;
+        Some((room, u32::try_from(offset).ok().filter(|_| fits_chunk)?))
+    })
+}
+
+fn free_large_rooms(bodies: &[&'static CodeInfo]) {
+    let mut large = rooms(bodies).filter(|(room, _)| *room >= MAX_FREED_ROOMS).peekable();
+    if large.peek().is_some() {
+        let mut freed = LARGE_FREED.lock().unwrap_or_else(|e| e.into_inner());
+        large.for_each(|(room, offset)| freed.entry(room).or_default().push(offset));
+    }
+}
+
+/// # Safety
+/// As `free_all`.
+unsafe fn free_infos(bodies: &[&'static CodeInfo]) {
     for &info in bodies {
         // SAFETY: leaked by `place`; by the contract nobody else has it.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
@@ -214,10 +251,15 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
 /// Room that a body of this size had.
 fn take_freed(len: usize, align: usize) -> Option<usize> {
     let room = room_of(len);
-    if room >= MAX_FREED_ROOMS || align != ROOM_BYTES {
+    if align != ROOM_BYTES {
         return None;
     }
-    FREED.take(room).map(|offset| offset as usize)
+    let offset = if room < MAX_FREED_ROOMS {
+        FREED.take(room)
+    } else {
+        LARGE_FREED.lock().unwrap_or_else(|e| e.into_inner()).get_mut(&room)?.pop()
+    };
+    offset.map(|offset| offset as usize)
 }
 
 fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {

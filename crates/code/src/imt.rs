@@ -1,6 +1,6 @@
 //! The interface-dispatch cache that `StubId::ImtResolve` probes in assembly: (vtable, interface method) → code address.
 //!
-//! Buckets are singly linked lists of immutable nodes, pushed at the head and never removed, so a probe needs no
+//! Buckets are singly linked lists of immutable nodes, pushed at the head and removed with the world stopped only, so a probe needs no
 //! synchronisation beyond the data dependency of its loads. | bucket | null or newest node | `compare_exchange` Release,
 //! pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here |. The number of nodes
 //! is bounded by the distinct pairs that programs call. Targets are entry stubs or final code, so nothing needs updating.
@@ -64,7 +64,7 @@ pub fn imt_cache_insert(vtable: *const VTable, method: *const (), target: usize)
 
 fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Option<usize> {
     while !node.is_null() {
-        // SAFETY: nodes reached from a bucket are leaked and immutable.
+        // SAFETY: nodes reached from a bucket are immutable, and freed with the world stopped only.
         let here = unsafe { &*node };
         if here.vtable == vtable && here.method == method {
             return Some(here.target);
@@ -72,6 +72,31 @@ fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Opt
         node = here.next;
     }
     None
+}
+
+/// Forgets pairs of which `is_dead` says that the vtable or the method is gone.
+///
+/// # Safety
+/// The world is stopped: no thread is in the resolver stub or in a function of this module.
+pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
+    for bucket in &BUCKETS {
+        // Relaxed, here and below: the world is stopped.
+        let mut place: *mut *mut ImtNode = bucket.as_ptr();
+        loop {
+            // SAFETY: the bucket's word, or the `next` of a node that stays; nobody else uses them.
+            let node = unsafe { *place };
+            // SAFETY: null or a node of the list.
+            let Some(here) = (unsafe { node.as_mut() }) else { break };
+            if !is_dead(here.vtable.addr()) && !is_dead(here.method.addr()) {
+                place = &raw mut here.next;
+                continue;
+            }
+            // SAFETY: as above.
+            unsafe { *place = here.next };
+            // SAFETY: made by `imt_cache_insert`, unlinked, and by the contract nobody else has it.
+            drop(unsafe { Box::from_raw(node) });
+        }
+    }
 }
 
 /// What was remembered.
@@ -83,9 +108,14 @@ pub fn imt_cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
+
+    /// Forgetting needs the table for itself.
+    static TABLE: Mutex<()> = Mutex::new(());
 
     #[test]
     fn pairs_are_found_and_inserted_once() {
+        let _table = TABLE.lock();
         let pair = |i: usize| ((0x1000 + i * 64) as *const VTable, (0x9000 + i * 8) as *const ());
         for round in 0..2 {
             for i in 0..20_000 {
@@ -93,6 +123,23 @@ mod tests {
                 assert_eq!(imt_cached(vtable, method), (round == 1).then_some(i + 1));
                 imt_cache_insert(vtable, method, i + 1);
             }
+        }
+    }
+
+    #[test]
+    fn pairs_of_dead_vtables_and_methods_are_forgotten() {
+        let _table = TABLE.lock();
+        let pair = |i: usize| ((0x100_0000 + i * 64) as *const VTable, (0x900_0000 + i * 8) as *const ());
+        for i in 0..3_000 {
+            let (vtable, method) = pair(i);
+            imt_cache_insert(vtable, method, i + 1);
+        }
+        let dead = [pair(0).0.addr()..pair(1_000).0.addr(), pair(2_000).1.addr()..pair(3_000).1.addr()];
+        // SAFETY: the table is locked against the other test.
+        unsafe { imt_cache_forget(|address| dead.iter().any(|range| range.contains(&address))) };
+        for i in 0..3_000 {
+            let (vtable, method) = pair(i);
+            assert_eq!(imt_cached(vtable, method), (1_000..2_000).contains(&i).then_some(i + 1));
         }
     }
 }

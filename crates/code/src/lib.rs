@@ -97,11 +97,11 @@ pub use error::CodeError;
 #[cfg(not(loom))]
 pub use frame_liveness::{FrameLiveness, LiveWords};
 #[cfg(not(loom))]
-pub use heap::{Reloc, RelocKind, RelocTarget, free_all, place, retire, veneer};
+pub use heap::{Reloc, RelocKind, RelocTarget, free_all, free_all_of_domain, place, retire, veneer};
 #[cfg(not(loom))]
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 #[cfg(not(loom))]
-pub use imt::{imt_cache_insert, imt_cached};
+pub use imt::{imt_cache_forget, imt_cache_insert, imt_cached};
 #[cfg(not(loom))]
 pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
 #[cfg(not(loom))]

@@ -9,7 +9,7 @@
 //! there is one. Both change the head by read-modify-write: of the two one comes later and acquires what the other released.
 //! So no call waits for a target that is there. A target that several bring is the same for all.
 //!
-//! Invariant: a site is added once; its word does not change while it is in a list. Left out: what is done with a site.
+//! Invariant: a site is in one list at most; its word does not change while it is in a list. Left out: what is done with a site.
 
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -27,13 +27,13 @@ pub(crate) fn add(head: &AtomicU32, sites: &[AtomicU64], number: u32, offset: u3
     }
 }
 
-/// Empties the list and visits the offset of each call that was in it.
-pub(crate) fn take_all(head: &AtomicU32, sites: &[AtomicU64], mut visit: impl FnMut(u32)) {
+/// Empties the list and visits number and offset of each call that was in it. What is visited may be added again afterwards.
+pub(crate) fn take_all(head: &AtomicU32, sites: &[AtomicU64], mut visit: impl FnMut(u32, u32)) {
     let mut number = head.swap(0, Ordering::AcqRel);
     while number != 0 {
         // Relaxed: the swap has acquired it.
         let site = sites[number as usize].load(Ordering::Relaxed);
-        visit(site as u32);
+        visit(number, site as u32);
         number = (site >> 32) as u32;
     }
 }

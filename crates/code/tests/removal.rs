@@ -1,6 +1,6 @@
 //! Code that goes: its room is used again, and walkers never see what was freed.
 
-use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
+use saki_code::{CodeInfo, CodeKind, free_all, free_all_of_domain, lookup, place, retire, walks};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn place_body(size: usize, name: &str) -> &'static CodeInfo {
@@ -111,4 +111,28 @@ fn walkers_see_whole_bodies_or_none() {
         removers.into_iter().for_each(|remover| remover.join().expect("no panic"));
         stop.store(true, Ordering::Relaxed);
     });
+}
+
+/// The bodies of a domain go together: nothing waits for others to be freed, and large rooms are used again, too.
+#[test]
+fn rooms_of_a_domain_are_used_again_at_once() {
+    const BODIES: usize = 150;
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..20 {
+        let bodies: Vec<_> = (1..=BODIES).map(|number| place_body(number * 67, "of a domain")).collect();
+        seen.extend(bodies.iter().map(|info| info.start));
+        for info in &bodies {
+            // SAFETY: the code never runs.
+            unsafe { retire(info) };
+        }
+        let stamp = walks().stamp();
+        while !walks().has_passed(stamp) {
+            walks().try_advance();
+            std::hint::spin_loop();
+        }
+        // SAFETY: retired, and the stamp has passed.
+        unsafe { free_all_of_domain(&bodies) };
+    }
+    // Other tests take some of the rooms.
+    assert!(seen.len() < 3 * BODIES, "{} rooms for {BODIES} bodies at a time", seen.len());
 }

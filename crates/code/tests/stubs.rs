@@ -126,7 +126,7 @@ fn entry_compiles_once_and_keeps_arguments() {
 fn unbox_stub_skips_the_header_and_compiles() {
     install();
     let method = new_lazy(FIRST_ARGUMENT);
-    let unbox = method.entry.get().unwrap().new_unbox_stub().unwrap();
+    let unbox = method.entry.get().unwrap().unbox_stub().unwrap();
     assert_eq!(call(unbox, [1000, 0, 0]), 1016);
     assert_eq!(call(unbox, [2000, 0, 0]), 2016);
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
@@ -295,6 +295,28 @@ fn calls_placed_before_their_callee_are_patched() {
         assert_eq!(call(caller.start, [1, 2, 3]), 6);
     }
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
+}
+
+/// Caller and callee were of one domain: what lies there next must not be written to.
+#[test]
+fn calls_of_a_freed_entry_wait_no_more() {
+    install();
+    let entry = *new_lazy(ADD).entry.get().unwrap();
+    let body = vec![0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x90];
+    let reloc = Reloc { offset: 8, kind: RelocKind::X86CallPCRel4, target: RelocTarget::Method(entry), addend: -4 };
+    let mut with_nops = vec![0x90; 3];
+    with_nops.extend(body);
+    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
+    let caller = place(with_nops, 16, &[reloc], info).unwrap();
+    // SAFETY: the field of the call in a placed body.
+    let field = || unsafe { ((caller.start + 8) as *const i32).read_unaligned() };
+    let before = field();
+    let unbox = entry.unbox_stub().unwrap();
+    // SAFETY: nothing calls the method.
+    unsafe { MethodEntry::free_all(&[entry]) };
+    entry.set_target(caller.start);
+    assert_eq!(field(), before);
+    assert_eq!(entry.unbox_stub().unwrap(), unbox, "it stays with the entry");
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub fn custom_marshaler(t: Thread, info: usize) -> Managed<ObjRef> {
         return Err(saki_runtime::exceptions::throw(t, "System", "ApplicationException", &message));
     }
     // The first to store wins, so that everyone sees one instance.
-    Ok(descriptor.custom_marshaler.get_or_init(|| Cell::new(marshaler)).get())
+    let method = std::ptr::from_ref(descriptor.method).addr();
+    Ok(descriptor.custom_marshaler.get_or_init(|| Cell::beside(method, marshaler)).get())
 }
 
 /// "Ns.Outer+Inner, Assembly, Version=…"; without an assembly the type is in `image`, or in corlib.

@@ -19,14 +19,15 @@ use saki_il::synth::{callback, pinvoke};
 use saki_runtime::code_cache::Identity;
 use saki_runtime::compile;
 use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::domains::Domain;
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::thread::{Managed, Thread};
 use saki_runtime::{callback_exceptions, domain_copy, domains, handles, object, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
-use saki_types::{Method, Ty};
+use saki_types::{Method, Ty, collectible};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,14 +39,18 @@ static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "ext
 /// Entries looked at for reuse each time one is needed.
 const REUSE_ATTEMPTS: usize = 4;
 
-/// What is the same for all delegates of one type.
+/// What is the same for all delegates of one type. Stays when the type ends, since native code may have entries; then nothing is
+/// called, and no type in `sig` is looked at.
 struct CallbackType {
-    /// Managed wrapper: `fn(context, native words…)`.
+    domain: &'static Domain,
+    /// Managed wrapper: `fn(context, native words…)`. Lives as long as the delegate type.
     wrapper: usize,
     sig: CallSig,
     entry: saki_runtime::compile::CallbackEntry,
     /// Size of a struct result that goes to the address in the first C argument.
     result_in_memory_bytes: Option<u32>,
+    /// Size of another struct result; 0 without one.
+    struct_result_bytes: u32,
     contexts: Mutex<VecDeque<&'static CallbackContext>>,
 }
 
@@ -125,16 +130,25 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
     let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
     let entry = compile::compile_callback_entry(&native).to_managed(t)?;
     let result_in_memory_bytes = callback::result_in_memory_bytes(invoke).to_managed(t)?;
-    let made = CallbackType { wrapper, sig, entry, result_in_memory_bytes, contexts: Mutex::default() };
+    let struct_result_bytes = match sig.ret {
+        Some(IrType::Struct(ty)) => ty.value_size_bytes().unwrap_or(0),
+        _ => 0,
+    };
+    let made = CallbackType {
+        domain: domains::of_universe(ty.universe()),
+        wrapper,
+        sig,
+        entry,
+        result_in_memory_bytes,
+        struct_result_bytes,
+        contexts: Mutex::default(),
+    };
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
 }
 
-/// Runs `body` in the domain that the delegate belongs to; native code may call it from any. What is thrown there becomes an
+/// Runs `body` in the domain that the delegate (not null) belongs to; native code may call it from any. What is thrown there becomes an
 /// exception of the caller's domain.
 fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
-    if delegate.is_null() {
-        return body();
-    }
     let domain = domains::of_universe(object::type_of(delegate).universe());
     if std::ptr::eq(domain, domains::current()) {
         return body();
@@ -162,8 +176,8 @@ unsafe fn write_zero_result(class: &CallbackType, slots: *const u64, result: *mu
                 std::ptr::write_bytes(*slots as *mut u8, 0, bytes as usize);
                 *result = *slots;
             }
-            (None, Some(IrType::Struct(ty))) => {
-                std::ptr::write_bytes(result.cast::<u8>(), 0, ty.value_size_bytes().unwrap_or(0) as usize);
+            (None, Some(IrType::Struct(_))) => {
+                std::ptr::write_bytes(result.cast::<u8>(), 0, class.struct_result_bytes as usize);
             }
             (None, Some(_)) => *result = 0,
             (None, None) => {}
@@ -197,9 +211,15 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     words.push(Slot::from_ptr(context));
     // SAFETY: the entry's promise.
     words.extend((0..count).map(|index| Slot(unsafe { *slots.add(index) })));
-    // SAFETY: as above.
-    let called =
-        in_domain_of(t, unsafe { (*context).target() }, || invoke_address(t, class.wrapper, &class.sig, false, &words));
+    // SAFETY: contexts are never freed.
+    let delegate = unsafe { (*context).target() };
+    let called = if delegate.is_null() {
+        Err(throw_delegate_is_gone(t, class.domain))
+    } else {
+        in_domain_of(t, delegate, || invoke_address(t, class.wrapper, &class.sig, false, &words))
+    };
+    // On the stack till here: as long as the delegate lives, its type does, and with that the wrapper.
+    std::hint::black_box(delegate);
     match called {
         Ok(value) => {
             if class.sig.ret.is_some() && !returns_struct {
@@ -222,6 +242,26 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     }
 }
 
+/// What native code gets that calls a delegate which has been collected or whose domain is unloaded.
+fn throw_delegate_is_gone(t: Thread, domain: &Domain) -> Thrown {
+    if domain.is_unloading() {
+        return domains::throw_unloaded(t);
+    }
+    let message = "A callback was made on a garbage collected delegate.";
+    exceptions::throw(t, "System", "InvalidOperationException", message)
+}
+
+/// Drops the wrappers of delegate types of dead assemblies and domains. What C entries have stays.
+pub(crate) fn forget_dead() {
+    let is_dead = |ty: &Ty| collectible::is_dead(std::ptr::from_ref(*ty).addr());
+    if let Some(types) = CALLBACK_TYPES.lock().as_mut() {
+        types.retain(|ty, _| !is_dead(ty));
+    }
+    if let Some(invokes) = NATIVE_INVOKES.lock().as_mut() {
+        invokes.retain(|ty, _| !is_dead(ty));
+    }
+}
+
 /// (context) The delegate that a C entry stands for.
 ///
 /// # Errors
@@ -230,11 +270,7 @@ pub fn callback_delegate(t: Thread, context: usize) -> Managed<ObjRef> {
     // SAFETY: `dispatch` passes its own context; contexts are never freed.
     let context = unsafe { &*(context as *const CallbackContext) };
     let delegate = context.target();
-    if delegate.is_null() {
-        let message = "A callback was made on a garbage collected delegate.";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
-    }
-    Ok(delegate)
+    if delegate.is_null() { Err(throw_delegate_is_gone(t, context.class.domain)) } else { Ok(delegate) }
 }
 
 /// Whether an object belongs to the domain of a type.

@@ -1,6 +1,6 @@
 //! Marshalling descriptors: what `Symbol::MarshalInfo` stands for.
 //!
-//! A descriptor is made when the code that names it is placed and lives as long as the process.
+//! A descriptor is made when the code that names it is placed and lives as long as the method.
 //! Invariant: one descriptor per (method, parameter), so that what it caches is cached once.
 
 use parking_lot::Mutex;
@@ -9,7 +9,7 @@ use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
 use saki_runtime::cells::Cell;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{Managed, Thread};
-use saki_types::Method;
+use saki_types::{Method, collectible};
 use std::sync::OnceLock;
 
 /// One parameter of a native call, or its result (`plan.index` 0).
@@ -39,7 +39,15 @@ pub fn descriptor(t: Thread, method: &'static Method, index: u32) -> Managed<&'s
         return Err(exceptions::throw(t, "System", "ExecutionEngineException", &message));
     };
     let made = MarshalDescriptor { method, plan: param.clone(), custom_marshaler: OnceLock::new() };
-    Ok(DESCRIPTORS.lock().get_or_insert_default().entry(key).or_insert_with(|| Box::leak(Box::new(made))))
+    let mut table = DESCRIPTORS.lock();
+    Ok(table.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_beside(method, made)))
+}
+
+/// Drops the descriptors of methods of dead assemblies and domains.
+pub(crate) fn forget_dead() {
+    if let Some(table) = DESCRIPTORS.lock().as_mut() {
+        table.retain(|(method, _), _| !collectible::is_dead(*method));
+    }
 }
 
 impl MarshalDescriptor {
@@ -51,7 +59,7 @@ impl MarshalDescriptor {
     /// # Safety
     /// `address` came from `address`.
     pub unsafe fn from_address(address: usize) -> &'static MarshalDescriptor {
-        // SAFETY: the caller's promise; descriptors are never freed.
+        // SAFETY: the caller's promise; descriptors live as long as the code that names them.
         unsafe { &*(address as *const MarshalDescriptor) }
     }
 }

@@ -57,5 +57,8 @@ pub fn install() {
     saki_runtime::hooks::install_extra(extra);
     saki_runtime::internal_calls::register(marshal_calls::TABLE);
     saki_runtime::internal_calls::register(async_calls::TABLE);
+    for forget in [delegates::forget_dead, descriptor::forget_dead] {
+        saki_runtime::collectible::on_end(forget);
+    }
     host::keep_exports();
 }

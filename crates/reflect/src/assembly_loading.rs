@@ -22,7 +22,14 @@ static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "Runti
 pub fn install_hooks() {
     universe().binder().set_hooks(resolve_hook, load_hook);
     crate::emit::create::install_hooks();
-    for forget in [crate::cache::forget_dead, crate::members::forget_dead, crate::emit::tokens::forget_dead_modules] {
+    for forget in [
+        crate::cache::forget_dead,
+        crate::members::forget_dead,
+        crate::emit::tokens::forget_dead_modules,
+        crate::tokens::forget_dead,
+        crate::type_handle::forget_dead,
+        crate::assembly_name::forget_dead,
+    ] {
         saki_runtime::collectible::on_end(forget);
     }
 }

@@ -115,6 +115,13 @@ fn name_of_image(meta: &saki_metadata::Image) -> LoadResult<Option<MonoAssemblyN
 /// The native name of each assembly, made once; it lives for ever.
 static NAMES: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
 
+/// Drops the names of dead assemblies and of those of dead domains. Their memory stays: a few words each.
+pub(crate) fn forget_dead() {
+    if let Some(names) = NAMES.lock().as_mut() {
+        names.retain(|assembly, _| !saki_types::collectible::is_dead(*assembly));
+    }
+}
+
 /// `AssemblyName.GetNativeName(assembly pointer)`
 unsafe extern "C" fn get_native_name(t: Thread, assembly: usize) -> usize {
     t.run(|| {

@@ -10,7 +10,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::type_objects::type_object;
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
-use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty};
+use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, collectible};
 
 /// System.Reflection.ResolveTokenError.
 mod resolve_error {
@@ -19,7 +19,7 @@ mod resolve_error {
     pub const OTHER: i32 = 2;
 }
 
-/// Lists of generic arguments handed in by programs, kept for ever because types refer to them.
+/// Lists of generic arguments handed in by programs, kept as long as the types in them because types refer to them.
 static CONTEXTS: RwLock<Option<FxHashMap<Vec<usize>, &'static [Ty]>>> = RwLock::new(None);
 
 fn interned(types: Vec<Ty>) -> &'static [Ty] {
@@ -30,8 +30,16 @@ fn interned(types: Vec<Ty>) -> &'static [Ty] {
     if let Some(known) = CONTEXTS.read().as_ref().and_then(|lists| lists.get(&key)) {
         return known;
     }
+    let owner = collectible::owner_of_all(key.iter().copied());
     let mut lists = CONTEXTS.write();
-    lists.get_or_insert_default().entry(key).or_insert_with(|| Box::leak(types.into_boxed_slice()))
+    lists.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_slice_with(owner, types))
+}
+
+/// Drops the lists that name types of dead assemblies or domains.
+pub(crate) fn forget_dead() {
+    if let Some(lists) = CONTEXTS.write().as_mut() {
+        lists.retain(|types, _| !types.iter().any(|ty| collectible::is_dead(*ty)));
+    }
 }
 
 /// The types of an IntPtr[] of RuntimeTypeHandle values; null = none.

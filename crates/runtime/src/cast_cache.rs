@@ -3,11 +3,11 @@
 //! | entry word | meaning | who writes |
 //! |---|---|---|
 //! | 0 | empty | initial |
-//! | pointer to an immutable `Entry` | a result | any thread, Release; readers Acquire |
+//! | pointer to an immutable `Entry` | a result | any thread, Release; readers Acquire. `forget_dead`, with the world stopped, empties it |
 //!
-//! Entries that are replaced leak (24 bytes each, bounded by the number of distinct failing or interface casts).
+//! Of two entries stored at once the first leaks.
 
-use saki_types::{LoadResult, Ty, Type};
+use saki_types::{LoadResult, Ty, Type, collectible};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 struct Entry {
@@ -33,7 +33,7 @@ pub fn is_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
     // Acquire: pairs with the Release below.
     let entry = slot.load(Ordering::Acquire);
     if !entry.is_null() {
-        // SAFETY: entries are leaked and immutable.
+        // SAFETY: entries are immutable, and freed with the world stopped only.
         let entry = unsafe { &*entry };
         if entry.from == from && entry.to == to {
             return Ok(entry.result);
@@ -45,4 +45,22 @@ pub fn is_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
         slot.store(Box::leak(Box::new(Entry { from, to, result })), Ordering::Release);
     }
     Ok(result)
+}
+
+/// Forgets results about types of dead assemblies and domains.
+///
+/// # Safety
+/// The world is stopped: nobody reads an entry.
+pub(crate) unsafe fn forget_dead() {
+    let is_dead = |ty: Ty| collectible::is_dead(std::ptr::from_ref(ty).addr());
+    for slot in &TABLE {
+        // Relaxed, here and below: the world is stopped.
+        let entry = slot.load(Ordering::Relaxed);
+        // SAFETY: null or an entry that lives.
+        if unsafe { entry.as_ref() }.is_some_and(|entry| is_dead(entry.from) || is_dead(entry.to)) {
+            slot.store(std::ptr::null_mut(), Ordering::Relaxed);
+            // SAFETY: leaked by `is_assignable`; by the contract nobody else has it.
+            drop(unsafe { Box::from_raw(entry) });
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
 //!
 //! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only literals of dynamic
-//! methods, and the cells of collectible assemblies, are ever freed.
+//! methods, and the cells of collectible assemblies and of domains, which lie among their records, are ever freed.
 
 use crate::domains::Domain;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
-use saki_types::collectible;
+use saki_types::Universe;
+use saki_types::collectible::{self, Owner};
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
 
@@ -57,7 +58,16 @@ impl Cell {
     /// A new cell that lives as long as the record at `anchor`: of a collectible assembly, it is a root only as long as
     /// something has that.
     pub fn beside(anchor: usize, object: ObjRef) -> Cell {
-        let Some(owner) = collectible::of(anchor) else { return Cell::new(object) };
+        Cell::with_owner(collectible::of(anchor), object)
+    }
+
+    /// A new cell that lives as long as a domain.
+    pub fn of_domain(universe: &Universe, object: ObjRef) -> Cell {
+        Cell::with_owner(universe.owner(), object)
+    }
+
+    fn with_owner(owner: Option<&'static Owner>, object: ObjRef) -> Cell {
+        let Some(owner) = owner else { return Cell::new(object) };
         let Some(place) = owner.allocate(Layout::new::<ObjRef>()) else { return Cell::new(object) };
         let cell = Cell(place as *mut ObjRef);
         cell.set(object);
@@ -95,8 +105,15 @@ impl Cell {
     }
 }
 
-/// What the cells of an unloaded domain hold may go: its objects tell which those are.
+/// What the cells and statics of an unloaded domain hold may go. For cells that do not lie among its records its objects tell which
+/// those are.
 pub fn release_domain(domain: &Domain) {
+    collectible::for_each_owner(&mut |owner| {
+        if *owner.universe == *domain.universe {
+            // SAFETY: a slot of an owner that has not ended; nothing runs in the domain, so that nobody else writes it.
+            owner.for_each_slot(&mut |slot| unsafe { (slot as *mut ObjRef).write_volatile(ObjRef::NULL) });
+        }
+    });
     for chunk in CHUNKS.lock().iter() {
         for cell in &chunk.cells[..chunk.used] {
             // SAFETY: cells are never freed.

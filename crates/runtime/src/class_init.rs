@@ -18,7 +18,7 @@ use crate::thread::{Managed, Thread};
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
-use saki_types::{Ty, universe};
+use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
 
 enum State {
@@ -153,7 +153,8 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
             ty.runtime.init_done.store(1, Ordering::Release);
         }
         Some(exception) => {
-            running.types.insert(ty, State::Failed { exception: Cell::new(exception) });
+            let exception = Cell::beside(std::ptr::from_ref(ty).addr(), exception);
+            running.types.insert(ty, State::Failed { exception });
         }
     }
     drop(guard);
@@ -163,6 +164,13 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
         // An abort goes on as what it is; only later accesses see that the constructor failed.
         Some(_) if !aborted.is_null() => Err(t.throw(aborted)),
         Some(exception) => Err(t.throw(exception)),
+    }
+}
+
+/// Drops the failures of types of dead assemblies and domains.
+pub(crate) fn forget_dead() {
+    if let Some(running) = RUNNING.lock().as_mut() {
+        running.types.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
     }
 }
 

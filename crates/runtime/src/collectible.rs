@@ -1,12 +1,15 @@
-//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect): when nothing has one any more, its types, code, statics
-//! and objects go.
+//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when nothing has one any more, its
+//! types, code, statics and objects go.
 //!
-//! An assembly's records and those of instantiations over its types have one owner (`types::collectible`). An owner lives while
+//! An assembly's records and those of instantiations over its types have one owner (`types::collectible`); the other records of a domain
+//! have another one, which nobody asks about until the domain is unloaded. An owner lives while
 //! - a word of some object that lives points among its records or into its code: instances by their vtables, reflection objects and
 //!   builders by their handles, delegates by their methods, exceptions by their traces;
 //! - a word of some stack or saved register does, or into a dynamic method that names something of it;
+//! - a thread is in the domain;
 //! - the records of another owner that lives lead there, or a type that is not collectible does (then it is kept for ever);
-//! - something that is not followed has it: thread statics, context statics, transparent proxies (`Owner::keep_for_ever`).
+//! - something that is not followed has it (`Owner::keep_for_ever`): thread and context statics of an assembly, a dynamic method that is
+//!   kept for ever itself.
 //!
 //! Its own root cells and statics do not count: they are traced when one of these has been found (`gc::ConditionalRoots`), so an
 //! assembly whose statics refer to its own objects ends like any other. Only full collections judge.
@@ -16,24 +19,33 @@
 //! | `types::collectible`'s | live | a full collection finds none of the above: to dead |
 //! | dead | unreachable, in no list that is searched by name | `reclaim_dead`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: code, entries and records are freed |
+//!
+//! Unloading empties the root cells, statics and thread-statics of the domain, so that what still has a record of it is rare: a stale
+//! word of a stack, mostly. Full collections are asked for when unloaded domains hold `ASKING_BYTES` more than at the last time.
 
+use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;
-use crate::{compile, entries, strings};
+use crate::thread::Thread;
+use crate::{cast_cache, class_init, code_cache, compile, entries, finalizer, proxies, source_lines, statics, strings};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_code::{CodeInfo, MethodEntry};
 use saki_gc::{ConditionalRoots, RootProvider};
 use saki_sync::Stamp;
-use saki_types::Method;
+use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner, for_each_owner};
 use saki_types::dynamic::DynamicRef;
 use saki_types::dynamic_records::Finder;
+use saki_types::universe::entered_by;
+use saki_types::{Method, Universe};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-/// Owners that have ended since the start, for `saki --stats`.
+/// Assemblies and domains that have ended since the start, for `saki --stats`.
 pub static ENDED: AtomicU64 = AtomicU64::new(0);
+pub static DOMAINS_ENDED: AtomicU64 = AtomicU64::new(0);
 
 static DEAD: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
 /// Length of `DEAD`. A hint.
@@ -83,9 +95,12 @@ pub(crate) fn register_with_collector() {
 impl RootProvider for Assemblies {
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
         // Relaxed, here and below: the collection's phases order it.
-        if !self.is_judging.load(Ordering::Relaxed) {
-            for_each_owner(&mut |owner| owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef)));
-        }
+        let is_judging = self.is_judging.load(Ordering::Relaxed);
+        for_each_owner(&mut |owner| {
+            if !is_judging || owner.is_kept() {
+                owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef));
+            }
+        });
     }
 }
 
@@ -96,9 +111,10 @@ impl ConditionalRoots for Assemblies {
         judgement.new.clear();
         let mut count = 0;
         for_each_owner(&mut |owner| {
-            count += 1;
             owner.unsee();
-            if owner.is_kept() && owner.see() {
+            if !owner.is_kept() {
+                count += 1;
+            } else if owner.see() {
                 judgement.new.push(owner);
             }
         });
@@ -121,7 +137,9 @@ impl ConditionalRoots for Assemblies {
         loop {
             let Some(owner) = self.judgement.lock().new.pop() else { return };
             owner.for_each_named(&mut |named| self.see(named));
-            owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef));
+            if !owner.is_kept() {
+                owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef));
+            }
         }
     }
 
@@ -146,6 +164,10 @@ impl Assemblies {
 
     fn see_stacks(&self) {
         saki_thread::for_each_thread(|thread| {
+            // SAFETY: the thread is stopped.
+            if let Some(owner) = unsafe { entered_by(thread.abi()) }.and_then(Universe::owner) {
+                self.see(owner);
+            }
             thread.for_each_conservative_range(|range| {
                 for address in range.step_by(size_of::<usize>()) {
                     // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
@@ -160,7 +182,11 @@ impl Assemblies {
     /// A dynamic method that runs may have lost the object that keeps what its code names.
     fn see_named_by_dynamic_method(&self, word: usize) {
         let method = if saki_code::contains(word) { method_of_code(word) } else { Finder::lock().find(word) };
-        for named in method.filter(|method| method.is_dynamic()).map_or(&[][..], |method| method.dynamic_refs()) {
+        let Some(method) = method.filter(|method| method.is_dynamic()) else { return };
+        if let Some(owner) = collectible::owner_of(method.owner) {
+            self.see(owner);
+        }
+        for named in method.dynamic_refs() {
             let owner = match named {
                 DynamicRef::Type(ty) => collectible::owner_of(*ty),
                 DynamicRef::Method(method) => collectible::owner_of(*method),
@@ -208,10 +234,7 @@ pub(crate) fn reclaim_dead() {
                 // SAFETY: `add_entry` was given the address of one of the owner's methods.
                 let method = unsafe { &*(method as *const Method) };
                 compile::forget_deferred_errors(method);
-                // An unboxing stub goes on jumping through its entry's record.
-                if method.runtime.unbox_entry.load(Ordering::Relaxed) == 0 {
-                    freed_entries.extend(entries::existing_entry(method));
-                }
+                freed_entries.extend(entries::existing_entry(method));
             }
         }
         retired.push_back(Batch { stamp: walks.stamp(), owners, bodies, entries: freed_entries });
@@ -226,22 +249,82 @@ pub(crate) fn reclaim_dead() {
 }
 
 fn free(batch: Batch) {
-    // SAFETY: retired, the stamp has passed, and who ran them is long gone.
-    unsafe { saki_code::free_all(&batch.bodies) };
-    // SAFETY: their methods are dead and have no unboxing stubs.
+    let has_domain = batch.owners.iter().any(|owner| owner.is_domain());
+    // SAFETY: their methods are dead, and so is the code that waits for theirs.
     unsafe { MethodEntry::free_all(&batch.entries) };
-    strings::forget_dead_literals();
-    FORGET.lock().iter().for_each(|forget| forget());
+    if has_domain {
+        // SAFETY: retired, the stamp has passed, and who ran them is long gone.
+        unsafe { saki_code::free_all_of_domain(&batch.bodies) };
+    } else {
+        // SAFETY: as above.
+        unsafe { saki_code::free_all(&batch.bodies) };
+    }
+    forget_dead(has_domain);
     let mut last = None;
     for owner in &batch.owners {
         if last.replace(std::ptr::from_ref(owner.universe)) != Some(std::ptr::from_ref(owner.universe)) {
             owner.universe.forget_dead();
         }
     }
-    for owner in batch.owners {
+    // Assemblies before the domains that they belong to.
+    let (domains, assemblies): (Vec<_>, Vec<_>) = batch.owners.into_iter().partition(|owner| owner.is_domain());
+    for owner in assemblies {
         // SAFETY: dead, its code is freed, the walks are over, and the tables have forgotten it.
         unsafe { owner.end() };
-        // Relaxed: a counter.
+        // Relaxed: a counter, here and below.
         ENDED.fetch_add(1, Ordering::Relaxed);
+    }
+    for owner in domains {
+        let universe = owner.universe;
+        of_universe(universe).forget_objects();
+        // SAFETY: as above.
+        unsafe { universe.end() };
+        DOMAINS_ENDED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Drops dead records from the tables in which they are looked up. `has_domain`: also from those where few of an assembly are.
+fn forget_dead(has_domain: bool) {
+    strings::forget_dead_literals();
+    class_init::forget_dead();
+    code_cache::forget_dead();
+    proxies::forget_dead();
+    statics::forget_dead_sections();
+    source_lines::forget_dead();
+    saki_il::synth::marshal::forget_dead();
+    FORGET.lock().iter().for_each(|forget| forget());
+    if has_domain {
+        saki_thread::with_world_stopped(StopReason::Unloading, |_| {
+            statics::forget_dead_thread_blocks();
+            // SAFETY: the world is stopped.
+            unsafe { cast_cache::forget_dead() };
+            // SAFETY: as above.
+            unsafe { saki_code::imt_cache_forget(collectible::is_dead) };
+        });
+    }
+}
+
+/// Memory that unloaded domains hold when a full collection is asked for: some three small domains, so that a collection, which
+/// takes some ten milliseconds with a small heap, comes with every third unloading at most.
+const ASKING_BYTES: usize = 12 << 20;
+
+/// How long unloading waits for what the collection found dead to be freed. Some milliseconds, unless a finalizer takes its time.
+const FREEING_LIMIT: Duration = Duration::from_secs(1);
+
+/// Memory of the records of domains unloaded since the last time a full collection was asked for.
+static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// The domain is unloaded, and its root cells are empty: from now on it lives as long as something has it.
+pub(crate) fn release_domain(t: Thread, universe: &'static Universe) {
+    let Some(owner) = universe.owner() else { return };
+    // A domain has as much again outside of its records: code and tables.
+    let released_bytes = 2 * owner.size_bytes();
+    owner.release();
+    // Relaxed: a sum.
+    if RELEASED_BYTES.fetch_add(released_bytes, Ordering::Relaxed) + released_bytes >= ASKING_BYTES {
+        RELEASED_BYTES.store(0, Ordering::Relaxed);
+        saki_gc::collect(t.managed(), true);
+        // Who makes domains in a loop would be ahead of the thread that frees them.
+        finalizer::wait_for_pending_until(t, Some(Instant::now() + FREEING_LIMIT));
     }
 }

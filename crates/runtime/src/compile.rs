@@ -5,7 +5,7 @@
 
 use crate::class_init;
 use crate::code_cache::{self, Identity, Lookup};
-use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_for_ever, unbox_entry_address};
+use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_with_domain, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
 use crate::statics;
@@ -22,7 +22,7 @@ use saki_il::import::{ImportEnv, ImportOptions};
 use saki_il::ir::{CallSig, ClauseKind, Function, IrType, Symbol};
 use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
 use saki_types::touched::{self, Touched};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, collectible};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -95,8 +95,8 @@ static DUMP: OnceLock<DumpOptions> = OnceLock::new();
 
 /// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
 static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
-/// Whether a dynamic method is among them: else there is nothing to forget, and no lock to take.
-static HAS_DYNAMIC_DEFERRED: AtomicBool = AtomicBool::new(false);
+/// Whether a method that may end is among them: else there is nothing to forget, and no lock to take.
+static HAS_MORTAL_DEFERRED: AtomicBool = AtomicBool::new(false);
 
 /// Says how to compile. Called once.
 pub fn init(options: CompilerOptions, dump: DumpOptions) {
@@ -284,9 +284,9 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Box<Function>> {
         }
     }
     if !function.deferred_errors.is_empty() {
-        if method.is_dynamic() {
-            // Relaxed: whoever forgets the method has it from this thread, by way of the lists of dynamic methods.
-            HAS_DYNAMIC_DEFERRED.store(true, Ordering::Relaxed);
+        if method.is_dynamic() || collectible::owner_of(method).is_some() {
+            // Relaxed: whoever forgets the method has it from this thread, by way of lists under locks.
+            HAS_MORTAL_DEFERRED.store(true, Ordering::Relaxed);
         }
         DEFERRED
             .write()
@@ -296,11 +296,11 @@ fn import(method: &'static Method, env: &Env) -> LoadResult<Box<Function>> {
     Ok(function)
 }
 
-/// Forgets the errors of a dynamic method that is gone.
+/// Forgets the errors of a method that is gone.
 pub(crate) fn forget_deferred_errors(method: &'static Method) {
     let key = method as *const Method as usize;
     // Relaxed: see where it is set.
-    if HAS_DYNAMIC_DEFERRED.load(Ordering::Relaxed)
+    if HAS_MORTAL_DEFERRED.load(Ordering::Relaxed)
         && DEFERRED.read().as_ref().is_some_and(|table| table.contains_key(&key))
     {
         DEFERRED.write().get_or_insert_default().remove(&key);
@@ -365,7 +365,7 @@ fn place_compiled(
     }
     let mut relocs = Vec::with_capacity(compiled.relocs.len());
     // SAFETY: null or a `&'static Method`.
-    let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_for_ever);
+    let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_with_domain);
     for reloc in &compiled.relocs {
         let target = match reloc.target {
             // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
@@ -380,7 +380,7 @@ fn place_compiled(
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86CallPcRel4 => {
                 match compiled_code(callee) {
                     Some(code) => saki_code::RelocTarget::Address(code),
-                    None if stays && lives_for_ever(callee) => {
+                    None if stays && lives_with_domain(callee) => {
                         saki_code::RelocTarget::Method(entry_of(callee).to_managed(t)?)
                     }
                     None => saki_code::RelocTarget::Address(entry_address(callee).to_managed(t)?),
@@ -440,7 +440,7 @@ fn place_compiled(
     info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
     let placed = saki_code::place(compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error);
     let placed = placed.to_managed(t)?;
-    if let Some(owner) = saki_types::collectible::of(method.addr()) {
+    if let Some(owner) = collectible::of(method.addr()) {
         owner.add_body(std::ptr::from_ref(placed).addr());
     }
     Ok(placed)

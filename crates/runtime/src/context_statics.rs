@@ -39,7 +39,7 @@ fn handle_of(context: ObjRef) -> Option<Handle> {
 /// # Errors
 /// OutOfMemoryException; the field type's load errors.
 pub fn address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
-    if let Some(owner) = saki_types::collectible::owner_of(field) {
+    if let Some(owner) = saki_types::collectible::owner_of(field).filter(|owner| !owner.is_domain()) {
         // Contexts know it by number.
         owner.keep_for_ever();
     }

@@ -1,6 +1,6 @@
 //! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` has `Invoke` and says what kinds mean.
 
-use crate::entries::{compiled_code, entry_address, lives_for_ever, unbox_entry_address};
+use crate::entries::{compiled_code, entry_address, lives_with_domain, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::type_of;
@@ -127,7 +127,7 @@ pub fn init(
 /// What a delegate calls: the method's code if it is compiled and stays, else its entry.
 fn code_of(method: &'static Method) -> LoadResult<usize> {
     match compiled_code(method) {
-        Some(code) if lives_for_ever(method) => Ok(code),
+        Some(code) if lives_with_domain(method) => Ok(code),
         _ => entry_address(method),
     }
 }

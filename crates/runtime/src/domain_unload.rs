@@ -3,14 +3,14 @@
 //!
 //! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the domain.
 //! A thread that is itself in the domain cannot wait for its own end, so another does the work while it waits for its abort.
-//! Left out: giving back the memory of the domain's types and code, which stays until the process ends.
+//! Left out: giving back the memory of the domain's types and code, which collections judge from then on (`collectible`).
 
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::{Managed, Thread};
-use crate::{cells, finalizer, handles, interruption, pending, statics};
+use crate::{cells, collectible, finalizer, handles, interruption, pending, statics};
 use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -97,6 +97,7 @@ fn tear_down(t: Thread, domain: &'static Domain) -> u32 {
     handles::free_domain(domain.universe);
     cells::release_domain(domain);
     statics::release(domain.universe);
+    collectible::release_domain(t, domain.universe);
     DONE
 }
 

@@ -44,7 +44,8 @@ const UNLOADED: u32 = 3;
 
 static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
 
-/// One application domain. Leaked; its address is the native handle in AppDomain objects.
+/// One application domain. Leaked with its universe, less than 4 KiB; its address is the native handle in AppDomain objects. What
+/// they lead to, cells and assemblies, is gone some time after the unloading.
 pub struct Domain {
     pub id: i32,
     pub universe: &'static Universe,
@@ -108,8 +109,8 @@ fn add(universe: &'static Universe, name: &str) -> &'static Domain {
         id: ROOT_DOMAIN_ID + domains.len() as i32,
         universe,
         friendly_name: Mutex::new(name.to_string()),
-        object: Cell::new(ObjRef::NULL),
-        setup: Cell::new(ObjRef::NULL),
+        object: Cell::of_domain(universe, ObjRef::NULL),
+        setup: Cell::of_domain(universe, ObjRef::NULL),
         default_context: OnceLock::new(),
         data: Mutex::default(),
         entry_assembly: OnceLock::new(),
@@ -190,7 +191,7 @@ impl Domain {
 
     pub fn set_data(&self, key: String, value: ObjRef) {
         // A name keeps its cell.
-        self.data.lock().entry(key).or_insert_with(|| Cell::new(ObjRef::NULL)).set(value);
+        self.data.lock().entry(key).or_insert_with(|| Cell::of_domain(self.universe, ObjRef::NULL)).set(value);
     }
 
     /// The remoting context that threads start in, made on first use without running a constructor. For the current domain.
@@ -207,7 +208,7 @@ impl Domain {
         let context = object::new_instance(t, ty)?;
         DOMAIN_ID.set(context, self.id);
         // The first to publish wins; the other object is garbage.
-        Ok(self.default_context.get_or_init(|| Cell::new(context)).get())
+        Ok(self.default_context.get_or_init(|| Cell::of_domain(self.universe, context)).get())
     }
 
     pub fn is_unloaded(&self) -> bool {
@@ -309,6 +310,12 @@ impl Domain {
         self.id == ROOT_DOMAIN_ID
     }
 
+    /// The cells of its objects are about to go with its other records.
+    pub(crate) fn forget_objects(&self) {
+        *self.interned.lock() = FxHashMap::default();
+        *self.data.lock() = HashMap::new();
+    }
+
     /// Nothing runs in the domain any more.
     pub fn finish_unload(&self) {
         self.state.store(UNLOADED, Ordering::Release);
@@ -377,6 +384,8 @@ impl ThreadObjects {
         } else if !object.is_null()
             && let Some(handle) = handles::allocate(t, HandleKind::Normal, object)
         {
+            // Those of domains unloaded since are stale.
+            self.0.retain(|(_, handle)| handles::target(*handle).is_ok());
             self.0.push((domain, handle));
         }
     }

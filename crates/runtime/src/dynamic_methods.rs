@@ -285,6 +285,10 @@ pub fn keep(method: &'static Method) {
             continue;
         }
         COUNTS.kept.fetch_add(1, Ordering::Relaxed);
+        // What it was made for, its domain mostly, goes on with it.
+        if let Some(owner) = collectible::owner_of(method.owner) {
+            owner.keep_for_ever();
+        }
         pending.extend(named_methods(method));
     }
 }

@@ -72,7 +72,7 @@ pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     if known != 0 {
         return Ok(known);
     }
-    let stub = entry.new_unbox_stub().map_err(code_error)?;
+    let stub = entry.unbox_stub().map_err(code_error)?;
     // Release: the stub was written before.
     method.runtime.unbox_entry.store(stub, Ordering::Release);
     Ok(stub)
@@ -85,7 +85,7 @@ pub fn compiled_code(method: &'static Method) -> Option<usize> {
     (code != 0).then_some(code)
 }
 
-/// Whether the method's entry and code are never freed.
-pub(crate) fn lives_for_ever(method: &Method) -> bool {
-    !method.is_dynamic() && saki_types::collectible::owner_of(method).is_none()
+/// Whether the method's entry and code live as long as its domain, and so as all code that may call it.
+pub(crate) fn lives_with_domain(method: &Method) -> bool {
+    !method.is_dynamic() && !saki_types::collectible::ends_alone(method)
 }

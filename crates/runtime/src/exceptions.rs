@@ -43,9 +43,10 @@ pub(crate) struct Preallocated {
 /// # Errors
 /// What their constructors throw.
 pub fn preallocate(t: Thread) -> Managed<()> {
-    let out_of_memory = Cell::new(new_exception(t, "System", "OutOfMemoryException", None)?);
-    let stack_overflow = Cell::new(new_exception(t, "System", "StackOverflowException", None)?);
-    let _ = domains::current().preallocated.set(Preallocated { out_of_memory, stack_overflow });
+    let domain = domains::current();
+    let cell = |name| Ok(Cell::of_domain(domain.universe, new_exception(t, "System", name, None)?));
+    let (out_of_memory, stack_overflow) = (cell("OutOfMemoryException")?, cell("StackOverflowException")?);
+    let _ = domain.preallocated.set(Preallocated { out_of_memory, stack_overflow });
     Ok(())
 }
 

@@ -549,7 +549,7 @@ pub unsafe extern "C" fn resolve_interface_hook(
             Some(entry) => {
                 // SAFETY: entries are made with a `&'static Method` as argument.
                 let found = unsafe { &*(entry.argument() as *const Method) };
-                if crate::entries::lives_for_ever(found) { compile::compile_method(t, found) } else { Ok(target) }
+                if crate::entries::lives_with_domain(found) { compile::compile_method(t, found) } else { Ok(target) }
             }
             None => Ok(target),
         }

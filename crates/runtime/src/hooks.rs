@@ -5,7 +5,7 @@
 use crate::exceptions;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
-use saki_types::{Image, Method};
+use saki_types::{Image, Method, collectible};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,7 +67,7 @@ pub struct VarArgCookie {
 
 /// Address of the cookie that `arglist` hands to ArgIterator.
 pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
-    Box::leak(Box::new(VarArgCookie { image, token })) as *const VarArgCookie as usize
+    std::ptr::from_ref(collectible::keep_beside(image, VarArgCookie { image, token })).addr()
 }
 
 macro_rules! missing_helpers {

@@ -12,12 +12,13 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
 use crate::type_objects::type_object;
-use crate::vtables::{class_display, slot_target, vtable_of};
+use crate::vtables::{self, class_display, slot_target, vtable_of};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use saki_abi::ObjRef;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
+use saki_types::collectible::{self, Owner};
 use saki_types::{Field, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,7 +85,7 @@ pub fn is_proxy(object: ObjRef) -> bool {
 
 /// What `proxy` stands for.
 pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
-    // SAFETY: stored by `make` or `upgrade`; never freed.
+    // SAFETY: stored by `make` or `upgrade`; lives while a proxy has it.
     unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
 }
 
@@ -102,30 +103,40 @@ fn class_for(class: Ty, interfaces: Vec<Ty>) -> LoadResult<&'static RemoteClass>
     if let Some(known) = CLASSES.lock().as_ref().and_then(|classes| classes.get(&key)) {
         return Ok(known);
     }
-    let vtable = build_vtable(class)?;
-    let made: &'static RemoteClass = Box::leak(Box::new(RemoteClass {
+    // Proxies have the class by their vtable and by its address.
+    let owner = collectible::owner_of_all(types_of(&key).map(|ty| std::ptr::from_ref(ty).addr()));
+    let vtable = build_vtable(class, owner)?;
+    let remote = RemoteClass {
         default_vtable: vtable,
         other_vtable: vtable,
         proxy_class: class,
         class_name: 0,
         interface_count: key.1.len() as u32,
         interfaces: key.1.clone(),
-    }));
-    Ok(CLASSES.lock().get_or_insert_default().entry(key).or_insert(made))
+    };
+    let mut classes = CLASSES.lock();
+    Ok(classes.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_with(owner, remote)))
+}
+
+fn types_of((class, interfaces): &(Ty, Vec<Ty>)) -> impl Iterator<Item = Ty> {
+    std::iter::once(*class).chain(interfaces.iter().copied())
+}
+
+/// Drops what stands for types of dead assemblies and domains.
+pub(crate) fn forget_dead() {
+    if let Some(classes) = CLASSES.lock().as_mut() {
+        classes.retain(|key, _| !types_of(key).any(|ty| collectible::is_dead(std::ptr::from_ref(ty).addr())));
+    }
 }
 
 /// A proxy's vtable: ancestors and slots of the class, memory layout of TransparentProxy.
-fn build_vtable(class: Ty) -> LoadResult<&'static VTable> {
+fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static VTable> {
     let own = universe().corlib_type(NAMESPACE, "TransparentProxy")?;
     // SAFETY: vtables are never freed while their domain lives.
     let own = unsafe { &*vtable_of(own)? };
-    if let Some(owner) = saki_types::collectible::owner_of(class) {
-        // Proxies tell nothing of their class by their words.
-        owner.keep_for_ever();
-    }
     let display = class_display(class)?;
     let slots = &class.vtable_layout()?.slots;
-    let vtable = VTable::leak(VTable {
+    let header = VTable {
         ty: class as *const Type as *const (),
         ref_map: own.ref_map,
         instance_size_bytes: own.instance_size_bytes,
@@ -134,7 +145,8 @@ fn build_vtable(class: Ty) -> LoadResult<&'static VTable> {
         display: display.as_ptr(),
         slot_count: slots.len() as u32,
         ..VTable::empty()
-    });
+    };
+    let vtable = vtables::make(owner, header);
     for (index, &method) in slots.iter().enumerate() {
         // Relaxed: the vtable is not published yet.
         let stub = entry_address(RemotingStub::Invoke(method).method())?;

@@ -11,7 +11,7 @@ use saki_code::CodeInfo;
 pub use saki_metadata::SourcePosition;
 use saki_metadata::SymbolFile;
 use saki_tools::SourceLine;
-use saki_types::{Image, Method, MethodKind};
+use saki_types::{Image, Method, MethodKind, collectible};
 use std::sync::OnceLock;
 
 /// Filled by the first thread that asks; others wait for it.
@@ -25,10 +25,17 @@ fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
     let known = SYMBOLS.read().as_ref().and_then(|table| table.get(&key).copied());
     let symbols = known.unwrap_or_else(|| {
         let mut table = SYMBOLS.write();
-        table.get_or_insert_default().entry(key).or_insert_with(|| Box::leak(Box::default()))
+        table.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_beside(image, Symbols::new()))
     });
     // Not under the table's lock: reading a file takes long.
     symbols.get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
+}
+
+/// Drops the symbols of dead assemblies and domains.
+pub(crate) fn forget_dead() {
+    if let Some(table) = SYMBOLS.write().as_mut() {
+        table.retain(|image, _| !collectible::is_dead(*image));
+    }
 }
 
 /// Where the instruction at `il_offset` (bytes) of `method` comes from. `None` without symbols for it, and for

@@ -3,11 +3,11 @@
 use crate::exceptions::ToManaged;
 use crate::thread::{Managed, Thread};
 use parking_lot::RwLock;
-use saki_abi::{ObjRef, RefMap};
-use saki_thread::BlockScan;
+use saki_abi::ObjRef;
+use saki_thread::{BlockScan, StopReason};
 use saki_types::collectible::{self, Owner};
 use saki_types::layout::StaticLayout;
-use saki_types::{Field, LoadResult, Ty, Universe};
+use saki_types::{Field, Image, LoadResult, Ty, Universe};
 use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
@@ -20,11 +20,18 @@ struct StaticRoots {
 
 static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 
-/// Types with thread-statics, by block number.
-static THREAD_BLOCKS: RwLock<Vec<Ty>> = RwLock::new(Vec::new());
+/// Types with thread-statics, by block number. A number whose type is gone is used again: then no thread has such a block.
+static THREAD_BLOCKS: RwLock<Vec<Option<Ty>>> = RwLock::new(Vec::new());
 
-/// Copies of writable image sections: (address of the section's file data, of the copy).
-static WRITABLE_SECTIONS: RwLock<Vec<(usize, usize)>> = RwLock::new(Vec::new());
+/// A copy of a writable image section.
+struct WritableCopy {
+    /// Address of the section's data: in a mapped file, which all domains share, or in memory, which goes with the image.
+    section: usize,
+    copy: usize,
+    image: &'static Image,
+}
+
+static WRITABLE_SECTIONS: RwLock<Vec<WritableCopy>> = RwLock::new(Vec::new());
 
 fn zeroed(size_bytes: usize) -> *mut u8 {
     let words = size_bytes.div_ceil(16).max(1);
@@ -76,12 +83,12 @@ fn writable_address(field: &'static Field, data: &'static [u8]) -> LoadResult<Op
     let offset = data.as_ptr() as usize - section.as_ptr() as usize;
     let mut copies = WRITABLE_SECTIONS.write();
     let key = section.as_ptr() as usize;
-    let known = copies.iter().find(|(start, _)| *start == key).map(|(_, copy)| *copy);
+    let known = copies.iter().find(|known| known.section == key).map(|known| known.copy);
     let base = known.unwrap_or_else(|| {
         let copy = zeroed(section.len());
         // SAFETY: a fresh area of at least that many bytes.
         unsafe { std::ptr::copy_nonoverlapping(section.as_ptr(), copy, section.len()) };
-        copies.push((key, copy as usize));
+        copies.push(WritableCopy { section: key, copy: copy as usize, image: field.image });
         copy as usize
     });
     Ok(Some((base + offset) as *mut u8))
@@ -114,12 +121,16 @@ fn thread_block_number(ty: Ty) -> u32 {
     if known != u32::MAX {
         return known;
     }
-    blocks.push(ty);
     // Threads have blocks of it, and the table its number.
-    if let Some(owner) = collectible::owner_of(ty) {
+    if let Some(owner) = collectible::owner_of(ty).filter(|owner| !owner.is_domain()) {
         owner.keep_for_ever();
     }
-    let number = blocks.len() as u32 - 1;
+    let number = blocks.iter().position(Option::is_none).unwrap_or(blocks.len());
+    if number == blocks.len() {
+        blocks.push(None);
+    }
+    blocks[number] = Some(ty);
+    let number = number as u32;
     // Release: the number is in the table before it is seen.
     ty.thread_static_block.store(number, Ordering::Release);
     number
@@ -148,15 +159,48 @@ pub fn thread_static_address(t: Thread, field: &'static Field) -> Managed<*mut u
     let mut block = thread.static_block(number);
     if block.is_null() {
         let layout = field.owner.static_layout().to_managed(t)?;
-        let scan = BlockScan::Precise(RefMap::leak(&layout.thread_ref_offsets));
+        let scan = BlockScan::Precise(crate::vtables::ref_map(field.owner, &layout.thread_ref_offsets));
         block = thread.ensure_static_block(number, layout.thread_size_bytes as usize, scan);
     }
     Ok(block.wrapping_add(offset))
 }
 
-/// The statics of an unloaded domain hold nothing any more.
+/// The statics of an unloaded domain hold nothing any more, nor do its thread-statics; those of its records were emptied as cells.
 pub fn release(universe: &'static Universe) {
     ROOTS.write().retain(|roots| *roots.ty.universe() != *universe);
+    saki_thread::with_world_stopped(StopReason::Unloading, |_| {
+        for_each_block_number(
+            |ty| *ty.universe() == *universe,
+            // Nothing runs in the domain: nobody reads the block.
+            |number, _| saki_thread::for_each_thread(|thread| thread.clear_static_block(number)),
+        );
+    });
+}
+
+/// Frees the thread-static blocks of types of dead domains. The world is stopped.
+pub(crate) fn forget_dead_thread_blocks() {
+    for_each_block_number(
+        |ty| collectible::is_dead(std::ptr::from_ref(ty).addr()),
+        |number, place| {
+            saki_thread::for_each_thread(|thread| thread.free_static_block(number));
+            *place = None;
+        },
+    );
+}
+
+/// Visits the numbers of types that satisfy `is_wanted`, with their places in the table.
+fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(usize, &mut Option<Ty>)) {
+    for (number, place) in THREAD_BLOCKS.write().iter_mut().enumerate() {
+        if place.is_some_and(&is_wanted) {
+            visit(number, place);
+        }
+    }
+}
+
+/// Forgets copies of sections of images that were loaded from memory in domains that are dead: something else will lie there.
+pub(crate) fn forget_dead_sections() {
+    let is_dead = |image: &'static Image| collectible::is_dead(std::ptr::from_ref(image).addr());
+    WRITABLE_SECTIONS.write().retain(|known| !is_dead(known.image) || known.image.is_manifest_of_file());
 }
 
 /// Reference slots of all static areas, for the collector.

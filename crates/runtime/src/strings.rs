@@ -121,7 +121,7 @@ fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cel
         None => new_string_utf16(t, text)?,
     };
     let mut table = domain.interned.lock();
-    Ok(*table.entry(text.into()).or_insert_with(|| Cell::new(string)))
+    Ok(*table.entry(text.into()).or_insert_with(|| Cell::of_domain(domain.universe, string)))
 }
 
 /// The literals of compiled code, by image and token.

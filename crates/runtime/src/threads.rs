@@ -376,12 +376,12 @@ pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
 
 /// The body of a started thread.
 fn run(t: Thread, start: ThreadStartHandles) {
-    domains::switch(t, start.domain);
     if start.domain.add_thread(t).is_err() {
-        start.free(t);
+        // Unloaded since, with its handles: nothing of it may be touched.
         t.take_pending();
         return;
     }
+    domains::switch(t, start.domain);
     let [thread, delegate, argument] = start.take(t);
     let internal = INTERNAL_THREAD.get_ref(thread);
     adopt(t, thread, internal);

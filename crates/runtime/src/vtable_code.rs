@@ -10,7 +10,7 @@
 //!
 //! Left out: value types, whose slots lead to unboxing stubs; types of collectible assemblies, and proxies.
 
-use crate::entries::{compiled_code, existing_entry, lives_for_ever};
+use crate::entries::{compiled_code, existing_entry, lives_with_domain};
 use crate::vtables::slot_target;
 use saki_abi::vtable::{IMT_SLOTS, VTable};
 use saki_code::MethodEntry;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// As `slot_target`.
 pub(crate) fn slot_code(ty: Ty, method: &'static Method) -> LoadResult<usize> {
     if !ty.is_value_type()
-        && collectible::owner_of(ty).is_none()
+        && !collectible::ends_alone(ty)
         && let Some(code) = compiled_code(method)
     {
         return Ok(code);
@@ -36,7 +36,7 @@ pub(crate) fn slot_code(ty: Ty, method: &'static Method) -> LoadResult<usize> {
 /// # Errors
 /// `TypeLoad`.
 pub(crate) fn list(mut ty: Ty) -> LoadResult<()> {
-    if ty.is_value_type() || collectible::owner_of(ty).is_some() {
+    if ty.is_value_type() || collectible::ends_alone(ty) {
         return Ok(());
     }
     while let Some(parent) = ty.parent()? {
@@ -58,7 +58,7 @@ pub(crate) fn update(method: &'static Method, code: usize) {
     if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args.is_empty() {
         return;
     }
-    let Some(stub) = existing_entry(method).filter(|_| lives_for_ever(method)).map(MethodEntry::stub_address) else {
+    let Some(stub) = existing_entry(method).filter(|_| lives_with_domain(method)).map(MethodEntry::stub_address) else {
         return;
     };
     let _lock = saki_types::lazy::loader_lock();
@@ -74,7 +74,7 @@ pub(crate) fn update(method: &'static Method, code: usize) {
 
 fn update_heirs(ty: Ty, slot: u32, stub: usize, code: usize) {
     let vtable = ty.runtime.vtable.load(Ordering::Relaxed) as *const VTable;
-    // SAFETY: null or a vtable, which lives for ever: collectible types are not listed.
+    // SAFETY: null or a vtable, which lives as long as the domain: collectible types are not listed.
     if let Some(vtable) = unsafe { vtable.as_ref() } {
         let word = vtable.slot(slot);
         let target = word.load(Ordering::Relaxed);

@@ -5,7 +5,7 @@ use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
-use saki_types::collectible;
+use saki_types::collectible::{self, Owner};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, imt_slot_index, universe};
 use std::alloc::Layout;
 use std::sync::atomic::Ordering;
@@ -83,7 +83,8 @@ pub(crate) fn class_display(ty: Ty) -> LoadResult<&'static [*const ()]> {
     Ok(collectible::keep_slice_with(collectible::owner_of(ty), display))
 }
 
-fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
+/// Among the records of the type.
+pub(crate) fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     match collectible::owner_of(ty) {
         Some(owner) if !offsets.is_empty() => {
             let words = std::iter::once(offsets.len() as u32).chain(offsets.iter().copied()).collect();
@@ -93,10 +94,10 @@ fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     }
 }
 
-/// Among the records of the type: objects tell by it that the type is in use.
-fn make(ty: Ty, header: VTable) -> &'static VTable {
+/// Among the records of an owner: objects tell by it that their type is in use.
+pub(crate) fn make(owner: Option<&'static Owner>, header: VTable) -> &'static VTable {
     let layout = Layout::array::<u128>(VTable::memory_units(header.slot_count)).ok();
-    match collectible::owner_of(ty).and_then(|owner| owner.allocate(layout?)) {
+    match owner.and_then(|owner| owner.allocate(layout?)) {
         // SAFETY: fresh zeroed memory of that size, which lives as long as the type.
         Some(memory) => unsafe { VTable::write(memory as *mut u128, header) },
         None => VTable::leak(header),
@@ -138,7 +139,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
             .map_or(std::ptr::null(), |e| e as *const Type as *const ()),
         ..VTable::empty()
     };
-    let vtable = make(ty, header);
+    let vtable = make(collectible::owner_of(ty), header);
     for (index, &method) in layout.slots.iter().enumerate() {
         // Relaxed: the vtable is not published yet.
         vtable.slot(index as u32).store(vtable_code::slot_code(ty, method)?, Ordering::Relaxed);

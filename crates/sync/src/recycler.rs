@@ -70,6 +70,11 @@ impl<T: Copy + Send, const KINDS: usize> Recycler<T, KINDS> {
         self.give(places);
     }
 
+    /// Lets many things of one kind be used again at once, on any processor.
+    pub fn free_at_once(&self, kind: usize, things: impl IntoIterator<Item = T>) {
+        self.spilled[kind].add(things.into_iter());
+    }
+
     /// Something of a kind that may be used again.
     pub fn take(&self, kind: usize) -> Option<T> {
         let spilled = &self.spilled[kind];

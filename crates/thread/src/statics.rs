@@ -1,7 +1,7 @@
 //! Thread-static fields: one block of memory per (thread, type), found through a table in the thread's ABI part.
 //!
 //! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a
-//! block never moves and lives until its thread ends. Left out: numbering of types, running class constructors.
+//! block never moves and lives until its thread ends or the type, with the world stopped. Left out: numbering of types, running class constructors.
 
 use crate::managed_thread::ManagedThread;
 use saki_abi::RefMap;
@@ -77,6 +77,30 @@ impl ManagedThread {
         // SAFETY: as above.
         unsafe { (*abi).thread_statics_len = blocks.table.len() };
         data
+    }
+
+    /// Zeroes the block at `index`, if there is one. For whoever has stopped the world; nobody may be using what is in it.
+    pub fn clear_static_block(&self, index: usize) {
+        // SAFETY: the owner is stopped or is the caller, so nobody changes the table meanwhile.
+        let blocks = unsafe { &*self.statics.0.get() };
+        let Some(&data) = blocks.table.get(index).filter(|data| !data.is_null()) else { return };
+        if let Some(block) = blocks.list.iter().find(|block| block.data == data) {
+            // SAFETY: allocated with this size; by the contract nobody uses it.
+            unsafe { data.write_bytes(0, block.size_bytes) };
+        }
+    }
+
+    /// Frees the block at `index`, if there is one. For whoever has stopped the world; nobody may have its address any more.
+    pub fn free_static_block(&self, index: usize) {
+        // SAFETY: the owner is stopped or is the caller, and no other reference is alive.
+        let blocks = unsafe { &mut *self.statics.0.get() };
+        let Some(place) = blocks.table.get_mut(index).filter(|data| !data.is_null()) else { return };
+        let data = std::mem::replace(place, std::ptr::null_mut());
+        if let Some(at) = blocks.list.iter().position(|block| block.data == data) {
+            let block = blocks.list.swap_remove(at);
+            // SAFETY: allocated in `ensure_static_block` with this layout, and removed from table and list.
+            unsafe { dealloc(data, layout(block.size_bytes)) };
+        }
     }
 
     /// Calls `visit` for every block. For the owner, or for the collector while the thread is stopped.

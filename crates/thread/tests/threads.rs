@@ -87,6 +87,18 @@ fn static_blocks_stay_and_are_listed() {
         assert_eq!(count, 2);
         // SAFETY: this thread's own ABI part; the table has more than 70 entries.
         assert_eq!(unsafe { *(*thread.abi()).thread_statics.add(70) }, block);
+        // SAFETY: inside the block, which nobody else uses.
+        let word = || unsafe { &mut *block.cast::<u64>() };
+        *word() = 5;
+        // No other thread: as good as a stopped world.
+        thread.clear_static_block(70);
+        thread.clear_static_block(71);
+        assert_eq!(*word(), 0);
+        thread.free_static_block(70);
+        assert!(thread.static_block(70).is_null());
+        thread.free_static_block(70);
+        let again = thread.ensure_static_block(70, 400, BlockScan::Conservative);
+        assert!(!again.is_null() && thread.static_block(0) == early);
     })
     .unwrap();
     assert!(thread.join(None));

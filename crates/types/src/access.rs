@@ -218,7 +218,7 @@ fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyNam
             friends.push(name);
         }
     }
-    Ok(Box::leak(friends.into_boxed_slice()))
+    Ok(crate::collectible::keep_beside(assembly, friends))
 }
 
 /// The first argument of an attribute, a string. ECMA-335 §II.23.3.

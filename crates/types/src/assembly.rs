@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{OnceLock, RwLock};
 
-/// One metadata module, leaked; `meta` gives the raw tables.
+/// One metadata module of one domain; `meta` gives the raw tables.
 pub struct Image {
     /// Shared by a module made at run time and its dynamic methods.
     pub meta: &'static saki_metadata::Image,
@@ -82,8 +82,9 @@ impl PartialEq for Assembly {
     }
 }
 
+/// Keeps tables that lie in memory as long as `owner`, or as the current domain.
 fn keep(owner: Option<&'static Owner>, meta: saki_metadata::Image) -> &'static saki_metadata::Image {
-    collectible::keep_with(owner, meta)
+    collectible::keep_with(owner.or(crate::universe().owner()), meta)
 }
 
 fn cells<T: Default>(rows: u32) -> Box<[T]> {
@@ -91,11 +92,8 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 }
 
 impl Image {
-    fn leak(meta: &'static saki_metadata::Image, is_corlib: bool) -> &'static Image {
-        Image::leak_with(meta, is_corlib, None, None)
-    }
-
-    fn leak_with(
+    /// Keeps it as long as the current domain, or as `owner`.
+    fn keep(
         meta: &'static saki_metadata::Image,
         is_corlib: bool,
         emitted: Option<EmittedImage>,
@@ -115,7 +113,7 @@ impl Image {
             dynamic: None,
             emitted,
         };
-        collectible::keep_with(owner, image)
+        collectible::keep_with(owner.or(image.universe.owner()), image)
     }
 
     /// The image of one dynamic method.
@@ -149,7 +147,7 @@ impl Image {
         let meta = saki_metadata::Image::from_bytes(name.to_string(), bytes);
         let owner = collectible::owner_of(assembly);
         let meta = keep(owner, meta.map_err(|e| open_error(&e, Path::new(name)))?);
-        let image = Image::leak_with(meta, false, None, owner);
+        let image = Image::keep(meta, false, None, owner);
         let _ = image.assembly.set(assembly);
         assembly.module_images.write().expect("not poisoned").push(image);
         Ok(image)
@@ -165,7 +163,7 @@ impl Image {
         let meta = saki_metadata::Image::from_bytes(path.display().to_string(), bytes);
         let owner = collectible::owner_of(module);
         let meta = keep(owner, meta.map_err(|e| open_error(&e, path))?);
-        let image = Image::leak_with(meta, false, Some(emitted), owner);
+        let image = Image::keep(meta, false, Some(emitted), owner);
         let _ = image.assembly.set(module.assembly());
         Ok(image)
     }
@@ -294,7 +292,7 @@ impl Image {
         if let Some(found) = modules.iter().find(|m| m.meta.path() == path) {
             return Ok(found);
         }
-        let image = Image::leak(crate::files::open(&path)?, false);
+        let image = Image::keep(crate::files::open(&path)?, false, None, collectible::owner_of(assembly));
         let _ = image.assembly.set(assembly);
         modules.push(image);
         Ok(image)
@@ -503,7 +501,7 @@ impl Assembly {
         purpose: Purpose<'_>,
         owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
-        let image = Image::leak_with(meta, matches!(purpose, Purpose::Corlib), None, owner);
+        let image = Image::keep(meta, matches!(purpose, Purpose::Corlib), None, owner);
         let Some(row) = image.meta.assembly() else {
             let message = format!("{}: a module without an assembly manifest", path.display());
             return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, path.display().to_string()));
@@ -529,7 +527,7 @@ impl Assembly {
             emitted: RwLock::default(),
             friends: Lazy::default(),
         };
-        let assembly = collectible::keep_with(owner, assembly);
+        let assembly = collectible::keep_with(owner.or(image.universe.owner()), assembly);
         let _ = image.assembly.set(assembly);
         Ok(assembly)
     }

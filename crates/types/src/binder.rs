@@ -384,6 +384,12 @@ impl Binder {
         loaded.retain(|assembly| !crate::collectible::is_dead(std::ptr::from_ref(*assembly).addr()));
     }
 
+    /// The domain's assemblies are no more.
+    pub(crate) fn end(&self) {
+        *self.loaded.write().expect("not poisoned") = Vec::new();
+        *self.config.write().expect("not poisoned") = AppConfig::default();
+    }
+
     fn announce(&self, assembly: &'static Assembly) {
         let hook = *self.load_hook.read().expect("not poisoned");
         if let Some(hook) = hook {

@@ -1,17 +1,20 @@
-//! Records that end together: those of an assembly that is collected when nothing has it (AssemblyBuilderAccess.RunAndCollect).
+//! Records that end together: those of an assembly that is collected when nothing has it (AssemblyBuilderAccess.RunAndCollect),
+//! and those of an application domain other than the first.
 //!
-//! All that such an assembly is made of, images, types, members, layouts, vtables, statics, root cells, instantiations over its types,
-//! lies in chunks of an address range of its own, each of which belongs to one [`Owner`]. So any word can be told to point into
-//! an owner's records or not, which is how collections find out whether something still has it (`runtime::collectible`).
+//! All that such an assembly or domain is made of, images, types, members, layouts, vtables, statics, root cells, instantiations over
+//! its types, lies in chunks of an address range of its own, each of which belongs to one [`Owner`]. So any word can be told to point
+//! into an owner's records or not, which is how collections find out whether something still has it (`runtime::collectible`).
 //!
 //! | state of an owner | means | next |
 //! |---|---|---|
+//! | in use | a domain that is not unloaded: nobody asks whether something has it | live, by `release` |
 //! | live | something may have a record of it | dead: a full collection saw no word that points there |
 //! | dead | nothing has; no list that can be searched by name leads there | ended, by `end` |
 //! | ended | memory given back; its addresses are not used again in this process | – |
 //!
-//! Addresses that are never used again make stale keys of tables harmless: they equal no other key. Everything else is leaked
-//! as ever. Left out: the code and entries of the methods, which are the runtime's; domains, which could end the same way.
+//! A collectible assembly in a domain of its own kind has its own owner, whose records lead to the domain's: it ends with the domain at
+//! the latest. Addresses that are never used again make stale keys of tables harmless: they equal no other key. The records of the
+//! first domain are leaked as ever. Left out: the code and entries of the methods, which are the runtime's.
 
 use crate::universe::Universe;
 use parking_lot::Mutex;
@@ -33,6 +36,10 @@ const CHUNK_BYTES: usize = 16 << 10;
 pub struct Owner {
     /// The domain that they belong to.
     pub universe: &'static Universe,
+    /// These are all records of the domain that no other owner has.
+    is_domain: bool,
+    /// The domain is not unloaded.
+    is_in_use: AtomicBool,
     inner: Mutex<Inner>,
     /// Something has it that is not followed: lives for ever.
     is_kept: AtomicBool,
@@ -125,6 +132,11 @@ pub fn owner_of<T>(record: &T) -> Option<&'static Owner> {
     of(std::ptr::from_ref(record).addr())
 }
 
+/// Whether the record ends before its domain does: code and tables that live as long as the domain must not rely on it.
+pub fn ends_alone<T>(record: &T) -> bool {
+    owner_of(record).is_some_and(|owner| !owner.is_domain)
+}
+
 /// Keeps a value as long as `anchor`.
 pub fn keep_beside<A, T: 'static>(anchor: &A, value: T) -> &'static T {
     keep_with(owner_of(anchor), value)
@@ -165,12 +177,17 @@ unsafe fn drop_value<T>(address: usize) {
     unsafe { std::ptr::drop_in_place(address as *mut T) };
 }
 
-/// The owner of what is made of `parts`: that of the first part that has one, which from then on leads to those of the others.
+/// The owner of what is made of `parts`: that of the first part that has one, but an assembly's before the domain's, which lasts
+/// longer. From then on it leads to those of the others.
 pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static Owner> {
     let mut found: Option<&'static Owner> = None;
     for part in parts.into_iter().filter_map(of) {
         match found {
             None => found = Some(part),
+            Some(domain) if domain.is_domain && !part.is_domain => {
+                part.name(domain);
+                found = Some(part);
+            }
             Some(owner) => owner.name(part),
         }
     }
@@ -208,14 +225,28 @@ impl Drop for Hold {
 static OWNERS: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
 
 impl Owner {
-    /// A new owner without records; None without address space for it.
+    /// A new owner for an assembly, without records; None without address space for it.
     pub fn create(universe: &'static Universe) -> Option<&'static Owner> {
+        let owner = Owner::make(universe, false)?;
+        // Everything leads to the class library.
+        universe.owner().inspect(|domain| owner.name(domain));
+        Some(owner)
+    }
+
+    /// The owner of a domain's records, in use until `release`; None without address space for it.
+    pub(crate) fn create_for_domain(universe: &'static Universe) -> Option<&'static Owner> {
+        Owner::make(universe, true)
+    }
+
+    fn make(universe: &'static Universe, is_domain: bool) -> Option<&'static Owner> {
         let region = REGION.get_or_init(Region::map).as_ref()?;
         let run = region.take(CHUNK_BYTES)?;
         let place = run.0 as *mut Owner;
         let inner = Inner { runs: vec![run], next: run.0 + size_of::<Owner>(), end: run.0 + run.1, ..Inner::default() };
         let owner = Owner {
             universe,
+            is_domain,
+            is_in_use: AtomicBool::new(is_domain),
             inner: Mutex::new(inner),
             is_kept: AtomicBool::new(false),
             is_seen: AtomicBool::new(false),
@@ -271,8 +302,25 @@ impl Owner {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it lives whatever has it.
     pub fn is_kept(&self) -> bool {
-        self.is_kept.load(Ordering::Relaxed)
+        self.is_in_use.load(Ordering::Relaxed) || self.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// Whether these are the records of a domain.
+    pub fn is_domain(&self) -> bool {
+        self.is_domain
+    }
+
+    /// The domain is unloaded: it lives as long as something has a record of it.
+    pub fn release(&self) {
+        // Relaxed: collections read it with the world stopped.
+        self.is_in_use.store(false, Ordering::Relaxed);
+    }
+
+    /// Memory taken for its records.
+    pub fn size_bytes(&self) -> usize {
+        self.inner.lock().runs.iter().map(|(_, len_bytes)| len_bytes).sum()
     }
 
     /// Begins a judgement: not seen.
@@ -321,7 +369,7 @@ impl Owner {
         (std::mem::take(&mut inner.bodies), std::mem::take(&mut inner.entries))
     }
 
-    /// Forgets what is dead in the tables of its domain, where it is found by its parts only.
+    /// Drops the records and gives their memory back.
     ///
     /// # Safety
     /// The owner is dead, its code is gone and no walk can meet it; nothing of it is used after this.

@@ -20,7 +20,7 @@ use saki_abi::ThreadAbi;
 use saki_metadata::ElementType;
 use std::any::Any;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 /// Key of a constructed type.
@@ -34,9 +34,12 @@ enum ConstructedKey {
     FnPtr(MethodSig),
 }
 
-/// See the module header. The first is set up by `init`.
+/// See the module header. The first is set up by `init`. Leaked, also when the domain's records have ended.
 pub struct Universe {
     binder: Binder,
+    /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release, pairs with the
+    /// Acquire in `owner`), cleared by `end`.
+    owner: AtomicPtr<Owner>,
     /// What the runtime hangs on a domain.
     runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     corlib: OnceLock<&'static Image>,
@@ -75,7 +78,16 @@ fn entered() -> Option<&'static Universe> {
     if thread.is_null() {
         return None;
     }
-    // SAFETY: the calling thread's own structure; only the thread itself touches the field.
+    // SAFETY: the calling thread's own structure.
+    unsafe { entered_by(thread) }
+}
+
+/// What a thread has entered; None: nothing.
+///
+/// # Safety
+/// The structure of the calling thread, or of one that is stopped: only the thread itself writes the field.
+pub unsafe fn entered_by(thread: *const ThreadAbi) -> Option<&'static Universe> {
+    // SAFETY: as the caller promises.
     let entered = unsafe { (*thread).universe };
     // SAFETY: `replace_entered` put a `&'static Universe` or null there.
     unsafe { entered.cast::<Universe>().as_ref() }
@@ -138,6 +150,7 @@ pub fn init(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe>
 pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
     let universe: &'static Universe = Box::leak(Box::new(Universe {
         binder,
+        owner: AtomicPtr::new(std::ptr::null_mut()),
         runtime: OnceLock::new(),
         corlib: OnceLock::new(),
         well_known: OnceLock::new(),
@@ -149,6 +162,9 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
     if ROOT.set(universe).is_err() {
         // Relaxed: see `universe`.
         HAS_SEVERAL.store(true, Ordering::Relaxed);
+        if let Some(owner) = Owner::create_for_domain(universe) {
+            universe.owner.store(std::ptr::from_ref(owner).cast_mut(), Ordering::Release);
+        }
     }
     let _entered = enter(universe);
     let corlib: &'static Assembly = universe.binder.load_file(corlib_path)?;
@@ -179,6 +195,29 @@ impl Universe {
         let is_dead = |method: &&'static Method| collectible::is_dead(std::ptr::from_ref(*method).addr());
         self.method_instances.write().expect("not poisoned").retain(|_, method| !is_dead(method));
         self.remoting_stubs.write().expect("not poisoned").retain(|_, method| !is_dead(method));
+    }
+
+    /// Owner of the domain's records. None: they live for ever.
+    pub fn owner(&self) -> Option<&'static Owner> {
+        // SAFETY: null, or an owner that has not ended: `end` clears the word before.
+        unsafe { self.owner.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Empties the tables of an unloaded domain and ends its records.
+    ///
+    /// # Safety
+    /// As `Owner::end`.
+    pub unsafe fn end(&self) {
+        let owner = self.owner();
+        self.owner.store(std::ptr::null_mut(), Ordering::Release);
+        *self.constructed.write().expect("not poisoned") = FxHashMap::default();
+        *self.method_instances.write().expect("not poisoned") = FxHashMap::default();
+        *self.remoting_stubs.write().expect("not poisoned") = FxHashMap::default();
+        self.binder.end();
+        if let Some(owner) = owner {
+            // SAFETY: as the caller promises.
+            unsafe { owner.end() };
+        }
     }
 
     pub fn binder(&self) -> &Binder {

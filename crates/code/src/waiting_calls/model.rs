@@ -23,7 +23,7 @@ struct Entry {
 
 impl Entry {
     fn patch(&self) {
-        take_all(&self.head, &self.sites, |offset| self.fields[offset as usize - 1].store(CODE, Ordering::Relaxed));
+        take_all(&self.head, &self.sites, |_, offset| self.fields[offset as usize - 1].store(CODE, Ordering::Relaxed));
     }
 
     fn wait(&self, call: usize) {

@@ -83,7 +83,7 @@ impl Lowering<'_, '_> {
 
     /// The method's code if it is compiled, else the address of its entry, `entry`.
     fn code_or_entry(&mut self, method: &'static Method, handle: Value, entry: Value) -> Value {
-        if collectible::owner_of(method).is_some() {
+        if collectible::ends_alone(method) {
             return entry;
         }
         // Either will do at any time.

@@ -33,6 +33,7 @@ pub use file::body_count;
 pub use key::Identity;
 use key::Key;
 use module::Module;
+pub(crate) use module::forget_dead;
 use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};

@@ -6,7 +6,7 @@ use super::file::CodeFile;
 use super::key::Key;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
-use saki_types::Image;
+use saki_types::{Image, collectible};
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
@@ -38,7 +38,8 @@ impl Module {
             let file_name = format!("{name}.{}", super::FILE_EXTENSION).into();
             Box::leak(Box::new(Bodies { id, file_name, files: OnceLock::new(), fresh: Mutex::default() }))
         });
-        Box::leak(Box::new(Module { image, id, bodies }))
+        let owner = image.and_then(collectible::owner_of);
+        collectible::keep_with(owner, Module { image, id, bodies })
     }
 
     /// The body with this key as the cache had it when it was first asked: the user's own before what came with the
@@ -88,6 +89,13 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
     });
     let mut table = MODULES.write();
     *table.get_or_insert_default().entry(address).or_insert(made)
+}
+
+/// Drops the modules of dead assemblies and domains; their bodies stay, for others that load them.
+pub(crate) fn forget_dead() {
+    if let Some(table) = MODULES.write().as_mut() {
+        table.retain(|image, _| !collectible::is_dead(*image));
+    }
 }
 
 /// The image with this identity, if exactly one has been loaded.

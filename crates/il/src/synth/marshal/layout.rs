@@ -9,7 +9,7 @@ use super::native_type::{CharSet, NativeType, Place, native_type};
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_types::ty::type_flags;
-use saki_types::{ElementType, Field, LoadResult, Ty, universe};
+use saki_types::{ElementType, Field, LoadResult, Ty, collectible, universe};
 use std::cell::RefCell;
 use std::sync::{LazyLock, RwLock};
 
@@ -64,14 +64,20 @@ pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
     }
     if IN_PROGRESS.with_borrow(|types| types.contains(&ty)) {
         let why = format!("'{}' contains itself and has no native layout.", ty.full_name());
-        return Ok(Box::leak(Box::new(NativeLayout::refused(why))));
+        return Ok(collectible::keep_beside(ty, NativeLayout::refused(why)));
     }
     IN_PROGRESS.with_borrow_mut(|types| types.push(ty));
     let computed = compute(ty);
     IN_PROGRESS.with_borrow_mut(|types| types.pop());
     let layout = computed?;
     let mut layouts = LAYOUTS.write().expect("not poisoned");
-    Ok(layouts.entry(ty).or_insert_with(|| Box::leak(Box::new(layout))))
+    Ok(layouts.entry(ty).or_insert_with(|| collectible::keep_beside(ty, layout)))
+}
+
+/// Drops the layouts of types of dead assemblies and domains.
+pub fn forget_dead() {
+    let mut layouts = LAYOUTS.write().expect("not poisoned");
+    layouts.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
 }
 
 /// Offset of the first field in a value (0) or an object (the header).

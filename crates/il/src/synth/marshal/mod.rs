@@ -6,6 +6,6 @@ mod native_type;
 mod plan;
 
 pub use eightbytes::{Eightbyte, eightbytes};
-pub use layout::{NativeField, NativeLayout, data_offset_bytes, native_layout, type_charset};
+pub use layout::{NativeField, NativeLayout, data_offset_bytes, forget_dead, native_layout, type_charset};
 pub use native_type::{ArrayCount, BoolForm, CharSet, NativeType, Place, StringForm, handle_class, native_type};
 pub use plan::{Action, MethodPlan, ParamPlan, impl_map, method_plan, pinvoke_flags};
