@@ -11,7 +11,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{require, type_object};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
 use saki_types::names::NameStyle;
-use saki_types::{ElementType, LoadError, LoadResult, Ty, TypeKind, universe};
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, TypeKind, universe};
 
 /// The type behind `this` or a RuntimeType argument.
 pub(crate) fn this_type(t: Thread, this: ObjRef) -> Managed<Ty> {
@@ -204,18 +204,22 @@ unsafe extern "C" fn get_interface_map(
         if !ty.is_assignable_to(interface).to_managed(t)? {
             return Ok(());
         }
-        let members = interface.methods().to_managed(t)?;
+        let is_dispatched = |method: &&'static Method| method.is_virtual() && !method.is_static();
+        let members: Vec<_> = interface.methods().to_managed(t)?.filter(is_dispatched).collect();
         let element = known::METHOD_INFO.get(t)?;
         let target_array = object::new_array(t, element, members.len())?;
         let method_array = object::new_array(t, element, members.len())?;
         for (index, method) in members.into_iter().enumerate() {
             let member = method_object(t, method, interface)?;
             object::set_element_ref(t, method_array, index, member);
-            if !method.is_virtual() {
-                continue;
-            }
-            let target = ty.resolve_virtual(method).to_managed(t)?;
-            let target = method_object(t, target, ty)?;
+            // Null where nothing implements it: several default implementations, none, or one that is abstract again.
+            let target = match ty.resolve_virtual(method) {
+                Ok(target) if target.is_abstract() && target.owner.is_interface() => continue,
+                Err(error) if error.kind == LoadErrorKind::MissingMethod => continue,
+                other => other.to_managed(t)?,
+            };
+            let reflected = if target.owner.is_interface() { target.owner } else { ty };
+            let target = method_object(t, target, reflected)?;
             object::set_element_ref(t, target_array, index, target);
         }
         store_out(t, targets, target_array);
