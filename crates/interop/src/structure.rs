@@ -52,7 +52,11 @@ pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
         }
         _ => {
             let layout = layout_of(t, ty)?;
-            Ok((layout.size_bytes + layout.spare_bytes).next_multiple_of(layout.align_bytes) as usize)
+            // A size given with explicit offsets is exact: it need not fit the alignment.
+            Ok(match layout.spare_bytes {
+                0 => layout.size_bytes as usize,
+                spare => (layout.size_bytes + spare).next_multiple_of(layout.align_bytes) as usize,
+            })
         }
     }
 }
