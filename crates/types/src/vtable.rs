@@ -364,6 +364,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
         let message = format!("Could not load list of method overrides due to {}", error.message);
         LoadError::type_load(message, ty.full_name())
     })?;
+    let mut overridden_slots = Vec::new();
     for &(body, declaration) in &overrides {
         check_override(ty, body, declaration)?;
         if declaration.owner.is_interface() {
@@ -376,6 +377,12 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             return Err(LoadError::type_load(message, name));
         }
         if let Some(slot) = declaration_slot(declaration, &slots.declared)? {
+            if overridden_slots.contains(&slot) {
+                let name = ty.full_name();
+                let message = format!("Type {name} overrides method {} twice", declaration.name);
+                return Err(LoadError::type_load(message, name));
+            }
+            overridden_slots.push(slot);
             slots.methods[slot] = body;
         }
     }
