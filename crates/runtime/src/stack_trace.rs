@@ -3,6 +3,9 @@
 //! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each frame
 //! the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame are frames of
 //! their own, marked as part of the one that follows (`INLINED`).
+//!
+//! Traces of exceptions also show, as Mono's do, code that stands between methods (`WRAPPER`): `Invoke` of delegates, stubs for proxies,
+//! the lock of a synchronized method. For live stacks they do not exist.
 
 use crate::exceptions::Thrown;
 use crate::fields::ManagedField;
@@ -10,9 +13,12 @@ use crate::object;
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, position};
 use saki_code::CodeKind;
+use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
 use saki_thread::ManagedThread;
-use saki_types::{Method, universe};
+use saki_types::method::impl_flags;
+use saki_types::{Method, MethodKind, RemotingStub, universe};
 use saki_unwind::{Frame, Frames};
+use std::sync::atomic::Ordering;
 
 static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
 
@@ -29,10 +35,28 @@ pub struct TraceFrame {
     pub native_offset: u32,
     /// The next frame's method has this one inlined.
     pub is_inlined: bool,
+    /// The frame is no body of the method but what stands around it: of a synchronized method the code that takes its lock.
+    pub is_wrapper: bool,
+}
+
+impl TraceFrame {
+    /// Of the wrapper of a delegate's call: whether it looks the method up on its first argument.
+    pub fn is_virtual_delegate_call(&self) -> bool {
+        self.is_wrapper && self.il_offset == VIRTUAL_CALL_POSITION
+    }
+
+    /// Of a wrapper: whether native code called the method through it, by way of a delegate.
+    pub fn is_called_by_native_code(&self) -> bool {
+        self.is_wrapper && self.il_offset == CALLED_BY_NATIVE
+    }
 }
 
 /// In a native offset: the frame is an inlined body.
 const INLINED: u32 = 1 << 31;
+/// In place of the IL offset of a wrapper: native code called it. No body is that long.
+const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
+/// In a native offset: the frame is a wrapper.
+const WRAPPER: u32 = 1 << 30;
 
 /// Calls `visit` with the frame's methods, inlined ones first.
 fn for_each_method(frame: &Frame, mut visit: impl FnMut(TraceFrame)) {
@@ -45,13 +69,45 @@ fn for_each_method(frame: &Frame, mut visit: impl FnMut(TraceFrame)) {
     while let Some((position, site)) = at.and_then(|p| Some((p, info.inline_site(p)?))) {
         // SAFETY: inline sites are recorded with their `&'static Method`.
         let method = unsafe { &*(site.method as *const Method) };
-        visit(TraceFrame { method, il_offset: position::unpack(position).1, native_offset, is_inlined: true });
+        let il_offset = position::unpack(position).1;
+        visit(TraceFrame { method, il_offset, native_offset, is_inlined: true, is_wrapper: false });
         at = Some(site.call_position);
     }
     // SAFETY: code of these kinds is placed with its `&'static Method`.
     let method = unsafe { &*(info.method as *const Method) };
     let il_offset = at.map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
-    visit(TraceFrame { method, il_offset, native_offset, is_inlined: false });
+    visit(TraceFrame { method, il_offset, native_offset, is_inlined: false, is_wrapper: false });
+}
+
+/// The wrapper that a frame is, if traces show it; `exception` has the frames inside it.
+fn wrapper_of(exception: ObjRef, frame: &Frame) -> Option<TraceFrame> {
+    let info = frame.code().filter(|info| info.kind == CodeKind::Stub)?;
+    // SAFETY: null or the `&'static Method` that the code was placed with.
+    let method = unsafe { (info.method as *const Method).as_ref() }?;
+    let is_shown = match method.kind {
+        MethodKind::Remoting(stub) => matches!(stub, RemotingStub::Invoke(_) | RemotingStub::Call(_)),
+        _ => method.owner.is_delegate() && matches!(method.name, "Invoke" | "EndInvoke"),
+    };
+    if !is_shown {
+        return None;
+    }
+    // Relaxed: only compared.
+    if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
+        // What native code calls for the delegate: shown as that of the method that it called in turn.
+        let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
+        return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
+    }
+    let il_offset = frame.position().map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
+    Some(TraceFrame { method, il_offset, native_offset: 0, is_inlined: false, is_wrapper: true })
+}
+
+/// The wrapper that takes the lock, if `exception` was thrown out of a synchronized method last.
+fn wrapper_left(exception: ObjRef) -> Option<TraceFrame> {
+    let last = last_frame(exception)?;
+    let is_left = !last.is_wrapper
+        && last.method.impl_flags & impl_flags::SYNCHRONIZED != 0
+        && !(last.method.is_internal_call() || last.method.is_pinvoke());
+    is_left.then_some(TraceFrame { il_offset: NO_IL_OFFSET, native_offset: 0, is_wrapper: true, ..last })
 }
 
 const FIRST_FRAMES: usize = 8;
@@ -80,11 +136,15 @@ pub fn forget_catching_frame(exception: ObjRef) {
 
 /// Appends a frame. Without memory for it the frame is left out.
 pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
-    for_each_method(frame, |method| {
+    let add = |method| {
         if let Err(Thrown(())) = try_append(t, exception, method) {
             t.take_pending();
         }
-    });
+    };
+    // Only now: a synchronized method that catches the exception is not left.
+    wrapper_left(exception).into_iter().for_each(add);
+    for_each_method(frame, add);
+    wrapper_of(exception, frame).into_iter().for_each(add);
 }
 
 fn words(trace: ObjRef) -> *mut i64 {
@@ -110,7 +170,8 @@ fn try_append(t: Thread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
         trace = grown;
     }
     let at = words(trace);
-    let native_offset = frame.native_offset | if frame.is_inlined { INLINED } else { 0 };
+    let inlined = if frame.is_inlined { INLINED } else { 0 };
+    let native_offset = frame.native_offset | inlined | if frame.is_wrapper { WRAPPER } else { 0 };
     // SAFETY: `needed` words are there.
     unsafe {
         *at.add(1 + count * WORDS_PER_FRAME) = frame.method as *const Method as i64;
@@ -126,20 +187,31 @@ pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
     if trace.is_null() {
         return Vec::new();
     }
+    // SAFETY: word 0 of a trace array is its number of frames.
+    let count = unsafe { *words(trace) as usize };
+    (0..count).map(|index| frame_at(trace, index)).collect()
+}
+
+fn last_frame(exception: ObjRef) -> Option<TraceFrame> {
+    let trace = STACK_TRACE.get_ref(exception);
+    // SAFETY: word 0 of a trace array is its number of frames.
+    let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };
+    Some(frame_at(trace, count.checked_sub(1)?))
+}
+
+/// Frame `index`, which is less than the number of frames.
+fn frame_at(trace: ObjRef, index: usize) -> TraceFrame {
     let at = words(trace);
     // SAFETY: the layout described in the module header.
-    unsafe {
-        (0..*at as usize)
-            .map(|index| {
-                let position = *at.add(2 + index * WORDS_PER_FRAME);
-                TraceFrame {
-                    method: &*(*at.add(1 + index * WORDS_PER_FRAME) as *const Method),
-                    il_offset: (position >> 32) as u32,
-                    native_offset: position as u32 & !INLINED,
-                    is_inlined: position as u32 & INLINED != 0,
-                }
-            })
-            .collect()
+    let (method, position) =
+        unsafe { (*at.add(1 + index * WORDS_PER_FRAME) as *const Method, *at.add(2 + index * WORDS_PER_FRAME)) };
+    TraceFrame {
+        // SAFETY: `try_append` stored the address of a method that the exception holds.
+        method: unsafe { &*method },
+        il_offset: (position >> 32) as u32,
+        native_offset: position as u32 & !(INLINED | WRAPPER),
+        is_inlined: position as u32 & INLINED != 0,
+        is_wrapper: position as u32 & WRAPPER != 0,
     }
 }
 

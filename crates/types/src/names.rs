@@ -115,6 +115,15 @@ impl Type {
 
     /// As Mono's error messages and native frames write a type of a signature: "int", "string[]", "Ns.List`1<int>".
     pub fn signature_name(&self) -> String {
+        self.write_signature_name(true)
+    }
+
+    /// As `signature_name`, without namespaces: what the names of Mono's wrappers are made of.
+    pub fn short_signature_name(&self) -> String {
+        self.write_signature_name(false)
+    }
+
+    fn write_signature_name(&self, with_namespace: bool) -> String {
         use saki_metadata::ElementType as E;
         let primitive = match self.element_type {
             E::Void => "void",
@@ -135,24 +144,25 @@ impl Type {
             E::String => "string",
             E::Object => "object",
             E::TypedByRef => "typedbyref",
-            _ => return self.constructed_signature_name(),
+            _ => return self.constructed_signature_name(with_namespace),
         };
         primitive.to_string()
     }
 
-    fn constructed_signature_name(&self) -> String {
+    fn constructed_signature_name(&self, with_namespace: bool) -> String {
+        let name = |ty: &Type| ty.write_signature_name(with_namespace);
         match &self.kind {
-            TypeKind::ByRef(element) => element.signature_name() + "&",
-            TypeKind::Ptr(element) => element.signature_name() + "*",
-            TypeKind::SzArray(element) => element.signature_name() + "[]",
+            TypeKind::ByRef(element) => name(element) + "&",
+            TypeKind::Ptr(element) => name(element) + "*",
+            TypeKind::SzArray(element) => name(element) + "[]",
             TypeKind::Array { element, rank } => {
-                format!("{}[{}]", element.signature_name(), ",".repeat(*rank as usize - 1))
+                format!("{}[{}]", name(element), ",".repeat(*rank as usize - 1))
             }
             TypeKind::FnPtr(_) => "*()".to_string(),
             TypeKind::Var(p) | TypeKind::MVar(p) => p.name.to_string(),
             TypeKind::Inst { definition } => {
-                let args: Vec<String> = self.args.iter().map(|arg| arg.signature_name()).collect();
-                format!("{}<{}>", definition.constructed_signature_name(), args.join(", "))
+                let args: Vec<String> = self.args.iter().map(|arg| name(arg)).collect();
+                format!("{}<{}>", definition.constructed_signature_name(with_namespace), args.join(", "))
             }
             TypeKind::Def(def) => {
                 if let Some(outer) = self.unfinished_enclosing() {
@@ -161,8 +171,11 @@ impl Type {
                     return format!("{name}/{}", def.name);
                 }
                 match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
-                    Some(enclosing) => format!("{}/{}", enclosing.constructed_signature_name(), def.name),
-                    None => qualified(def.namespace, def.name),
+                    Some(enclosing) => {
+                        format!("{}/{}", enclosing.constructed_signature_name(with_namespace), def.name)
+                    }
+                    None if with_namespace => qualified(def.namespace, def.name),
+                    None => def.name.to_string(),
                 }
             }
         }

@@ -15,7 +15,7 @@ pub struct Callbacks {
     pub is_instance: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, ty: *const (), frame: &Frame) -> bool,
     /// The object that handlers and filters of `frame` get for the exception: itself, or what it is a wrapper of. Does not allocate.
     pub as_seen_by: unsafe fn(exception: ObjRef, frame: &Frame) -> ObjRef,
-    /// Appends a frame (of kind Method, Filter or NativeThunk) to the exception's trace.
+    /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
     /// No handler up to an EntryFrame with no managed frame behind it. May report and exit; when it returns, `enter`
     /// returns 1 after the finally handlers have run.

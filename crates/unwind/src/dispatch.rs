@@ -116,7 +116,7 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
             }
             return Target { fp: frame.fp, clause: ENTRY_CLAUSE };
         };
-        if matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk) {
+        if matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk | CodeKind::Stub) {
             // SAFETY: `thread` is current and in a runtime call.
             unsafe { (callbacks.on_frame)(thread, exception, &frame) };
             // SAFETY: `thread` is current.

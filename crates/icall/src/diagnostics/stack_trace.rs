@@ -2,12 +2,12 @@
 
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
-use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::source_lines::source_position;
 use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
 use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, strings};
-use saki_types::{Method, Ty, universe};
+use saki_types::method::impl_flags;
+use saki_types::{Method, MethodKind, RemotingStub, Ty, universe};
 
 static IL_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "ilOffset");
 static NATIVE_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "nativeOffset");
@@ -23,58 +23,88 @@ const OFFSET_UNKNOWN: i32 = -1;
 /// Index of methods that are not in an ahead-of-time image.
 const NO_METHOD_INDEX: u32 = 0x00ff_ffff;
 
-/// Type names as Mono prints them for frames without reflection object: short names for primitives.
-fn short_name(ty: Ty) -> String {
-    use ElementType as E;
-    let primitive = match ty.element_type {
-        E::Void => "void",
-        E::Boolean => "bool",
-        E::Char => "char",
-        E::I1 => "sbyte",
-        E::U1 => "byte",
-        E::I2 => "int16",
-        E::U2 => "uint16",
-        E::I4 => "int",
-        E::U4 => "uint",
-        E::I8 => "long",
-        E::U8 => "ulong",
-        E::I => "intptr",
-        E::U => "uintptr",
-        E::R4 => "single",
-        E::R8 => "double",
-        E::String => "string",
-        E::Object => "object",
-        _ => {
-            return match ty.element() {
-                Some(element) if ty.is_byref() => format!("{}&", short_name(element)),
-                Some(element) if ty.is_pointer() => format!("{}*", short_name(element)),
-                Some(element) if ty.is_sz_array() => format!("{}[]", short_name(element)),
-                _ => ty.full_name(),
-            };
-        }
-    };
-    primitive.to_string()
+fn joined(params: impl Iterator<Item = String>, separator: &str) -> String {
+    params.collect::<Vec<_>>().join(separator)
 }
 
-/// What a trace shows for a call into native code (`this` is the first parameter there) and for a dynamic method.
-fn wrapper_name(t: Thread, method: &'static Method) -> Managed<String> {
-    let this = (!method.is_static()).then(|| short_name(method.owner));
-    let params = this.into_iter().chain(method.sig().to_managed(t)?.params.iter().map(|p| short_name(p)));
-    let params: Vec<String> = params.collect();
-    let kind = if method.is_dynamic() { "dynamic-method" } else { "managed-to-native" };
-    Ok(format!("(wrapper {kind}) {}.{}({})", method.owner.full_name(), method.name, params.join(",")))
+/// `(wrapper KIND) Owner.Name(parameters)`
+fn named(t: Thread, kind: &str, method: &'static Method, with_this: bool) -> Managed<String> {
+    let this = with_this.then(|| method.owner.signature_name());
+    let params = method.sig().to_managed(t)?.params.iter().map(|p| p.signature_name());
+    let params = joined(this.into_iter().chain(params), ",");
+    Ok(format!("(wrapper {kind}) {}.{}({params})", method.owner.full_name(), method.name))
+}
+
+/// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types. That of a generic
+/// delegate belongs to the delegate's class and is named as in the definition.
+fn delegate_wrapper(
+    t: Thread,
+    kind: &str,
+    method: &'static Method,
+    prefix: &str,
+    is_of_class: bool,
+) -> Managed<String> {
+    let definition = method.owner.generic_definition().filter(|_| is_of_class);
+    let described = match definition {
+        Some(definition) => {
+            definition.find_method(method.name, method.sig().to_managed(t)?.params.len()).to_managed(t)?
+        }
+        None => None,
+    };
+    let sig = described.unwrap_or(method).sig().to_managed(t)?;
+    let names = sig.params.iter().map(|p| format!("_{}", p.short_signature_name()));
+    let this = if method.name == "EndInvoke" { "__this__" } else { "" };
+    let name = format!("{prefix}_{}{this}{}", sig.ret.short_signature_name(), joined(names, ""));
+    let owner = definition.map_or("<Module>".to_string(), |_| method.owner.full_name());
+    let params = joined(method.sig().to_managed(t)?.params.iter().map(|p| p.signature_name()), ",");
+    Ok(format!("(wrapper {kind}) {owner}.{name}({params})"))
+}
+
+/// What a trace shows for a frame that is no method with CIL: as many lines as Mono has frames there, the innermost first.
+fn wrapper_names(t: Thread, frame: &TraceFrame) -> Managed<Vec<String>> {
+    let method = frame.method;
+    let runtime = |name: &str| format!("(wrapper managed-to-native) System.Object.__icall_wrapper_{name}");
+    if !frame.is_wrapper {
+        let kind = if method.is_dynamic() { "dynamic-method" } else { "managed-to-native" };
+        return Ok(vec![named(t, kind, method, !method.is_static())?]);
+    }
+    if frame.is_called_by_native_code() {
+        return Ok(vec![named(t, "native-to-managed", method, false)?]);
+    }
+    Ok(match method.kind {
+        MethodKind::Remoting(RemotingStub::Invoke(target)) => {
+            vec![runtime("mono_remoting_wrapper(intptr,intptr)"), named(t, "remoting-invoke", target, false)?]
+        }
+        MethodKind::Remoting(RemotingStub::Call(target)) => {
+            vec![named(t, "remoting-invoke-with-check", target, false)?]
+        }
+        _ if method.impl_flags & impl_flags::SYNCHRONIZED != 0 => vec![named(t, "synchronized", method, false)?],
+        _ if method.name == "EndInvoke" => vec![
+            runtime("mono_delegate_end_invoke(object,intptr)"),
+            delegate_wrapper(t, "delegate-end-invoke", method, "end_invoke", true)?,
+        ],
+        _ if frame.is_virtual_delegate_call() => {
+            vec![delegate_wrapper(t, "delegate-invoke", method, "invoke_callvirt", false)?]
+        }
+        _ => vec![delegate_wrapper(t, "delegate-invoke", method, "invoke", true)?],
+    })
 }
 
 /// The IL offset as managed code wants it.
 pub(super) fn il_offset(frame: &TraceFrame) -> i32 {
-    if frame.il_offset == NO_IL_OFFSET { OFFSET_UNKNOWN } else { frame.il_offset as i32 }
+    if frame.is_wrapper || frame.il_offset == NO_IL_OFFSET { OFFSET_UNKNOWN } else { frame.il_offset as i32 }
 }
 
-fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, with_position: bool) -> Managed<ObjRef> {
+/// Whether a frame has a name only, and no method object.
+fn has_name_only(frame: &TraceFrame) -> bool {
+    frame.is_wrapper || frame.method.is_internal_call() || frame.method.is_pinvoke() || frame.method.is_dynamic()
+}
+
+/// `name`: for a frame that has nothing else.
+fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, name: Option<&str>, with_position: bool) -> Managed<ObjRef> {
     let made = object::new_instance(t, class)?;
-    if frame.method.is_internal_call() || frame.method.is_pinvoke() || frame.method.is_dynamic() {
-        let name = strings::new_string(t, &wrapper_name(t, frame.method)?)?;
-        INTERNAL_NAME.set_ref(t, made, name);
+    if let Some(name) = name {
+        INTERNAL_NAME.set_ref(t, made, strings::new_string(t, name)?);
     } else {
         let method = saki_reflect::objects::method_object(t, frame.method, frame.method.owner)?;
         METHOD_BASE.set_ref(t, made, method);
@@ -82,7 +112,10 @@ fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, with_position: bool) -
     IL_OFFSET.set(made, il_offset(frame));
     NATIVE_OFFSET.set(made, frame.native_offset as i32);
     METHOD_INDEX.set(made, NO_METHOD_INDEX);
-    if with_position && let Some(position) = source_position(frame.method, frame.il_offset) {
+    if with_position
+        && !frame.is_wrapper
+        && let Some(position) = source_position(frame.method, frame.il_offset)
+    {
         FILE_NAME.set_ref(t, made, strings::new_string(t, &position.file)?);
         LINE_NUMBER.set(made, position.line as i32);
         COLUMN_NUMBER.set(made, position.column as i32);
@@ -94,11 +127,17 @@ extern "C" fn get_trace(t: Thread, exception: ObjRef, skip: i32, file_info: i32)
     t.run(|| {
         non_null(t, exception, "e")?;
         let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
-        let frames = frames_of(exception);
+        let mut frames = Vec::new();
+        for frame in frames_of(exception) {
+            match has_name_only(&frame) {
+                true => frames.extend(wrapper_names(t, &frame)?.into_iter().map(|name| (frame, Some(name)))),
+                false => frames.push((frame, None)),
+            }
+        }
         let frames = frames.get(skip.max(0) as usize..).unwrap_or_default();
         let array = object::new_array(t, class, frames.len())?;
-        for (index, frame) in frames.iter().enumerate() {
-            let made = frame_object(t, class, frame, file_info != 0)?;
+        for (index, (frame, name)) in frames.iter().enumerate() {
+            let made = frame_object(t, class, frame, name.as_deref(), file_info != 0)?;
             object::set_element_ref(t, array, index, made);
         }
         Ok(array)

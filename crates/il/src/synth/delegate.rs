@@ -62,6 +62,10 @@ pub fn invoke_method(delegate: Ty) -> LoadResult<&'static Method> {
         .ok_or_else(|| LoadError::type_load("the delegate type has no Invoke method", delegate.full_name()))
 }
 
+/// Position of the call of an open virtual delegate's target in the body of `Invoke`; other calls have position 0. Stack traces tell
+/// them apart by it.
+pub const VIRTUAL_CALL_POSITION: u32 = 1;
+
 /// Byte offsets, from the object start, of the delegate fields that code reads.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegateFields {
@@ -211,6 +215,10 @@ impl Dispatch<'_> {
             params.push(*ty);
         }
         let target = CallTarget::Indirect(code);
+        // A frame of its own for an open virtual delegate, which traces show.
+        if kind == DelegateKind::OpenVirtual {
+            b.il_offset = VIRTUAL_CALL_POSITION;
+        }
         if let Some(IrType::Struct(ty)) = self.sig.ret {
             let result = b.local(IrType::Struct(ty));
             let address = b.address_of(result);
@@ -218,10 +226,14 @@ impl Dispatch<'_> {
             params.insert(result_index, IrType::ByRef);
             b.call(target, CallSig { params, ret: None, ..CallSig::default() }, args);
             b.ret(Some(address));
+        } else if kind == DelegateKind::OpenVirtual {
+            let result = b.call(target, CallSig { params, ret: self.sig.ret, ..CallSig::default() }, args);
+            b.ret(result);
         } else {
             let sig = Box::new(CallSig { params, ret: self.sig.ret, ..CallSig::default() });
             b.terminate(Terminator::TailCall { target, sig, args });
         }
+        b.il_offset = 0;
     }
 }
 

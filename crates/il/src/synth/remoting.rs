@@ -5,9 +5,7 @@
 
 use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
 use super::delegate::{element_slot, new_object_array, store_element};
-use crate::ir::{
-    AliasClass, BinOp, BlockId, CallTarget, Function, IrType, LocalId, MemType, Symbol, Terminator, ValueId,
-};
+use crate::ir::{AliasClass, BinOp, BlockId, CallTarget, Function, LocalId, MemType, Symbol, ValueId};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_VTABLE_OFFSET;
 use saki_abi::vtable::{VTABLE_FLAGS_OFFSET, VTableFlags};
@@ -48,17 +46,12 @@ fn test_for_proxy(b: &mut FunctionBuilder) -> (BlockId, BlockId) {
     (proxy, local)
 }
 
-/// Goes on in a method of the same signature.
+/// Calls a method of the same signature. No tail call: traces show the stub's frame, as Mono's do.
 fn forward(b: &mut FunctionBuilder, callee: &'static Method) -> LoadResult<()> {
     let sig = call_sig(callee)?;
     let args = (0..sig.params.len()).map(|index| b.operand(LocalId(index as u32))).collect();
-    let target = CallTarget::Direct(callee);
-    if let Some(IrType::Struct(_)) = sig.ret {
-        let result = b.call(target, sig, args);
-        b.ret(result);
-    } else {
-        b.terminate(Terminator::TailCall { target, sig: Box::new(sig), args });
-    }
+    let result = b.call(CallTarget::Direct(callee), sig, args);
+    b.ret(result);
     Ok(())
 }
 
