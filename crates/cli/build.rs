@@ -1,7 +1,14 @@
-//! Exports to the dynamic linker the C symbols that libmono-native.so and /etc/mono/config expect from the program.
+//! Two things that the linker and the program must be told.
 //!
-//! The list equals `saki_interop::host::EXPORTED_SYMBOLS`; `host::keep_exports` keeps them in the link. `-rdynamic` would
-//! do too, but exports everything.
+//! - The C symbols that libmono-native.so and /etc/mono/config expect from the program are exported to the dynamic linker. The
+//!   list equals `saki_interop::host::EXPORTED_SYMBOLS`; `host::keep_exports` keeps them in the link. `-rdynamic` would do
+//!   too, but exports everything.
+//! - SAKI_VERSION is the version with the commit: of SAKI_COMMIT where a packager sets it, of git, or of `commit.txt`, into
+//!   which `git archive` writes it. Without any of these it is the version alone. It holds no time and no path, so
+//!   that builds of a commit are the same.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const SYMBOLS: [&str; 8] = [
     "mono_add_internal_call_with_flags",
@@ -14,9 +21,46 @@ const SYMBOLS: [&str; 8] = [
     "mono_win32_compat_ZeroMemory",
 ];
 
+/// Digits of the commit that are shown.
+const COMMIT_DIGITS: usize = 12;
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=commit.txt");
+    println!("cargo::rerun-if-env-changed=SAKI_COMMIT");
     for symbol in SYMBOLS {
         println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol={symbol}");
     }
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = std::env::var("SAKI_COMMIT").ok().or_else(commit_of_git).or_else(commit_of_archive);
+    match commit.map(|commit| commit.trim().chars().take(COMMIT_DIGITS).collect::<String>()) {
+        Some(commit) if !commit.is_empty() => println!("cargo::rustc-env=SAKI_VERSION={version} ({commit})"),
+        _ => println!("cargo::rustc-env=SAKI_VERSION={version}"),
+    }
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+}
+
+/// HEAD, if the sources are a git checkout of their own and not merely somewhere below one.
+fn commit_of_git() -> Option<String> {
+    let workspace = Path::new("../..").canonicalize().ok()?;
+    if PathBuf::from(git(&["rev-parse", "--show-toplevel"])?).canonicalize().ok()? != workspace {
+        return None;
+    }
+    // HEAD says which branch is checked out, the other files which commit that is; its log grows with every commit.
+    let branch = git(&["symbolic-ref", "-q", "HEAD"]);
+    for name in ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
+        if let Some(path) = git(&["rev-parse", "--git-path", name]).filter(|path| Path::new(path).exists()) {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    git(&["rev-parse", "HEAD"])
+}
+
+/// What `git archive` put in the place of `$Format:%H$`.
+fn commit_of_archive() -> Option<String> {
+    std::fs::read_to_string("commit.txt").ok().filter(|text| !text.starts_with('$'))
 }

@@ -25,8 +25,8 @@ pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
 /// Threads that trace, unless asked for more.
 const DEFAULT_GC_THREADS: usize = 1;
 
-/// What `--version` prints.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Version and commit (`build.rs`).
+pub const VERSION: &str = env!("SAKI_VERSION");
 
 /// Runs .NET programs (CIL assemblies) on Mono's class libraries.
 #[derive(Parser, Debug)]

@@ -80,6 +80,21 @@ fn each_subcommand_has_help_of_its_own() {
 }
 
 #[test]
+fn the_version_names_the_commit_of_a_checkout() {
+    let version = saki(&["--version"]).stdout;
+    let head = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    assert!(version.starts_with(concat!("saki ", env!("CARGO_PKG_VERSION"))), "{version}");
+    match head {
+        Ok(head) if head.status.success() && std::env::var_os("SAKI_COMMIT").is_none() => {
+            let commit = version.split(['(', ')']).nth(1).expect("a commit in parentheses").to_owned();
+            // The program may be of the commit before; cargo builds it anew when HEAD moves.
+            assert!(commit.len() == 12 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{version}");
+        }
+        _ => eprintln!("skipped: no checkout"),
+    }
+}
+
+#[test]
 fn pages_and_completions_are_written_below_a_prefix() {
     let prefix = folder("command-line-prefix");
     let done = saki(&["generate", prefix.to_str().unwrap()]);
