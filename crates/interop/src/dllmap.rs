@@ -1,10 +1,12 @@
 //! `<dllmap>` and `<dllentry>` of Mono's configuration files: which library and function a P/Invoke name stands for.
 //!
-//! Sources: /etc/mono/config (`MONO_CONFIG` overrides) for everyone, and `<assembly file>.config` for one assembly, which is
-//! asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
+//! Sources: /etc/mono/config (MONO_CONFIG or `mono --config` name another) for everyone, and `<assembly file>.config` for one
+//! assembly, which is asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
 //! Left out: the rest of the XML; a file that is not well-formed gives the entries up to the error.
 
+use crate::log::{self, Level, Subject};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 const OS: &str = "linux";
 #[cfg(target_arch = "x86_64")]
@@ -55,6 +57,8 @@ pub struct Mapped {
 impl DllMap {
     /// The mappings in a file; none when it is absent.
     pub fn read(path: &Path) -> DllMap {
+        let text = format_args!("Config attempting to parse: '{}'.", path.display());
+        log::message(Level::Info, Subject::Configuration, text);
         std::fs::read(path).map_or_else(|_| DllMap::default(), |bytes| DllMap::parse(&String::from_utf8_lossy(&bytes)))
     }
 
@@ -108,19 +112,29 @@ impl DllMap {
     }
 }
 
-/// The machine-wide configuration files, the one that wins first.
+/// The file that the command line names in place of all machine-wide ones.
+static CONFIG_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// `mono --config FILE`: once, before the first P/Invoke is resolved.
+pub fn set_config_file(path: PathBuf) {
+    let _ = CONFIG_FILE.set(path);
+}
+
+/// The machine-wide configuration files, the one that wins first: the one named by the command line or MONO_CONFIG alone, else
+/// the distribution's (MONO_CFG_DIR moves it) and the user's.
 pub fn global_config_paths() -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    if let Some(path) = std::env::var_os("MONO_CONFIG") {
-        paths.push(PathBuf::from(path));
-    } else {
-        paths.push(PathBuf::from("/etc/mono/config"));
+    if let Some(path) = CONFIG_FILE.get() {
+        return vec![path.clone()];
     }
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    if let Some(path) = variable("MONO_CONFIG") {
+        return vec![path];
+    }
+    let directory = variable("MONO_CFG_DIR").unwrap_or_else(|| PathBuf::from("/etc"));
     // A map names native libraries: those of the starter are no business of a process with more rights than he has.
-    if let Some(home) = std::env::var_os("HOME").filter(|_| !saki_os::privilege::is_elevated()) {
-        paths.push(Path::new(&home).join(".mono/config"));
-    }
-    paths
+    let home = variable("HOME").filter(|_| !saki_os::privilege::is_elevated());
+    let user = home.map(|home| home.join(".mono/config"));
+    std::iter::once(directory.join("mono/config")).chain(user).collect()
 }
 
 /// A start tag.

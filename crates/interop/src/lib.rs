@@ -16,6 +16,7 @@ pub mod descriptor;
 pub mod dllmap;
 pub mod host;
 pub mod library;
+pub mod log;
 pub mod marshal_calls;
 pub mod resolve;
 pub mod structure;

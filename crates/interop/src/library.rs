@@ -3,6 +3,7 @@
 //! A library name is tried as it is, without ".dll", with "lib" in front; each time beside the assembly, then wherever
 //! the dynamic linker looks, with and without ".so". Invariant: a library is opened once and never closed.
 
+use crate::log::{self, Level, Subject};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
@@ -72,16 +73,26 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
         let handle = unsafe { libc::dlopen(std::ptr::null(), libc::RTLD_LAZY) };
         return Ok(Library(handle as usize));
     }
+    log::message(Level::Info, Subject::Libraries, format_args!("DllImport attempting to load: '{name}'."));
     let mut tried = String::new();
     for candidate in candidates(name, assembly_directory) {
+        let fails = |why: &dyn std::fmt::Display| {
+            let text = format_args!("DllImport error loading library '{}': '{why}'.", candidate.display());
+            log::message(Level::Info, Subject::Libraries, text);
+        };
         // A path that is not there needs no linker call; names without a directory always go to the linker.
         if candidate.parent().is_some_and(|p| !p.as_os_str().is_empty()) && !candidate.exists() {
+            fails(&"not there");
             tried.push_str(&format!("{}: not there\n", candidate.display()));
             continue;
         }
         match open_path(&candidate) {
-            Ok(library) => return Ok(library),
+            Ok(library) => {
+                log::message(Level::Info, Subject::Libraries, format_args!("DllImport loaded library '{name}'."));
+                return Ok(library);
+            }
             Err(why) => {
+                fails(&why);
                 tried.push_str(&why);
                 tried.push('\n');
             }

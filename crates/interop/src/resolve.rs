@@ -4,6 +4,7 @@
 
 use crate::dllmap::{DllMap, global_config_paths};
 use crate::library;
+use crate::log::{self, Level, Subject};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
@@ -66,7 +67,8 @@ pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
     let module = match opened {
         Ok(module) => module,
         Err(tried) => {
-            trace(&library, &tried);
+            let text = format_args!("DllImport unable to load library '{library}'.");
+            log::message(Level::Warning, Subject::Libraries, text);
             let message = format!("{library} {UNKNOWN_MEMBER}\nTried:\n{}", tried.trim_end());
             return Err(exceptions::throw(t, "System", "DllNotFoundException", &message));
         }
@@ -75,17 +77,9 @@ pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
     let unicode = row.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
     let names = library::symbol_names(&function, exact, unicode);
     names.iter().find_map(|name| module.symbol(name)).ok_or_else(|| {
-        trace(&function, &format!("not in {library}"));
+        let text = format_args!("Could not find '{function}' in '{library}'.");
+        log::message(Level::Info, Subject::Libraries, text);
         let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
         exceptions::throw(t, "System", "EntryPointNotFoundException", &message)
     })
-}
-
-/// What was tried, for those who set `MONO_LOG_MASK=dll` as for Mono.
-fn trace(what: &str, why: &str) {
-    let wanted =
-        std::env::var("MONO_LOG_MASK").is_ok_and(|mask| mask.split(',').any(|item| item == "dll" || item == "all"));
-    if wanted {
-        eprintln!("DllImport: {what}: {}", why.trim_end());
-    }
 }
