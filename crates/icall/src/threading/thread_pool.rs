@@ -58,6 +58,9 @@ static PROGRESSED: AtomicU64 = AtomicU64::new(0);
 /// Whether more workers are active than the goal allows, for workers between two work items. A hint; `take_request` decides.
 static IS_OVER_GOAL: AtomicBool = AtomicBool::new(false);
 
+/// The largest value of MONO_THREADS_PER_CPU, as under Mono.
+const MAX_INITIAL_THREADS_PER_CPU: i32 = 50;
+
 struct Idle {
     thread: &'static ManagedThread,
     woken: Arc<AtomicBool>,
@@ -116,18 +119,25 @@ impl Pool {
 }
 
 static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
-    let cpus = cpu_count();
+    let least = cpu_count() * threads_per_cpu();
+    let most = least * MAX_THREADS_PER_CPU;
     Mutex::new(Pool {
-        min: (cpus, cpus),
-        max: (cpus * MAX_THREADS_PER_CPU, cpus * MAX_THREADS_PER_CPU),
+        min: (least, least),
+        max: (most, most),
         requests: VecDeque::new(),
         workers: Vec::new(),
         starting: 0,
         idle: Vec::new(),
-        goal: cpus as usize,
+        goal: least as usize,
         has_monitor: false,
     })
 });
+
+/// MONO_THREADS_PER_CPU: workers for each processor that the pool begins with.
+fn threads_per_cpu() -> i32 {
+    let variable = std::env::var("MONO_THREADS_PER_CPU").ok();
+    variable.and_then(|number| number.trim().parse::<i32>().ok()).unwrap_or(1).clamp(1, MAX_INITIAL_THREADS_PER_CPU)
+}
 
 fn cpu_count() -> i32 {
     saki_os::cpu::count() as i32
