@@ -27,7 +27,11 @@ fn open(path: &Path) -> Result<Image, String> {
 
 /// Whether the file can be a program at all: one line naming it and what is wrong, otherwise.
 pub fn check_program(path: &Path) -> Result<(), String> {
-    let image = open(path)?;
+    check_image(&open(path)?, path)
+}
+
+/// As `check_program`, of an image that is open.
+pub fn check_image(image: &Image, path: &Path) -> Result<(), String> {
     let name = path.display();
     if image.assembly().is_none() {
         return Err(format!("{name}: a module without an assembly manifest, not a program"));

@@ -1,4 +1,4 @@
-//! The `saki` command: options, loading a program, running it, exit codes.
+//! The `saki` command: options, loading a program, running it, exit codes. Called `mono`, it takes Mono's command line.
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
@@ -10,6 +10,7 @@ mod doctor;
 mod generate;
 mod info;
 mod main_stack;
+mod mono;
 mod options;
 mod process_start;
 mod run_source;
@@ -43,13 +44,23 @@ extern "C" fn main() -> libc::c_int {
 }
 
 fn command() -> i32 {
-    let parsed = options::parse(std::env::args_os().skip(1).collect());
+    let mut words = std::env::args_os();
+    let is_mono = words.next().is_some_and(|command| mono::is_name(&command));
+    let parsed = if is_mono {
+        mono::parse(words.collect()).map(|options| ("mono", Action::Run(Box::new(options))))
+    } else {
+        options::parse(words.collect())
+    };
     let (name, action) = parsed.unwrap_or_else(|stop| std::process::exit(stop.print()));
     let _ = NAME.set(name);
     match action {
         Action::Info { files } => info::print(&files),
         Action::Doctor { framework_root } => doctor::run(&framework_root),
-        Action::Run(options) => run(&options),
+        Action::Run(options) if is_mono => match mono::check_program(Path::new(options.program())) {
+            Ok(()) => start(&options, Path::new(options.program())),
+            Err(stop) => stop.print(),
+        },
+        Action::Run(options) => with_environment(*options),
         Action::RunSource(command) => run_source(&command),
         Action::Cache { action, framework_root } => match cache_command::run(action, &framework_root) {
             Ok(()) => 0,
@@ -76,6 +87,14 @@ fn forget_environment() {
     }
 }
 
+/// Runs the program as Mono's environment variables ask.
+fn with_environment(options: Options) -> i32 {
+    match mono::apply_environment(options) {
+        Ok(options) => run(&options),
+        Err(stop) => stop.print(),
+    }
+}
+
 /// Says what cannot be done, under the command's name.
 fn fail(message: &str) -> i32 {
     eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
@@ -98,7 +117,7 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
                 // SAFETY: `remove` neither unwinds nor exits. The C library keeps room for 32 handlers.
                 unsafe { libc::atexit(remove) };
             }
-            run(&prepared.options)
+            with_environment(prepared.options)
         }
         Err(code) => code,
     }

@@ -2,7 +2,8 @@
 //!
 //! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a
 //! subcommand is that subcommand, also where a file of the name lies about (`saki ./info` runs the file). All help texts, man pages
-//! and shell completions come from these definitions (`crate::generate`).
+//! and shell completions come from these definitions (`crate::generate`). Left out: Mono's command line
+//! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
 use crate::run_source::RunCommand;
@@ -255,8 +256,13 @@ pub struct Stop {
 
 impl Stop {
     /// An error, on standard error.
-    fn error(exit_code: i32, text: impl Into<String>) -> Stop {
+    pub fn error(exit_code: i32, text: impl Into<String>) -> Stop {
         Stop { text: text.into(), goes_to_standard_output: false, exit_code }
+    }
+
+    /// What was asked for.
+    pub fn answer(text: impl Into<String>) -> Stop {
+        Stop { text: text.into(), goes_to_standard_output: true, exit_code: 0 }
     }
 
     fn refuse(name: &str, text: &str) -> Stop {
@@ -402,7 +408,7 @@ fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
     Stop { text, goes_to_standard_output: !error.use_stderr(), exit_code: error.exit_code() }
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
+pub fn parse_size(text: &str) -> Result<usize, String> {
     let (digits, shift) = match text.chars().last().map(|c| c.to_ascii_lowercase()) {
         Some('k') => (&text[..text.len() - 1], 10),
         Some('m') => (&text[..text.len() - 1], 20),

@@ -1,0 +1,71 @@
+//! What `mono --help`, `mono --version` and their neighbours print.
+
+use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
+use crate::options::VERSION;
+use std::fmt::Write;
+
+/// The class library's version, which scripts compare.
+pub const MONO_VERSION: &str = "6.8.0.105";
+
+/// As Mono calls it.
+const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };
+
+/// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; who reads it learns whom they
+/// talk to.
+pub fn version() -> String {
+    format!(
+        "Mono JIT compiler version {MONO_VERSION} (Saki {}, in place of Mono)\n\
+         This is Saki, a virtual machine of its own, called by Mono's name. The class libraries are Mono's.\n\
+         \tArchitecture:  {ARCHITECTURE}\n\
+         \tGC:            mmtk (sticky immix)\n",
+        VERSION.replace(['(', ')'], "")
+    )
+}
+
+/// `--help`: the options that do something here.
+pub fn usage() -> String {
+    let mut text =
+        String::from("Usage is: mono [options] program [program-options]\n\nThis is Saki, called by Mono's name.\n\n");
+    for option in OPTIONS.iter().filter(|o| !matches!(o.meaning, Meaning::Accepted | Meaning::Refused(_))) {
+        let note = option.note.replace('`', "");
+        let _ = writeln!(text, "    {:<22} {note}", option.spelling);
+    }
+    text.push_str(
+        "\nMono's other options are accepted, or refused with a reason; mono-options.md lists all of them.\n",
+    );
+    text
+}
+
+pub const DEVELOPMENT: &str = "Saki has other options for its developers: 'saki --help' shows them.\n\n\
+    The options supported by MONO_DEBUG can also be passed on the command line.\n";
+
+pub const DEBUG: &str = "Debugging options:\n   --debug[=OPTIONS]     Lines in stack traces are shown with or without it; OPTIONS is a comma\n\
+    \x20                        separated list of\n\n    \
+    gdb                  Tell gdb of compiled code\n    \
+    casts                Accepted\n    \
+    mdb-optimizations    Accepted\n";
+
+pub const TRACE: &str = "Saki does not trace calls: --trace is refused. -v prints each method when it is compiled.\n";
+
+pub const HANDLERS: &str = "No handlers supported on current platform.\n";
+
+/// `--list-opt`.
+pub fn optimizations() -> String {
+    OPTIMIZATIONS.iter().map(|name| format!("    {name:<22} Accepted: code is always optimised\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_and_usage_suit_scripts_and_say_who_it_is() {
+        let version = version();
+        let first = version.lines().next().unwrap();
+        // What autoconf scripts do: awk '{print $5}'.
+        assert_eq!(first.split(' ').nth(4), Some(MONO_VERSION));
+        assert!(first.starts_with("Mono JIT compiler version ") && first.contains("Saki"));
+        assert!(usage().starts_with("Usage is: mono [options] program [program-options]\n"));
+        assert!(usage().contains("--config FILE"));
+    }
+}
