@@ -45,6 +45,9 @@ pub struct Options {
     /// Print the Debian packages that the programs need, and run nothing.
     #[arg(long)]
     packages: bool,
+    /// Run Debian's launchers instead, scripts that execute /usr/bin/mono, with Saki in its place (in a mount namespace).
+    #[arg(long)]
+    launchers: bool,
     /// Write docs/compatibility.md from this run, which then is of everything.
     #[arg(long)]
     markdown: bool,
@@ -53,17 +56,17 @@ pub struct Options {
 /// Runs the list and prints the table. Errors: an unreadable list, no Mono.
 pub fn run(root: &Path, options: &Options) -> Outcome {
     let folder = root.join("tests/realworld");
-    let path = folder.join("programs.list");
+    let path = folder.join(if options.launchers { "launchers.list" } else { "programs.list" });
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = list::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let sources = folder.join("namespaces");
-    let mut namespaces = namespaces::names(&sources)?;
+    let mut namespaces = if options.launchers { Vec::new() } else { namespaces::names(&sources)? };
     let is_known = |name: &String| entries.iter().any(|e| e.name == *name) || namespaces.contains(name);
     if let Some(unknown) = options.only.iter().find(|name| !is_known(name)) {
         return Err(format!("no program is called {unknown}"));
     }
-    if options.markdown && !options.only.is_empty() {
-        return Err("--markdown is for a run of everything, without --only".to_owned());
+    if options.markdown && (!options.only.is_empty() || options.launchers) {
+        return Err("--markdown is for a run of everything, without --only and --launchers".to_owned());
     }
     let is_wanted = |name: &String| options.only.is_empty() || options.only.contains(name);
     entries.retain(|e| is_wanted(&e.name));
@@ -79,7 +82,11 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         saki: crate::runtime_command(root, options.saki.as_deref())?.join(" "),
         data: folder,
         output: root.join("target/realworld"),
+        in_place_of_mono: options.launchers,
     };
+    if suite.in_place_of_mono {
+        suite.check_place()?;
+    }
     let mut rows = Vec::new();
     for entry in entries {
         let row = suite.check(&entry);
@@ -118,6 +125,24 @@ struct Suite {
     saki: String,
     data: PathBuf,
     output: PathBuf,
+    /// The scripts execute /usr/bin/mono, not `$VM`.
+    in_place_of_mono: bool,
+}
+
+/// Where launchers find Mono.
+const MONO: &str = "/usr/bin/mono";
+
+/// Runs its argument, a script, where the file `$SAKI` lies over Mono's program. Nobody else sees that.
+const IN_PLACE_OF_MONO: &str =
+    "mount --bind \"$SAKI\" \"$(readlink -f /usr/bin/mono)\" && exec bash -euo pipefail -c \"$1\"";
+
+/// The command line for a script; `saki` lies over Mono if there is one.
+fn script_words(script: &str, saki: Option<&str>) -> Vec<String> {
+    let words = match saki {
+        None => vec!["bash", "-euo", "pipefail", "-c", script],
+        Some(_) => vec!["unshare", "--map-root-user", "--mount", "bash", "-c", IN_PLACE_OF_MONO, "bash", script],
+    };
+    words.into_iter().map(str::to_owned).collect()
 }
 
 /// What one runtime made of a program.
@@ -129,6 +154,21 @@ struct Observed {
 }
 
 impl Suite {
+    /// Errors: Saki cannot be put in Mono's place, so that launchers would show nothing.
+    fn check_place(&self) -> Result<(), String> {
+        let finished = process::run(&Job {
+            argv: &script_words(&format!("{MONO} --version"), Some(&self.saki)),
+            directory: &self.data,
+            environment: &[("SAKI".to_owned(), self.saki.clone())],
+            stdin: &[],
+            timeout: Duration::from_secs(DEFAULT_TIMEOUT_SECONDS),
+        })?;
+        if finished.end == End::Exit(0) && String::from_utf8_lossy(&finished.stdout).contains("Saki") {
+            return Ok(());
+        }
+        Err(format!("{} cannot take the place of {MONO} in a mount namespace: {}", self.saki, last_words(&finished)))
+    }
+
     fn check(&self, entry: &Entry) -> Row {
         let mut row = Row::new(entry);
         row.verdict = match self.try_check(entry, &mut row) {
@@ -196,12 +236,13 @@ impl Suite {
             ("SETUP", setup.display().to_string()),
             ("DATA", self.data.display().to_string()),
             ("FIGURES", figures.display().to_string()),
+            ("SAKI", self.saki.clone()),
         ]
         .into_iter()
         .chain(ENVIRONMENT.map(|(k, v)| (k, v.to_owned())))
         .map(|(k, v)| (k.to_owned(), v))
         .collect();
-        let argv = ["bash", "-euo", "pipefail", "-c", script].map(str::to_owned);
+        let argv = script_words(script, (self.in_place_of_mono && vm == self.saki).then_some(vm));
         let finished = process::run(&Job {
             argv: &argv,
             directory: &place,
