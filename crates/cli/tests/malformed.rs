@@ -56,3 +56,20 @@ fn a_type_nested_in_itself() {
     let changes = |image: &Image| vec![(TableId::NestedClass, 1, 1, type_def(image, "Nested"))];
     check("types", "nested-in-itself", changes, "ran\nNullReferenceException\nran\nTypeLoadException\n");
 }
+
+#[test]
+fn a_signature_of_another_kind_of_method() {
+    // That of the constructor becomes that of `Make`, which is static.
+    let changes = |image: &Image| {
+        let method = |name: &str| {
+            (1..=image.row_count(TableId::MethodDef))
+                .find(|&rid| {
+                    image.method_def(rid).and_then(|row| image.string(row.name)).is_ok_and(|found| found == name)
+                })
+                .expect("the method is there")
+        };
+        let of_static = image.method_def(method("Make")).expect("the row is there").signature;
+        vec![(TableId::MethodDef, method(".ctor"), 4, of_static.0)]
+    };
+    check("types", "static-signature", changes, "BadImageFormatException\nNullReferenceException\nran\nran\n");
+}

@@ -190,6 +190,9 @@ impl Importer<'_> {
     fn call_constrained(&mut self, method: &'static Method, ty: Ty) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
         let mut args = self.pop_args(sig, true)?;
+        if args[0].ir == IrType::Ref {
+            return Err(LoadError::invalid_program("a constrained call on a reference in place of an address"));
+        }
         require_kind(&args[0], IrType::ByRef)?;
         let addr = self.value(&args[0])?;
         if !ty.is_value_type() {

@@ -1,7 +1,7 @@
 //! Which kinds of values an instruction or a location takes. ECMA-335 §III.1.1, §III.1.6, §III.1.8.1.2.3.
 //!
 //! CIL is not verified, and pointers may be forged. But a number where an object reference is needed is no CIL that means
-//! anything: such a method is `InvalidProgram`, as under Mono, and so is a struct where one of another type is needed. With
+//! anything: such a method is `InvalidProgram`, as under Mono, and so is a struct where one of another layout is needed. With
 //! these checks, kinds in the IR are right whatever the body holds, which the code generator relies on. Left out: which
 //! class a reference is of.
 
@@ -9,21 +9,28 @@ use super::Importer;
 use super::kinds::ir_type;
 use super::stack::{Entry, Val};
 use crate::ir::{IrType, ValueId};
-use saki_types::{LoadError, LoadResult, MethodSig};
+use saki_types::{LoadError, LoadResult, MethodSig, Ty};
 
 /// Whether a value of kind `from` may be used where one of kind `to` is wanted.
 fn is_accepted(from: IrType, to: IrType) -> bool {
     use IrType as I;
     match to {
         I::Ref => from == I::Ref,
-        I::ByRef => matches!(from, I::ByRef | I::I64),
+        // C++ makes managed pointers of references to reach what lies inside of the objects.
+        I::ByRef => matches!(from, I::ByRef | I::I64 | I::Ref),
         I::I32 => matches!(from, I::I32 | I::I64),
         // Pointers and references may be looked at as numbers.
         I::I64 => matches!(from, I::I32 | I::I64 | I::ByRef | I::Ref),
         I::F32 | I::F64 => matches!(from, I::F32 | I::F64),
-        I::Struct(ty) => matches!(from, I::Struct(other) if other == ty),
+        I::Struct(ty) => matches!(from, I::Struct(other) if other == ty || have_one_layout(other, ty)),
         I::Void | I::Block(_) => false,
     }
+}
+
+/// Two value types that differ only in name, for the collector and in size: instantiations of one generic type, mostly.
+fn have_one_layout(a: Ty, b: Ty) -> bool {
+    let shape = |ty: Ty| Some((ty.value_size_bytes().ok()?, ty.ref_offsets().ok()?));
+    shape(a).is_some_and(|shape_of_a| shape(b) == Some(shape_of_a))
 }
 
 fn wrong_kind(from: IrType, to: IrType) -> LoadError {

@@ -278,7 +278,7 @@ impl Function {
             Op::LocalSet(l, v) => expect(*v, local(*l)?.ty),
             Op::LocalAddr(l) => {
                 let local = local(*l)?;
-                let is_memory = matches!(local.ty, IrType::Struct(_)) || local.address_exposed;
+                let is_memory = matches!(local.ty, IrType::Struct(_) | IrType::Block(_)) || local.address_exposed;
                 if is_memory || matches!(local.kind, LocalKind::ParentSlot(_)) {
                     Ok(())
                 } else {

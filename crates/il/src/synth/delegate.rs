@@ -298,7 +298,7 @@ fn result_local(b: &mut FunctionBuilder, ty: IrType) -> LocalId {
 /// Those of the signature.
 pub fn delegate_ctor(method: &'static Method) -> LoadResult<Function> {
     let sig = call_sig(method)?;
-    if sig.params.len() != 3 {
+    if !matches!(sig.params[..], [IrType::Ref, IrType::Ref, IrType::I64]) {
         return Err(LoadError::invalid_program(format!("{} is no delegate constructor", method.full_name())));
     }
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), sig);
