@@ -319,8 +319,16 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
         Err(_) => return Ok(()),
         Ok(_) => {}
     }
-    // Release: whoever starts the thread after this failed start sees what was set before.
-    let not_started = || bits.fetch_or(state::UNSTARTED, Ordering::Release);
+    // By the starter: who sees that the thread is alive sees its apartment.
+    let apartment = APARTMENT_STATE.get::<u8>(internal);
+    if apartment == APARTMENT_UNKNOWN {
+        APARTMENT_STATE.set(internal, APARTMENT_MTA);
+    }
+    let not_started = || {
+        APARTMENT_STATE.set(internal, apartment);
+        // Release: whoever starts the thread after this failed start sees what was set before.
+        bits.fetch_or(state::UNSTARTED, Ordering::Release);
+    };
     let start = match ThreadStartHandles::allocate(t, [thread, delegate, START_ARGUMENT.get_ref(thread)]) {
         Ok(start) => start,
         Err(thrown) => {
