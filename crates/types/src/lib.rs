@@ -28,6 +28,7 @@ pub mod lazy;
 pub mod method;
 mod modifiers;
 pub mod names;
+pub mod native_call;
 pub mod remoting;
 pub mod resolve;
 pub mod signature;

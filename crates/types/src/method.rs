@@ -48,6 +48,8 @@ pub enum MethodKind {
     Dynamic(&'static Image),
     /// Code that stands between a caller and an object that may be in another domain.
     Remoting(RemotingStub),
+    /// Code that converts arguments for a native function (`native_call`).
+    NativeCall(&'static MethodSig),
 }
 
 /// What the runtime hangs on a method.
@@ -172,14 +174,14 @@ impl Method {
     pub fn rid(&self) -> Option<Rid> {
         match self.kind {
             MethodKind::Def { rid, .. } => Some(rid),
-            MethodKind::Array(_) | MethodKind::Dynamic(_) | MethodKind::Remoting(_) => None,
+            MethodKind::Array(_) | MethodKind::Dynamic(_) | MethodKind::Remoting(_) | MethodKind::NativeCall(_) => None,
         }
     }
 
     pub fn image(&self) -> &'static Image {
         match self.kind {
             MethodKind::Def { image, .. } | MethodKind::Dynamic(image) => image,
-            MethodKind::Array(_) | MethodKind::Remoting(_) => self.owner.image(),
+            MethodKind::Array(_) | MethodKind::Remoting(_) | MethodKind::NativeCall(_) => self.owner.image(),
         }
     }
 

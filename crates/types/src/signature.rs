@@ -140,6 +140,7 @@ pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> L
             None => Err(LoadError::invalid_program("a dynamic method without code")),
         },
         MethodKind::Remoting(stub) => stub.sig(),
+        MethodKind::NativeCall(sig) => Ok(sig.clone()),
     }
 }
 

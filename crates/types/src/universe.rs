@@ -47,6 +47,8 @@ pub struct Universe {
     constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
     method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
     pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
+    /// By signature with the function's address.
+    pub(crate) native_calls: RwLock<FxHashMap<MethodSig, &'static Method>>,
 }
 
 /// That of the domain in which the process starts.
@@ -157,6 +159,7 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
         constructed: ShardedLock::default(),
         method_instances: ShardedLock::default(),
         remoting_stubs: RwLock::default(),
+        native_calls: RwLock::default(),
     }));
     // The first one at once: there is no other thread yet that could look before it is whole.
     if ROOT.set(universe).is_err() {

@@ -18,12 +18,19 @@ use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
+use saki_types::native_call::native_call_method;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
 /// Whether native code gets an array of this type as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
     let native = native_type(ty, None, CharSet::Ansi, Place::Param)?;
     Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
+}
+
+/// Whether a value of this type, or what it refers to, is or has an object, which native code cannot read.
+fn holds_objects(ty: Ty) -> LoadResult<bool> {
+    let ty = ty.element().filter(|_| ty.is_byref()).unwrap_or(ty);
+    ty.contains_references()
 }
 
 impl Importer<'_> {
@@ -255,7 +262,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// `calli` of unmanaged code: numbers, pointers, plain structs, and arrays of these as addresses of their elements.
+    /// `calli` of unmanaged code: in place with numbers, pointers, plain structs, and arrays of these as addresses of their elements; through
+    /// a wrapper that converts them with others.
     fn call_native(
         &mut self,
         function: ValueId,
@@ -266,10 +274,15 @@ impl Importer<'_> {
         for (index, ty) in sig.params.iter().chain([&sig.ret]).enumerate() {
             if index < sig.params.len() && is_plain_array(ty)? {
                 arrays.push(index);
-            } else if matches!(ir_type(ty)?, IrType::Ref) {
-                let message =
-                    format!("calli of native code with a parameter of type {} is not supported", ty.full_name());
-                return Err(LoadError::new(LoadErrorKind::NotSupported, message, self.method.full_name()));
+            } else if holds_objects(ty)? {
+                let wrapper = native_call_method(sig);
+                let mut args = args.to_vec();
+                args.push(Entry::scalar(function, IrType::I64));
+                let params = &wrapper.sig()?.params;
+                let site = CallSite { target: CallTarget::Direct(wrapper), this: None, params, ret: sig.ret };
+                let result = self.emit_call(&site, &args)?;
+                self.push_result(result);
+                return Ok(());
             }
         }
         self.spill(Effect::Memory)?;

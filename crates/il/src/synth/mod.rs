@@ -27,6 +27,9 @@ pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
     if let MethodKind::Remoting(stub) = method.kind {
         return remoting::remoting_stub(method, stub).map(Some);
     }
+    if let MethodKind::NativeCall(_) = method.kind {
+        return pinvoke::native_function_call(method).map(Some);
+    }
     if method.is_runtime_implemented() && method.owner.is_delegate() && !method.is_static() {
         return match method.name {
             "Invoke" => delegate::delegate_invoke(method).map(Some),

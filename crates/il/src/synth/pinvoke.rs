@@ -78,6 +78,20 @@ pub fn native_delegate_invoke(invoke: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
+/// Body of a `types::native_call` method: its last argument is the function's address.
+///
+/// # Errors
+/// As `pinvoke`.
+pub fn native_function_call(method: &'static Method) -> LoadResult<Function> {
+    let mut plan = method_plan(method)?;
+    plan.params.pop();
+    let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
+    b.set_stub();
+    let address = b.get(LocalId(plan.params.len() as u32));
+    emit_native_call(&mut b, method, &plan, 0, address)?;
+    Ok(b.finish())
+}
+
 /// An argument under conversion.
 struct Argument<'a> {
     plan: &'a ParamPlan,

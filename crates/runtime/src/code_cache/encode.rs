@@ -289,7 +289,7 @@ impl Encoder {
                 let words = [self.ty(method.owner)?, self.remoting(stub)?, 0];
                 return Some(self.methods.add(address, &words));
             }
-            MethodKind::Dynamic(_) => return None,
+            MethodKind::Dynamic(_) | MethodKind::NativeCall(_) => return None,
         };
         let mut words = vec![self.ty(method.owner)?, kind, method.generic_args.len() as u32];
         for arg in method.generic_args {

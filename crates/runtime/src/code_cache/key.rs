@@ -107,7 +107,7 @@ impl KeyHasher {
                 };
                 self.word(tag | u64::from(rid) << 8);
             }
-            MethodKind::Dynamic(_) => return None,
+            MethodKind::Dynamic(_) | MethodKind::NativeCall(_) => return None,
         }
         self.ty(method.owner)?;
         self.word(method.generic_args.len() as u64);

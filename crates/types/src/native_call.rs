@@ -1,0 +1,46 @@
+//! `calli` of native code with arguments that have to be converted: a method for each signature, whose body (`il::synth::pinvoke`) is that of
+//! a P/Invoke method for a function that the caller gives.
+//!
+//! Invariant: one method for each signature of a universe. Left out: marshalling descriptors, which such signatures do not have.
+
+use crate::collectible;
+use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
+use crate::universe::universe;
+use saki_metadata::ElementType;
+use std::sync::atomic::AtomicU32;
+
+/// The static method that calls native code by `sig`; its last parameter, behind those of `sig`, is the function's address.
+pub fn native_call_method(sig: &MethodSig) -> &'static Method {
+    let universe = universe();
+    let own = MethodSig {
+        params: [&sig.params[..], &[universe.primitive(ElementType::I)]].concat(),
+        unmanaged_convention: 0,
+        has_this: false,
+        ..sig.clone()
+    };
+    if let Some(found) = universe.native_calls.read().expect("not poisoned").get(&own) {
+        return found;
+    }
+    let owner = universe.object();
+    universe.native_calls.write().expect("not poisoned").entry(own).or_insert_with_key(|own| {
+        // The table has no end for its methods, so the types in them have none.
+        for ty in own.params.iter().chain([&own.ret]) {
+            if let Some(owner) = collectible::owner_of(*ty) {
+                owner.keep_for_ever();
+            }
+        }
+        let sig: &'static MethodSig = Box::leak(Box::new(own.clone()));
+        Box::leak(Box::new(Method {
+            owner,
+            kind: MethodKind::NativeCall(sig),
+            name: "native function",
+            flags: method_flags::PUBLIC | method_flags::STATIC,
+            impl_flags: impl_flags::NO_INLINING,
+            generic_args: &[],
+            definition: None,
+            runtime: Default::default(),
+            slot: AtomicU32::new(u32::MAX),
+            sig: Default::default(),
+        }))
+    })
+}
