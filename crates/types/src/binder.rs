@@ -1,4 +1,4 @@
-//! Finding assemblies: MONO_PATH, the application directory, the GAC, the framework directory and its facades; then beside the
+//! Finding assemblies: the application directory, MONO_PATH, the GAC, the framework directory and its facades; then beside the
 //! assembly that asks, before or after the AssemblyResolve event by how that one was loaded (`LoadContext`).
 //!
 //! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
@@ -275,17 +275,18 @@ impl Binder {
     fn candidates(&self, wanted: &AssemblyName) -> Vec<PathBuf> {
         let paths = self.paths();
         let mut out = Vec::new();
-        for dir in &paths.mono_path {
-            out.extend(files_in(dir, wanted));
-        }
         let framework = paths.framework_root.join(PROFILE);
-        out.extend(self.exact_in_gac(wanted));
+        // A program may bring its own copy of what is in the GAC, in another build.
         if !paths.application_base.as_os_str().is_empty() {
             out.extend(files_in(&paths.application_base, wanted));
             for path in &self.config.read().expect("not poisoned").private_paths {
                 out.extend(files_in(&paths.application_base.join(path), wanted));
             }
         }
+        for dir in &paths.mono_path {
+            out.extend(files_in(dir, wanted));
+        }
+        out.extend(self.exact_in_gac(wanted));
         out.extend(files_in(&framework, wanted));
         out.extend(files_in(&framework.join("Facades"), wanted));
         out.extend(self.gac_candidates(&paths.framework_root, wanted));
@@ -480,5 +481,27 @@ impl AssemblyName {
             }
         }
         Some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_copy_comes_before_the_one_in_the_gac() {
+        let root = std::env::temp_dir().join(format!("saki-binder-{}", std::process::id()));
+        let (framework, base) = (root.join("mono"), root.join("app"));
+        let in_gac = framework.join("gac/Lib/1.2.0.0__00112233aabbccdd");
+        for folder in [&in_gac, &base] {
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::write(folder.join("Lib.dll"), "").unwrap();
+        }
+        let binder =
+            Binder::new(SearchPaths { mono_path: vec![], application_base: base.clone(), framework_root: framework });
+        let wanted = AssemblyName::parse("Lib, Version=1.2.0.0, PublicKeyToken=00112233aabbccdd").unwrap();
+        let there: Vec<PathBuf> = binder.candidates(&wanted).into_iter().filter(|path| path.is_file()).collect();
+        assert_eq!(there[..2], [base.join("Lib.dll"), in_gac.join("Lib.dll")]);
+        std::fs::remove_dir_all(root).unwrap();
     }
 }
