@@ -146,7 +146,15 @@ fn emit_native_call(
     let mut sig = CallSig { ret: native_return_type(&plan.ret)?, ..CallSig::default() };
     let mut words = Vec::with_capacity(arguments.len());
     for argument in &mut arguments {
-        let word = argument.marshal_in(b)?;
+        let mut word = argument.marshal_in(b)?;
+        if matches!(argument.plan.action, Action::Same) && argument.plan.ty.underlying().element_type == ElementType::U4
+        {
+            // Signed ones are extended by the call.
+            word = b.conv(word, ConvTarget::U8);
+            sig.params.push(IrType::I64);
+            words.push(word);
+            continue;
+        }
         sig.params.push(match argument.plan.action {
             Action::Same => ir_type(argument.plan.ty)?,
             _ => native_word(b.value_type(word)),

@@ -1,7 +1,8 @@
 //! Calls of C functions.
 //!
 //! Scalars travel as they are; C functions that return `bool`, `char` or `short` leave the upper bits undefined, which the
-//! importer masks. Left out: variadic C functions (al is not set) and structs by value on aarch64.
+//! importer masks. 32-bit integers are sign-extended: programs pass `int` to functions that take a `long`, which works under
+//! Mono and with most C compilers. Left out: variadic C functions (al is not set) and structs by value on aarch64.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
@@ -36,7 +37,8 @@ impl Lowering<'_, '_> {
                     let ty = machine_type(param).ok_or_else(|| CompileError::invalid_ir("a void parameter"))?;
                     let pool = if ty.is_float() { &mut registers.sse } else { &mut registers.integer };
                     *pool = pool.saturating_sub(1);
-                    signature.params.push(AbiParam::new(ty));
+                    let abi = AbiParam::new(ty);
+                    signature.params.push(if ty == types::I32 { abi.sext() } else { abi });
                     values.push(self.value_as(arg, ty)?);
                 }
             }
