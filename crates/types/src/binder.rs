@@ -12,7 +12,7 @@ use crate::collectible::Hold;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use sha1::{Digest, Sha1};
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 
 /// What a reference asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,16 @@ pub struct SearchPaths {
     pub application_base: PathBuf,
     /// `/usr/lib/mono`.
     pub framework_root: PathBuf,
+}
+
+/// Assembly caches besides the framework's, which are asked first: below each prefix in MONO_GAC_PREFIX.
+fn extra_gacs() -> &'static [PathBuf] {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    FOLDERS.get_or_init(|| {
+        let prefixes = std::env::var_os("MONO_GAC_PREFIX").unwrap_or_default();
+        let given = std::env::split_paths(&prefixes).filter(|prefix| !prefix.as_os_str().is_empty());
+        given.map(|prefix| prefix.join("lib/mono/gac")).collect()
+    })
 }
 
 /// Finds an assembly that the search did not find; the image is the one that asks.
@@ -301,9 +311,9 @@ impl Binder {
         let [a, b, c, d] = wanted.version;
         let token: String = wanted.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
         let folder = format!("{a}.{b}.{c}.{d}_{}_{token}", normal_culture(&wanted.culture));
-        let root = self.paths.read().expect("not poisoned").framework_root.join("gac");
-        let path = root.join(&wanted.name).join(folder).join(format!("{}.dll", wanted.name));
-        path.is_file().then_some(path)
+        let own = self.paths.read().expect("not poisoned").framework_root.join("gac");
+        let file = Path::new(&wanted.name).join(folder).join(format!("{}.dll", wanted.name));
+        extra_gacs().iter().chain([&own]).map(|gac| gac.join(&file)).find(|path| path.is_file())
     }
 
     /// GAC folders `<name>/<version>_<culture>_<token>/`, exact version first, then newest.

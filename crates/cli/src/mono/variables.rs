@@ -45,7 +45,7 @@ pub const VARIABLES: &[(&str, Effect)] = &[
         "MONO_EXTERNAL_ENCODINGS",
         Does("encodings of the program's arguments, when Saki is called `mono`; file names are UTF-8"),
     ),
-    ("MONO_GAC_PREFIX", Accepted("assemblies come from the framework's directory; MONO_PATH adds others")),
+    ("MONO_GAC_PREFIX", Does("prefixes whose lib/mono/gac is asked before the framework's")),
     ("MONO_GC_DEBUG", Does("`collect-before-allocs[=N]`; the checks of Mono's own collector are accepted")),
     (
         "MONO_GC_PARAMS",
@@ -156,7 +156,7 @@ pub fn stay_on_one_processor() {
     // SAFETY: an all-zero set is empty.
     let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let len_bytes = size_of::<libc::cpu_set_t>();
-    // SAFETY: the set has that size; 0 is the calling thread, the only one so far.
+    // SAFETY: the set has that size; 0 is the calling thread, whose later threads inherit it.
     if unsafe { libc::sched_getaffinity(0, len_bytes, &raw mut allowed) } != 0 {
         return;
     }
