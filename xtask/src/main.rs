@@ -8,6 +8,7 @@ mod bench;
 mod conformance;
 mod filetests;
 mod models;
+mod mutate;
 mod process;
 mod programs;
 mod realworld;
@@ -42,6 +43,8 @@ enum Command {
     Conformance(conformance::Options),
     /// Show that the loom models fail when what they model is weakened.
     Models(models::Options),
+    /// Load, compile and run changed copies of the programs, and demand that none brings Saki down.
+    Mutate(mutate::Options),
     /// Measure Saki against Mono and CoreCLR.
     Bench(bench::Options),
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Realworld(options) => realworld::run(&root, &options),
         Command::Conformance(options) => conformance::run(&root, &options),
         Command::Models(options) => models::run(&root, &options),
+        Command::Mutate(options) => mutate::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),
     };
     match outcome {

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), no_main)]
 
 mod cache_command;
+mod check_mutants;
 mod doctor;
 mod generate;
 mod info;
@@ -127,6 +128,7 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
 fn run(options: &Options) -> i32 {
     let path = Path::new(options.program());
     if options.compile_only.is_empty()
+        && !options.check_mutants
         && let Err(message) = info::check_program(path)
     {
         if options::is_command_name(options.program()) && !path.exists() {
@@ -173,6 +175,9 @@ fn start(options: &Options, path: &Path) -> i32 {
     };
     if !options.compile_only.is_empty() {
         return compile_only(assembly, options);
+    }
+    if options.check_mutants {
+        return check_mutants::run(t, assembly);
     }
     stats::at_exit(started.elapsed(), options);
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());

@@ -213,6 +213,10 @@ pub struct Options {
     #[arg(long, value_name = "METHOD", hide = true)]
     pub compile_only: Vec<String>,
 
+    /// Test aid: load and compile the files that standard input names, each in a child, without running them
+    #[arg(long, hide = true)]
+    pub check_mutants: bool,
+
     /// Where assemblies may lie besides; set by `saki run`.
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
@@ -491,8 +495,11 @@ impl Options {
 
     /// Whether to use the code cache: not when something was asked for that is only seen when code is compiled.
     pub fn code_cache(&self) -> bool {
-        let wants_compiling =
-            self.verify || self.dump_ir.is_some() || self.dump_clif.is_some() || !self.compile_only.is_empty();
+        let wants_compiling = self.verify
+            || self.dump_ir.is_some()
+            || self.dump_clif.is_some()
+            || !self.compile_only.is_empty()
+            || self.check_mutants;
         !self.no_cache && !wants_compiling
     }
 

@@ -238,7 +238,7 @@ fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>
     Ok(place(t, method, compiled, kind)?.start)
 }
 
-fn kind_of(method: &Method, function: &Function) -> CodeKind {
+pub(crate) fn kind_of(method: &Method, function: &Function) -> CodeKind {
     if method.is_pinvoke() || method.is_internal_call() {
         CodeKind::NativeThunk
     } else if function.is_stub {
@@ -248,7 +248,7 @@ fn kind_of(method: &Method, function: &Function) -> CodeKind {
     }
 }
 
-fn import(method: &'static Method, env: &Env) -> LoadResult<Box<Function>> {
+pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult<Box<Function>> {
     let started = Stopwatch::start();
     if method.is_open() {
         let message = format!(
@@ -340,7 +340,12 @@ fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<
     Ok(compiled)
 }
 
-fn place(t: Thread, method: &'static Method, compiled: CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
+pub(crate) fn place(
+    t: Thread,
+    method: &'static Method,
+    compiled: CompiledCode,
+    kind: CodeKind,
+) -> Managed<&'static CodeInfo> {
     let placing = Stopwatch::start();
     let info = place_compiled(t, compiled, kind, method as *const Method as *const ())?;
     if are_statistics_wanted() {

@@ -11,6 +11,7 @@ pub mod class_init;
 pub mod code_cache;
 pub mod collectible;
 pub mod compile;
+pub mod compile_all;
 pub mod compile_only;
 pub mod context_statics;
 pub mod delegates;

@@ -158,6 +158,29 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     Ok(failed.is_empty() && total > 0)
 }
 
+/// A program as it is for tools that do something else with it than to run it.
+pub struct CompiledProgram {
+    /// `AREA/NAME`.
+    pub name: String,
+    pub source: String,
+    pub executable: PathBuf,
+}
+
+/// The programs of the suite whose names match, compiled. Errors: an unreadable tree, or a program that does not compile.
+pub fn compiled(root: &Path, filter: Option<&Regex>) -> Result<Vec<CompiledProgram>, String> {
+    let compilers = Compilers { mcs: vec!["mcs".to_owned()], ilasm: vec!["ilasm".to_owned()] };
+    let mut programs = discover(&root.join("tests/programs"))?;
+    programs.retain(|p| filter.is_none_or(|filter| filter.is_match(&p.name)) && p.header.pending.is_none());
+    programs
+        .into_iter()
+        .map(|program| {
+            let executable = compile::compile(&program, &compilers, &root.join("target/programs"))?;
+            let source = fs::read_to_string(&program.source).map_err(|e| e.to_string())?;
+            Ok(CompiledProgram { name: program.name, source, executable })
+        })
+        .collect()
+}
+
 /// Finds the programs below `root`, sorted by name. `*.lib.*` files belong to the program they are named after.
 fn discover(root: &Path) -> Result<Vec<Program>, String> {
     let mut found = Vec::new();
