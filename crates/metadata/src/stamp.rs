@@ -54,3 +54,34 @@ impl FileStamp {
         self.changed != self.modified
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{File, FileTimes};
+    use std::io::Write;
+    use std::time::Duration;
+
+    #[test]
+    fn a_patch_that_restores_the_time_is_seen() {
+        let path = std::env::temp_dir().join(format!("saki-stamp-{}", std::process::id()));
+        std::fs::write(&path, "old").unwrap();
+        let before = FileStamp::of_path(&path).unwrap();
+        assert_eq!(FileStamp::of_path(&path).unwrap(), before);
+        // File systems' clocks tick every 10 ms at least.
+        std::thread::sleep(Duration::from_millis(50));
+        let mut file = File::options().write(true).open(&path).unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.write_all(b"new").unwrap();
+        file.set_times(FileTimes::new().set_modified(modified)).unwrap();
+        let patched = FileStamp::of_path(&path).unwrap();
+        assert_eq!((patched.modified, patched.length_bytes), (before.modified, before.length_bytes));
+        assert!(before.was_changed_in_place(&patched) && patched.keeps_change_time());
+        // Another file under the name, even an older one.
+        let other = path.with_extension("other");
+        std::fs::write(&other, "old").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(!patched.was_changed_in_place(&FileStamp::of_path(&path).unwrap()));
+        std::fs::remove_file(&path).unwrap();
+    }
+}
