@@ -3,7 +3,7 @@
 //! share a place in nearly every second run (places follow from addresses), which cost lambdas compiled and dropped 3 % of their time.
 //!
 //! Invariant: keys are made of addresses that never come to mean something else: records live for ever, or, in collectible
-//! assemblies, leave addresses that are not used again. Dynamic methods, whose addresses are, are never part of a key. An entry
+//! assemblies and unloaded domains, leave addresses that are not used again. Dynamic methods, whose addresses are, are never part of a key. An entry
 //! keeps nothing alive, and what it leads to lives as long as what its key names.
 
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! The type system: assemblies, types, methods, fields, generic instantiation, layout, vtables, assignability.
 //!
-//! A CLI type is one leaked `Type`, so that type identity is pointer identity; the same holds for `Method` and `Field`.
-//! Everything about them is computed on first use. Generic instantiations have exact types throughout: a signature is
+//! A CLI type is one `Type`, which lives as long as its domain, so that type identity is pointer identity; the same holds
+//! for `Method` and `Field`. Everything about them is computed on first use. Generic instantiations have exact types throughout: a signature is
 //! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
 //! its parameters.
 //!
