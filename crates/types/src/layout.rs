@@ -195,14 +195,12 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     }
 
     let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
+        if field_ty.contains_references()? && !at.is_multiple_of(8) {
+            let message =
+                format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name);
+            return Err(LoadError::type_load(message, ty.full_name()));
+        }
         if field_ty.is_reference_type() {
-            if !at.is_multiple_of(8) {
-                let message = format!(
-                    "Reference typed field '{}' has explicit offset that is not pointer-size aligned.",
-                    field.name
-                );
-                return Err(LoadError::type_load(message, ty.full_name()));
-            }
             refs.push(at as u32);
         } else if field_ty.is_value_type() {
             refs.extend(field_ty.ref_offsets()?.iter().map(|o| at as u32 + o));
@@ -273,14 +271,16 @@ fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32
     }
 }
 
-/// A reference must not share bytes with anything but references. §II.10.7.
+/// A reference must not share bytes with anything but references, parts and padding of structs included. §II.10.7.
 fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, u32)]) -> LoadResult<()> {
     for &(field, field_ty, field_size, _) in measured {
-        if field_ty.contains_references()? {
+        if field_ty.is_reference_type() {
             continue;
         }
         let at = field.offset_bytes.load(Ordering::Relaxed);
-        if refs.iter().any(|&r| r < at + field_size && at < r + 8) {
+        let own = field_ty.ref_offsets()?;
+        let is_own = |r: u32| r >= at && own.contains(&(r - at));
+        if refs.iter().any(|&r| r < at + field_size && at < r + 8 && !is_own(r)) {
             let what = format!(
                 "Could not load type '{}' because it contains an object field at offset {} that is incorrectly aligned or \
                  overlapped by a non-object field.",
