@@ -445,6 +445,7 @@ impl Default for Options {
             stats: false,
             missing: false,
             check_walks: None,
+            check_mutants: false,
             verify: false,
             trace_compile: false,
             dump_ir: None,
