@@ -93,6 +93,14 @@ pub fn resolve_method_sig(
     raw: &MethodSigRaw,
     context: &GenericContext,
 ) -> LoadResult<MethodSig> {
+    let params: Vec<Ty> = raw.params.iter().map(|p| resolve_type_sig(image, p, context)).collect::<LoadResult<_>>()?;
+    if params.iter().any(|param| param.element_type == ElementType::Void) {
+        return Err(LoadError::new(
+            LoadErrorKind::BadImageFormat,
+            "a parameter of type void",
+            image.meta.path().display().to_string(),
+        ));
+    }
     Ok(MethodSig {
         has_this: raw.has_this,
         explicit_this: raw.explicit_this,
@@ -104,7 +112,7 @@ pub fn resolve_method_sig(
         },
         generic_param_count: raw.generic_param_count,
         ret: resolve_type_sig(image, &raw.ret, context)?,
-        params: raw.params.iter().map(|p| resolve_type_sig(image, p, context)).collect::<LoadResult<_>>()?,
+        params,
         sentinel: raw.sentinel,
     })
 }
