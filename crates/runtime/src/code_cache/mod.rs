@@ -37,7 +37,6 @@ pub(crate) use module::forget_dead;
 use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
-use saki_os::limits::{Resource, limit_bytes};
 use saki_types::touched::{self, Touched, images_behind};
 use saki_types::{Image, Method, Ty};
 use std::ffi::{OsStr, OsString};
@@ -240,9 +239,6 @@ pub fn write_back() {
             bodies.extend(on_disk.bodies().filter(|(key, _)| !fresh.contains_key(key)));
         }
         let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };
-        if contents.len() > limit_bytes(Resource::FileSize) {
-            continue; // The signal that answers such a write would end the process.
-        }
         has_written |= folder.replace(&module.file_name, &contents).is_ok();
     }
     if has_written {

@@ -14,6 +14,7 @@
 //! write what he likes; checksums find damage, not malice.
 
 use saki_os::folder::{Folder, Removed};
+use saki_os::limits::{Resource, limit_bytes};
 use saki_os::privilege;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -203,6 +204,10 @@ impl TrustedFolder {
     /// # Errors
     /// Those of writing; the file is as it was then.
     pub fn replace(&self, name: &OsStr, contents: &[u8]) -> io::Result<()> {
+        // The signal that answers such a write would end the process.
+        if contents.len() > limit_bytes(Resource::FileSize) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         let mut temporary = name.to_owned();
         temporary.push(format!(".{:016x}.{TEMPORARY_EXTENSION}", saki_os::random::word()?));
         let written = self
