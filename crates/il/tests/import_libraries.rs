@@ -24,12 +24,12 @@ fn import_image(image: &'static Image, env: &dyn ImportEnv, totals: &mut Totals)
     let options = ImportOptions { inline, ..ImportOptions::default() };
     for rid in 1..=image.meta.row_count(saki_metadata::TableId::TypeDef) {
         let Ok(ty) = image.type_def(rid) else { continue };
-        // Only closed methods have code: generic types are instantiated over object.
+        // Only closed methods have code: generic types are instantiated over object, or int where only structs may stand.
         let Some(ty) = closed(ty) else { continue };
         let Ok(methods) = ty.methods() else { continue };
         for method in methods {
             let method = if method.is_generic_definition() {
-                let args = vec![saki_types::universe().object(); method.generic_args.len()];
+                let args = arguments(method.generic_args);
                 match saki_types::universe().instantiate_method(method, &args) {
                     Ok(method) => method,
                     Err(_) => continue,
@@ -65,8 +65,21 @@ fn closed(ty: Ty) -> Option<Ty> {
     if !ty.is_generic_definition() {
         return Some(ty);
     }
-    let args = vec![saki_types::universe().object(); ty.args.len()];
+    let args = arguments(ty.args);
     saki_types::universe().instantiate(ty, &args).ok()
+}
+
+/// Arguments for these generic parameters.
+fn arguments(parameters: &[Ty]) -> Vec<Ty> {
+    /// `GenericParamAttributes.NotNullableValueTypeConstraint`, ECMA-335 §II.23.1.7.
+    const MUST_BE_STRUCT: u32 = 0x08;
+    let universe = saki_types::universe();
+    let int = universe.corlib_type("System", "Int32").expect("corlib has it");
+    let argument = |parameter: &Ty| match parameter.generic_param() {
+        Some(parameter) if parameter.flags & MUST_BE_STRUCT != 0 => int,
+        _ => universe.object(),
+    };
+    parameters.iter().map(argument).collect()
 }
 
 #[test]
