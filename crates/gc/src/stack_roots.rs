@@ -43,17 +43,18 @@ pub(crate) fn for_each_living_range(range: Range<usize>, dead: &[usize], mut vis
 mod tests {
     use super::*;
 
-    fn check(range: Range<usize>, dead: &[usize], expect: &[Range<usize>]) {
+    /// `expect`: start and end of each part.
+    fn check(range: Range<usize>, dead: &[usize], expect: &[(usize, usize)]) {
         let mut parts = Vec::new();
-        for_each_living_range(range, dead, |part| parts.push(part));
+        for_each_living_range(range, dead, |part| parts.push((part.start, part.end)));
         assert_eq!(parts, expect);
     }
 
     #[test]
     fn dead_words_part_the_range() {
-        check(0x100..0x140, &[], &[0x100..0x140]);
-        check(0x100..0x140, &[0x80, 0x110, 0x118, 0x130, 0x140], &[0x100..0x110, 0x120..0x130, 0x138..0x140]);
-        check(0x100..0x140, &[0x100, 0x138], &[0x108..0x138]);
+        check(0x100..0x140, &[], &[(0x100, 0x140)]);
+        check(0x100..0x140, &[0x80, 0x110, 0x118, 0x130, 0x140], &[(0x100, 0x110), (0x120, 0x130), (0x138, 0x140)]);
+        check(0x100..0x140, &[0x100, 0x138], &[(0x108, 0x138)]);
         check(0x100..0x108, &[0x100], &[]);
     }
 }
