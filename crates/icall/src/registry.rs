@@ -35,6 +35,7 @@ const TABLES: &[&[InternalCall]] = &[
     process::information::TABLE,
     process::native_methods::TABLE,
     process::start::TABLE,
+    runtime_services::com_slots::TABLE,
     runtime_services::context::TABLE,
     runtime_services::gc_handle::TABLE,
     runtime_services::runtime_helpers::TABLE,

@@ -120,20 +120,33 @@ pub fn attributes_of(provider: &Provider) -> LoadResult<Vec<Attribute>> {
 /// # Errors
 /// `BadImageFormat`.
 pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+    Ok(attribute_blob(image, parent, namespace, name)?.is_some())
+}
+
+/// The value (ECMA-335 §II.23.3) of the first attribute of this name, without loading its type.
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn attribute_blob(
+    image: &'static Image,
+    parent: Token,
+    namespace: &str,
+    name: &str,
+) -> LoadResult<Option<&'static [u8]>> {
     for row in image.meta.custom_attributes(parent) {
-        let constructor = row?.constructor;
-        let class = match constructor.table() {
-            TableId::MemberRef => image.meta.member_ref(constructor.rid())?.class,
-            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(constructor.rid())?),
+        let row = row?;
+        let class = match row.constructor.table() {
+            TableId::MemberRef => image.meta.member_ref(row.constructor.rid())?.class,
+            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(row.constructor.rid())?),
             _ => continue,
         };
         if matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
             && image.meta.type_name_of_token(class)? == (namespace, name)
         {
-            return Ok(true);
+            return Ok(Some(image.meta.blob(row.value)?));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 fn provider_attributes(t: Thread, provider: ObjRef) -> Managed<Vec<Attribute>> {

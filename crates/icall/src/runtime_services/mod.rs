@@ -1,5 +1,6 @@
-//! Namespaces System.Runtime and below it: CompilerServices, InteropServices (without Marshal), Remoting, Versioning.
+//! Namespaces System.Runtime and below it: CompilerServices, InteropServices (of Marshal only the slots), Remoting, Versioning.
 
+pub mod com_slots;
 pub mod context;
 pub mod gc_handle;
 pub mod runtime_helpers;
