@@ -3,9 +3,10 @@
 //!
 //! Built-in are only counters whose value is known here or counted by managed code; categories that a program makes
 //! live as long as the process and are not shared with others. Left out: what Mono lists and Saki does not measure
-//! (.NET CLR JIT, Loading, Remoting, Interop, Security).
+//! (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
 
 use crate::process::information;
+use crate::threading::thread_pool;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -42,6 +43,9 @@ pub enum Source {
     Memory(&'static str),
     Collections(u32),
     HeapBytes,
+    /// Work items that the thread pool was given.
+    PoolItems,
+    PoolThreads,
     /// Columns of /proc/net/dev for an interface, added up.
     Network {
         columns: &'static [usize],
@@ -153,6 +157,15 @@ fn built_in() -> Vec<Category> {
             ],
         ),
         category(
+            "Mono Threadpool",
+            Instances::One,
+            vec![
+                counter("Work Items Added", NUMBER_OF_ITEMS_64, Source::PoolItems),
+                counter("Work Items Added/Sec", RATE_PER_SECOND_32, Source::PoolItems),
+                counter("# of Threads", NUMBER_OF_ITEMS_32, Source::PoolThreads),
+            ],
+        ),
+        category(
             "Network Interface",
             Instances::Interfaces,
             vec![
@@ -234,6 +247,8 @@ impl Counter {
             Source::Memory(key) => memory_bytes(key),
             Source::Collections(generation) => saki_gc::collection_count(*generation) as i64,
             Source::HeapBytes => saki_gc::heap_bytes_used() as i64,
+            Source::PoolItems => thread_pool::queued_count() as i64,
+            Source::PoolThreads => thread_pool::worker_count() as i64,
             Source::Network { columns, interface } => network_bytes(columns, interface),
         }
     }

@@ -51,6 +51,8 @@ const SAMPLE_LOOKS: u32 = 4;
 /// Looks without requests until the monitor ends.
 const MONITOR_IDLE_LOOKS: u32 = 100;
 
+/// Work items queued.
+static QUEUED: AtomicU64 = AtomicU64::new(0);
 /// Work items that have ended.
 static COMPLETED: AtomicU64 = AtomicU64::new(0);
 /// Requests taken and progress that long work items reported.
@@ -376,7 +378,21 @@ unsafe extern "C" fn notify_progress(_t: Thread) {
 }
 
 /// Work was queued; a request follows.
-unsafe extern "C" fn notify_queued(_t: Thread) {}
+unsafe extern "C" fn notify_queued(_t: Thread) {
+    // Relaxed: a number for reports.
+    QUEUED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Work items queued since the start, for performance counters.
+pub fn queued_count() -> u64 {
+    // Relaxed: as above.
+    QUEUED.load(Ordering::Relaxed)
+}
+
+/// Workers that there are now, for performance counters.
+pub fn worker_count() -> usize {
+    POOL.lock().worker_count()
+}
 
 /// Only called when `InitializeVMTp` asks for it.
 unsafe extern "C" fn report_status(_t: Thread, _is_working: u8) {}
