@@ -82,6 +82,20 @@ impl PartialEq for Assembly {
     }
 }
 
+/// The assembly that has loaded this module's file, if that is another than `assembly`: a type belongs to one assembly, and its static
+/// fields are there once, so that a module is a part of one, too.
+fn owner_of_module(assembly: &'static Assembly, module: &Path) -> Option<&'static Assembly> {
+    let has_it = |other: &&&'static Assembly| {
+        other.path != assembly.path
+            && !other.reflection_only
+            && other.module_images.read().expect("not poisoned").iter().any(|image| image.meta.path() == module)
+    };
+    if assembly.reflection_only {
+        return None;
+    }
+    assembly.image.universe.binder().loaded().iter().find(has_it).copied()
+}
+
 /// Keeps tables that lie in memory as long as `owner`, or as the current domain.
 fn keep(owner: Option<&'static Owner>, meta: saki_metadata::Image) -> &'static saki_metadata::Image {
     collectible::keep_with(owner.or(crate::universe().owner()), meta)
@@ -284,6 +298,8 @@ impl Image {
         self.load_module(self.meta.string(row.name)?)
     }
 
+    /// # Errors
+    /// `FileNotFound`; `BadImageFormat`, also when another assembly of the domain has loaded the module.
     fn load_module(&'static self, name: &str) -> LoadResult<&'static Image> {
         let assembly = self.assembly();
         let path = assembly.path.with_file_name(name);
@@ -291,6 +307,13 @@ impl Image {
         let mut modules = assembly.module_images.write().expect("not poisoned");
         if let Some(found) = modules.iter().find(|m| m.meta.path() == path) {
             return Ok(found);
+        }
+        if let Some(other) = owner_of_module(assembly, &path) {
+            let (module, other) = (path.display(), other.path.display());
+            let message = format!(
+                "Attempted to load module {module} which has already been loaded by assembly {other}. This is not supported."
+            );
+            return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, path.display().to_string()));
         }
         let image = Image::keep(crate::files::open(&path)?, false, None, collectible::owner_of(assembly));
         let _ = image.assembly.set(assembly);

@@ -4,7 +4,7 @@
 //! from the object start, of value-type fields from the value's start.
 
 use crate::collectible;
-use crate::error::{LoadError, LoadResult};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type, TypeKind, type_flags};
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
@@ -147,6 +147,17 @@ fn error(ty: Ty, what: &str) -> LoadError {
     LoadError::type_load(format!("Could not load type '{}': {what}", ty.full_name()), ty.full_name())
 }
 
+/// A type fails to load, and not the image, when the type of a field of its is in an image that is refused.
+fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
+    field.ty().map_err(|cause| {
+        if cause.kind != LoadErrorKind::BadImageFormat {
+            return cause;
+        }
+        let owner = field.owner.full_name();
+        LoadError::type_load(format!("Could not load type of field '{owner}:{}' due to: {cause}", field.name), owner)
+    })
+}
+
 fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     if ty.is_open {
         return Err(error(ty, "an open generic type has no layout"));
@@ -180,7 +191,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     let fields: Vec<&'static Field> = ty.fields()?.iter().copied().filter(|f| !f.is_static()).collect();
     let mut measured = Vec::with_capacity(fields.len());
     for &field in &fields {
-        let field_ty = field.ty()?;
+        let field_ty = type_of_field(field)?;
         if field_ty.element_type == ElementType::Void {
             return Err(error(ty, &format!("field {} has type void", field.name)));
         }
@@ -344,7 +355,7 @@ fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
 }
 
 fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()> {
-    let field_ty = field.ty()?;
+    let field_ty = type_of_field(field)?;
     let (size, refs) = if field.is_thread_static {
         (&mut out.thread_size_bytes, &mut out.thread_ref_offsets)
     } else {
