@@ -93,7 +93,8 @@ pub struct VTable {
     pub ty: *const (),
     /// References in the fixed part of an instance; null = none. Offsets from the object start.
     pub ref_map: *const RefMap,
-    /// References in one array element; null = none.
+    /// Arrays: references in one element. Classes: the fields that are weak references, which `ref_map` leaves out; offsets
+    /// from the object start. Null = none.
     pub element_ref_map: *const RefMap,
     /// Bytes of an instance with header, rounded up to 8. Arrays: bytes before the elements. Strings: 20.
     pub instance_size_bytes: u32,

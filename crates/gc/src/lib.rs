@@ -23,6 +23,7 @@ mod stack_roots;
 mod stats;
 mod tracer;
 mod weak;
+mod weak_fields;
 mod world;
 
 pub use conditional::{ConditionalRoots, register_conditional_roots};

@@ -63,13 +63,13 @@ pub unsafe fn object_size_bytes(object: ObjRef) -> usize {
     bounds_offset_bytes(length, vtable.element_size_bytes as usize) + bounds_bytes
 }
 
-/// Whether instances of the type can hold references at all.
+/// Whether instances of the type can hold references at all, weak ones too.
 #[inline]
 pub fn has_references(vtable: &VTable) -> bool {
     !vtable.ref_map.is_null() || !vtable.element_ref_map.is_null()
 }
 
-/// Calls `visit` with the address of each reference in `object`, in address order within each map.
+/// Calls `visit` with the address of each reference in `object`, in address order within each map. Left out: weak fields.
 ///
 /// # Safety
 /// `object` is a live object with this vtable, and no other thread changes its length (none can: it is fixed).
@@ -79,10 +79,10 @@ pub unsafe fn for_each_reference(object: ObjRef, vtable: &VTable, mut visit: imp
     for &offset_bytes in unsafe { RefMap::offsets(vtable.ref_map) } {
         visit(object.field_ptr(offset_bytes as usize));
     }
-    if vtable.element_ref_map.is_null() {
+    if vtable.element_ref_map.is_null() || !vtable.flags.has(VTableFlags::ARRAY) {
         return;
     }
-    // SAFETY: only arrays have an element map, so there is an array header.
+    // SAFETY: an array, so there is an array header.
     let length = unsafe { (*(object.0 as *const ArrayHeader)).length } as usize;
     // SAFETY: not null, checked above, hence made by `RefMap::leak`.
     let offsets = unsafe { RefMap::offsets(vtable.element_ref_map) };

@@ -2,15 +2,15 @@
 //!
 //! | step | repeats until | then |
 //! |---|---|---|
-//! | 1 | ephemerons and conditional roots retain nothing more | short weak handles to unreached objects die |
+//! | 1 | ephemerons and conditional roots retain nothing more | short weak handles and weak fields to unreached objects die |
 //! | 2 | – | unreached objects with finalizers become ready and are retained |
-//! | 3 | ephemerons and conditional roots retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned |
+//! | 3 | ephemerons and conditional roots retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned, weak fields of objects retained in 2 die |
 //!
 //! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
 //! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it registers as a [`WeakTable`].
 
 use crate::tracer::Tracer;
-use crate::{conditional, ephemeron, finalize, large};
+use crate::{conditional, ephemeron, finalize, large, weak_fields};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 
@@ -73,12 +73,14 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     let mut step = STEP.lock();
     if *step == Step::Strong {
         update_tables(WeakKind::Short, tracer);
+        weak_fields::settle(tracer);
         *step = Step::Resurrected;
         if finalize::process(tracer) {
             return true;
         }
     }
     update_tables(WeakKind::Long, tracer);
+    weak_fields::settle(tracer);
     ephemeron::bury_dead();
     conditional::finish();
     large::remove_dead(tracer.is_full(), &|object| tracer.reached(object).is_some());

@@ -119,7 +119,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
             let refs = ty.ref_offsets()?.iter().map(|o| o + saki_abi::object::OBJECT_HEADER_BYTES).collect();
             (refs, Vec::new(), 0)
         }
-        _ => (ty.ref_offsets()?.to_vec(), Vec::new(), 0),
+        _ => (ty.ref_offsets()?.to_vec(), ty.instance_layout()?.weak_offsets.clone(), 0),
     };
     let instance_size_bytes = if ty.is_interface() { 16 } else { ty.instance_size_bytes()? };
     let header = VTable {

@@ -28,6 +28,8 @@ pub struct Image {
     assembly_refs: Box<[Lazy<&'static Assembly>]>,
     /// Modules whose type forwarders TypeRefs of this one passed, and the module that each led to.
     forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
+    /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
+    weak_attribute: OnceLock<Rid>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
     pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
     /// The image of a dynamic method: what its tokens name instead of metadata.
@@ -122,6 +124,7 @@ impl Image {
             type_refs: cells(rows(TableId::TypeRef)),
             assembly_refs: cells(rows(TableId::AssemblyRef)),
             forwarders_passed: RwLock::default(),
+            weak_attribute: OnceLock::new(),
             member_refs: cells(rows(TableId::MemberRef)),
             meta,
             dynamic: None,
@@ -141,6 +144,7 @@ impl Image {
             type_refs: cells(0),
             assembly_refs: cells(0),
             forwarders_passed: RwLock::default(),
+            weak_attribute: OnceLock::new(),
             member_refs: cells(0),
             dynamic: Some(code),
             emitted: None,
@@ -407,6 +411,46 @@ impl Image {
             at = at.assembly_ref(implementation.rid())?.image;
         }
         Ok(())
+    }
+
+    /// Whether field `rid` is marked `[Weak]`: `System.WeakAttribute` of another assembly, which Debian's class library does not have,
+    /// but Mono's for other systems and its test library.
+    ///
+    /// # Errors
+    /// `BadImage`.
+    pub(crate) fn is_weak_field(&'static self, rid: Rid) -> LoadResult<bool> {
+        let class = match self.weak_attribute.get() {
+            Some(&known) => known,
+            None => {
+                let found = self.find_weak_attribute()?;
+                *self.weak_attribute.get_or_init(|| found)
+            }
+        };
+        if class == 0 {
+            return Ok(false);
+        }
+        for row in self.meta.custom_attributes(Token::new(TableId::Field, rid)) {
+            let constructor = row?.constructor;
+            if constructor.table() == TableId::MemberRef
+                && self.meta.member_ref(constructor.rid())?.class == Token::new(TableId::TypeRef, class)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn find_weak_attribute(&'static self) -> LoadResult<Rid> {
+        for rid in 1..=self.meta.row_count(TableId::TypeRef) {
+            let row = self.meta.type_ref(rid)?;
+            if row.resolution_scope.table() == TableId::AssemblyRef
+                && self.meta.string(row.name)? == "WeakAttribute"
+                && self.meta.string(row.namespace)? == "System"
+            {
+                return Ok(rid);
+            }
+        }
+        Ok(0)
     }
 
     /// The modules whose type forwarders were passed so far, and the module that each led to.

@@ -16,8 +16,10 @@ pub struct InstanceLayout {
     /// Bytes including inherited fields and, for classes, the header; not rounded up for classes.
     pub size_bytes: u32,
     pub align_bytes: u32,
-    /// Offsets of references, sorted.
+    /// Offsets of references, sorted; without weak ones.
     pub ref_offsets: Vec<u32>,
+    /// Classes: offsets of the fields marked `[Weak]`, which do not keep their objects alive.
+    pub weak_offsets: Vec<u32>,
     /// All instance fields lie as C would lay them out and none is a reference: native code may read it.
     pub is_blittable: bool,
 }
@@ -169,13 +171,14 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         return Err(error(ty, "it has no fields"));
     }
     let is_value = ty.is_value_type();
-    let (mut size, mut align, mut refs, mut blittable) =
-        (u64::from(if is_value { 0 } else { OBJECT_HEADER_BYTES }), 1, Vec::new(), true);
+    let (mut size, mut align, mut refs, mut weak, mut blittable) =
+        (u64::from(if is_value { 0 } else { OBJECT_HEADER_BYTES }), 1, Vec::new(), Vec::new(), true);
     if !is_value && let Some(parent) = ty.parent()? {
         let inherited = parent.instance_layout()?;
         size = u64::from(inherited.size_bytes);
         align = inherited.align_bytes;
         refs.clone_from(&inherited.ref_offsets);
+        weak.clone_from(&inherited.weak_offsets);
         blittable = inherited.is_blittable;
     }
     let def = ty.def().expect("arrays and pointers were refused above");
@@ -212,7 +215,9 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             return Err(LoadError::type_load(message, ty.full_name()));
         }
         if field_ty.is_reference_type() {
-            refs.push(at as u32);
+            // Where fields share bytes, one that is not weak would have to count: none is.
+            let is_weak = !is_value && kind != type_flags::EXPLICIT_LAYOUT && def.image.is_weak_field(field.rid)?;
+            if is_weak { weak.push(at as u32) } else { refs.push(at as u32) }
         } else if field_ty.is_value_type() {
             refs.extend(field_ty.ref_offsets()?.iter().map(|o| at as u32 + o));
         }
@@ -267,7 +272,13 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         forget_shared_words(&mut refs, &measured);
         check_no_overlap(ty, &refs, &measured)?;
     }
-    Ok(InstanceLayout { size_bytes: size as u32, align_bytes: align, ref_offsets: refs, is_blittable: blittable })
+    Ok(InstanceLayout {
+        size_bytes: size as u32,
+        align_bytes: align,
+        ref_offsets: refs,
+        weak_offsets: weak,
+        is_blittable: blittable,
+    })
 }
 
 /// A reference that shares its word with a native number or pointer is none for the collector: the word may hold anything.

@@ -17,9 +17,9 @@
 use super::in_place::InPlace;
 use super::{HEAP_START, from_reference, has_mark_bit, in_large_space, map_bit_table, to_reference};
 use crate::object::{for_each_reference, has_references, vtable_of};
-use crate::{conditional, ephemeron};
+use crate::{conditional, ephemeron, weak_fields};
 use mmtk::vm::ObjectTracer;
-use saki_abi::{ArrayHeader, ObjRef, VTable};
+use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -171,8 +171,7 @@ impl Chaser {
         if !has_references(vtable) {
             return;
         }
-        if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
-            ephemeron::note_array(object);
+        if weak_fields::is_set_aside(object, vtable) {
             return;
         }
         // SAFETY: as above.
@@ -224,10 +223,14 @@ impl Chaser {
     }
 }
 
+/// Large arrays, and what is noted when it is visited: ephemerons, objects with weak fields.
 #[cold]
-fn leave_to_mmtk(array: ObjRef, vtable: &VTable) -> bool {
-    // SAFETY: only arrays have an element map.
-    let length = unsafe { (*(array.0 as *const ArrayHeader)).length };
+fn leave_to_mmtk(object: ObjRef, vtable: &VTable) -> bool {
+    if !vtable.flags.has(VTableFlags::ARRAY) {
+        return true;
+    }
+    // SAFETY: the flag says that there is an array header.
+    let length = unsafe { (*(object.0 as *const ArrayHeader)).length };
     length > MAX_ARRAY_ELEMENTS || ephemeron::is_ephemeron_vtable(vtable)
 }
 
@@ -263,8 +266,7 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
     if !has_references(vtable) {
         return true;
     }
-    if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
-        ephemeron::note_array(object);
+    if weak_fields::is_set_aside(object, vtable) {
         return true;
     }
     // SAFETY: as above.

@@ -13,7 +13,7 @@ use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_hea
 use super::{to_reference, weak_tracer::WeakTracer};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::roots::{RootVisitor, visit_global_roots, visit_thread_roots};
-use crate::{conditional, ephemeron, stack_roots, weak, world};
+use crate::{conditional, stack_roots, weak, weak_fields, world};
 use mmtk::Mutator;
 use mmtk::scheduler::GCWorker;
 use mmtk::util::{Address, ObjectReference, VMWorkerThread};
@@ -33,8 +33,7 @@ fn trace_references<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> Option<O
     unsafe { conditional::watch(object) };
     // SAFETY: as above.
     let vtable = unsafe { vtable_of(object) };
-    if !vtable.element_ref_map.is_null() && ephemeron::is_ephemeron_vtable(vtable) {
-        ephemeron::note_array(object);
+    if weak_fields::is_set_aside(object, vtable) {
         return None;
     }
     let mut next = None;

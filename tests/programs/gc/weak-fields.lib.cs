@@ -1,0 +1,4 @@
+namespace System {
+    [AttributeUsage (AttributeTargets.Field)]
+    public sealed class WeakAttribute : Attribute { }
+}
