@@ -1,4 +1,5 @@
-//! SIGQUIT: the managed stacks of all threads go to standard output, and the program goes on, as under Mono.
+//! The managed stacks of all threads, for programs that ask; at SIGQUIT they go to standard output, and the program goes on, as
+//! under Mono.
 //!
 //! The signal handler only wakes a thread of its own. Not the finalizer thread: a finalizer may be what hangs. That thread stops
 //! the world and notes frames; names come from metadata, whose locks a stopped thread may hold, so they are looked up, and all is written,
@@ -23,11 +24,13 @@ static ASKED: WaitWord = WaitWord::new(0);
 /// Frames written of a deeper stack.
 const MAX_FRAMES: usize = 1000;
 
-struct Stack {
-    thread: ThreadRef,
+/// What one thread was doing when it was stopped.
+pub struct Stack {
+    pub thread: ThreadRef,
     wait_state: WaitState,
     was_running: bool,
-    frames: Vec<TraceFrame>,
+    /// Innermost first; the innermost `MAX_FRAMES`.
+    pub frames: Vec<TraceFrame>,
     depth: usize,
 }
 
@@ -60,14 +63,20 @@ fn ask(_context: &mut FaultContext) -> Disposition {
     Disposition::Handled
 }
 
-fn dump() {
+/// Stops the world, notes what all threads do and calls `action` with it when the world runs again. The methods in the frames are kept
+/// until `action` returns.
+pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
     let _held = Hold::new();
     let _walk = saki_code::walks().enter();
     let mut stacks = Vec::new();
     saki_thread::with_world_stopped(StopReason::Inspection, |_| {
         saki_thread::for_each_thread(|thread| stacks.push(note(thread)));
     });
-    let text = describe(&stacks);
+    action(&stacks)
+}
+
+fn dump() {
+    let text = with_stacks(describe);
     let mut out = io::stdout().lock();
     // Nobody is there to be told of a closed standard output.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

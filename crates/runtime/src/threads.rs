@@ -243,6 +243,15 @@ pub fn current_object(t: Thread) -> Managed<ObjRef> {
     Ok(t.managed().roots[root::THREAD_OBJECT].get())
 }
 
+/// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
+/// ended. The caller reaches no safepoint before it has put the object where collections find it.
+pub fn object_here(thread: &ManagedThread) -> ObjRef {
+    let object = thread.roots[root::THREAD_OBJECT].get();
+    // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
+    let is_known = !object.is_null() && !thread.is_detached();
+    if is_known && std::ptr::eq(object::type_of(object).universe(), universe()) { object } else { ObjRef::NULL }
+}
+
 /// The current thread's InternalThread object.
 ///
 /// # Errors

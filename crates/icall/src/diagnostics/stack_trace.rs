@@ -126,22 +126,27 @@ fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, name: Option<&str>, wi
 extern "C" fn get_trace(t: Thread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
     t.run(|| {
         non_null(t, exception, "e")?;
-        let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
-        let mut frames = Vec::new();
-        for frame in frames_of(exception) {
-            match has_name_only(&frame) {
-                true => frames.extend(wrapper_names(t, &frame)?.into_iter().map(|name| (frame, Some(name)))),
-                false => frames.push((frame, None)),
-            }
-        }
-        let frames = frames.get(skip.max(0) as usize..).unwrap_or_default();
-        let array = object::new_array(t, class, frames.len())?;
-        for (index, (frame, name)) in frames.iter().enumerate() {
-            let made = frame_object(t, class, frame, name.as_deref(), file_info != 0)?;
-            object::set_element_ref(t, array, index, made);
-        }
-        Ok(array)
+        frame_array(t, &frames_of(exception), skip.max(0) as usize, file_info != 0)
     })
+}
+
+/// The frames as a StackFrame[], without the first `skip`.
+pub(crate) fn frame_array(t: Thread, frames: &[TraceFrame], skip: usize, with_position: bool) -> Managed<ObjRef> {
+    let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
+    let mut shown = Vec::new();
+    for frame in frames {
+        match has_name_only(frame) {
+            true => shown.extend(wrapper_names(t, frame)?.into_iter().map(|name| (frame, Some(name)))),
+            false => shown.push((frame, None)),
+        }
+    }
+    let shown = shown.get(skip..).unwrap_or_default();
+    let array = object::new_array(t, class, shown.len())?;
+    for (index, (frame, name)) in shown.iter().enumerate() {
+        let made = frame_object(t, class, frame, name.as_deref(), with_position)?;
+        object::set_element_ref(t, array, index, made);
+    }
+    Ok(array)
 }
 
 pub const TABLE: &[InternalCall] = &[("System.Diagnostics.StackTrace::get_trace", get_trace as *const ())];

@@ -1,18 +1,21 @@
 //! System.Threading.Thread and InternalThread. What they do is in `saki_runtime::threads`.
 //!
-//! Left out: the volatile accesses and barriers (`volatile`) and GetStackTraces.
+//! Left out: the volatile accesses and barriers (`volatile`).
 
 use super::waitables;
-use crate::arguments::{non_null, units_at};
+use crate::arguments::{non_null, store_out, units_at};
+use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
-use saki_runtime::object::type_of;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::{self, type_of};
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
 use saki_runtime::{
-    InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension, thread_names,
+    InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension, thread_dump, thread_names,
 };
 use saki_thread::root;
+use saki_types::universe;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
@@ -203,6 +206,34 @@ pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
     Ok(())
 }
 
+/// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].
+unsafe extern "C" fn get_stack_traces(t: Thread, threads: *mut ObjRef, traces: *mut ObjRef) {
+    t.run(|| {
+        threads::current_object(t)?;
+        thread_dump::with_stacks(|stacks| {
+            let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+            let all = object::new_array(t, thread_ty, stacks.len())?;
+            let mut shown = Vec::new();
+            for stack in stacks {
+                let thread = threads::object_here(stack.thread.as_static());
+                if !thread.is_null() {
+                    object::set_element_ref(t, all, shown.len(), thread);
+                    shown.push(stack);
+                }
+            }
+            let thread_array = object::new_array(t, thread_ty, shown.len())?;
+            let trace_array = object::new_array(t, universe().object(), shown.len())?;
+            for (index, stack) in shown.into_iter().enumerate() {
+                object::set_element_ref(t, thread_array, index, object::get_element_ref(all, index));
+                object::set_element_ref(t, trace_array, index, frame_array(t, &stack.frames, 0, true)?);
+            }
+            store_out(t, threads, thread_array);
+            store_out(t, traces, trace_array);
+            Ok(())
+        })
+    });
+}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.Threading.InternalThread::Thread_free_internal", free_internal as *const ()),
     ("System.Threading.Thread::Abort_internal", abort as *const ()),
@@ -215,6 +246,7 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Threading.Thread::GetDomainID", get_domain_id as *const ()),
     ("System.Threading.Thread::GetName_internal", get_name as *const ()),
     ("System.Threading.Thread::GetPriorityNative", get_priority as *const ()),
+    ("System.Threading.Thread::GetStackTraces", get_stack_traces as *const ()),
     ("System.Threading.Thread::GetState", get_state as *const ()),
     ("System.Threading.Thread::InterruptInternal", interrupt as *const ()),
     ("System.Threading.Thread::JoinInternal", join as *const ()),
