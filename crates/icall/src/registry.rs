@@ -22,6 +22,7 @@ const TABLES: &[&[InternalCall]] = &[
     io::native_read::TABLE,
     io::path::TABLE,
     io::watcher::TABLE,
+    mono::crash_state::TABLE,
     mono::handles::TABLE,
     mono::runtime::TABLE,
     mono::safe_string_marshal::TABLE,

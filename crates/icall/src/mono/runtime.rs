@@ -4,7 +4,7 @@ use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Thread, strings};
 
 /// The class libraries' version first, where programs look for it, then who runs them.
-const DISPLAY_NAME: &str = concat!("6.8.0.105 (Saki ", env!("CARGO_PKG_VERSION"), ")");
+pub(super) const DISPLAY_NAME: &str = concat!("6.8.0.105 (Saki ", env!("CARGO_PKG_VERSION"), ")");
 
 extern "C" fn display_name(t: Thread) -> ObjRef {
     t.run(|| strings::new_string(t, DISPLAY_NAME))
