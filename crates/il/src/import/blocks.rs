@@ -236,10 +236,12 @@ impl Importer<'_> {
             there.note = Note::None;
             let there_ir = self.b.local_type(local);
             match (there_ir, here.ir) {
+                // The code behind the join is there already and takes the narrower number; `write_joins` makes it one.
+                (IrType::I32, IrType::I64) | (IrType::F32, IrType::F64) if is_imported => {}
                 // The other predecessors' values are widened by `widen_joins`.
                 (IrType::I32, IrType::I64 | IrType::ByRef) | (IrType::F32, IrType::F64) => {
                     if is_imported {
-                        return Err(LoadError::invalid_program("a wider number meets one that was used already"));
+                        return Err(LoadError::invalid_program("a pointer meets a number that was used already"));
                     }
                     self.b.f.locals[local.0 as usize].ty = here.ir;
                     self.widened_joins.push(local);

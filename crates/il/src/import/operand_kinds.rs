@@ -18,7 +18,7 @@ fn is_accepted(from: IrType, to: IrType) -> bool {
         I::Ref => from == I::Ref,
         // C++ makes managed pointers of references to reach what lies inside of the objects.
         I::ByRef => matches!(from, I::ByRef | I::I64 | I::Ref),
-        I::I32 => matches!(from, I::I32 | I::I64),
+        I::I32 => matches!(from, I::I32 | I::I64 | I::ByRef),
         // Pointers and references may be looked at as numbers.
         I::I64 => matches!(from, I::I32 | I::I64 | I::ByRef | I::Ref),
         I::F32 | I::F64 => matches!(from, I::F32 | I::F64),
