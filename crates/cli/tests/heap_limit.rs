@@ -43,3 +43,21 @@ fn dropped_large_arrays_are_reclaimed() {
         assert!(peak_kib < 400_000, "{peak_kib} KiB");
     }
 }
+
+/// Each took as much memory as its size. The heap may be larger than the machine's memory, of which they take little.
+#[test]
+fn untouched_large_arrays_take_no_memory() {
+    if let Some(output) = output_of("untouched", &["--max-heap", "4g"]) {
+        let peak_kib: u64 = output.trim().parse().expect("a number");
+        assert!(peak_kib < 200_000, "{peak_kib} KiB");
+    }
+}
+
+#[test]
+fn large_arrays_in_used_memory_are_zero() {
+    for options in [&["--max-heap", "200m"][..], &["--max-heap", "200m", "--gc-stress", "100"]] {
+        if let Some(output) = output_of("reused", options) {
+            assert_eq!(output, "60\n", "{options:?}");
+        }
+    }
+}

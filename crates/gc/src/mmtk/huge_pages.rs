@@ -6,7 +6,7 @@
 //! the first object in it is allocated, and its beginning, which has been touched by then, is made one (`MADV_COLLAPSE`).
 //!
 //! MMTk's own option marks all chunks, also those of programs that need less than one: they would grow by megabytes. Left out:
-//! large objects, whose memory MMTk has zeroed before we see it.
+//! large objects, of which the program may use little (see `zeroing`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -20,6 +20,7 @@ mod scanning;
 mod trigger;
 mod trim;
 mod weak_tracer;
+mod zeroing;
 
 pub(crate) use active_plan::{bind, for_each_finalizable_buffer, unbind};
 pub(crate) use mutator::{
