@@ -597,7 +597,10 @@ impl Stage<'_> {
             for index in 0..5_000_000 {
                 set_root(10, self.node(root(10), NULL, index));
             }
-            set_root(11, array(self.thread, self.types.bytes, 100 << 20));
+            let bytes = array(self.thread, self.types.bytes, 100 << 20);
+            // SAFETY: the array's elements, of which each page takes memory when it is written to.
+            unsafe { std::slice::from_raw_parts_mut((bytes.address() + 32) as *mut u8, 100 << 20) }.fill(1);
+            set_root(11, bytes);
         });
         let full = resident_mib();
         assert!(full > before + 200, "{before} → {full} MiB");
