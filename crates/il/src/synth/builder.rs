@@ -8,7 +8,7 @@ use crate::ir::{
     IrType, Local, LocalId, LocalKind, MemFlags, MemType, NullCheck, Op, Region, RegionId, Symbol, Terminator, ValueId,
 };
 use saki_abi::HelperId;
-use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty};
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty};
 
 /// How a value of `ty` is held in the IR. Enums are their underlying type.
 ///
@@ -66,14 +66,16 @@ pub fn loaded_type(mem: MemType) -> IrType {
     }
 }
 
-/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first.
+/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. That a method's own signature calls its
+/// `this` explicit means nothing, as under Mono; in the signature of a function pointer it stands among the parameters.
 ///
 /// # Errors
 /// Those of the method's signature.
 pub fn call_sig(method: &'static Method) -> LoadResult<CallSig> {
     let sig = method.sig()?;
     let mut params = Vec::with_capacity(sig.params.len() + 1);
-    let has_this = sig.has_this && !sig.explicit_this;
+    let is_definition = matches!(method.kind, MethodKind::Def { .. });
+    let has_this = sig.has_this && (is_definition || !sig.explicit_this);
     if has_this {
         params.push(if method.owner.is_value_type() { IrType::ByRef } else { IrType::Ref });
     }
