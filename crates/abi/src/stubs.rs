@@ -41,6 +41,8 @@ pub mod trap {
     pub const INDEX_OUT_OF_RANGE: u8 = 2;
     pub const DIVIDE_BY_ZERO: u8 = 3;
     pub const OVERFLOW: u8 = 4;
+    /// No instruction's: the fault handler's, for a frame that does not fit on the stack.
+    pub const STACK_OVERFLOW: u8 = 5;
     pub const INVALID_CAST: u8 = 6;
     /// Code that cannot be reached; hitting it is a fault of ours.
     pub const UNREACHABLE: u8 = 7;

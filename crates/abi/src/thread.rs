@@ -34,7 +34,7 @@ pub struct ThreadAbi {
     pub vo_bit_base: usize,
     /// Base of the log bits of the write barrier: same indexing.
     pub log_bit_base: usize,
-    /// Lowest usable stack address; below it a stack-overflow is near.
+    /// Lowest usable stack address; below it lies the reserve for handlers of overflows.
     pub stack_limit: usize,
     /// Highest stack address (exclusive).
     pub stack_base: usize,

@@ -171,6 +171,32 @@ pub unsafe fn protect_raw(address: *mut u8, len_bytes: usize, protection: Protec
     check(unsafe { libc::mprotect(address.cast(), len_bytes, protection.bits()) })
 }
 
+/// Makes pages at the low end of the calling thread's stack inaccessible. Where the main thread's stack has not grown to them yet, they
+/// are mapped so; the kernel lets it grow down to such a mapping.
+///
+/// # Safety
+/// Nothing of the stack that is in use lies in `[address, address + len_bytes)`, which are whole pages.
+pub unsafe fn close_stack_pages(address: *mut u8, len_bytes: usize) -> io::Result<()> {
+    // SAFETY: this function's contract.
+    match unsafe { protect_raw(address, len_bytes, Protection::None) } {
+        Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {}
+        result => return result,
+    }
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: the flags keep the kernel from touching a mapping that exists.
+    let base = unsafe { libc::mmap(address.cast(), len_bytes, libc::PROT_NONE, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    if base != address.cast() {
+        // A kernel from before 4.17, which takes the address for a hint.
+        // SAFETY: mapped just now.
+        unsafe { libc::munmap(base, len_bytes) };
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,12 +128,16 @@ pub const HANDLER_STACK_BYTES: usize = 8 << 10;
 /// The kernel's frame of a handler where the kernel does not tell its size: with AVX-512, which it has known since before it tells.
 const UNTOLD_FRAME_BYTES: usize = 4096;
 
-/// Bytes of an alternate stack that holds `MAX_NESTED_HANDLERS`, with this processor's vector registers.
-pub fn alternate_stack_bytes() -> usize {
+/// Bytes that the kernel puts on the stack for a handler, with this processor's vector registers. Async-signal-safe.
+pub fn frame_bytes() -> usize {
     // SAFETY: no preconditions.
     let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    let frame_bytes = if told == 0 { UNTOLD_FRAME_BYTES } else { told };
-    round_up_to_page(MAX_NESTED_HANDLERS * (frame_bytes + HANDLER_STACK_BYTES))
+    if told == 0 { UNTOLD_FRAME_BYTES } else { told }
+}
+
+/// Bytes of an alternate stack that holds `MAX_NESTED_HANDLERS`.
+pub fn alternate_stack_bytes() -> usize {
+    round_up_to_page(MAX_NESTED_HANDLERS * (frame_bytes() + HANDLER_STACK_BYTES))
 }
 
 /// A guarded alternate signal stack of the calling thread. Dropping it, on the same thread, puts the previous one back, unless

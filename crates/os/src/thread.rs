@@ -73,6 +73,7 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
     if result.is_ok() {
         let body = Box::into_raw(body);
         let mut id = MaybeUninit::<libc::pthread_t>::uninit();
+        touch_stack_ahead();
         // SAFETY: `id` is writable, `attributes` initialised, and `run_body` takes what `body` points to.
         result = check(unsafe { libc::pthread_create(id.as_mut_ptr(), &attributes, run_body, body.cast()) });
         if result.is_err() {
@@ -83,6 +84,15 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
     // SAFETY: initialised and not used again.
     unsafe { libc::pthread_attr_destroy(&mut attributes) };
     result
+}
+
+/// Touches as much stack as a call into the C library takes. To be called before one that blocks all signals, as those that start threads
+/// and processes do: the kernel ends a process that touches a closed page meanwhile, which a handler of faults would have opened.
+#[inline(never)]
+pub fn touch_stack_ahead() {
+    const LIBRARY_STACK_BYTES: usize = 32 << 10;
+    // The prologue of such a frame touches each of its pages.
+    std::hint::black_box(&mut MaybeUninit::<[u8; LIBRARY_STACK_BYTES]>::uninit());
 }
 
 /// Addresses of the calling thread's stack, guard pages excluded. For the main thread the low end follows the stack
@@ -113,14 +123,19 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     let low = low as usize;
     // glibc ≥ 2.27 keeps the guard outside of the reported stack; older ones put it inside.
     let low_usable = if is_main { low } else { low + guard_bytes.min(len_bytes / 4) };
-    Ok(low_usable..low + len_bytes)
+    let high = low + len_bytes;
+    // Without a limit the C library gives all that lies free below the stack.
+    let is_unlimited = is_main && limit_bytes(Resource::Stack) == usize::MAX;
+    Ok(if is_unlimited { low_usable.max(high - UNLIMITED_BYTES)..high } else { low_usable..high })
 }
+
+/// Size of the main thread's stack where there is no limit: less than the machine's memory, so that endless recursion ends as an overflow,
+/// and more than programs need.
+const UNLIMITED_BYTES: usize = 1 << 30;
 
 /// Of the main thread, without `/proc`, in which the C library looks: from the program's name, which the kernel puts at the
 /// very top of the stack, down to what the limit allows.
 fn main_stack_bounds() -> Range<usize> {
-    /// Taken where there is no limit: what it usually is.
-    const UNLIMITED_BYTES: usize = 8 << 20;
     // SAFETY: no preconditions.
     let name = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
     let local = 0u8;

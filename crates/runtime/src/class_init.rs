@@ -97,6 +97,8 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
             return Ok(());
         }
     }
+    // A constructor that fails for lack of stack would fail its type for good.
+    exceptions::ensure_stack(t, exceptions::CLASS_CONSTRUCTOR_STACK_BYTES)?;
     let me = t.id();
     loop {
         let mut guard = RUNNING.lock();

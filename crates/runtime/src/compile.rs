@@ -165,6 +165,7 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     if known != 0 {
         return Ok(known);
     }
+    exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
     // Code in a domain may be entered for the first time while the thread passes to another.
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;

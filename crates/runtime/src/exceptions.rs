@@ -38,14 +38,18 @@ pub(crate) struct Preallocated {
     stack_overflow: Cell,
 }
 
+/// Mono's own text. The class library's, for `new StackOverflowException ()`, differs.
+const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack overflow.";
+
 /// Makes the exceptions of the current domain that cannot be made when they are needed.
 ///
 /// # Errors
 /// What their constructors throw.
 pub fn preallocate(t: Thread) -> Managed<()> {
     let domain = domains::current();
-    let cell = |name| Ok(Cell::of_domain(domain.universe, new_exception(t, "System", name, None)?));
-    let (out_of_memory, stack_overflow) = (cell("OutOfMemoryException")?, cell("StackOverflowException")?);
+    let cell = |name, message| Ok(Cell::of_domain(domain.universe, new_exception(t, "System", name, message)?));
+    let out_of_memory = cell("OutOfMemoryException", None)?;
+    let stack_overflow = cell("StackOverflowException", Some(STACK_OVERFLOW_MESSAGE))?;
     let _ = domain.preallocated.set(Preallocated { out_of_memory, stack_overflow });
     Ok(())
 }
@@ -62,9 +66,54 @@ pub fn out_of_memory(t: Thread) -> Thrown {
     }
 }
 
-/// The preallocated StackOverflowException.
-pub fn stack_overflow_object() -> ObjRef {
-    domains::current().preallocated.get().map_or(ObjRef::NULL, |made| made.stack_overflow.get())
+/// Throws StackOverflowException.
+pub fn stack_overflow(t: Thread) -> Thrown {
+    t.throw(stack_overflow_object(t))
+}
+
+/// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that one itself.
+pub fn stack_overflow_object(t: Thread) -> ObjRef {
+    let Some(made) = domains::current().preallocated.get() else {
+        saki_base::bug!("the stack overflowed while starting up")
+    };
+    match object::new_instance_of(t, object::vtable(made.stack_overflow.get())) {
+        Ok(copy) => {
+            let original = made.stack_overflow.get();
+            for field in [&MESSAGE, &INNER_EXCEPTION] {
+                field.set_ref(t, copy, field.get_ref(original));
+            }
+            let hresult: i32 = HRESULT.get(original);
+            HRESULT.set(copy, hresult);
+            copy
+        }
+        Err(Thrown(())) => {
+            t.take_pending();
+            let exception = made.stack_overflow.get();
+            crate::stack_trace::reset(t, exception);
+            exception
+        }
+    }
+}
+
+/// Stack that compiling a method may take; those of the class library need less than 100 KiB.
+pub(crate) const COMPILATION_STACK_BYTES: usize = 128 << 10;
+
+/// Stack that a class constructor may take: it is compiled, and what it calls. Reserves hold twice as much.
+pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES + (64 << 10);
+
+/// To be called before work that takes so much stack, and must not be broken off in the middle.
+///
+/// # Errors
+/// StackOverflowException where too little is left.
+pub(crate) fn ensure_stack(t: Thread, bytes: usize) -> Managed<()> {
+    let is_started = domains::current().preallocated.get().is_some();
+    if is_started && !t.managed().has_stack_for(bytes) { Err(stack_overflow(t)) } else { Ok(()) }
+}
+
+/// Whether it is a StackOverflowException of the current domain.
+pub(crate) fn is_stack_overflow(exception: ObjRef) -> bool {
+    let made = domains::current().preallocated.get();
+    made.is_some_and(|made| std::ptr::eq(object::vtable(exception), object::vtable(made.stack_overflow.get())))
 }
 
 fn corlib_type(namespace: &str, name: &str) -> Ty {

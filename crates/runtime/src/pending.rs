@@ -1,4 +1,4 @@
-//! Safepoints and what may be thrown at them: aborts and interrupts requested by other threads.
+//! Safepoints and what may be thrown at them: stack overflow, aborts and interrupts requested by other threads.
 //!
 //! | abort state of a thread | meaning |
 //! |---|---|
@@ -22,13 +22,18 @@ use saki_types::Method;
 use saki_unwind::Frames;
 use std::time::{Duration, Instant};
 
-/// The slow path of a poll: lets a collection happen, then throws a requested abort.
+/// The slow path of a poll: lets a collection happen, then throws StackOverflowException where the stack's reserve is in use, or a
+/// requested abort.
 pub fn safepoint(t: Thread) {
     let thread = t.managed();
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
     suspension::stop_if_asked(t);
     if !t.pending().is_null() {
+        return;
+    }
+    if thread.takes_stack_overflow() {
+        let _ = exceptions::stack_overflow(t);
         return;
     }
     if thread.pending_requests() & REQUEST_ABORT != 0 {

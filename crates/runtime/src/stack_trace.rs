@@ -7,7 +7,7 @@
 //! Traces of exceptions also show, as Mono's do, code that stands between methods (`WRAPPER`): `Invoke` of delegates, stubs for proxies,
 //! the lock of a synchronized method. For live stacks they do not exist.
 
-use crate::exceptions::Thrown;
+use crate::exceptions::{self, Thrown};
 use crate::fields::ManagedField;
 use crate::object;
 use crate::thread::{Managed, Thread};
@@ -134,8 +134,14 @@ pub fn forget_catching_frame(exception: ObjRef) {
     }
 }
 
+/// Frames in the trace of a stack overflow: the innermost ones, of perhaps a million.
+const MAX_OVERFLOW_FRAMES: usize = 1000;
+
 /// Appends a frame. Without memory for it the frame is left out.
 pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
+    if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(exception) {
+        return;
+    }
     let add = |method| {
         if let Err(Thrown(())) = try_append(t, exception, method) {
             t.take_pending();
@@ -192,11 +198,15 @@ pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
     (0..count).map(|index| frame_at(trace, index)).collect()
 }
 
-fn last_frame(exception: ObjRef) -> Option<TraceFrame> {
+fn frame_count(exception: ObjRef) -> usize {
     let trace = STACK_TRACE.get_ref(exception);
     // SAFETY: word 0 of a trace array is its number of frames.
-    let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };
-    Some(frame_at(trace, count.checked_sub(1)?))
+    if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } }
+}
+
+fn last_frame(exception: ObjRef) -> Option<TraceFrame> {
+    let last = frame_count(exception).checked_sub(1)?;
+    Some(frame_at(STACK_TRACE.get_ref(exception), last))
 }
 
 /// Frame `index`, which is less than the number of frames.

@@ -97,10 +97,21 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::DivideByZero => "DivideByZeroException",
         FaultKind::Overflow => "OverflowException",
         FaultKind::InvalidCast => "InvalidCastException",
+        FaultKind::StackOverflow => return exceptions::stack_overflow_object(t),
     };
     // Mono's own text for this fault; the class library's has a full stop.
     let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
     exceptions::new_exception(t, "System", name, message).unwrap_or_else(|_| t.take_pending())
+}
+
+unsafe fn open_stack_reserve(abi: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool {
+    // SAFETY: the unwinder passes the current thread.
+    unsafe { Thread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame)
+}
+
+unsafe fn has_stack_to_throw(abi: *mut ThreadAbi, sp: usize) -> bool {
+    // SAFETY: the unwinder passes the current thread.
+    unsafe { Thread::from_abi(abi) }.managed().has_stack_to_throw(sp)
 }
 
 fn current_thread() -> *mut ThreadAbi {
@@ -171,6 +182,8 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         outermost_reached,
         new_fault_exception,
         current_thread,
+        open_stack_reserve,
+        has_stack_to_throw,
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::register_with_collector();

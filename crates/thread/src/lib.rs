@@ -30,6 +30,8 @@ pub mod spawn;
 #[cfg(not(loom))]
 mod spill;
 #[cfg(not(loom))]
+mod stack_reserve;
+#[cfg(not(loom))]
 pub mod statics;
 
 #[cfg(not(loom))]
@@ -52,7 +54,9 @@ pub use registry::{
     thread_count,
 };
 #[cfg(not(loom))]
-pub use request::{POLL_INTERRUPT, POLL_PREEMPT, POLL_STOP, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT};
+pub use request::{
+    POLL_INTERRUPT, POLL_PREEMPT, POLL_STACK, POLL_STOP, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT,
+};
 #[cfg(not(loom))]
 pub use safepoint::{
     StopReason, StopToken, enter_native, leave_native, resume_the_world, stop_latency_histogram, stop_the_world,

@@ -11,11 +11,13 @@
 //! | `state`, `published_sp`, `*registers*` | owner | stopper (see `protocol` for orderings) |
 //! | `gc_area` | collector's code on the owner, or while stopped | the same |
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
+//! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics`, `handle_cache`, `alternate_stack` | owner | collector while stopped (statics) |
 //! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |
 
 use crate::protocol::{RUNNING, SAFE};
 use crate::spill::CALLEE_SAVED_COUNT;
+use crate::stack_reserve::StackReserve;
 use crate::statics::StaticBlocks;
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_os::signal::AlternateStack;
@@ -117,9 +119,6 @@ impl WaitState {
     }
 }
 
-/// A frame that skips over its stack's end lands at most this far below it (frames are probed page by page).
-const GUARD_REACH_BYTES: usize = 64 << 10;
-
 pub(crate) const CREATED: u32 = 0;
 pub(crate) const ATTACHED: u32 = 1;
 pub(crate) const DETACHED: u32 = 2;
@@ -152,8 +151,7 @@ pub struct ManagedThread {
     pub runtime_data: AtomicUsize,
     /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets them.
     pub state_bits: AtomicU32,
-    /// Lowest address of the stack, below the reserve that `abi.stack_limit` keeps.
-    pub(crate) stack_low: AtomicUsize,
+    pub(crate) stack_reserve: StackReserve,
 }
 
 // SAFETY: fields without atomics or mutexes are written by the owner only and read by others only while it is stopped;
@@ -226,7 +224,7 @@ impl ManagedThread {
             alternate_stack: UnsafeCell::new(None),
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
-            stack_low: AtomicUsize::new(0),
+            stack_reserve: StackReserve::default(),
         })
     }
 
@@ -325,13 +323,6 @@ impl ManagedThread {
     /// Hints for the handle table. For the thread itself.
     pub fn handle_cache(&self) -> &SlotCache {
         &self.handle_cache
-    }
-
-    /// Whether a fault at this address means that the thread's stack is used up: it lies in the reserve at the low end
-    /// or in the guard below. Async-signal-safe.
-    pub fn is_stack_overflow(&self, fault_address: usize) -> bool {
-        let low = self.stack_low.load(Ordering::Relaxed);
-        (low.saturating_sub(GUARD_REACH_BYTES)..self.stack_bounds().start).contains(&fault_address)
     }
 
     /// The usable stack, from `abi.stack_limit` (above the reserve) to its base.

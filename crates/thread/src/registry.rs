@@ -9,6 +9,7 @@ use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState};
 use crate::protocol::{RUNNING, SAFE};
 use crate::safepoint::STOP_LOCK;
+use crate::stack_reserve::reserve_bytes;
 use parking_lot::{Mutex, RwLock};
 use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;
@@ -19,9 +20,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const MIN_FREE_IDS: usize = 512;
-
-/// Kept free at the low end of a stack for helpers and the report of an overflow.
-pub const STACK_RESERVE_BYTES: usize = 64 << 10;
 
 static THREADS: RwLock<Vec<&'static ManagedThread>> = RwLock::new(Vec::new());
 static HOOKS: RwLock<Vec<&'static ThreadHooks>> = RwLock::new(Vec::new());
@@ -232,9 +230,8 @@ pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemor
         Err(error) => saki_base::bug!("the bounds of the stack are unknown: {error}"),
     };
     let abi = thread.abi();
-    thread.stack_low.store(bounds.start, Ordering::Relaxed);
     // SAFETY: this thread is the structure's owner, and it is in no list yet.
-    unsafe { (*abi).stack_limit = bounds.start + STACK_RESERVE_BYTES.min(bounds.len() / 4) };
+    unsafe { (*abi).stack_limit = bounds.start + reserve_bytes(bounds.len()) };
     // SAFETY: as above.
     unsafe { (*abi).stack_base = bounds.end };
     thread.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
@@ -243,6 +240,8 @@ pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemor
         Ok(stack) => unsafe { *thread.alternate_stack.get() = Some(stack) },
         Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
     }
+    // Faults there need the alternate stack.
+    thread.stack_reserve.set_up(&bounds);
     STOP_LOCK.lock();
     set_current(Some(thread));
     for hooks in HOOKS.read().iter() {
@@ -274,6 +273,7 @@ pub fn detach_current() {
     }
     drop(threads);
     thread.free_static_blocks();
+    thread.stack_reserve.take_down();
     set_current(None);
     // SAFETY: only the owner touches the field, and this is its thread, so the previous stack goes back where it was.
     drop(unsafe { (*thread.alternate_stack.get()).take() });

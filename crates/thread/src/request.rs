@@ -15,6 +15,8 @@ pub const POLL_INTERRUPT: u32 = 2;
 pub const POLL_PREEMPT: u32 = 4;
 /// Poll bit: `Thread.Suspend`. Not a request, because it ends no wait.
 pub const POLL_SUSPEND: u32 = 8;
+/// Poll bit: the reserve of the thread's stack is open (`stack_reserve`). Set by its fault handler, cleared by the thread.
+pub const POLL_STACK: u32 = 16;
 
 /// `Thread.Interrupt`: ends the current or next interruptible wait.
 pub const REQUEST_INTERRUPT: u32 = 1;

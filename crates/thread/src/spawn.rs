@@ -7,6 +7,7 @@
 use crate::managed_thread::ThreadKind;
 use crate::managed_thread::{CREATED, ManagedThread};
 use crate::registry::{ThreadRef, attach_as, detach_current};
+use crate::stack_reserve::STACK_RESERVE_BYTES;
 use saki_os::memory::{Reservation, is_address_space_limited};
 use saki_os::signal::{AlternateStackMemory, SignalMask};
 use std::io;
@@ -55,11 +56,15 @@ pub fn spawn(
     f: impl FnOnce(&'static ManagedThread) + Send + 'static,
 ) -> io::Result<SpawnedThread> {
     let thread = ThreadRef::create(kind, name);
+    let is_limited = is_address_space_limited();
+    let usable_bytes = stack_size_bytes.max(MIN_STACK_BYTES);
+    // Where address space is limited a smaller reserve lets more threads begin.
+    let reserve_bytes = if is_limited { STACK_RESERVE_BYTES.min(usable_bytes / 2) } else { STACK_RESERVE_BYTES };
     let stack = match stack_size_bytes {
         0 => default_stack_bytes(),
-        bytes => bytes.max(MIN_STACK_BYTES),
+        _ => usable_bytes.saturating_add(reserve_bytes),
     };
-    let headroom = Reservation::reserve(HEADROOM_BYTES)?;
+    let headroom = if is_limited { Some(Reservation::reserve(HEADROOM_BYTES)?) } else { None };
     let alternate_stack = AlternateStackMemory::map()?;
     let own = thread.clone();
     let spawned = saki_os::thread::start(name, stack, move |mask| {
@@ -71,7 +76,7 @@ pub fn spawn(
     });
     drop(headroom);
     spawned?;
-    if is_address_space_limited() {
+    if is_limited {
         // What it allocates when it attaches is to come out of the same headroom before the next thread asks for its own.
         crate::blocking(|| {
             while thread.lifecycle.load(Ordering::Acquire) == CREATED {

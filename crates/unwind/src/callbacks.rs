@@ -24,6 +24,11 @@ pub struct Callbacks {
     pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
     /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
     pub current_thread: fn() -> *mut ThreadAbi,
+    /// Whether a fault at the address came from the reserve of the thread's stack, which is open there now: the instruction is to run
+    /// again. The lowest part stays closed for what touches it from the prologue of a large frame. Async-signal-safe.
+    pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
+    /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
+    pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,
 }
 
 /// Why compiled code faulted, and the exception that .NET documents for it.
@@ -35,6 +40,7 @@ pub enum FaultKind {
     DivideByZero = trap::DIVIDE_BY_ZERO,
     Overflow = trap::OVERFLOW,
     InvalidCast = trap::INVALID_CAST,
+    StackOverflow = trap::STACK_OVERFLOW,
 }
 
 impl FaultKind {
@@ -46,6 +52,7 @@ impl FaultKind {
             trap::DIVIDE_BY_ZERO | trap::CRANELIFT_DIVISION_BY_ZERO => FaultKind::DivideByZero,
             trap::OVERFLOW | trap::CRANELIFT_INTEGER_OVERFLOW | trap::CRANELIFT_BAD_CONVERSION => FaultKind::Overflow,
             trap::INVALID_CAST => FaultKind::InvalidCast,
+            trap::STACK_OVERFLOW => FaultKind::StackOverflow,
             _ => return None,
         })
     }

@@ -3,7 +3,9 @@
 //! | signal | where, what | becomes |
 //! |---|---|---|
 //! | SIGSEGV, SIGBUS | compiled code, address < 64 KiB | NullReferenceException |
-//! | SIGSEGV, SIGBUS | anywhere, near the thread's stack limit | report with the managed stack, abort |
+//! | SIGSEGV, SIGBUS | anywhere, in the reserve of the thread's stack | nothing: the reserve is opened, a safepoint throws StackOverflowException |
+//! | SIGSEGV, SIGBUS | a prologue, in the lowest part of the reserve or below | StackOverflowException in the caller: the frame is larger than what is left |
+//! | SIGSEGV, SIGBUS | anywhere else, below the reserve | report with the managed stack, abort |
 //! | SIGFPE | compiled code | by the trap table, else OverflowException (zero is checked before dividing) |
 //! | SIGILL | compiled code, in the trap table | by the trap code |
 //! | any | elsewhere, on a managed thread | a short report, then the previous handler |
@@ -14,7 +16,8 @@
 //! of the handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers keep their
 //! values on the stack. Invariant: async-signal-safe. The handlers run on alternate stacks, which `thread` makes.
 
-use crate::callbacks::{FaultKind, callbacks};
+use crate::callbacks::{Callbacks, FaultKind, callbacks};
+use crate::frames::is_stack_probe;
 use crate::overflow;
 use saki_abi::ThreadAbi;
 use saki_abi::stubs::trap;
@@ -26,7 +29,8 @@ use std::io;
 /// Accesses below this address are taken for a null reference plus an offset; compiled code checks larger offsets itself.
 pub const NULL_AREA_BYTES: usize = 64 << 10;
 
-/// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0).
+/// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel found no room on the
+/// thread's stack for the frame of a signal's handler; that signal is lost.
 const SI_KERNEL: i32 = 0x80;
 
 /// Installs the handlers for this process. Call after `install`.
@@ -59,8 +63,21 @@ fn handle(context: &mut FaultContext) -> Disposition {
     }
     if !thread.is_null() {
         let is_memory_fault = matches!(context.signal(), libc::SIGSEGV | libc::SIGBUS);
+        let in_large_frame = info.is_some_and(|info| is_stack_probe(info, context.pc()));
+        let reached = match context.code() {
+            SI_KERNEL => context.sp().saturating_sub(signal::frame_bytes()),
+            _ => context.fault_address(),
+        };
         // SAFETY: the current thread of this OS thread is valid, and so is the pinned register in compiled code.
+        if is_memory_fault && unsafe { (callbacks.open_stack_reserve)(thread, reached, in_large_frame) } {
+            return Disposition::Handled;
+        }
+        // SAFETY: as above.
         if is_memory_fault && unsafe { overflow::is_overflow(thread, context.fault_address(), context.sp()) } {
+            // SAFETY: as above.
+            if in_large_frame && unsafe { throw_from_caller(context, thread, callbacks) } {
+                return Disposition::Handled;
+            }
             // SAFETY: as above; the context is this thread's.
             unsafe { overflow::report_and_abort(thread, context) }
         }
@@ -82,6 +99,26 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
         libc::SIGILL => by_table.filter(|&code| code != trap::UNREACHABLE).and_then(FaultKind::from_trap_code),
         _ => None,
     }
+}
+
+/// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller has not the stack
+/// for that either.
+///
+/// # Safety
+/// `thread` is current and `context` its interrupted state, in a prologue that touches its stack (`is_stack_probe`).
+unsafe fn throw_from_caller(context: &mut FaultContext, thread: *mut ThreadAbi, callbacks: &Callbacks) -> bool {
+    let fp = context.fp();
+    // SAFETY: as promised by the caller.
+    if !unsafe { (callbacks.has_stack_to_throw)(thread, fp) } {
+        return false;
+    }
+    // SAFETY: the frame pointer is set before the stack is probed, and points to the caller's.
+    context.set_fp(unsafe { *(fp as *const usize) });
+    // The return address is on top, as if the stub had been called in place of the method.
+    context.set_sp(fp + size_of::<usize>());
+    context.set_argument(0, FaultKind::StackOverflow as usize);
+    context.set_pc(fault_throw_address());
+    true
 }
 
 fn throw_from(context: &mut FaultContext, kind: FaultKind) {

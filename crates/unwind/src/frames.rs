@@ -210,3 +210,20 @@ fn frame_state(info: &CodeInfo, pc: usize) -> FrameState {
     // SAFETY: `offset ≥ 4`, so the four bytes before `pc` belong to the body, which stays mapped.
     if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
 }
+
+/// Whether the instruction at `pc` is a prologue's that touches the stack page by page, where a frame is larger than one.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_stack_probe(info: &CodeInfo, pc: usize) -> bool {
+    /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Bodies move their stack pointer by no whole pages.
+    const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
+    const PROBE_OFFSET: usize = 7;
+    /// `push rbp; mov rbp, rsp`, which come first.
+    const FRAME_SETUP_BYTES: usize = 4;
+    let begins_behind_setup = pc >= info.start + FRAME_SETUP_BYTES + PROBE_OFFSET;
+    let ends_inside = pc + PROBE.len() - PROBE_OFFSET <= info.start + info.len_bytes as usize;
+    if !begins_behind_setup || !ends_inside {
+        return false;
+    }
+    // SAFETY: inside the body by the checks above; bodies stay mapped.
+    unsafe { ((pc - PROBE_OFFSET) as *const [u8; PROBE.len()]).read_unaligned() == PROBE }
+}

@@ -1,4 +1,4 @@
-// Endless recursion ends the process with a report, not with a hang or silence.
+// Endless recursion that nobody catches ends the process with a report, not with a hang or silence.
 // exit: nonzero
 // stderr-contains: tack overflow
 // stress: skip deep stacks make every collection slow

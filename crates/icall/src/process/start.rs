@@ -155,6 +155,7 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
         return Err(Win32Error::ACCESS_DENIED);
     };
     command.args(arguments);
+    saki_os::thread::touch_stack_ahead();
     if let Some([input, output, error]) = request.streams {
         command.stdin(stream(input)).stdout(stream(output)).stderr(stream(error));
     }

@@ -78,9 +78,10 @@ extern "C" fn run_module_constructor(t: Thread, module: *const Image) {
 
 extern "C" fn has_sufficient_execution_stack(t: Thread) -> i32 {
     let here = 0u8;
-    // SAFETY: the current thread's own field.
-    let limit = unsafe { (*t.abi()).stack_limit };
-    i32::from((&raw const here as usize).saturating_sub(limit) >= SUFFICIENT_STACK_BYTES)
+    let stack = t.managed().stack_bounds();
+    // Of a small stack, which native code made, a half is enough.
+    let sufficient_bytes = SUFFICIENT_STACK_BYTES.min(stack.len() / 2);
+    i32::from((&raw const here as usize).saturating_sub(stack.start) >= sufficient_bytes)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -424,6 +424,8 @@ impl Thunks {
             outermost_reached: |_, _| OUTERMOST.set(OUTERMOST.get() + 1),
             new_fault_exception: |_, kind: FaultKind| ObjRef((FAULT_BASE + kind as usize * 8) as *mut Object),
             current_thread,
+            open_stack_reserve: |_, _, _| false,
+            has_stack_to_throw: |_, _| false,
         });
         Thunks {
             log: helper_thunk("log", log_helper),

@@ -1,0 +1,189 @@
+//! The reserve at the low end of a thread's stack: what lets a program catch the overflow of the rest.
+//!
+//! The reserve's pages are closed until something touches them: compiled code, the runtime or native code. The fault handler then opens
+//! them and sets `POLL_STACK`, and what faulted goes on. So nothing is thrown where it could not be caught, in the middle of a prologue,
+//! of Rust or of native code, but at the next safepoint, which every method with calls has at its entry.
+//!
+//! ```text
+//!   base  ┌───────────────────┐
+//!         │ the usable stack  │
+//!   high  ├───────────────────┤ stack_limit
+//!         │ upper part        │ handlers, filters, compiling them
+//!   lower ├───────────────────┤
+//!         │ lowest part       │ throwing and unwinding
+//!   low   ├───────────────────┤
+//!         │ the system's guard│ an overflow here ends the process (`unwind::overflow`)
+//! ```
+//!
+//! | state | pages | left when |
+//! |---|---|---|
+//! | `NONE` | as the system has them | the thread attaches with enough stack left |
+//! | `CLOSED` | inaccessible | something touches them: `open_stack_reserve` |
+//! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
+//! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `takes_stack_overflow` |
+//!
+//! The lowest part opens by itself so that a large frame whose prologue runs into it can be told from all else: that call is given up,
+//! and its caller, which has more stack, throws (`unwind::fault`).
+//!
+//! After a throw in the reserve, handlers and what they call run there; the next throw is when half of what is left is used, and in the
+//! lowest part at every safepoint.
+//!
+//! Invariant: all words are the thread's own: written and read by it and by the fault handler on it, so Relaxed is enough. Left out:
+//! what is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked, which the kernel
+//! answers by ending the process. The C library does so where it starts threads and processes; the runtime's own calls of that kind
+//! touch their stack first (`os::thread::touch_stack_ahead`).
+
+use crate::managed_thread::ManagedThread;
+use crate::request::POLL_STACK;
+use crate::spill::stack_pointer;
+use saki_os::memory::{Protection, close_stack_pages, page_size_bytes, protect_raw};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// Size of the reserve, of a stack of at least twice as much; of a smaller one a half. After a throw at its upper end there is to be
+/// room for what a filter does, and for compiling that.
+pub(crate) const STACK_RESERVE_BYTES: usize = 384 << 10;
+
+/// The lowest part is this share of the reserve: 96 KiB, of which throwing takes some 20 without optimisation.
+const LOWEST_SHARE: usize = 4;
+
+/// How far above the reserve the stack pointer must be to close it: the frames of the runtime that look.
+const CLOSING_DISTANCE_BYTES: usize = 16 << 10;
+
+/// An attaching thread that has less left above the reserve goes without.
+const LEAST_REST_BYTES: usize = 32 << 10;
+
+const NONE: u32 = 0;
+const CLOSED: u32 = 1;
+const UPPER_OPEN: u32 = 2;
+const OPEN: u32 = 3;
+
+/// See the module header.
+#[derive(Default)]
+pub(crate) struct StackReserve {
+    state: AtomicU32,
+    /// Lowest address of the stack, which need not begin with a page.
+    stack_low: AtomicUsize,
+    /// Addresses of pages, see the picture.
+    low: AtomicUsize,
+    lower: AtomicUsize,
+    high: AtomicUsize,
+    /// A safepoint below this address throws.
+    throw_below: AtomicUsize,
+}
+
+/// Bytes kept at the low end of a stack of this size.
+pub(crate) fn reserve_bytes(stack_bytes: usize) -> usize {
+    STACK_RESERVE_BYTES.min(stack_bytes / 2)
+}
+
+impl StackReserve {
+    /// Notes the bounds of the calling thread's stack and closes its reserve. Without it an overflow ends the process.
+    pub(crate) fn set_up(&self, bounds: &Range<usize>) {
+        let page = page_size_bytes();
+        let low = bounds.start.next_multiple_of(page);
+        let high = (bounds.start + reserve_bytes(bounds.len())) / page * page;
+        let lower = (low + high.saturating_sub(low) / LOWEST_SHARE) / page * page;
+        self.stack_low.store(bounds.start, Ordering::Relaxed);
+        self.low.store(low, Ordering::Relaxed);
+        self.lower.store(lower, Ordering::Relaxed);
+        self.high.store(high, Ordering::Relaxed);
+        self.throw_below.store(high, Ordering::Relaxed);
+        self.state.store(NONE, Ordering::Relaxed);
+        // Native code may have switched to a stack that the system does not know.
+        let has_rest = (high + LEAST_REST_BYTES..bounds.end).contains(&stack_pointer());
+        // SAFETY: the pages are this thread's stack, unused so far, or lie where the kernel keeps room for it to grow.
+        if low < high && has_rest && unsafe { close_stack_pages(low as *mut u8, high - low) }.is_ok() {
+            self.state.store(CLOSED, Ordering::Relaxed);
+        }
+    }
+
+    fn protect(&self, pages: Range<usize>, protection: Protection) -> bool {
+        // SAFETY: pages of the reserve; they are closed only while the thread has nothing there.
+        unsafe { protect_raw(pages.start as *mut u8, pages.len(), protection) }.is_ok()
+    }
+
+    fn pages(&self) -> Range<usize> {
+        self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed)
+    }
+
+    /// Gives the pages back to the stack's owner, who may use it for another thread.
+    pub(crate) fn take_down(&self) {
+        if matches!(self.state.swap(NONE, Ordering::Relaxed), CLOSED | UPPER_OPEN) {
+            self.protect(self.pages(), Protection::ReadWrite);
+        }
+    }
+}
+
+impl ManagedThread {
+    /// Opens the part of the reserve in which the address of a fault lies, and sees to it that the next safepoint looks; `false` if the
+    /// address lies in none that is closed. `in_large_frame`: the prologue of a frame of more than a page faulted; the lowest part
+    /// stays closed for it. For the fault handler, on this thread. Async-signal-safe.
+    pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
+        let reserve = &self.stack_reserve;
+        let Range { start: low, end: high } = reserve.pages();
+        let lower = reserve.lower.load(Ordering::Relaxed);
+        let state = reserve.state.load(Ordering::Relaxed);
+        if !(low..high).contains(&fault_address) || !matches!(state, CLOSED | UPPER_OPEN) {
+            return false;
+        }
+        let (pages, next) = match fault_address >= lower {
+            true if state == UPPER_OPEN => return false,
+            true => (lower..high, UPPER_OPEN),
+            false if in_large_frame => return false,
+            false => (low..high, OPEN),
+        };
+        // The main thread's stack must have grown down to the reserve before that is accessible: the kernel keeps a gap above other
+        // mappings.
+        // SAFETY: the word above the reserve is part of the stack.
+        unsafe { std::hint::black_box((high as *const u8).read_volatile()) };
+        if !reserve.protect(pages, Protection::ReadWrite) {
+            return false;
+        }
+        reserve.state.store(next, Ordering::Relaxed);
+        self.set_poll(POLL_STACK);
+        true
+    }
+
+    /// Whether a safepoint is to throw StackOverflowException. Closes the reserve when the thread has left it. For the thread itself.
+    #[inline]
+    pub fn takes_stack_overflow(&self) -> bool {
+        // Relaxed: the thread's own bit.
+        self.poll_word().load(Ordering::Relaxed) & POLL_STACK != 0 && self.look_at_stack(stack_pointer())
+    }
+
+    #[cold]
+    fn look_at_stack(&self, sp: usize) -> bool {
+        let reserve = &self.stack_reserve;
+        let Range { start: low, end: high } = reserve.pages();
+        if sp >= high + CLOSING_DISTANCE_BYTES {
+            self.clear_poll(POLL_STACK);
+            reserve.throw_below.store(high, Ordering::Relaxed);
+            // In this order: a fault in between must find it closed.
+            let state = reserve.state.swap(CLOSED, Ordering::Relaxed);
+            if state == NONE || !reserve.protect(low..high, Protection::None) {
+                reserve.state.store(NONE, Ordering::Relaxed);
+            }
+            return false;
+        }
+        if sp >= reserve.throw_below.load(Ordering::Relaxed) {
+            return false;
+        }
+        let half_of_rest = low + sp.saturating_sub(low) / 2;
+        reserve.throw_below.store(half_of_rest.max(reserve.lower.load(Ordering::Relaxed)), Ordering::Relaxed);
+        true
+    }
+
+    /// Whether the runtime can throw an exception with the stack pointer here. Async-signal-safe.
+    pub fn has_stack_to_throw(&self, sp: usize) -> bool {
+        sp >= self.stack_reserve.lower.load(Ordering::Relaxed)
+    }
+
+    /// Whether the calling code, on this thread, has so much stack left, or the part of it that a small stack allows.
+    pub fn has_stack_for(&self, bytes: usize) -> bool {
+        let stack = self.stack_reserve.stack_low.load(Ordering::Relaxed)..self.stack_bounds().end;
+        let sp = stack_pointer();
+        // Of a stack that the system does not know nothing can be said.
+        !stack.contains(&sp) || sp - stack.start >= bytes.min(stack.len() / 4)
+    }
+}
