@@ -20,6 +20,7 @@ use saki_sync::monitor::BlockEnd;
 use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
 use saki_types::Method;
 use saki_unwind::Frames;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws StackOverflowException where the stack's reserve is in use, or a
@@ -66,24 +67,22 @@ pub fn throw_if_aborted(t: Thread) -> Managed<()> {
 /// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
 pub type HandlerFrame = (usize, usize);
 
-/// Which handlers the thread's frames are in.
-#[derive(Default)]
-struct Handlers {
-    /// In a finally or fault block, a filter, or a class constructor.
-    is_protected: bool,
-    catches: Vec<HandlerFrame>,
+/// What a frame of the thread is in.
+enum ActiveHandler {
+    /// A finally or fault block, a filter, or a class constructor: aborts wait.
+    Protected,
+    Catch(HandlerFrame),
 }
 
-/// Walks the whole stack.
-fn handlers(t: Thread) -> Handlers {
-    let mut found = Handlers::default();
+/// Visits the handlers that the thread's frames are in, the innermost first, until `visit` breaks.
+fn visit_handlers(t: Thread, mut visit: impl FnMut(ActiveHandler) -> ControlFlow<()>) -> ControlFlow<()> {
     // SAFETY: the current thread's own stack, walked from the stub or thunk that called the runtime.
     for frame in unsafe { Frames::of_thread(t.abi()) } {
         let Some(info) = frame.code() else { continue };
         match info.kind {
             CodeKind::Method => {}
             CodeKind::Filter => {
-                found.is_protected = true;
+                visit(ActiveHandler::Protected)?;
                 continue;
             }
             _ => continue,
@@ -93,7 +92,9 @@ fn handlers(t: Thread) -> Handlers {
         }
         // SAFETY: code of methods is placed with its `&'static Method`.
         let method = unsafe { &*(info.method as *const Method) };
-        found.is_protected |= method.is_class_constructor();
+        if method.is_class_constructor() {
+            visit(ActiveHandler::Protected)?;
+        }
         let Some(offset) = frame.il_offset() else { continue };
         let Ok(Some(body)) = method.body() else { continue };
         let leaves_to = leave_target(body.code, offset);
@@ -103,11 +104,23 @@ fn handlers(t: Thread) -> Handlers {
             let is_inside = range.contains(&offset) && leaves_to.is_none_or(|target| range.contains(&target));
             match clause.kind {
                 _ if !is_inside => {}
-                EhKind::Finally | EhKind::Fault => found.is_protected = true,
-                _ => found.catches.push((frame.fp, index)),
+                EhKind::Finally | EhKind::Fault => visit(ActiveHandler::Protected)?,
+                _ => visit(ActiveHandler::Catch((frame.fp, index)))?,
             }
         }
     }
+    ControlFlow::Continue(())
+}
+
+/// The catch clauses that the thread's frames are in.
+fn catches(t: Thread) -> Vec<HandlerFrame> {
+    let mut found = Vec::new();
+    let _ = visit_handlers(t, |handler| {
+        if let ActiveHandler::Catch(frame) = handler {
+            found.push(frame);
+        }
+        ControlFlow::Continue(())
+    });
     found
 }
 
@@ -124,9 +137,14 @@ fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
     (offset + length).checked_add_signed(distance)
 }
 
-/// Aborts wait until the thread is in no finally block and no class constructor.
+/// Aborts wait until the thread is in no finally block and no class constructor. Ends at the innermost of them: on a deep stack each
+/// finally block may ask.
 pub fn abort_is_deferred(t: Thread) -> bool {
-    handlers(t).is_protected
+    visit_handlers(t, |handler| match handler {
+        ActiveHandler::Protected => ControlFlow::Break(()),
+        ActiveHandler::Catch(_) => ControlFlow::Continue(()),
+    })
+    .is_break()
 }
 
 /// Throws what ended an interruptible wait: ThreadAbortException or ThreadInterruptedException.
@@ -149,7 +167,7 @@ pub fn throw_abort(t: Thread) -> Thrown {
     match exceptions::new_exception(t, "System.Threading", "ThreadAbortException", None) {
         Ok(exception) => {
             thread.roots[root::ABORT_EXCEPTION].set(exception);
-            *thread_data::of(t).catches_at_abort().borrow_mut() = handlers(t).catches;
+            *thread_data::of(t).catches_at_abort().borrow_mut() = catches(t);
             thread.set_poll(POLL_INTERRUPT);
             t.throw(exception)
         }
@@ -157,19 +175,19 @@ pub fn throw_abort(t: Thread) -> Thrown {
     }
 }
 
-/// Throws the abort in flight again, unless the thread still is in the handler that caught it.
+/// Throws the abort in flight again, unless the thread still is in the handler that caught it, or where aborts wait.
 fn throw_abort_again(t: Thread) {
-    let now = handlers(t);
-    if now.is_protected {
-        return;
-    }
-    {
+    let stays = {
         let before = thread_data::of(t).catches_at_abort().borrow();
-        if now.catches.iter().any(|catch| !before.contains(catch)) {
-            return;
-        }
+        visit_handlers(t, |handler| match handler {
+            ActiveHandler::Catch(frame) if before.contains(&frame) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        })
+        .is_break()
+    };
+    if !stays {
+        t.set_pending(abort_exception(t));
     }
-    t.set_pending(abort_exception(t));
 }
 
 /// The ThreadAbortException in flight, or null.
