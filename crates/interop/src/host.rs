@@ -4,6 +4,7 @@
 //! dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
 //! Invariant: none of them needs more than the current thread. Left out: every other symbol of libmono.
 
+use saki_runtime::InternalCall;
 use saki_runtime::internal_calls;
 use saki_runtime::thread::Thread;
 use std::ffi::{CStr, c_char, c_void};
@@ -70,7 +71,8 @@ pub unsafe extern "C" fn mono_add_internal_call_with_flags(
     if name.to_bytes() == b"Interop/Sys::Read" {
         // Release: the row below is found only after the address is there.
         READ.store(function as usize, Ordering::Release);
-        internal_calls::register(&[("Interop/Sys::Read", interop_sys_read as *const ())]);
+        const ROWS: &[InternalCall] = &[("Interop/Sys::Read", interop_sys_read as *const ())];
+        internal_calls::register(ROWS);
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Names are "Namespace.Type::Method" (nested types "Outer/Inner"), with the parameter types in parentheses where a name is
 //! overloaded: "System.String::.ctor(System.Char[])". The function gets the `Thread` and then the managed arguments.
+//! A row that holds for the class libraries of one version says so in front of the name: "@6.8 System.Array::GetGenericValueImpl".
+//! Rows of other versions than the one in use are not found.
 
+use crate::class_library::{self, Version};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_types::{Method, Ty};
@@ -10,20 +13,39 @@ use saki_types::{Method, Ty};
 /// One row of the table.
 pub type InternalCall = (&'static str, *const ());
 
-static TABLE: RwLock<Option<FxHashMap<String, usize>>> = RwLock::new(None);
-
-/// Adds rows; later rows win (libmono-native registers one at run time).
-pub fn register(rows: &[InternalCall]) {
-    let mut table = TABLE.write();
-    let table = table.get_or_insert_default();
-    for (name, function) in rows {
-        table.insert((*name).to_string(), *function as usize);
-    }
+/// What is registered.
+#[derive(Default)]
+struct Table {
+    functions: FxHashMap<&'static str, usize>,
+    /// Names of rows with marks, of all versions.
+    marked: Vec<&'static str>,
 }
 
-/// Adds one row with a name made at run time.
-pub fn register_dynamic(name: String, function: usize) {
-    TABLE.write().get_or_insert_default().insert(name, function);
+static TABLE: RwLock<Option<Table>> = RwLock::new(None);
+
+/// The version that a row holds for, None = all, and its name.
+pub fn split_mark(row_name: &str) -> (Option<Version>, &str) {
+    let Some((mark, name)) = row_name.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else {
+        return (None, row_name);
+    };
+    let version = Version::ALL.into_iter().find(|version| version.name() == mark);
+    (Some(version.unwrap_or_else(|| saki_base::bug!("internal call {row_name}: no such version"))), name)
+}
+
+/// Adds rows; later rows win (libmono-native registers one at run time). The class library's version is known.
+pub fn register(rows: &'static [InternalCall]) {
+    let in_use = class_library::version();
+    let mut table = TABLE.write();
+    let table = table.get_or_insert_default();
+    for (row_name, function) in rows {
+        let (version, name) = split_mark(row_name);
+        if version.is_some() {
+            table.marked.push(row_name);
+        }
+        if version.is_none() || version == in_use {
+            table.functions.insert(name, *function as usize);
+        }
+    }
 }
 
 fn type_name(ty: Ty, out: &mut String) {
@@ -57,17 +79,22 @@ pub fn name_of(method: &'static Method) -> String {
 pub fn find(method: &'static Method) -> Option<usize> {
     let name = name_of(method);
     let table = TABLE.read();
-    let table = table.as_ref()?;
+    let functions = &table.as_ref()?.functions;
     let signature = method.sig().ok().map(|sig| {
         let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
         format!("{name}({})", params.join(","))
     });
-    signature.and_then(|s| table.get(&s)).or_else(|| table.get(&name)).copied()
+    signature.and_then(|s| functions.get(s.as_str())).or_else(|| functions.get(name.as_str())).copied()
 }
 
-/// Number of rows, and all names sorted, for diagnostics.
-pub fn names() -> Vec<String> {
-    let mut names: Vec<String> = TABLE.read().iter().flat_map(|t| t.keys().cloned()).collect();
-    names.sort();
+/// The names of all rows, sorted: without marks those that hold for all versions, with marks the others.
+pub fn row_names() -> Vec<&'static str> {
+    let table = TABLE.read();
+    let Some(table) = table.as_ref() else { return Vec::new() };
+    let in_use = class_library::version();
+    let is_marked = |name: &str| table.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
+    let unmarked = table.functions.keys().copied().filter(|name| !is_marked(name));
+    let mut names: Vec<&str> = unmarked.chain(table.marked.iter().copied()).collect();
+    names.sort_unstable();
     names
 }

@@ -8,6 +8,7 @@ pub mod callback_exceptions;
 pub mod cast_cache;
 pub mod cells;
 pub mod class_init;
+pub mod class_library;
 pub mod code_cache;
 pub mod collectible;
 pub mod compile;

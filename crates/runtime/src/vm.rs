@@ -9,7 +9,8 @@ use crate::object;
 use crate::strings;
 use crate::thread::{Managed, Thread};
 use crate::{
-    code_cache, compile, finalizer, handles, helpers, monitors, source_lines, stack_trace, thread_data, unhandled,
+    class_library, code_cache, compile, finalizer, handles, helpers, monitors, source_lines, stack_trace, thread_data,
+    unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
@@ -152,6 +153,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
     saki_types::universe::set_thread_hook(current_thread);
     saki_types::universe::init(Binder::new(paths), &corlib)?;
+    class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {
         alloc_cursor_offset: saki_gc::alloc_cursor_offset(),
@@ -195,33 +197,10 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     saki_thread::add_hooks(&thread_data::HOOKS);
     // SAFETY: the thread just attached.
     let t = unsafe { Thread::from_abi(thread.abi()) };
-    check_corlib_version()?;
     bootstrap(t)
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t)
-}
-
-/// The class library's own version mark must be the one this runtime was written for.
-fn check_corlib_version() -> Result<(), StartError> {
-    const EXPECTED: &str = "ABB721D6-116A-4555-B4FD-9248146D2051";
-    let environment = universe().corlib_type("System", "Environment")?;
-    let path = universe().corlib().meta.path().display();
-    let Some(field) = environment.find_field("mono_corlib_version")? else {
-        return Err(StartError(format!("{path}: not Mono's mscorlib (it has no Environment.mono_corlib_version)")));
-    };
-    let token = saki_metadata::Token::new(saki_metadata::TableId::Field, field.rid);
-    let constant = field.image.meta.constant(token).map_err(|e| StartError(e.to_string()))?;
-    let found = constant.and_then(|row| field.image.meta.blob(row.value).ok()).map(|blob| {
-        let units: Vec<u16> = blob.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-        String::from_utf16_lossy(&units)
-    });
-    match found {
-        Some(version) if version != EXPECTED => {
-            Err(StartError(format!("{path}: class library version {version}, expected {EXPECTED} (Mono 6.8)")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.

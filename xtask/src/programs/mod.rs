@@ -35,6 +35,9 @@ pub struct Options {
     /// Runtime command; the program's path is appended (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
+    /// Run on the class libraries in this directory (Saki only; by default those that are installed).
+    #[arg(long, value_name = "DIR")]
+    framework: Option<PathBuf>,
     /// Run under GC stress: SAKI_GC_STRESS=N in the environment.
     #[arg(long, value_name = "N")]
     stress: Option<u32>,
@@ -92,8 +95,13 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         // Without stress it is shown that the pending ones still fail.
         programs.retain(|p| p.header.stress_skip.is_none() && p.header.pending.is_none());
     }
+    let mut saki = crate::runtime_command(root, options.saki.as_deref())?;
+    if let Some(framework) = &options.framework {
+        let absolute = std::path::absolute(framework).map_err(|e| format!("{}: {e}", framework.display()))?;
+        saki.extend(["--framework".to_owned(), absolute.display().to_string()]);
+    }
     let suite = Suite {
-        saki: crate::runtime_command(root, options.saki.as_deref())?,
+        saki,
         compilers: Compilers {
             mcs: options.mcs.split_whitespace().map(str::to_owned).collect(),
             ilasm: options.ilasm.split_whitespace().map(str::to_owned).collect(),

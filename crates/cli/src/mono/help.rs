@@ -1,11 +1,19 @@
 //! What `mono --help`, `mono --version` and their neighbours print.
 
 use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
-use crate::options::VERSION;
+use crate::options::{DEFAULT_FRAMEWORK_ROOT, VERSION};
+use saki_runtime::class_library;
 use std::fmt::Write;
+use std::path::Path;
 
-/// The class library's version, which scripts compare.
-pub const MONO_VERSION: &str = "6.8.0.105";
+/// The release of the installed class libraries, which scripts compare.
+pub fn mono_version() -> String {
+    /// Where no class libraries are installed.
+    const OLDEST: &str = "6.8.0.105";
+    let corlib = Path::new(DEFAULT_FRAMEWORK_ROOT).join(saki_types::binder::PROFILE).join("mscorlib.dll");
+    let image = saki_metadata::Image::open(&corlib).ok();
+    image.and_then(|image| class_library::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
+}
 
 /// As Mono calls it.
 const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };
@@ -14,10 +22,11 @@ const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { st
 /// talk to.
 pub fn version() -> String {
     format!(
-        "Mono JIT compiler version {MONO_VERSION} (Saki {}, in place of Mono)\n\
+        "Mono JIT compiler version {} (Saki {}, in place of Mono)\n\
          This is Saki, a virtual machine of its own, called by Mono's name. The class libraries are Mono's.\n\
          \tArchitecture:  {ARCHITECTURE}\n\
          \tGC:            mmtk (sticky immix)\n",
+        mono_version(),
         VERSION.replace(['(', ')'], "")
     )
 }
@@ -63,7 +72,7 @@ mod tests {
         let version = version();
         let first = version.lines().next().unwrap();
         // What autoconf scripts do: awk '{print $5}'.
-        assert_eq!(first.split(' ').nth(4), Some(MONO_VERSION));
+        assert_eq!(first.split(' ').nth(4), Some(mono_version().as_str()));
         assert!(first.starts_with("Mono JIT compiler version ") && first.contains("Saki"));
         assert!(usage().starts_with("Usage is: mono [options] program [program-options]\n"));
         assert!(usage().contains("--config FILE"));

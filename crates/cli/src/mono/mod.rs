@@ -133,7 +133,7 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         Meaning::Accepted | Meaning::Response => {}
         Meaning::Refused(text) => return refuse(format!("{text}\n")),
         Meaning::Version => return Err(Stop::answer(help::version())),
-        Meaning::VersionNumber => return Err(Stop::answer(format!("{}\n", help::MONO_VERSION))),
+        Meaning::VersionNumber => return Err(Stop::answer(format!("{}\n", help::mono_version()))),
         Meaning::Usage => return Err(Stop::answer(help::usage())),
         Meaning::Text(text) => return Err(Stop::answer(text)),
         Meaning::ListOptimizations => return Err(Stop::answer(help::optimizations())),

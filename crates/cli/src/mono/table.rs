@@ -124,7 +124,7 @@ pub const OPTIONS: &[MonoOption] = &[
     option("--security=MODE", Security, "as above"),
     option("-V", Version, "Mono's first line, with Saki's version in parentheses"),
     option("--version", Version, "Mono's first line, with Saki's version in parentheses"),
-    option("--version=number", VersionNumber, "6.8.0.105, the class library's version"),
+    option("--version=number", VersionNumber, "the release of the class libraries: 6.8.0.105"),
     option("--debug", Meaning::Debug, "stack traces show files and lines with or without it"),
     option(
         "--debug=OPTIONS",

@@ -14,8 +14,12 @@ extern "C" fn is_logging(_t: Thread) -> i32 {
 /// Messages go to the attached debugger only.
 extern "C" fn log(_t: Thread, _level: i32, _category: ObjRef, _message: ObjRef) {}
 
+/// As `log`, with the texts in variables.
+extern "C" fn log_referenced(_t: Thread, _level: i32, _category: *const ObjRef, _message: *const ObjRef) {}
+
 pub const TABLE: &[InternalCall] = &[
     ("System.Diagnostics.Debugger::IsAttached_internal", is_attached as *const ()),
     ("System.Diagnostics.Debugger::IsLogging", is_logging as *const ()),
-    ("System.Diagnostics.Debugger::Log", log as *const ()),
+    ("@6.8 System.Diagnostics.Debugger::Log", log as *const ()),
+    ("@6.12 System.Diagnostics.Debugger::Log_icall", log_referenced as *const ()),
 ];

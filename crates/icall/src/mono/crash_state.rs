@@ -152,7 +152,7 @@ fn report(threads: &[String]) -> String {
         "{{\n  \"protocol_version\" : \"0.0.5\",\n  \"configuration\" : {{\n    \"version\" : {},\n    \
          \"architecture\" : {}\n  }},\n  \"memory\" : {{\n    \"minor_gc_count\" : \"{}\",\n    \
          \"major_gc_count\" : \"{}\"\n  }},\n  \"threads\" : [\n  {}\n  ]\n}}",
-        quoted(super::runtime::DISPLAY_NAME),
+        quoted(&super::runtime::display_name()),
         quoted(if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH }),
         // Generation 0 counts full collections, too.
         saki_gc::collection_count(0) - saki_gc::collection_count(1),

@@ -30,6 +30,12 @@ extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
     })
 }
 
+/// As `string_to_utf8`, of the string in a variable.
+unsafe extern "C" fn referenced_string_to_utf8(t: Thread, string: *const ObjRef) -> *mut u8 {
+    // SAFETY: managed code passes the address of its parameter.
+    string_to_utf8(t, unsafe { *string })
+}
+
 fn ascii(t: Thread, units: &[u16]) -> Managed<*mut u8> {
     // SAFETY: no preconditions.
     let memory = unsafe { libc::malloc(units.len() + 1) } as *mut u8;
@@ -51,6 +57,7 @@ extern "C" fn free(_t: Thread, memory: *mut libc::c_void) {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("Mono.SafeStringMarshal::StringToUtf8", string_to_utf8 as *const ()),
+    ("@6.8 Mono.SafeStringMarshal::StringToUtf8", string_to_utf8 as *const ()),
+    ("@6.12 Mono.SafeStringMarshal::StringToUtf8_icall", referenced_string_to_utf8 as *const ()),
     ("Mono.SafeStringMarshal::GFree", free as *const ()),
 ];

@@ -197,7 +197,10 @@ unsafe extern "C" fn get_host_name(t: Thread, name: *mut ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Net.Dns::GetHostByAddr_internal", get_host_by_address as *const ()),
-    ("System.Net.Dns::GetHostByName_internal", get_host_by_name as *const ()),
-    ("System.Net.Dns::GetHostName_internal", get_host_name as *const ()),
+    ("@6.8 System.Net.Dns::GetHostByAddr_internal", get_host_by_address as *const ()),
+    ("@6.12 System.Net.Dns::GetHostByAddr_icall", get_host_by_address as *const ()),
+    ("@6.8 System.Net.Dns::GetHostByName_internal", get_host_by_name as *const ()),
+    ("@6.12 System.Net.Dns::GetHostByName_icall", get_host_by_name as *const ()),
+    ("@6.8 System.Net.Dns::GetHostName_internal", get_host_name as *const ()),
+    ("@6.12 System.Net.Dns::GetHostName_icall", get_host_name as *const ()),
 ];

@@ -48,15 +48,21 @@ fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
     Ok(sockets::insert(fd, domain, kind, protocol))
 }
 
-unsafe extern "C" fn socket(
-    _t: Thread,
+unsafe extern "C" fn socket(_t: Thread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
+    report(open(family, kind, protocol), error, 0)
+}
+
+/// As `socket`, of an object that does not count.
+unsafe extern "C" fn socket_of_instance(
+    t: Thread,
     _this: ObjRef,
     family: i32,
     kind: i32,
     protocol: i32,
     error: *mut i32,
 ) -> usize {
-    report(open(family, kind, protocol), error, 0)
+    // SAFETY: as compiled code calls it.
+    unsafe { socket(t, family, kind, protocol, error) }
 }
 
 unsafe extern "C" fn bind(t: Thread, socket: usize, address: ObjRef, error: *mut i32) {
@@ -283,19 +289,32 @@ unsafe extern "C" fn last_error(t: Thread) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Net.Sockets.Socket::Available_internal", available as *const ()),
-    ("System.Net.Sockets.Socket::Bind_internal", bind as *const ()),
-    ("System.Net.Sockets.Socket::Blocking_internal", blocking as *const ()),
-    ("System.Net.Sockets.Socket::Close_internal", close as *const ()),
-    ("System.Net.Sockets.Socket::Disconnect_internal", disconnect as *const ()),
-    ("System.Net.Sockets.Socket::Duplicate_internal", duplicate as *const ()),
-    ("System.Net.Sockets.Socket::IOControl_internal", io_control as *const ()),
-    ("System.Net.Sockets.Socket::Listen_internal", listen as *const ()),
-    ("System.Net.Sockets.Socket::LocalEndPoint_internal", local_end_point as *const ()),
-    ("System.Net.Sockets.Socket::RemoteEndPoint_internal", remote_end_point as *const ()),
-    ("System.Net.Sockets.Socket::Shutdown_internal", shutdown as *const ()),
-    ("System.Net.Sockets.Socket::Socket_internal", socket as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Available_internal", available as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Available_icall", available as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Bind_internal", bind as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Bind_icall", bind as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Blocking_internal", blocking as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Blocking_icall", blocking as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Close_internal", close as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Close_icall", close as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Disconnect_internal", disconnect as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Disconnect_icall", disconnect as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Duplicate_internal", duplicate as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Duplicate_icall", duplicate as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::IOControl_internal", io_control as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::IOControl_icall", io_control as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Listen_internal", listen as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Listen_icall", listen as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::LocalEndPoint_internal", local_end_point as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::LocalEndPoint_icall", local_end_point as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::RemoteEndPoint_internal", remote_end_point as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::RemoteEndPoint_icall", remote_end_point as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Shutdown_internal", shutdown as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Shutdown_icall", shutdown as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Socket_internal", socket_of_instance as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Socket_icall", socket as *const ()),
     ("System.Net.Sockets.Socket::SupportsPortReuse", supports_port_reuse as *const ()),
     ("System.Net.Sockets.Socket::cancel_blocking_socket_operation", cancel_blocking_operation as *const ()),
-    ("System.Net.Sockets.SocketException::WSAGetLastError_internal", last_error as *const ()),
+    ("@6.8 System.Net.Sockets.SocketException::WSAGetLastError_internal", last_error as *const ()),
+    ("@6.12 System.Net.Sockets.SocketException::WSAGetLastError_icall", last_error as *const ()),
 ];

@@ -333,7 +333,10 @@ unsafe extern "C" fn set_option(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Net.Sockets.Socket::GetSocketOption_arr_internal", get_bytes as *const ()),
-    ("System.Net.Sockets.Socket::GetSocketOption_obj_internal", get_object as *const ()),
-    ("System.Net.Sockets.Socket::SetSocketOption_internal", set_option as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::GetSocketOption_arr_internal", get_bytes as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::GetSocketOption_arr_icall", get_bytes as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::GetSocketOption_obj_internal", get_object as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::GetSocketOption_obj_icall", get_object as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::SetSocketOption_internal", set_option as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::SetSocketOption_icall", set_option as *const ()),
 ];

@@ -102,6 +102,8 @@ unsafe extern "C" fn select(t: Thread, sockets: *mut ObjRef, timeout_us: i32, er
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Net.Sockets.Socket::Poll_internal", poll_one as *const ()),
-    ("System.Net.Sockets.Socket::Select_internal", select as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Poll_internal", poll_one as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Poll_icall", poll_one as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Select_internal", select as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Select_icall", select as *const ()),
 ];

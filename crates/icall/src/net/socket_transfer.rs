@@ -384,25 +384,34 @@ unsafe extern "C" fn send_file(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Net.Sockets.Socket::Accept_internal", accept as *const ()),
-    ("System.Net.Sockets.Socket::Connect_internal", connect as *const ()),
-    ("System.Net.Sockets.Socket::ReceiveFrom_internal", receive_from as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Accept_internal", accept as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Accept_icall", accept as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::Connect_internal", connect as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Connect_icall", connect as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::ReceiveFrom_internal", receive_from as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::ReceiveFrom_icall", receive_from as *const ()),
     (
-        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         receive as *const (),
     ),
+    ("@6.12 System.Net.Sockets.Socket::Receive_icall", receive as *const ()),
     (
-        "System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         receive_buffers as *const (),
     ),
-    ("System.Net.Sockets.Socket::SendFile_internal", send_file as *const ()),
-    ("System.Net.Sockets.Socket::SendTo_internal", send_to as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::Receive_array_icall", receive_buffers as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::SendFile_internal", send_file as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::SendFile_icall", send_file as *const ()),
+    ("@6.8 System.Net.Sockets.Socket::SendTo_internal", send_to as *const ()),
+    ("@6.12 System.Net.Sockets.Socket::SendTo_icall", send_to as *const ()),
     (
-        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         send as *const (),
     ),
+    ("@6.12 System.Net.Sockets.Socket::Send_icall", send as *const ()),
     (
-        "System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
+        "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         send_buffers as *const (),
     ),
+    ("@6.12 System.Net.Sockets.Socket::Send_array_icall", send_buffers as *const ()),
 ];

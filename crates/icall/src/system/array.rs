@@ -62,6 +62,18 @@ fn object_element(array: ObjRef, index: i32) -> *mut u8 {
     object::element_address(array, index as usize, object::vtable(array).element_size_bytes as usize)
 }
 
+/// As `get_generic_value`, of the array in a variable.
+unsafe extern "C" fn get_referenced_value(t: Thread, array: *const ObjRef, index: i32, value: *mut u8) {
+    // SAFETY: managed code passes the address of a local.
+    get_generic_value(t, unsafe { *array }, index, value);
+}
+
+/// As `set_generic_value`, of the array in a variable.
+unsafe extern "C" fn set_referenced_value(t: Thread, array: *const ObjRef, index: i32, value: *const u8) {
+    // SAFETY: as above.
+    set_generic_value(t, unsafe { *array }, index, value);
+}
+
 fn copy_element(t: Thread, array: ObjRef, source: *const u8, destination: *mut u8) {
     let vtable = object::vtable(array);
     // SAFETY: the element map of an array's vtable.
@@ -97,6 +109,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Array::GetLowerBound", get_lower_bound as *const ()),
     ("System.Array::Initialize", initialize as *const ()),
     ("System.Array::ClearInternal", clear_internal as *const ()),
-    ("System.Array::GetGenericValueImpl", get_generic_value as *const ()),
-    ("System.Array::SetGenericValueImpl", set_generic_value as *const ()),
+    ("@6.8 System.Array::GetGenericValueImpl", get_generic_value as *const ()),
+    ("@6.8 System.Array::SetGenericValueImpl", set_generic_value as *const ()),
+    ("@6.12 System.Array::GetGenericValue_icall", get_referenced_value as *const ()),
+    ("@6.12 System.Array::SetGenericValue_icall", set_referenced_value as *const ()),
 ];

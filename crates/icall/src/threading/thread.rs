@@ -44,6 +44,14 @@ unsafe extern "C" fn get_current_thread(t: Thread) -> ObjRef {
     })
 }
 
+/// As `get_current_thread`, into a variable.
+unsafe extern "C" fn store_current_thread(t: Thread, thread: *mut ObjRef) {
+    // SAFETY: as compiled code calls it.
+    let current = unsafe { get_current_thread(t) };
+    // With an exception pending it is null.
+    store_out(t, thread, current);
+}
+
 unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
     t.run(|| {
         let thread = t.managed();
@@ -242,7 +250,8 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Threading.Thread::ClrState", clear_state as *const ()),
     ("System.Threading.Thread::ConstructInternalThread", construct_internal_thread as *const ()),
     ("System.Threading.Thread::GetAbortExceptionState", get_abort_exception_state as *const ()),
-    ("System.Threading.Thread::GetCurrentThread", get_current_thread as *const ()),
+    ("@6.8 System.Threading.Thread::GetCurrentThread", get_current_thread as *const ()),
+    ("@6.12 System.Threading.Thread::GetCurrentThread_icall", store_current_thread as *const ()),
     ("System.Threading.Thread::GetDomainID", get_domain_id as *const ()),
     ("System.Threading.Thread::GetName_internal", get_name as *const ()),
     ("System.Threading.Thread::GetPriorityNative", get_priority as *const ()),

@@ -89,7 +89,8 @@ pub static STATISTICS: CacheStatistics = CacheStatistics {
     contents_remembered: AtomicU64::new(0),
 };
 
-/// Turns the cache on, before anything is compiled. Without a build id, or a place for a cache, it stays off.
+/// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: a program that is run
+/// on both would find bodies that do not hold, and replace them, at each change. Without a build id, or a place for a cache, it stays off.
 pub fn init(options: &CompilerOptions) {
     let (own, installed) = (directory::own(), directory::installed());
     if own.is_none() && installed.is_none() {
@@ -99,6 +100,8 @@ pub fn init(options: &CompilerOptions) {
     let mut key = checksum::hash(0, &build_id);
     // Every option may change code; a debug text names them all.
     key = checksum::hash(key, format!("{options:?}").as_bytes());
+    key =
+        checksum::hash(key, crate::class_library::version().map_or("", crate::class_library::Version::name).as_bytes());
     for feature in saki_jit::host_features() {
         key = checksum::hash(key, feature.as_bytes());
     }
