@@ -6,6 +6,8 @@
 
 mod bench;
 mod conformance;
+mod contract;
+mod elf;
 mod filetests;
 mod models;
 mod mutate;
@@ -41,6 +43,8 @@ enum Command {
     Realworld(realworld::Options),
     /// Run Mono's own test suites through the harness named by SAKI_CONFORMANCE.
     Conformance(conformance::Options),
+    /// Compare class libraries with what Saki relies on in them.
+    Contract(contract::Options),
     /// Show that the loom models fail when what they model is weakened.
     Models(models::Options),
     /// Load, compile and run changed copies of the programs, and demand that none brings Saki down.
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         Command::Filetests(options) => filetests::run(&root, &options),
         Command::Realworld(options) => realworld::run(&root, &options),
         Command::Conformance(options) => conformance::run(&root, &options),
+        Command::Contract(options) => contract::run(&root, &options),
         Command::Models(options) => models::run(&root, &options),
         Command::Mutate(options) => mutate::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),

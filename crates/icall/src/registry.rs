@@ -81,9 +81,63 @@ const TABLES: &[&[InternalCall]] = &[
 
 /// Registers every internal call. Called once, before managed code runs.
 pub fn register_all() {
+    register_own_rows();
+    saki_reflect::register();
+    threading::thread::install();
+}
+
+fn register_own_rows() {
     for table in TABLES {
         register(table);
     }
-    saki_reflect::register();
-    threading::thread::install();
+}
+
+#[cfg(test)]
+mod tests {
+    use saki_contract::{Contract, Kind, Line, Version, split_mark};
+
+    /// "Outer/Inner" in names of types, "Outer+Inner" in parameters.
+    fn is_row_of(row: &str, line: &Line) -> bool {
+        let (owner, name) = line.member();
+        let own_parameters =
+            line.text.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).map(|(text, _)| text);
+        let (row_name, parameters) = match row.split_once('(') {
+            Some((row_name, rest)) => (row_name, rest.strip_suffix(')')),
+            None => (row, None),
+        };
+        let is_same = row_name.replace('/', "+") == format!("{owner}::{name}");
+        is_same && (parameters.is_none() || parameters == own_parameters)
+    }
+
+    /// A call that two rows implement, or none, would fail or run the wrong function.
+    #[test]
+    fn each_call_of_the_contract_has_one_row_and_each_row_a_call() {
+        super::register_own_rows();
+        saki_reflect::register_rows();
+        saki_interop::install();
+        let rows = saki_runtime::internal_calls::row_names();
+        let contract = Contract::own();
+        let mut findings = Vec::new();
+        for version in Version::ALL {
+            let holds = |row: &&str| split_mark(row).is_ok_and(|(mark, _)| mark.is_none_or(|mark| mark == version));
+            let rows: Vec<&str> =
+                rows.iter().copied().filter(holds).map(|row| split_mark(row).expect("a mark").1).collect();
+            let lines = contract.sections.iter().flat_map(|section| &section.lines);
+            let lines: Vec<&Line> = lines.filter(|line| line.holds_for(version)).collect();
+            for line in lines.iter().filter(|line| line.kind.is_call()) {
+                let count = rows.iter().filter(|row| is_row_of(row, line)).count();
+                if count != usize::from(line.kind == Kind::Call) {
+                    findings.push(format!("{version:?}: {count} rows of {} {}", line.kind.name(), line.text));
+                }
+            }
+            // A row may stand in for a method with code, too.
+            let is_listed = |row: &str| {
+                let mut lines = lines.iter().filter(|line| matches!(line.kind, Kind::Call | Kind::Method));
+                lines.any(|line| is_row_of(row, line))
+            };
+            let unused = rows.iter().filter(|row| !is_listed(row));
+            findings.extend(unused.map(|row| format!("{version:?}: no call for row {row}")));
+        }
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
 }

@@ -165,3 +165,19 @@ pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, byte
     // SAFETY: the caller's promise.
     unsafe { std::ptr::write_bytes(destination, 0, bytes) };
 }
+
+#[cfg(test)]
+mod tests {
+    use saki_contract::{Contract, Kind};
+
+    #[test]
+    fn the_contract_lists_the_exported_symbols() {
+        let contract = Contract::own();
+        let exports = contract.section("native").iter().filter(|line| line.kind == Kind::Export);
+        let mut exports: Vec<&str> = exports.map(|line| line.text).collect();
+        exports.sort_unstable();
+        let mut own = super::EXPORTED_SYMBOLS;
+        own.sort_unstable();
+        assert_eq!(exports, own);
+    }
+}

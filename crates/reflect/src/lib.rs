@@ -62,5 +62,5 @@ pub use invocation::invoke_boxed;
 pub use objects::{
     assembly_object, event_object, field_object, method_object, module_object, property_object, type_array,
 };
-pub use registry::register;
+pub use registry::{register, register_rows};
 pub use type_name::{TypeName, parse_type_name};

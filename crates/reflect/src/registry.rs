@@ -7,6 +7,11 @@ use saki_runtime::internal_calls;
 pub fn register() {
     crate::assembly_loading::install_hooks();
     saki_runtime::proxies::install_hooks(crate::remoting::HOOKS);
+    register_rows();
+}
+
+/// The internal calls alone, which need no machine.
+pub fn register_rows() {
     for table in [
         crate::activation::TABLE,
         crate::app_domain::TABLE,

@@ -44,6 +44,14 @@ impl ManagedField {
 
     /// The field in the current domain; aborts when the class library lacks it (a class library of another version).
     pub fn field(&self) -> &'static Field {
+        debug_assert!(
+            crate::class_library::is_field_listed(self.assembly, self.namespace, self.type_name, self.field),
+            "{}.{}::{} of {} is not in the contract (crates/contract/contract.txt)",
+            self.namespace,
+            self.type_name,
+            self.field,
+            self.assembly
+        );
         let ty = crate::types_by_name::find_type(self.assembly, self.namespace, self.type_name);
         let field = ty.and_then(|t| t.find_field(self.field).ok().flatten());
         let Some(field) = field else {

@@ -5,9 +5,10 @@
 //! A row that holds for the class libraries of one version says so in front of the name: "@6.8 System.Array::GetGenericValueImpl".
 //! Rows of other versions than the one in use are not found.
 
-use crate::class_library::{self, Version};
+use crate::class_library;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_contract::Version;
 use saki_types::{Method, Ty};
 
 /// One row of the table.
@@ -24,12 +25,9 @@ struct Table {
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
 
 /// The version that a row holds for, None = all, and its name.
-pub fn split_mark(row_name: &str) -> (Option<Version>, &str) {
-    let Some((mark, name)) = row_name.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else {
-        return (None, row_name);
-    };
-    let version = Version::ALL.into_iter().find(|version| version.name() == mark);
-    (Some(version.unwrap_or_else(|| saki_base::bug!("internal call {row_name}: no such version"))), name)
+fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
+    saki_contract::split_mark(row_name)
+        .unwrap_or_else(|mark| saki_base::bug!("internal call {row_name}: no version {mark}"))
 }
 
 /// Adds rows; later rows win (libmono-native registers one at run time). The class library's version is known.

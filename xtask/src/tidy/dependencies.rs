@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // Stands in for an outside crate; nothing of ours names it.
     ("spin", &[]),
     ("metadata", &["base"]),
+    ("contract", &["metadata"]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
     ("types", &["base", "os", "abi", "metadata", "sync"]),
@@ -28,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("thread", &["abi", "os", "sync", "fiber"]),
     ("unwind", &["abi", "code", "fiber", "thread"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
-    ("runtime", &["metadata", "types", "il", "jit", "code", "thread", "unwind", "gc", "tools"]),
+    ("runtime", &["metadata", "contract", "types", "il", "jit", "code", "thread", "unwind", "gc", "tools"]),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect"]),

@@ -2,7 +2,6 @@
 
 use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
 use crate::options::{DEFAULT_FRAMEWORK_ROOT, VERSION};
-use saki_runtime::class_library;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -12,7 +11,7 @@ pub fn mono_version() -> String {
     const OLDEST: &str = "6.8.0.105";
     let corlib = Path::new(DEFAULT_FRAMEWORK_ROOT).join(saki_types::binder::PROFILE).join("mscorlib.dll");
     let image = saki_metadata::Image::open(&corlib).ok();
-    image.and_then(|image| class_library::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
+    image.and_then(|image| saki_contract::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
 }
 
 /// As Mono calls it.

@@ -100,8 +100,7 @@ pub fn init(options: &CompilerOptions) {
     let mut key = checksum::hash(0, &build_id);
     // Every option may change code; a debug text names them all.
     key = checksum::hash(key, format!("{options:?}").as_bytes());
-    key =
-        checksum::hash(key, crate::class_library::version().map_or("", crate::class_library::Version::name).as_bytes());
+    key = checksum::hash(key, crate::class_library::version().map_or("", saki_contract::Version::name).as_bytes());
     for feature in saki_jit::host_features() {
         key = checksum::hash(key, feature.as_bytes());
     }

@@ -1,0 +1,97 @@
+//! What differs between an assembly and the contract.
+
+use crate::lines::{Contract, Kind, Line};
+use crate::signatures::{declared_calls, find_type, layout_text, members_named};
+use crate::{Version, corlib_mark};
+use saki_metadata::{BadImage, Image};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// One difference. Texts are as in the contract's lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// An internal call that the contract does not have.
+    New(String),
+    /// Something that the contract has and the assembly lacks.
+    Gone(Kind, String),
+    Changed {
+        kind: Kind,
+        expected: String,
+        found: String,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::New(text) => write!(f, "new: call {text}"),
+            Difference::Gone(kind, text) => write!(f, "gone: {} {text}", kind.name()),
+            Difference::Changed { kind, expected, found } => {
+                write!(f, "changed: {} {expected}\n     to: {} {found}", kind.name(), kind.name())
+            }
+        }
+    }
+}
+
+/// What differs between an assembly and the lines of its section that hold for a version. Errors: damaged metadata.
+pub fn compare(image: &Image, lines: &[Line], version: Version) -> Result<Vec<Difference>, BadImage> {
+    let lines: Vec<&Line> = lines.iter().filter(|line| line.holds_for(version)).collect();
+    let mut differences = compare_calls(image, &lines)?;
+    for line in lines.iter().filter(|line| matches!(line.kind, Kind::Field | Kind::Layout | Kind::Method)) {
+        let (owner, name) = line.member();
+        let there = match find_type(image, owner) {
+            None => Vec::new(),
+            Some(type_rid) if line.kind == Kind::Layout => vec![layout_text(image, type_rid)?],
+            Some(type_rid) => members_named(image, type_rid, name, line.kind == Kind::Field)?,
+        };
+        if there.iter().any(|text| text == line.text) {
+            continue;
+        }
+        differences.push(match <[String; 1]>::try_from(there) {
+            Ok([found]) => Difference::Changed { kind: line.kind, expected: line.text.to_owned(), found },
+            // None, or several overloads of which none is right.
+            Err(_) => Difference::Gone(line.kind, line.text.to_owned()),
+        });
+    }
+    Ok(differences)
+}
+
+fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadImage> {
+    let listed: BTreeSet<&str> = lines.iter().filter(|line| line.kind.is_call()).map(|line| line.text).collect();
+    let declared = declared_calls(image)?;
+    let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
+    let mut new: Vec<&str> = declared.difference(&listed).copied().collect();
+    let member = |text| Line { kind: Kind::Call, text, version: None }.member();
+    let mut differences = Vec::new();
+    for expected in listed.difference(&declared) {
+        // Of the same name and with another signature.
+        let successor = new.iter().position(|found| member(found) == member(expected));
+        differences.push(match successor.map(|index| new.remove(index)) {
+            Some(found) => {
+                let (expected, found) = ((*expected).to_owned(), found.to_owned());
+                Difference::Changed { kind: Kind::Call, expected, found }
+            }
+            None => Difference::Gone(Kind::Call, (*expected).to_owned()),
+        });
+    }
+    differences.extend(new.into_iter().map(|text| Difference::New(text.to_owned())));
+    Ok(differences)
+}
+
+/// The version that an mscorlib belongs to, and how it differs from it: by its mark, or else the one it differs from least.
+/// Errors: damaged metadata.
+pub fn nearest(corlib: &Image, contract: &Contract) -> Result<(Version, Vec<Difference>), BadImage> {
+    let lines = contract.section("mscorlib");
+    if let Some(version) = corlib_mark(corlib).and_then(|mark| Version::from_corlib_mark(&mark)) {
+        return Ok((version, compare(corlib, lines, version)?));
+    }
+    let [first, others @ ..] = Version::ALL;
+    let mut best = (first, compare(corlib, lines, first)?);
+    for version in others {
+        let differences = compare(corlib, lines, version)?;
+        if differences.len() < best.1.len() {
+            best = (version, differences);
+        }
+    }
+    Ok(best)
+}

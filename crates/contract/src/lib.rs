@@ -1,0 +1,88 @@
+//! The contract between the class libraries and the machine, as data: what Saki relies on in Mono's assemblies, for which of their versions.
+//!
+//! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or writes by name, for
+//! each method that it calls or replaces by name, and for each C symbol that Mono's native libraries take from the program; always with the
+//! whole signature. A line without a mark holds for all versions, "@6.12 " in front says that it holds for that version alone.
+//! Invariants: a version is told by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`); everything
+//! here works on metadata alone, so that an mscorlib that no machine could start with can be judged, too.
+//! Left out: what the signatures do not say (the meaning of arguments, of numbers in enumerations).
+#![deny(unsafe_code)]
+
+mod compare;
+mod lines;
+mod signatures;
+
+pub use compare::{Difference, compare, nearest};
+pub use lines::{Contract, Kind, Line, Section};
+pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};
+
+use saki_metadata::{ConstantValue, Image, TableId, Token};
+
+/// Class libraries that Saki knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    Mono6_8,
+    Mono6_12,
+}
+
+impl Version {
+    pub const ALL: [Version; 2] = [Version::Mono6_8, Version::Mono6_12];
+
+    /// As it is written in marks and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Version::Mono6_8 => "6.8",
+            Version::Mono6_12 => "6.12",
+        }
+    }
+
+    /// What its mscorlib says of itself.
+    const fn corlib_mark(self) -> &'static str {
+        match self {
+            Version::Mono6_8 => "ABB721D6-116A-4555-B4FD-9248146D2051",
+            Version::Mono6_12 => "1A5E0066-58DC-428A-B21C-0AD6CDAE2789",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Version> {
+        Version::ALL.into_iter().find(|version| version.name() == name)
+    }
+
+    pub fn from_corlib_mark(mark: &str) -> Option<Version> {
+        Version::ALL.into_iter().find(|version| version.corlib_mark() == mark)
+    }
+}
+
+/// Splits "@6.8 NAME"; None = for all versions.
+///
+/// # Errors
+/// The mark, if there is no such version.
+pub fn split_mark(text: &str) -> Result<(Option<Version>, &str), &str> {
+    match text.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
+        None => Ok((None, text)),
+        Some((mark, name)) => Version::from_name(mark).map(|version| (Some(version), name)).ok_or(mark),
+    }
+}
+
+/// The value of a constant string.
+fn constant_text(image: &Image, namespace: &str, type_name: &str, field: &str) -> Option<String> {
+    let type_rid = image.find_type_def(namespace, type_name, None)?;
+    let is_wanted =
+        |rid: &u32| image.field(*rid).and_then(|row| image.string(row.name)).is_ok_and(|name| name == field);
+    let rid = image.type_def_fields(type_rid).ok()?.find(is_wanted)?;
+    let row = image.constant(Token::new(TableId::Field, rid)).ok()??;
+    match image.constant_value(&row).ok()? {
+        ConstantValue::String(units) => Some(String::from_utf16_lossy(&units)),
+        _ => None,
+    }
+}
+
+/// The mark of an mscorlib; None for a file that is not Mono's mscorlib.
+pub fn corlib_mark(corlib: &Image) -> Option<String> {
+    constant_text(corlib, "System", "Environment", "mono_corlib_version")
+}
+
+/// The release of Mono that an assembly of the class libraries was built for, "6.8.0.105"; not all say it.
+pub fn release_of(image: &Image) -> Option<String> {
+    constant_text(image, "", "Consts", "MonoVersion")
+}

@@ -1,0 +1,161 @@
+//! The file of the contract: sections by assembly, lines of a kind.
+//!
+//! ```text
+//! [mscorlib]
+//! call static System.GC::GetTotalMemory(System.Boolean) System.Int64
+//! @6.8 lack Mono.Interop.ComInteropProxy::FindProxy(System.IntPtr) Mono.Interop.ComInteropProxy
+//! ```
+
+use crate::{Version, split_mark};
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// An internal call that Saki implements.
+    Call,
+    /// An internal call that has no function in Saki: it is replaced by other means or not supported.
+    Lack,
+    /// A field that Rust code reads or writes.
+    Field,
+    /// The instance fields, in order, of a structure that Rust code has a mirror of.
+    Layout,
+    /// A method that the machine calls, or whose code it replaces.
+    Method,
+    /// A C symbol that the program exports, in the section "native".
+    Export,
+    /// A function that P/Invokes name and that Mono's libraries lack, too; in the section "native".
+    Absent,
+}
+
+impl Kind {
+    const NAMES: [(&'static str, Kind); 7] = [
+        ("call", Kind::Call),
+        ("lack", Kind::Lack),
+        ("field", Kind::Field),
+        ("layout", Kind::Layout),
+        ("method", Kind::Method),
+        ("export", Kind::Export),
+        ("absent", Kind::Absent),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Kind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    pub fn is_call(self) -> bool {
+        matches!(self, Kind::Call | Kind::Lack)
+    }
+}
+
+/// A line of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line<'a> {
+    pub kind: Kind,
+    /// The signature: "static Namespace.Type::Member(PARAMETERS) RESULT"; the name of a C symbol.
+    pub text: &'a str,
+    /// None = all.
+    pub version: Option<Version>,
+}
+
+impl<'a> Line<'a> {
+    pub fn holds_for(&self, version: Version) -> bool {
+        self.version.is_none_or(|own| own == version)
+    }
+
+    /// Type and name: ("Namespace.Outer+Inner", "Member").
+    pub fn member(&self) -> (&'a str, &'a str) {
+        let text = self.text.strip_prefix("static ").unwrap_or(self.text);
+        if self.kind == Kind::Layout {
+            return (text.split('(').next().unwrap_or(text), "");
+        }
+        let (owner, rest) = text.split_once("::").unwrap_or(("", text));
+        let name = if self.kind == Kind::Field {
+            rest.split(' ').next().unwrap_or(rest)
+        } else {
+            let name = rest.split('(').next().unwrap_or(rest);
+            // "<1>" behind the name of a generic method.
+            name.split_once('<').filter(|(name, _)| !name.is_empty()).map_or(name, |(name, _)| name)
+        };
+        (owner, name)
+    }
+}
+
+/// The lines about one assembly, or about C symbols ("native").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section<'a> {
+    pub assembly: &'a str,
+    pub lines: Vec<Line<'a>>,
+}
+
+/// The whole contract.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contract<'a> {
+    pub sections: Vec<Section<'a>>,
+}
+
+/// The file as it was when Saki was built.
+const TEXT: &str = include_str!("../contract.txt");
+
+impl Contract<'static> {
+    /// The contract that this build has.
+    pub fn own() -> Contract<'static> {
+        Contract::parse(TEXT).unwrap_or_default()
+    }
+}
+
+impl<'a> Contract<'a> {
+    /// Reads the file's text. Errors: the number of the first bad line, and what is wrong.
+    pub fn parse(text: &'a str) -> Result<Contract<'a>, String> {
+        let mut sections: Vec<Section<'a>> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let bad = |what: &str| format!("line {}: {what}: {line}", index + 1);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(assembly) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                sections.push(Section { assembly, lines: Vec::new() });
+                continue;
+            }
+            let (version, rest) = split_mark(line).map_err(|mark| bad(&format!("no version {mark}")))?;
+            let (word, text) = rest.split_once(' ').ok_or_else(|| bad("no kind"))?;
+            let (_, kind) = Kind::NAMES.iter().find(|(name, _)| *name == word).ok_or_else(|| bad("unknown kind"))?;
+            let section = sections.last_mut().ok_or_else(|| bad("outside all sections"))?;
+            section.lines.push(Line { kind: *kind, text, version });
+        }
+        Ok(Contract { sections })
+    }
+
+    /// The lines about an assembly.
+    pub fn section(&self, assembly: &str) -> &[Line<'a>] {
+        self.sections.iter().find(|section| section.assembly == assembly).map_or(&[], |section| &section.lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_marks_kinds_and_members() {
+        let text = "# remark\n[mscorlib]\n@6.12 call static A.B+C::D<1>(X&,!!0) Y\nfield A.B::<E>k__F Z\nmethod A::.ctor() W\n";
+        let contract = Contract::parse(text).expect("a contract");
+        let lines = contract.section("mscorlib");
+        assert_eq!(lines[0].version, Some(Version::Mono6_12));
+        assert_eq!(lines[0].member(), ("A.B+C", "D"));
+        assert_eq!(lines[1].member(), ("A.B", "<E>k__F"));
+        assert_eq!(lines[2].member(), ("A", ".ctor"));
+        assert!(!lines[0].holds_for(Version::Mono6_8) && lines[1].holds_for(Version::Mono6_8));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        assert!(Contract::parse("[a]\n@5.0 call x\n").unwrap_err().starts_with("line 2: no version 5.0"));
+        assert!(Contract::parse("[a]\ncalls x\n").is_err());
+        assert!(Contract::parse("call x\n").is_err());
+    }
+
+    #[test]
+    fn the_own_contract_can_be_read() {
+        assert!(Contract::parse(TEXT).expect("contract.txt").section("mscorlib").len() > 900);
+    }
+}
