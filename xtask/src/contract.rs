@@ -9,7 +9,7 @@
 use crate::Outcome;
 use crate::elf::{DynamicSymbols, dynamic_symbols};
 use saki_contract::{
-    Contract, Kind, Line, Version, compare, corlib_mark, find_type, layout_text, members_named, release_of,
+    Contract, Kind, Line, claimed_version, compare, find_type, layout_text, members_named, nearest, release_of,
 };
 use saki_metadata::{Image, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,10 +115,11 @@ fn check(framework: &Path, contract: &Contract) -> Outcome {
     let corlib = open(&corlib_path)?;
     let bad = |e: saki_metadata::BadImage| e.to_string();
     let release = release_of(&corlib).unwrap_or_else(|| "of an unknown release".to_owned());
-    let (version, _) = saki_contract::nearest(&corlib, contract).map_err(bad)?;
-    let is_known = corlib_mark(&corlib).and_then(|mark| Version::from_corlib_mark(&mark)).is_some();
-    let relation = if is_known { "version" } else { "no version that Saki knows; compared with" };
-    println!("{}: Mono {release}, {relation} {}", framework.display(), version.name());
+    let version = match claimed_version(&corlib) {
+        Some(version) => version,
+        None => nearest(&corlib, contract.section("mscorlib")).map_err(bad)?.0,
+    };
+    println!("{}: Mono {release}, compared with {}", framework.display(), version.name());
 
     let mut differences = Vec::new();
     let mut not_there: BTreeSet<&str> = contract.sections.iter().map(|section| section.assembly).collect();
@@ -170,14 +171,13 @@ fn native_differences(
 ) -> Result<Vec<String>, String> {
     let listed = |kind: Kind| lines.iter().filter(move |line| line.kind == kind).map(|line| line.text);
     let exported: BTreeSet<&str> = listed(Kind::Export).collect();
-    let mut absent: BTreeSet<&str> = listed(Kind::Absent).collect();
+    let is_absent = |text: &str| listed(Kind::Absent).any(|listed| listed == text);
     let mut differences = Vec::new();
     let mut taken = BTreeSet::new();
     for (names, file) in NATIVE_LIBRARIES {
         let path = framework.join("..").join(file);
         if !path.exists() {
             println!("  not there: {file}");
-            absent.retain(|text| !names.iter().any(|name| text.starts_with(&format!("{name} "))));
             continue;
         }
         let DynamicSymbols { defined, undefined } = dynamic_symbols(&path)?;
@@ -188,18 +188,17 @@ fn native_differences(
             let is_there = defined.contains(function)
                 || !is_exact && ["A", "W"].iter().any(|suffix| defined.contains(&format!("{function}{suffix}")));
             let text = format!("{library} {function}");
-            if !is_there && !absent.remove(text.as_str()) && !listed(Kind::Absent).any(|listed| listed == text) {
+            if !is_there && !is_absent(&text) {
                 differences.push(format!("{assembly}: new: absent {text}"));
             }
         }
     }
     for ((library, function, _), assembly) in imports.iter().filter(|((l, ..), _)| l == PROGRAM) {
         let text = format!("{library} {function}");
-        if !exported.contains(function.as_str()) && !absent.remove(text.as_str()) {
+        if !exported.contains(function.as_str()) && !is_absent(&text) {
             differences.push(format!("{assembly}: new: absent {text}"));
         }
     }
-    differences.extend(absent.into_iter().map(|text| format!("native: gone: absent {text}")));
     let new = taken.iter().filter(|name| !exported.contains(name.as_str()));
     differences.extend(new.map(|name| format!("native: new: export {name}")));
     Ok(differences)

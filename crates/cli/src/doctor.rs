@@ -3,6 +3,7 @@
 //! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
 
 use saki_os::errata::{self, CpuId, LockedReads};
+use saki_runtime::class_library;
 use saki_runtime::code_cache::directory;
 use std::path::Path;
 
@@ -123,10 +124,26 @@ fn atomic_instructions(_: &Machine) -> Finding {
 }
 
 fn class_library(machine: &Machine) -> Finding {
-    let corlib = machine.framework_root.join("4.5/mscorlib.dll");
-    let is_good = corlib.is_file();
-    let text = if is_good { corlib.display().to_string() } else { format!("{}: missing", corlib.display()) };
-    Finding { what: "class library", is_good, text }
+    let profile = machine.framework_root.join(saki_types::binder::PROFILE);
+    let corlib = profile.join("mscorlib.dll");
+    let bad = |text: String| Finding { what: "class library", is_good: false, text };
+    if !corlib.is_file() {
+        return bad(format!("{}: missing", corlib.display()));
+    }
+    let image = match saki_metadata::Image::open(&corlib) {
+        Ok(image) => image,
+        Err(error) => return bad(format!("{}: {error}", corlib.display())),
+    };
+    match class_library::identify(&image) {
+        Err(text) => bad(text),
+        Ok(version) => match class_library::strangers(&profile, version).first() {
+            Some(text) => bad(text.clone()),
+            None => {
+                let release = saki_contract::release_of(&image).unwrap_or_else(|| version.name().to_owned());
+                Finding::fact("class library", format!("{}: Mono {release}", corlib.display()))
+            }
+        },
+    }
 }
 
 fn address_space(_: &Machine) -> Finding {

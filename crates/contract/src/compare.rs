@@ -1,8 +1,8 @@
 //! What differs between an assembly and the contract.
 
-use crate::lines::{Contract, Kind, Line};
+use crate::lines::{Kind, Line};
 use crate::signatures::{declared_calls, find_type, layout_text, members_named};
-use crate::{Version, corlib_mark};
+use crate::{Version, corlib_mark, release_of};
 use saki_metadata::{BadImage, Image};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,13 +21,20 @@ pub enum Difference {
     },
 }
 
+impl Difference {
+    /// Whether it would make a program fail. An internal call that an assembly lacks is one that it does not make.
+    pub fn is_harmful(&self) -> bool {
+        !matches!(self, Difference::Gone(Kind::Call, _))
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Difference::New(text) => write!(f, "new: call {text}"),
             Difference::Gone(kind, text) => write!(f, "gone: {} {text}", kind.name()),
             Difference::Changed { kind, expected, found } => {
-                write!(f, "changed: {} {expected}\n     to: {} {found}", kind.name(), kind.name())
+                write!(f, "changed: {} {expected}, now {found}", kind.name())
             }
         }
     }
@@ -78,17 +85,24 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
     Ok(differences)
 }
 
-/// The version that an mscorlib belongs to, and how it differs from it: by its mark, or else the one it differs from least.
-/// Errors: damaged metadata.
-pub fn nearest(corlib: &Image, contract: &Contract) -> Result<(Version, Vec<Difference>), BadImage> {
-    let lines = contract.section("mscorlib");
-    if let Some(version) = corlib_mark(corlib).and_then(|mark| Version::from_corlib_mark(&mark)) {
-        return Ok((version, compare(corlib, lines, version)?));
-    }
-    let [first, others @ ..] = Version::ALL;
-    let mut best = (first, compare(corlib, lines, first)?);
-    for version in others {
+/// The version that an mscorlib claims to be: by its mark, and by its release where it says that, too. (Builds from between two releases have
+/// the mark of one of them, and may ask other things of the machine.)
+pub fn claimed_version(corlib: &Image) -> Option<Version> {
+    let version = corlib_mark(corlib).and_then(|mark| Version::from_corlib_mark(&mark))?;
+    let is_of = |release: &str| release.strip_prefix(version.name()).is_some_and(|rest| rest.starts_with('.'));
+    release_of(corlib).is_none_or(|release| is_of(&release)).then_some(version)
+}
+
+/// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib. Errors: damaged metadata.
+pub fn nearest(corlib: &Image, lines: &[Line]) -> Result<(Version, Vec<Difference>), BadImage> {
+    let harmful = |version| -> Result<Vec<Difference>, BadImage> {
         let differences = compare(corlib, lines, version)?;
+        Ok(differences.into_iter().filter(Difference::is_harmful).collect())
+    };
+    let [first, others @ ..] = Version::ALL;
+    let mut best = (first, harmful(first)?);
+    for version in others {
+        let differences = harmful(version)?;
         if differences.len() < best.1.len() {
             best = (version, differences);
         }

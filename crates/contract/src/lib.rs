@@ -3,8 +3,8 @@
 //! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or writes by name, for
 //! each method that it calls or replaces by name, and for each C symbol that Mono's native libraries take from the program; always with the
 //! whole signature. A line without a mark holds for all versions, "@6.12 " in front says that it holds for that version alone.
-//! Invariants: a version is told by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`); everything
-//! here works on metadata alone, so that an mscorlib that no machine could start with can be judged, too.
+//! Invariants: a version is told by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
+//! release; what has neither of a known version is compared. Everything here works on metadata alone, so that an mscorlib that no machine could start with can be judged, too.
 //! Left out: what the signatures do not say (the meaning of arguments, of numbers in enumerations).
 #![deny(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod compare;
 mod lines;
 mod signatures;
 
-pub use compare::{Difference, compare, nearest};
+pub use compare::{Difference, claimed_version, compare, nearest};
 pub use lines::{Contract, Kind, Line, Section};
 pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};
 

@@ -101,6 +101,15 @@ impl Contract<'static> {
     pub fn own() -> Contract<'static> {
         Contract::parse(TEXT).unwrap_or_default()
     }
+
+    /// One section of it, without reading the others; none for an assembly that it does not mention.
+    pub fn own_section(assembly: &str) -> Vec<Line<'static>> {
+        let Some(start) = TEXT.find(&format!("\n[{assembly}]\n")) else { return Vec::new() };
+        let section = &TEXT[start + 1..];
+        let section = section.find("\n[").map_or(section, |end| &section[..end]);
+        let mut sections = Contract::parse(section).unwrap_or_default().sections;
+        sections.pop().map_or_else(Vec::new, |section| section.lines)
+    }
 }
 
 impl<'a> Contract<'a> {
@@ -156,6 +165,11 @@ mod tests {
 
     #[test]
     fn the_own_contract_can_be_read() {
-        assert!(Contract::parse(TEXT).expect("contract.txt").section("mscorlib").len() > 900);
+        let contract = Contract::parse(TEXT).expect("contract.txt");
+        assert!(contract.section("mscorlib").len() > 900);
+        for section in &contract.sections {
+            assert_eq!(Contract::own_section(section.assembly), section.lines);
+        }
+        assert!(Contract::own_section("Syste").is_empty());
     }
 }

@@ -1,26 +1,115 @@
 //! Which class libraries are in use: the version of Mono whose mscorlib was loaded.
 //!
+//! An mscorlib that claims to be of a known version is believed. Any other is compared with the contract (a few milliseconds) and counts as
+//! the version whose contract it meets in full; if it meets none the machine does not start. Other assemblies are judged call by call: an
+//! internal call that the version in use does not declare so is not found (`disagreement`), which tells a mixture of files.
 //! Invariant: the version is found once, when the machine starts (`set`), before anything asks for it. What depends on it is data: the
 //! contract (crate `contract`) and the marks of rows in the table of internal calls. Of the code only the code cache's key asks for it.
 
-use rustc_hash::FxHashSet;
-use saki_contract::{Contract, Kind, Version};
+use parking_lot::Mutex;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_contract::{
+    Contract, Difference, Kind, Line, Version, claimed_version, compare, corlib_mark, nearest, release_of,
+};
 use saki_metadata::Image;
+use saki_types::Method;
+use std::path::Path;
 use std::sync::OnceLock;
 
 static IN_USE: OnceLock<Version> = OnceLock::new();
 
+/// "6.8 and 6.12"
+fn known_versions() -> String {
+    Version::ALL.map(Version::name).join(" and ")
+}
+
 /// The version that an mscorlib belongs to.
 ///
 /// # Errors
-/// One line that names the file and what it is.
+/// One line that names the file, what it is and what is supported.
 pub fn identify(corlib: &Image) -> Result<Version, String> {
+    if let Some(version) = claimed_version(corlib) {
+        return Ok(version);
+    }
     let path = corlib.path().display();
-    let Some(mark) = saki_contract::corlib_mark(corlib) else {
-        return Err(format!("{path}: not Mono's mscorlib (it has no Environment.mono_corlib_version)"));
+    let supported = format!("supported are the class libraries of Mono {}", known_versions());
+    let release = release_of(corlib);
+    let Some(mark) = corlib_mark(corlib) else {
+        return Err(match release {
+            Some(release) => format!("{path}: of Mono {release}; {supported}"),
+            None => format!("{path}: not Mono's mscorlib (it has no Environment.mono_corlib_version); {supported}"),
+        });
     };
-    Version::from_corlib_mark(&mark)
-        .ok_or_else(|| format!("{path}: class library version {mark}, which Saki does not know"))
+    let lines = Contract::own_section("mscorlib");
+    let (version, differences) = nearest(corlib, &lines).map_err(|e| format!("{path}: {e}"))?;
+    match differences.first() {
+        None => Ok(version),
+        Some(first) => Err(format!(
+            "{path}: of Mono {} (class library version {mark}); {supported} and others that ask the same of the machine. Differences from {}: {}; \
+             the first is {}",
+            release.as_deref().unwrap_or("of an unknown release"),
+            version.name(),
+            differences.len(),
+            first
+        )),
+    }
+}
+
+/// What of a framework's assemblies, mscorlib apart, is not as the contract says, a line for each assembly; for `saki doctor`.
+pub fn strangers(framework_profile: &Path, version: Version) -> Vec<String> {
+    let contract = Contract::own();
+    let others = contract.sections.iter().filter(|section| !matches!(section.assembly, "mscorlib" | "native"));
+    let strange = others.filter_map(|section| {
+        let path = framework_profile.join(format!("{}.dll", section.assembly));
+        let image = Image::open(&path).ok()?;
+        let mut differences = compare(&image, &section.lines, version).ok()?;
+        differences.retain(Difference::is_harmful);
+        let first = differences.first()?;
+        Some(format!(
+            "{}: not of Mono {}: {} differences, the first is {first}",
+            path.display(),
+            version.name(),
+            differences.len()
+        ))
+    });
+    strange.collect()
+}
+
+/// The lines about an assembly that is not mscorlib, found once.
+fn section_of(assembly: &'static str) -> &'static [Line<'static>] {
+    static SECTIONS: Mutex<Option<FxHashMap<String, &'static [Line<'static>]>>> = Mutex::new(None);
+    let mut sections = SECTIONS.lock();
+    let sections = sections.get_or_insert_default();
+    if let Some(known) = sections.get(assembly) {
+        return known;
+    }
+    let lines: &'static [Line<'static>] = Contract::own_section(assembly).leak();
+    sections.insert(assembly.to_owned(), lines);
+    lines
+}
+
+/// Why an assembly of the class libraries, other than mscorlib, must not have its internal call: the version in use does not declare it so.
+/// None for other assemblies.
+pub fn disagreement(method: &'static Method) -> Option<String> {
+    let (image, version) = (method.image(), version()?);
+    if image.is_corlib {
+        return None;
+    }
+    let lines = section_of(image.assembly().name);
+    if lines.is_empty() {
+        return None;
+    }
+    let text = saki_contract::name_of_call(image.meta, method.rid()?).ok()?;
+    let is_agreed = lines.iter().any(|line| line.kind.is_call() && line.holds_for(version) && line.text == text);
+    (!is_agreed).then(|| {
+        format!(
+            "{}: {} declares it otherwise than the class libraries of Mono {} do, of which mscorlib is ({}). All files must be of one release",
+            crate::internal_calls::name_of(method),
+            image.meta.path().display(),
+            version.name(),
+            release()
+        )
+    })
 }
 
 /// Called once, while the machine starts.
@@ -37,7 +126,7 @@ pub fn version() -> Option<Version> {
 pub fn release() -> &'static str {
     static RELEASE: OnceLock<String> = OnceLock::new();
     RELEASE.get_or_init(|| {
-        let named = saki_contract::release_of(saki_types::universe().corlib().meta);
+        let named = release_of(saki_types::universe().corlib().meta);
         named.or_else(|| version().map(|version| version.name().to_owned())).unwrap_or_default()
     })
 }

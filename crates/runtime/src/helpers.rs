@@ -476,8 +476,9 @@ unsafe extern "C" fn marshal_free(t: Thread, word: i64, value: usize, descriptor
 
 unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
-    let name = crate::internal_calls::name_of(unsafe { &*method });
-    let _ = exceptions::throw_not_implemented(t, &name);
+    let method = unsafe { &*method };
+    let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
+    let _ = exceptions::throw_not_implemented(t, &what);
 }
 
 /// The register-preserving class-init stub's hook: type in `stub_arg[0]`.

@@ -75,6 +75,9 @@ pub fn name_of(method: &'static Method) -> String {
 
 /// The Rust function of an internal call.
 pub fn find(method: &'static Method) -> Option<usize> {
+    if class_library::disagreement(method).is_some() {
+        return None;
+    }
     let name = name_of(method);
     let table = TABLE.read();
     let functions = &table.as_ref()?.functions;

@@ -152,7 +152,11 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .find(|path| path.is_file())
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
     saki_types::universe::set_thread_hook(current_thread);
-    saki_types::universe::init(Binder::new(paths), &corlib)?;
+    saki_types::universe::init(Binder::new(paths), &corlib).map_err(|error| {
+        // Of an mscorlib that is too different to begin with the error says nothing to the user.
+        let image = saki_metadata::Image::open(&corlib).ok();
+        image.and_then(|image| class_library::identify(&image).err()).map_or_else(|| error.into(), StartError)
+    })?;
     class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {

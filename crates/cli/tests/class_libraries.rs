@@ -1,0 +1,112 @@
+//! Class libraries of other versions than the known ones, made of the installed ones by changing bytes. Needs `mcs`.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Outcome, compile, folder, run};
+
+const INSTALLED: &str = "/usr/lib/mono/4.5";
+
+/// A framework folder with the program beside it; None without a compiler.
+fn framework(name: &str) -> Option<PathBuf> {
+    let folder = folder(name);
+    std::fs::create_dir_all(folder.join("4.5")).expect("a folder");
+    compile("class_libraries/versions.cs", &folder.join("program.exe")).then_some(folder)
+}
+
+/// Puts an installed assembly there, with each text replaced by one of the same length wherever it stands.
+fn put(folder: &Path, assembly: &str, changes: &[(&[u8], &[u8])]) {
+    let mut bytes = std::fs::read(Path::new(INSTALLED).join(assembly)).expect("an installed assembly");
+    for (old, new) in changes {
+        let places: Vec<usize> = (0..bytes.len() - old.len()).filter(|&at| bytes[at..].starts_with(old)).collect();
+        assert!(!places.is_empty() && old.len() == new.len(), "{assembly} has no {}", String::from_utf8_lossy(old));
+        for at in places {
+            bytes[at..at + new.len()].copy_from_slice(new);
+        }
+    }
+    std::fs::write(folder.join("4.5").join(assembly), bytes).expect("a file");
+}
+
+fn saki(folder: &Path) -> Outcome {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    run(command.arg("--no-cache").arg("--framework").arg(folder).arg(folder.join("program.exe")))
+}
+
+fn doctor(folder: &Path) -> Outcome {
+    run(Command::new(env!("CARGO_BIN_EXE_saki")).args(["doctor", "--framework"]).arg(folder))
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// The installed mscorlib's own mark, and another one.
+fn marks() -> (Vec<u8>, Vec<u8>) {
+    let known = ["ABB721D6-116A-4555-B4FD-9248146D2051", "1A5E0066-58DC-428A-B21C-0AD6CDAE2789"];
+    let corlib = std::fs::read(Path::new(INSTALLED).join("mscorlib.dll")).expect("mscorlib");
+    let is_there = |mark: &&&str| corlib.windows(72).any(|bytes| bytes == utf_16(mark));
+    let own = known.iter().find(is_there).expect("a known mscorlib is installed");
+    (utf_16(own), utf_16("0BADF00D-0000-4000-8000-000000000000"))
+}
+
+#[test]
+fn an_unknown_version_that_asks_the_same_of_the_machine_runs() {
+    let Some(folder) = framework("libraries-near") else { return };
+    let (own, other) = marks();
+    put(&folder, "mscorlib.dll", &[(&own, &other)]);
+    put(&folder, "System.dll", &[]);
+    let outcome = saki(&folder);
+    assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("True\nTrue\n", Some(0)), "{}", outcome.stderr);
+    let doctor = doctor(&folder);
+    assert!(doctor.stdout.contains("ok   class library"), "{}", doctor.stdout);
+}
+
+#[test]
+fn a_version_that_asks_something_else_is_refused_in_a_line() {
+    let Some(folder) = framework("libraries-other") else { return };
+    let (own, other) = marks();
+    put(&folder, "mscorlib.dll", &[(&own, &other), (b"GetTotalMemory", b"GetTotalMemorz")]);
+    let outcome = saki(&folder);
+    assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("", Some(2)));
+    let mut lines = outcome.stderr.lines();
+    let line = lines.next().unwrap_or_default();
+    let corlib = folder.join("4.5/mscorlib.dll").display().to_string();
+    for part in [
+        corlib.as_str(),
+        "of Mono 6.",
+        "supported are the class libraries of Mono 6.8 and 6.12",
+        "new: call static System.GC::GetTotalMemorz",
+    ] {
+        assert!(line.contains(part), "{part} is not in: {}", outcome.stderr);
+    }
+    assert_eq!(lines.next(), None, "{}", outcome.stderr);
+    let doctor = doctor(&folder);
+    assert!(doctor.stdout.contains("BAD  class library") && doctor.exit_code == Some(1), "{}", doctor.stdout);
+}
+
+#[test]
+fn something_else_of_mscorlibs_name_is_refused_in_a_line() {
+    let Some(folder) = framework("libraries-none") else { return };
+    std::fs::copy(folder.join("program.exe"), folder.join("4.5/mscorlib.dll")).expect("a file");
+    let outcome = saki(&folder);
+    assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("", Some(2)));
+    assert!(outcome.stderr.contains("supported are the class libraries of Mono 6.8 and 6.12"), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+}
+
+/// With a System.dll of another release the machine runs what both have in common; what is different is not called.
+#[test]
+fn a_mixture_of_releases_is_told_by_name() {
+    let Some(folder) = framework("libraries-mixed") else { return };
+    put(&folder, "mscorlib.dll", &[]);
+    put(&folder, "System.dll", &[(b"GetVersionInfo_icall", b"GetVersionInfo_other")]);
+    let outcome = saki(&folder);
+    let system = folder.join("4.5/System.dll").canonicalize().expect("a path").display().to_string();
+    let text = outcome.stdout.strip_prefix("True\n").unwrap_or_default();
+    for part in [system.as_str(), "GetVersionInfo_other", "All files must be of one release"] {
+        assert!(text.contains(part), "{part} is not in: {outcome:?}");
+    }
+    let doctor = doctor(&folder);
+    assert!(doctor.stdout.contains("BAD  class library") && doctor.stdout.contains(&system), "{}", doctor.stdout);
+}
