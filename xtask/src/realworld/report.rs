@@ -106,10 +106,17 @@ pub fn table(rows: &[Row]) -> String {
     out
 }
 
-/// Writes docs/compatibility.md. Errors: the file cannot be written.
+/// Which releases were tested, written by hand.
+const RELEASES: &str = "tests/realworld/releases.md";
+
+/// Writes docs/compatibility.md. Errors: `RELEASES` cannot be read; the file cannot be written.
 pub fn write(root: &Path, rows: &[Row], namespaces: &[Namespace]) -> Result<(), String> {
-    let mut out = String::from(
-        "# Compatibility\n\nWritten by `cargo xtask realworld --markdown`; do not edit.\n\n## Programs\n\n\
+    let releases = fs::read_to_string(root.join(RELEASES)).map_err(|e| format!("{RELEASES}: {e}"))?;
+    let mut out = format!(
+        "# Compatibility\n\nWritten by `cargo xtask realworld --markdown` (Releases: `{RELEASES}`); do not edit.\n\n{releases}"
+    );
+    out.push_str(
+        "\n## Programs\n\n\
          Unchanged programs, run by Saki and by Mono 6.8: *works* means equal standard output, exit code and files \
          (assemblies apart from MVID and time stamp).\nCPU seconds include start-up and compiling; memory is the peak of the \
          largest process.\n\n| program | what is run | result | CPU s | Mono | MiB | Mono | remark |\n|---|---|---|---|---|---|---|---|\n",
