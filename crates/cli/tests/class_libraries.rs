@@ -110,3 +110,34 @@ fn a_mixture_of_releases_is_told_by_name() {
     let doctor = doctor(&folder);
     assert!(doctor.stdout.contains("BAD  class library") && doctor.stdout.contains(&system), "{}", doctor.stdout);
 }
+
+/// A native library goes with the class libraries that it was built with.
+#[test]
+fn native_libraries_come_from_beside_the_class_libraries() {
+    let folder = folder("libraries-native").canonicalize().expect("a path");
+    let (framework, program) = (folder.join("lib/mono"), folder.join("program.exe"));
+    std::fs::create_dir_all(framework.join("4.5")).expect("a folder");
+    let runs = || {
+        let outcome = run(Command::new(env!("CARGO_BIN_EXE_saki"))
+            .arg("--no-cache")
+            .arg("--framework")
+            .arg(&framework)
+            .arg(&program));
+        assert_eq!(outcome.exit_code, Some(0), "{}", outcome.stderr);
+        outcome.stdout
+    };
+    if !compile("class_libraries/native.cs", &program) {
+        return;
+    }
+    for assembly in ["mscorlib.dll", "System.dll", "System.Core.dll"] {
+        std::os::unix::fs::symlink(Path::new(INSTALLED).join(assembly), framework.join("4.5").join(assembly))
+            .expect("a link");
+    }
+    assert!(runs().starts_with("/usr/lib/"), "without one there, the installed one");
+    let own = folder.join("lib/libmono-native.so");
+    std::fs::copy("/usr/lib/libmono-native.so", &own).expect("a copy");
+    assert_eq!(runs().trim_end(), own.display().to_string());
+    // One that the dynamic linker refuses: the installed one again.
+    std::fs::write(&own, "no library").expect("a file");
+    assert!(runs().starts_with("/usr/lib/"));
+}

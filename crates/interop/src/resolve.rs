@@ -1,8 +1,9 @@
 //! From a P/Invoke method to the address of its native function.
 //!
-//! Invariant: the dllmap of the assembly is asked before the machine's. Left out: caching the address (runtime).
+//! Invariant: the dllmap of the assembly is asked before the machine's, and Mono's own libraries beside the class libraries in use come before the
+//! installed ones. Left out: caching the address (runtime).
 
-use crate::dllmap::{DllMap, global_config_paths};
+use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;
 use crate::log::{self, Level, Subject};
 use parking_lot::Mutex;
@@ -10,8 +11,8 @@ use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{Managed, Thread};
-use saki_types::{Image, Method};
-use std::path::PathBuf;
+use saki_types::{Image, Method, universe};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
@@ -45,6 +46,16 @@ pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (St
     (mapped.library, mapped.function)
 }
 
+/// Mono's native library that came with the class libraries in use, where those are not the installed ones: /opt/lib/libmono-native.so for those
+/// in /opt/lib/mono. None if it is not there.
+fn beside_class_libraries(library: &str) -> Option<String> {
+    let file = library.strip_prefix(LIBRARY_DIRECTORY)?.strip_prefix('/')?;
+    let root = universe().binder().paths().framework_root;
+    let folder = root.parent().filter(|folder| *folder != Path::new(LIBRARY_DIRECTORY))?;
+    let own = folder.join(file);
+    own.exists().then(|| own.display().to_string())
+}
+
 /// The native function of a P/Invoke method.
 ///
 /// # Errors
@@ -63,7 +74,10 @@ pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
     let (library, function) = mapped_names(image, library, function);
     let directory = image.meta.path().parent().map(PathBuf::from);
     // Loading runs foreign initialisers and may take long: not while the world waits for this thread.
-    let opened = t.managed().blocking(|| library::open(&library, directory.as_deref()));
+    let opened = t.managed().blocking(|| match beside_class_libraries(&library) {
+        Some(own) => library::open(&own, None).or_else(|_| library::open(&library, directory.as_deref())),
+        None => library::open(&library, directory.as_deref()),
+    });
     let module = match opened {
         Ok(module) => module,
         Err(tried) => {
