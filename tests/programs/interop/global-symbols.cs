@@ -4,12 +4,13 @@ using System.Runtime.InteropServices;
 
 static class Program
 {
-    [DllImport ("libthread_db.so.1", EntryPoint = "td_init")] static extern int initialise ();
-    [DllImport ("__Internal", EntryPoint = "td_init")] static extern int again ();
+    [DllImport ("libbz2.so.1.0", EntryPoint = "BZ2_bzDecompressEnd")] static extern int end (IntPtr stream);
+    [DllImport ("__Internal", EntryPoint = "BZ2_bzDecompressEnd")] static extern int end_again (IntPtr stream);
 
     static void Main ()
     {
-        Console.WriteLine (initialise ());
-        Console.WriteLine (again ());
+        // BZ_PARAM_ERROR: there is no stream.
+        Console.WriteLine (end (IntPtr.Zero));
+        Console.WriteLine (end_again (IntPtr.Zero));
     }
 }
