@@ -14,6 +14,7 @@ mod mutate;
 mod process;
 mod programs;
 mod realworld;
+mod release;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -49,6 +50,8 @@ enum Command {
     Models(models::Options),
     /// Load, compile and run changed copies of the programs, and demand that none brings Saki down.
     Mutate(mutate::Options),
+    /// Run a command on a fresh machine of another Debian release, a chroot in target/debian.
+    Release(release::Options),
     /// Measure Saki against Mono and CoreCLR.
     Bench(bench::Options),
 }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Contract(options) => contract::run(&root, &options),
         Command::Models(options) => models::run(&root, &options),
         Command::Mutate(options) => mutate::run(&root, &options),
+        Command::Release(options) => release::run(&root, &options),
         Command::Bench(options) => bench::run(&root, &options),
     };
     match outcome {
