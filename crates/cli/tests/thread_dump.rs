@@ -10,7 +10,8 @@ const HEAD: &str = "Full thread dump:";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn send_quit(pid: u32) {
-    let sent = Command::new("kill").args(["-QUIT", &pid.to_string()]).status().expect("kill runs");
+    // The shell's own `kill`: a fresh machine has no program of that name.
+    let sent = Command::new("sh").args(["-c", &format!("kill -QUIT {pid}")]).status().expect("sh runs");
     assert!(sent.success());
 }
 

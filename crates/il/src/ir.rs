@@ -19,6 +19,7 @@ pub mod verify;
 
 use saki_abi::HelperId;
 pub use saki_abi::position;
+use saki_metadata::Token;
 use saki_types::{Field, Image, LoadError, Method, Ty};
 use std::borrow::Cow;
 
@@ -232,6 +233,12 @@ pub enum Symbol {
     MarshalInfo(&'static Method, u32),
     /// Address of the varargs call-site signature cookie (`ArgIterator`), by module and signature token.
     VarArgCookie(&'static Image, u32),
+}
+
+/// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the next.
+/// None: the token is none of a string.
+pub fn literal_text(image: &Image, token: u32) -> Option<String> {
+    image.meta.user_string(Token(token)).ok().map(|units| String::from_utf16_lossy(&units))
 }
 
 /// Managed call signature as the code generator needs it: `this` first when there is one.

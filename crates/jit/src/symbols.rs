@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use saki_abi::{HelperId, StubId};
-use saki_il::ir::Symbol;
+use saki_il::ir::{Symbol, literal_text};
 use std::fmt;
 
 /// Target of a relocation.
@@ -87,7 +87,10 @@ impl fmt::Display for RelocTarget {
                     write!(f, "thread static {}:{}", field.owner.full_name(), field.name)
                 }
                 Symbol::ClassInitFlag(ty) => write!(f, "initialised {}", ty.full_name()),
-                Symbol::StringLiteral(_, token) => write!(f, "string {token:#x}"),
+                Symbol::StringLiteral(image, token) => match literal_text(image, *token) {
+                    Some(text) => write!(f, "string {text:?}"),
+                    None => write!(f, "string {token:#x}"),
+                },
                 Symbol::TypeObject(ty) => write!(f, "type object {}", ty.full_name()),
                 Symbol::Helper(helper) => write!(f, "helper {}", helper.name()),
                 Symbol::InternalCall(method) => write!(f, "internal call {}", method.full_name()),
