@@ -344,6 +344,10 @@ impl Monitor {
     ) -> Result<EnterEnd, Retired> {
         let (id, node) = (blocker.managed_id(), blocker.node());
         let mut losses = 0;
+        // A pulsed thread finds the lock free mostly, and then needs no barrier.
+        if woken && SPINS_BEFORE_QUEUEING && self.try_acquire_woken(id) {
+            return Ok(EnterEnd::Entered);
+        }
         'queue: loop {
             {
                 let mut queues = lock(&self.queues);
