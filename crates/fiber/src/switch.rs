@@ -53,7 +53,7 @@ pub unsafe fn switch(from: *mut Context, to: *const Context) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stack;
+    use crate::{StackPool, StackPoolOptions};
 
     struct PingPong {
         main: Context,
@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn two_contexts_alternate_and_keep_their_locals() {
         const SWITCHES: u64 = 100_000;
-        let stack = Stack::new(64 << 10).unwrap();
+        let pool = StackPool::new(StackPoolOptions::DEFAULT);
+        let stack = pool.take(64 << 10).unwrap();
         let mut place = PingPong { main: Context::default(), fiber: Context::default(), count: 0 };
         let shared = &raw mut place;
         // SAFETY: the stack is fresh and lives to the end of the test.

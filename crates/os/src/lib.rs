@@ -12,9 +12,11 @@ pub mod dual_mapping;
 pub mod errata;
 pub mod error;
 pub mod fault_context;
+pub mod features;
 pub mod file_map;
 pub mod folder;
 pub mod futex;
+pub mod guard;
 pub mod i_cache;
 pub mod limits;
 pub mod membarrier;
@@ -27,5 +29,6 @@ pub mod thread_timer;
 
 pub use dual_mapping::DualMapping;
 pub use fault_context::FaultContext;
+pub use guard::GuardKind;
 pub use memory::{Protection, Reservation, page_size_bytes};
 pub use thread_timer::ThreadTimer;

@@ -144,7 +144,14 @@ impl Reservation {
         parts
     }
 
-    fn range(&self, offset_bytes: usize, len_bytes: usize) -> *mut libc::c_void {
+    /// Keeps the kernel from giving huge pages to the mapping, where little of each is used. Errors are ignored: a kernel without
+    /// huge pages does not know the advice.
+    pub fn forbid_huge_pages(&self) {
+        // SAFETY: the mapping is ours, and its contents stay.
+        unsafe { libc::madvise(self.base.cast(), self.len_bytes, libc::MADV_NOHUGEPAGE) };
+    }
+
+    pub(crate) fn range(&self, offset_bytes: usize, len_bytes: usize) -> *mut libc::c_void {
         let end = offset_bytes.checked_add(len_bytes);
         assert!(
             end.is_some_and(|end| end <= self.len_bytes),
@@ -169,6 +176,23 @@ impl Drop for Reservation {
 pub unsafe fn protect_raw(address: *mut u8, len_bytes: usize, protection: Protection) -> io::Result<()> {
     // SAFETY: this function's contract.
     check(unsafe { libc::mprotect(address.cast(), len_bytes, protection.bits()) })
+}
+
+/// Gives the memory of private anonymous pages back; they read as zero from now on.
+///
+/// # Safety
+/// `[address, address + len_bytes)` are whole mapped pages whose contents nobody needs or refers to.
+pub unsafe fn discard_raw(address: usize, len_bytes: usize) -> io::Result<()> {
+    // SAFETY: this function's contract.
+    check(unsafe { libc::madvise(address as *mut libc::c_void, len_bytes, libc::MADV_DONTNEED) })
+}
+
+/// Whether the page at an address has memory. False for what is not mapped.
+pub fn is_resident(address: usize) -> bool {
+    let page = address & !(page_size_bytes() - 1);
+    let mut state = 0_u8;
+    // SAFETY: one page makes the kernel write one byte; it only looks at the page itself.
+    unsafe { libc::mincore(page as *mut libc::c_void, 1, &raw mut state) == 0 && state & 1 != 0 }
 }
 
 /// Makes pages at the low end of the calling thread's stack inaccessible. Where the main thread's stack has not grown to them yet, they

@@ -230,6 +230,15 @@ impl SignalMask {
         SignalMask(unsafe { before.assume_init() })
     }
 
+    /// The calling thread's mask.
+    pub fn current() -> SignalMask {
+        let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: without a new mask the call only fills `mask`.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), mask.as_mut_ptr()) };
+        // SAFETY: zeroed, then filled by the call.
+        SignalMask(unsafe { mask.assume_init() })
+    }
+
     /// Gives the calling thread this mask.
     pub fn set(&self) {
         // SAFETY: an initialised set.
