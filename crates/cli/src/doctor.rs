@@ -27,8 +27,17 @@ struct Machine<'a> {
     framework_root: &'a Path,
 }
 
-const LINES: [fn(&Machine) -> Finding; 7] =
-    [processor, processors_to_use, instruction_sets, atomic_instructions, class_library, address_space, code_region];
+const LINES: [fn(&Machine) -> Finding; 9] = [
+    processor,
+    processors_to_use,
+    instruction_sets,
+    atomic_instructions,
+    class_library,
+    address_space,
+    code_region,
+    stack_guards,
+    kernel_features,
+];
 
 /// Prints the report; the exit code.
 pub fn run(framework_root: &Path) -> i32 {
@@ -159,6 +168,17 @@ fn code_region(_: &Machine) -> Finding {
         Ok(()) => Finding::fact("code region", "mapped twice (writable apart from executable)"),
         Err(error) => Finding { what: "code region", is_good: false, text: error.to_string() },
     }
+}
+
+/// How stacks of green threads are guarded: it bounds how many there can be.
+fn stack_guards(_: &Machine) -> Finding {
+    Finding::fact("stack guards", saki_os::guard::kind().to_string())
+}
+
+fn kernel_features(_: &Machine) -> Finding {
+    let name = |has: bool, what: &str| format!("{} {what}", if has { "has" } else { "lacks" });
+    let features = [(saki_os::features::has_io_uring(), "io_uring"), (saki_os::features::has_rseq(), "rseq")];
+    Finding::fact("kernel", features.map(|(has, what)| name(has, what)).join(", "))
 }
 
 #[cfg(test)]

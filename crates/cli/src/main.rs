@@ -148,6 +148,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         saki_runtime::sharing_statistics::enable();
     }
     let t = match vm::start(&VmOptions {
+        threads: options.threads,
         framework_root: options.framework_root(),
         mono_path: options.mono_path(),
         heap: options.heap(),

@@ -12,6 +12,7 @@ use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::vm::Request;
+use saki_sched::ThreadMode;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -167,6 +168,11 @@ pub struct Options {
     /// Threads that trace during a collection
     #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS)]
     pub gc_threads: usize,
+
+    /// How threads are executed: native (OS threads), green (in turns on one OS thread), mn[:CARRIERS] (in turns on several, by default as
+    /// many as there are processors)
+    #[arg(long, value_name = "MODE", env = "SAKI_THREADS", default_value_t = ThreadMode::Native)]
+    pub threads: ThreadMode,
 
     /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
     #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
@@ -357,7 +363,8 @@ pub fn is_command_name(word: &str) -> bool {
 /// options costs more than all else that happens before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_NO_CACHE"].iter().any(|name| std::env::var_os(name).is_some());
+    let has_option_variables =
+        ["SAKI_GC_STRESS", "SAKI_NO_CACHE", "SAKI_THREADS"].iter().any(|name| std::env::var_os(name).is_some());
     if first.starts_with('-') || is_command_name(first) || has_option_variables {
         return None;
     }
@@ -434,6 +441,7 @@ impl Default for Options {
     /// What the definitions say (a test compares).
     fn default() -> Options {
         Options {
+            threads: ThreadMode::Native,
             command: Vec::new(),
             framework: PathBuf::from(DEFAULT_FRAMEWORK_ROOT),
             max_heap: None,

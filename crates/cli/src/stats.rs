@@ -94,6 +94,22 @@ fn print(start_up: Duration) {
     eprintln!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
     eprintln!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
     eprintln!("domains             {:>10} ended", get(&saki_runtime::collectible::DOMAINS_ENDED));
+    if let Some(green) = saki_sched::statistics() {
+        eprintln!(
+            "threads             {:>10}, {} OS threads as carriers",
+            saki_sched::mode().to_string(),
+            green.carriers
+        );
+        eprintln!(
+            "switches            {:>10}, {} thefts, {} yields, {} carriers taken from native code",
+            green.switches, green.thefts, green.yields, green.taken
+        );
+        let stacks = green.stacks;
+        eprintln!(
+            "stacks              {:>10} made, {} in use, {} bytes reserved",
+            stacks.stacks, stacks.in_use, stacks.reserved_bytes
+        );
+    }
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
     eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);

@@ -48,7 +48,7 @@ pub fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, slot: *mu
     // SAFETY: `array` is a live array by this function's contract.
     let length = unsafe { (*(array.0 as *const ArrayHeader)).length };
     // SAFETY: `thread` is current and bound.
-    let buffered = unsafe { &(*mmtk::thread_heap(thread)).slots }.len();
+    let buffered = unsafe { &(*mmtk::heap_of(thread)).slots }.len();
     if length >= LARGE_ARRAY_ELEMENTS && buffered < MAX_SLOTS_FOR_ARRAYS {
         remember_slot(thread, slot);
     } else {
@@ -124,7 +124,7 @@ fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
         return;
     }
     // SAFETY: `thread` is current and bound.
-    unsafe { &mut (*mmtk::thread_heap(thread)).slots }.push(slot as usize);
+    unsafe { &mut (*mmtk::heap_of(thread)).slots }.push(slot as usize);
 }
 
 /// Copies `count` references from `source` to `destination`, which lie in `destination_array` (an object, usually an
@@ -147,7 +147,7 @@ pub unsafe fn array_copy(
         return;
     }
     // SAFETY: `thread` is current and bound.
-    let buffered = unsafe { &(*mmtk::thread_heap(thread)).slots }.len();
+    let buffered = unsafe { &(*mmtk::heap_of(thread)).slots }.len();
     // SAFETY: the header of a live object; other objects than arrays only make the number meaningless, not invalid.
     let is_large = unsafe { crate::object::object_size_bytes(destination_array) } >= LARGE_ARRAY_ELEMENTS as usize * 8;
     if is_large && buffered + count < MAX_SLOTS_FOR_ARRAYS {

@@ -15,11 +15,11 @@ use saki_thread::ManagedThread;
 /// inline by compiled code.
 pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
 
-/// Creates the heap and its collector threads; once per process, about 3.5 ms. Threads that are attached now or later are
+/// Creates the heap and its collector threads; once per process, about 3.5 ms. Carriers that are attached now or later are
 /// bound to it until they detach. Errors: bad options, second call.
 pub fn init(options: HeapOptions) -> Result<(), String> {
     mmtk::init(options)?;
-    crate::world::hook_threads();
+    crate::world::hook_carriers();
     Ok(())
 }
 
@@ -28,15 +28,9 @@ pub fn options() -> &'static HeapOptions {
     mmtk::options()
 }
 
-/// Gives the current thread its allocation buffer and barrier state. Happens by itself when a thread attaches (or, for
-/// those attached before it, in [`init`]); calling it again does nothing.
-pub fn bind_thread(thread: &'static ManagedThread) {
-    mmtk::bind(thread);
-}
-
-/// Undoes [`bind_thread`]; the thread will not touch the heap any more. Happens by itself when a thread detaches.
-pub fn unbind_thread(thread: &'static ManagedThread) {
-    mmtk::unbind(thread);
+/// Gives a thread, the current one or one that has not begun, what its code has to know of the heap. To be called when a thread attaches.
+pub fn bind_thread(thread: &ManagedThread) {
+    mmtk::bind_thread(thread);
 }
 
 /// Offset in bytes from the `ThreadAbi` (the pinned register) to the address of the next free byte of the thread's
@@ -51,12 +45,12 @@ pub fn unbind_thread(thread: &'static ManagedThread) {
 /// with no safepoint in between; array lengths are stored before the next one too. Types with finalizers are not
 /// allocated inline.
 pub fn alloc_cursor_offset() -> i32 {
-    (saki_thread::GC_AREA_OFFSET + mmtk::cursor_offset_in_area()) as i32
+    saki_abi::thread::THREAD_ALLOC_CURSOR_OFFSET
 }
 
 /// Offset in bytes from the `ThreadAbi` to the end of the thread's buffer; see [`alloc_cursor_offset`].
 pub fn alloc_limit_offset() -> i32 {
-    alloc_cursor_offset() + 8
+    saki_abi::thread::THREAD_ALLOC_LIMIT_OFFSET
 }
 
 /// A new object of a type that is neither array nor string, zeroed. `None`: out of memory. May collect.
@@ -132,8 +126,7 @@ pub fn heap_bytes_used() -> usize {
 
 /// Bytes that `thread` (the current one) has allocated since it was bound.
 pub fn bytes_allocated_by_thread(thread: &ManagedThread) -> u64 {
-    // SAFETY: `thread` is current and bound.
-    unsafe { (*mmtk::thread_heap(thread)).allocated_bytes() }
+    mmtk::allocated_bytes(thread)
 }
 
 /// Tells the trigger of memory outside the heap that objects keep (`GC.AddMemoryPressure`).

@@ -36,7 +36,6 @@ pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,
     alloc_object, alloc_string, bind_thread, bytes_allocated_by_thread, collect, collections, find_object,
     for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, prefetch_fate, stress_safepoint,
-    unbind_thread,
 };
 pub use object::object_size_bytes;
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};

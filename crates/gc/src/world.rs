@@ -1,7 +1,7 @@
 //! The thread system as the collector uses it: the only file that calls `saki_thread`'s stop and resume.
 
 use parking_lot::Mutex;
-use saki_thread::{ManagedThread, ThreadHooks};
+use saki_thread::{CarrierHooks, ManagedThread};
 
 /// Proof that the world is stopped, kept between `stop` and `resume`, which may run on different collector threads.
 static STOPPED: Mutex<Option<saki_thread::StopToken>> = Mutex::new(None);
@@ -24,15 +24,20 @@ pub(crate) fn for_each_conservative_range(thread: &ManagedThread, visit: impl Fn
     thread.for_each_conservative_range(visit);
 }
 
-/// Runs `wait` with the current thread `thread` counted as stopped.
-pub(crate) fn in_safe_region(thread: &ManagedThread, wait: impl FnOnce()) {
-    thread.blocking(wait);
+/// Runs `wait`, for the end of a collection, with the current thread counted as stopped. It stays on its carrier, whose part of the heap the
+/// caller is changing.
+pub(crate) fn while_stopped(wait: impl FnOnce()) {
+    match saki_thread::current() {
+        Some(thread) => thread.blocking_in_place(wait),
+        None => wait(),
+    }
 }
 
-/// Threads get their allocator when they attach and give it up when they detach.
-static HOOKS: ThreadHooks = ThreadHooks { attached: crate::heap::bind_thread, detaching: crate::heap::unbind_thread };
+/// Carriers get their allocator when they attach and give it up when they detach.
+static HOOKS: CarrierHooks =
+    CarrierHooks { attached: crate::mmtk::bind_carrier, detaching: crate::mmtk::unbind_carrier };
 
-/// From now on; the threads that are attached already get theirs now.
-pub(crate) fn hook_threads() {
-    saki_thread::add_hooks(&HOOKS);
+/// From now on; the carriers that are attached already get theirs now.
+pub(crate) fn hook_carriers() {
+    saki_thread::add_carrier_hooks(&HOOKS);
 }

@@ -198,6 +198,8 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     let thread = saki_thread::attach_current(ThreadKind::Background);
     let t = Thread::current();
     let was_safe = thread.is_in_safe_region();
+    // The native frames below know their OS thread: by thread-local storage, by locks that they hold.
+    thread.pin();
     if was_safe {
         // SAFETY: the current thread, which called `enter_native` before the native code ran.
         unsafe { saki_thread::leave_native(t.abi()) };
@@ -236,6 +238,7 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
             unsafe { write_zero_result(class, slots, result) };
         }
     }
+    thread.unpin();
     if was_safe || is_foreign {
         // SAFETY: the current thread, running; the C frames above hold no references.
         unsafe { saki_thread::enter_native(t.abi()) };

@@ -101,6 +101,8 @@ pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data:
         Some(thread) if thread.is_running() => {
             // SAFETY: the current thread, running; the C caller holds no references.
             unsafe { saki_thread::enter_native(thread.abi()) };
+            // The C frames go on after the region, on this OS thread.
+            thread.pin();
             std::ptr::dangling_mut::<c_void>()
         }
         _ => std::ptr::null_mut(),
@@ -121,6 +123,7 @@ pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut 
         let errno = unsafe { *libc::__errno_location() };
         // SAFETY: the cookie says that `enter_native` was called.
         unsafe { saki_thread::leave_native(thread.abi()) };
+        thread.unpin();
         // SAFETY: as above.
         unsafe { *libc::__errno_location() = errno };
     }

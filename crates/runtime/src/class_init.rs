@@ -15,9 +15,10 @@ use crate::object::{self, type_of};
 use crate::pending;
 use crate::strings;
 use crate::thread::{Managed, Thread};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
+use saki_thread::{ManagedThread, WaitState};
 use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
 
@@ -29,12 +30,11 @@ enum State {
 #[derive(Default)]
 struct Running {
     types: FxHashMap<Ty, State>,
-    /// Thread id → the type it waits for.
-    waiting: FxHashMap<u32, Ty>,
+    /// Thread id → the type it waits for, and the thread, to be unparked.
+    waiting: FxHashMap<u32, (Ty, &'static ManagedThread)>,
 }
 
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
-static FINISHED: Condvar = Condvar::new();
 
 /// Whether accesses need no check. Types without a constructor become initialised here.
 pub fn is_initialised(ty: Ty) -> bool {
@@ -122,17 +122,16 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
                 if *thread == me || would_deadlock(running, *thread, me) {
                     return Ok(());
                 }
-                running.waiting.insert(me, ty);
+                running.waiting.insert(me, (ty, t.managed()));
                 drop(guard);
-                saki_thread::blocking(|| {
-                    let mut guard = RUNNING.lock();
-                    while guard.as_ref().is_some_and(|r| matches!(r.types.get(&ty), Some(State::Running { .. }))) {
-                        FINISHED.wait(&mut guard);
-                    }
-                    if let Some(running) = guard.as_mut() {
-                        running.waiting.remove(&me);
-                    }
-                });
+                let is_over = || {
+                    let guard = RUNNING.lock();
+                    !guard.as_ref().is_some_and(|r| matches!(r.types.get(&ty), Some(State::Running { .. })))
+                };
+                t.managed().wait_until(WaitState::Native, None, false, is_over);
+                if let Some(running) = RUNNING.lock().as_mut() {
+                    running.waiting.remove(&me);
+                }
             }
         }
     }
@@ -159,8 +158,8 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
             running.types.insert(ty, State::Failed { exception });
         }
     }
+    running.waiting.values().filter(|(other, _)| *other == ty).for_each(|(_, thread)| thread.unpark());
     drop(guard);
-    FINISHED.notify_all();
     match failure {
         None => Ok(()),
         // An abort goes on as what it is; only later accesses see that the constructor failed.
@@ -180,7 +179,7 @@ pub(crate) fn forget_dead() {
 fn would_deadlock(running: &Running, owner: u32, me: u32) -> bool {
     let mut at = owner;
     for _ in 0..running.waiting.len() + 1 {
-        let Some(ty) = running.waiting.get(&at) else { return false };
+        let Some((ty, _)) = running.waiting.get(&at) else { return false };
         match running.types.get(ty) {
             Some(State::Running { thread }) if *thread == me => return true,
             Some(State::Running { thread }) => at = *thread,

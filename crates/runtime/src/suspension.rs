@@ -56,7 +56,7 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
         match thread_ref_of(internal) {
             Some(thread) => break thread,
             // The starter links the thread a few microseconds after it claimed it.
-            None => saki_thread::blocking(std::thread::yield_now),
+            None => t.managed().yield_now(),
         }
     };
     thread.set_poll(POLL_SUSPEND);
@@ -73,7 +73,7 @@ pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
             now_suspended(state_bits(internal));
             return Ok(());
         }
-        t.managed().blocking(|| std::thread::sleep(LOOK_INTERVAL));
+        t.managed().sleep(Some(LOOK_INTERVAL), false);
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) {
         thread.state_bits.load(Ordering::Acquire) & state::SUSPEND_REQUESTED != 0
     };
     while stopping.iter().any(runs) && Instant::now() < deadline {
-        t.managed().blocking(|| std::thread::sleep(LOOK_INTERVAL));
+        t.managed().sleep(Some(LOOK_INTERVAL), false);
     }
 }
 

@@ -89,7 +89,6 @@ fn detaching(thread: &'static ManagedThread) {
     let t = unsafe { Thread::from_abi(thread.abi()) };
     of(t).release_thread_objects(t, None);
     crate::handles::release_cache(thread);
-    saki_gc::unbind_thread(thread);
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {
         // SAFETY: made in `attached`; the thread runs no managed code any more.

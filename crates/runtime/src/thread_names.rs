@@ -74,7 +74,8 @@ fn show(thread: &ManagedThread, name: &str) {
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    if thread.native_id() != 0 {
+    // A carrier's name is its own.
+    if !thread.is_green() && thread.native_id() != 0 {
         // Only a help for debugging: not being able to is no error.
         let _ = std::fs::write(format!("/proc/self/task/{}/comm", thread.native_id()), &name[..end]);
     }

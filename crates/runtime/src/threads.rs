@@ -349,7 +349,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     let is_background = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
     let kind = if is_background { ThreadKind::Background } else { ThreadKind::Foreground };
     let stack_bytes = usize::try_from(STACK_SIZE.get::<i32>(internal)).unwrap_or(0);
-    let spawned = saki_thread::spawn(kind, None, stack_bytes, move |managed| {
+    let spawned = saki_sched::spawn(kind, None, stack_bytes, move |managed| {
         // SAFETY: the thread just attached.
         run(unsafe { Thread::from_abi(managed.abi()) }, start);
     });
@@ -489,7 +489,7 @@ pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     let thread = loop {
         match thread_ref_of(internal) {
             Some(thread) => break thread,
-            None => saki_thread::blocking(std::thread::yield_now),
+            None => t.managed().yield_now(),
         }
     };
     let timeout = crate::pending::timeout(milliseconds);
@@ -529,7 +529,7 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
         let thread = loop {
             match thread_ref_of(internal) {
                 Some(thread) => break thread,
-                None => saki_thread::blocking(std::thread::yield_now),
+                None => t.managed().yield_now(),
             }
         };
         thread.roots[root::ABORT_STATE].set(state_object);

@@ -19,6 +19,7 @@ use saki_os::errata::{self, LockedReads};
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
+use saki_types::lazy::LockHooks;
 use saki_types::{Assembly, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub struct VmOptions {
     /// MONO_PATH.
     pub mono_path: Vec<PathBuf>,
     pub heap: saki_gc::HeapOptions,
+    pub threads: saki_sched::ThreadMode,
     pub dump: compile::DumpOptions,
     /// Run the code generator's verifier on everything.
     pub verify: bool,
@@ -193,11 +195,10 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::register_with_collector();
-    saki_types::lazy::set_blocking_hook(|wait| match saki_thread::current() {
-        Some(thread) if !thread.is_in_safe_region() => thread.blocking(wait),
-        _ => wait(),
-    });
+    saki_types::lazy::set_lock_hooks(LockHooks { thread_id: lock_owner_id, lock: saki_thread::lock_in_safe_region });
     let thread = saki_thread::attach_current(ThreadKind::Main);
+    saki_sched::start(options.threads)
+        .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);
     // SAFETY: the thread just attached.
     let t = unsafe { Thread::from_abi(thread.abi()) };
@@ -205,6 +206,14 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t)
+}
+
+/// Threads that are not managed count by the kernel's ids.
+fn lock_owner_id() -> u64 {
+    match saki_thread::current() {
+        Some(thread) => u64::from(thread.managed_id()),
+        None => 1 << 32 | u64::from(saki_os::thread::native_id()),
+    }
 }
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.

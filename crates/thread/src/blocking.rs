@@ -6,7 +6,7 @@
 
 use crate::current::current;
 use crate::managed_thread::ManagedThread;
-use crate::protocol::RUNNING;
+use crate::protocol::{RUNNING, SAFE, STOPPED};
 use crate::safepoint::STOP_WORDS;
 use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer, with_spilled_registers};
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ struct Leave<'a>(&'a ManagedThread);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        STOP_WORDS.leave_safe(&self.0.state, self.0.poll_word());
+        self.0.leave_safe();
     }
 }
 
@@ -39,6 +39,30 @@ impl ManagedThread {
         with_spilled_registers(|sp| {
             self.publish_and_enter(sp);
             let _leave = Leave(self);
+            self.tell_about_block();
+            f()
+        })
+    }
+
+    /// SAFE, or WAITING on a carrier: RUNNING, after a stop if there is one, and on a carrier.
+    #[inline(always)]
+    pub(crate) fn leave_safe(&self) {
+        if !STOP_WORDS.try_leave_safe(&self.state, self.poll_word()) {
+            self.leave_safe_slow();
+        }
+    }
+
+    /// As `blocking`, but the thread keeps its carrier however long `f` takes. For waits of the runtime itself.
+    pub fn blocking_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
+        // Relaxed: our own state.
+        if self.state.load(Ordering::Relaxed) != RUNNING {
+            return f();
+        }
+        with_spilled_registers(|sp| {
+            // Relaxed: the Release store of the state publishes it.
+            self.published_sp.store(sp, Ordering::Relaxed);
+            STOP_WORDS.enter(&self.state, self.poll_word(), STOPPED);
+            let _leave = Leave(self);
             f()
         })
     }
@@ -48,7 +72,7 @@ impl ManagedThread {
     pub(crate) fn publish_and_enter(&self, sp: usize) {
         // Relaxed: the Release store of the state publishes it.
         self.published_sp.store(sp, Ordering::Relaxed);
-        STOP_WORDS.enter_safe(&self.state, self.poll_word());
+        STOP_WORDS.enter(&self.state, self.poll_word(), SAFE);
     }
 
     /// Enters a safe region until the guard is dropped in the same frame. Called by the thread itself.
@@ -99,7 +123,7 @@ impl Drop for SafeRegion<'_> {
         // Keeps the copies in memory for as long as the region lasts.
         std::hint::black_box(&self.registers);
         if !self.nested {
-            STOP_WORDS.leave_safe(&self.thread.state, self.thread.poll_word());
+            self.thread.leave_safe();
         }
     }
 }

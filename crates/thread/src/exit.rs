@@ -4,11 +4,15 @@
 //! it to background takes it out. Left out: what ending does to background threads (the process just exits).
 
 use crate::current::current;
-use crate::managed_thread::{ManagedThread, ThreadKind};
+use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};
+use parking_lot::Mutex;
 use saki_sync::WaitWord;
 use std::sync::atomic::Ordering;
 
 static FOREGROUND: WaitWord = WaitWord::new(0);
+
+/// The thread that waits for the others, to be unparked.
+static WAITING: Mutex<Option<&'static ManagedThread>> = Mutex::new(None);
 
 pub(crate) fn count_started(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {
@@ -28,6 +32,9 @@ fn count_ended(kind: ThreadKind) {
         // Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
         FOREGROUND.atomic().fetch_sub(1, Ordering::Release);
         FOREGROUND.wake_all();
+        if let Some(thread) = *WAITING.lock() {
+            thread.unpark();
+        }
     }
 }
 
@@ -44,7 +51,16 @@ pub fn wait_for_foreground_threads() {
         if count <= own {
             return;
         }
-        crate::blocking(|| FOREGROUND.wait(count, None));
+        match current() {
+            Some(thread) => {
+                *WAITING.lock() = Some(thread);
+                thread.wait_until(WaitState::Native, None, false, || foreground_thread_count() != count);
+                *WAITING.lock() = None;
+            }
+            None => {
+                FOREGROUND.wait(count, None);
+            }
+        }
     }
 }
 

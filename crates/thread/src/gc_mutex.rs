@@ -44,24 +44,30 @@ impl<T> GcMutex<T> {
 
     #[cold]
     fn lock_contended(&self) {
-        let Some(thread) = current() else {
-            return self.lock.lock();
-        };
-        loop {
-            let region = thread.enter_safe_region();
-            self.lock.lock();
-            match region.try_leave() {
-                Ok(()) => return,
-                Err(region) => {
-                    self.lock.unlock();
-                    region.leave();
-                }
-            }
-        }
+        lock_in_safe_region(&self.lock);
     }
 
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
+    }
+}
+
+/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it has it: when a stop is requested, or its carrier was
+/// taken, it gives the lock back first.
+pub fn lock_in_safe_region(lock: &RawLock) {
+    let Some(thread) = current() else {
+        return lock.lock();
+    };
+    loop {
+        let region = thread.enter_safe_region();
+        lock.lock();
+        match region.try_leave() {
+            Ok(()) => return,
+            Err(region) => {
+                lock.unlock();
+                region.leave();
+            }
+        }
     }
 }
 

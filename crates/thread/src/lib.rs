@@ -9,6 +9,8 @@
 #[cfg(not(loom))]
 pub mod blocking;
 #[cfg(not(loom))]
+pub mod carrier;
+#[cfg(not(loom))]
 pub mod current;
 #[cfg(not(loom))]
 pub mod exit;
@@ -26,6 +28,8 @@ pub mod request;
 #[cfg(not(loom))]
 pub mod safepoint;
 #[cfg(not(loom))]
+pub mod scheduling;
+#[cfg(not(loom))]
 pub mod spawn;
 #[cfg(not(loom))]
 mod spill;
@@ -37,25 +41,26 @@ pub mod statics;
 #[cfg(not(loom))]
 pub use blocking::{SafeRegion, blocking};
 #[cfg(not(loom))]
+pub use carrier::{AllocBuffer, Carrier, for_each_carrier};
+#[cfg(not(loom))]
 pub use current::current;
 #[cfg(not(loom))]
 pub use exit::{foreground_thread_count, wait_for_foreground_threads};
 #[cfg(not(loom))]
-pub use gc_mutex::{GcCondvar, GcMutex, GcMutexGuard};
+pub use gc_mutex::{GcCondvar, GcMutex, GcMutexGuard, lock_in_safe_region};
 #[cfg(not(loom))]
 pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]
-pub use managed_thread::{
-    GC_AREA_BYTES, GC_AREA_OFFSET, ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitState, gc_area_offset, root,
-};
+pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, root};
 #[cfg(not(loom))]
 pub use registry::{
-    ThreadHooks, ThreadRef, add_hooks, attach_current, detach_current, end_process, find_thread, for_each_thread,
-    thread_count,
+    CarrierHooks, ThreadHooks, ThreadRef, add_carrier_hooks, add_hooks, attach_current, detach_current, end_process,
+    find_thread, for_each_thread, thread_count,
 };
 #[cfg(not(loom))]
 pub use request::{
-    POLL_INTERRUPT, POLL_PREEMPT, POLL_STACK, POLL_STOP, POLL_SUSPEND, REQUEST_ABORT, REQUEST_INTERRUPT,
+    POLL_INTERRUPT, POLL_PREEMPT, POLL_STACK, POLL_STOP, POLL_SUSPEND, POLL_TAKEN, POLL_YIELD, REQUEST_ABORT,
+    REQUEST_INTERRUPT,
 };
 #[cfg(not(loom))]
 pub use safepoint::{

@@ -9,18 +9,18 @@
 //! | `abi` except `poll` | owner | owner; collector while stopped |
 //! | `abi.poll`, `requests` | anyone, atomically | anyone |
 //! | `state`, `published_sp`, `*registers*` | owner | stopper (see `protocol` for orderings) |
-//! | `gc_area` | collector's code on the owner, or while stopped | the same |
+//! | `carrier` | the carrier's OS thread, when it takes the thread | owner; others see a carrier that may have changed |
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
 //! | `stack_reserve` | owner and its fault handler | the same |
-//! | `statics`, `handle_cache`, `alternate_stack` | owner | collector while stopped (statics) |
+//! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
 //! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |
 
-use crate::protocol::{RUNNING, SAFE};
+use crate::carrier::Carrier;
+use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
-use crate::stack_reserve::StackReserve;
+use crate::stack_reserve::{StackReserve, reserve_bytes};
 use crate::statics::StaticBlocks;
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_os::signal::AlternateStack;
 use saki_sync::monitor::{BlockEnd, Blocker, MonitorNode};
 use saki_sync::{SlotCache, facade};
 use std::cell::UnsafeCell;
@@ -29,16 +29,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Words the collector may use in each thread.
-pub const GC_AREA_WORDS: usize = 512;
-pub const GC_AREA_BYTES: usize = GC_AREA_WORDS * 8;
-
 /// `ManagedThread::state_bits` before the runtime sets them.
 pub const NO_STATE: u32 = u32::MAX;
-
-/// The collector's part of a thread; zero when the thread attaches.
-#[repr(C, align(16))]
-pub struct GcArea(pub UnsafeCell<[u64; GC_AREA_WORDS]>);
 
 /// Names of root slots.
 pub mod root {
@@ -119,6 +111,12 @@ impl WaitState {
     }
 }
 
+/// What is told of a thread's waits. Called on the thread itself, not in a safe region; may neither block nor reach a safepoint.
+pub struct WaitObserver {
+    pub begins: fn(),
+    pub ends: fn(),
+}
+
 pub(crate) const CREATED: u32 = 0;
 pub(crate) const ATTACHED: u32 = 1;
 pub(crate) const DETACHED: u32 = 2;
@@ -127,7 +125,6 @@ pub(crate) const DETACHED: u32 = 2;
 #[repr(C, align(16))]
 pub struct ManagedThread {
     abi: UnsafeCell<ThreadAbi>,
-    pub gc_area: GcArea,
     pub(crate) state: facade::atomic::AtomicU32,
     pub(crate) published_sp: AtomicUsize,
     pub(crate) saved_registers: [AtomicUsize; CALLEE_SAVED_COUNT],
@@ -139,14 +136,21 @@ pub struct ManagedThread {
     pub(crate) requests: AtomicU32,
     wait_state: AtomicU32,
     pub(crate) kind: AtomicU32,
-    pub(crate) native_id: AtomicU32,
     pub(crate) lifecycle: AtomicU32,
     pub(crate) references: AtomicU32,
     name: Mutex<Option<String>>,
     pub(crate) joiners: Mutex<Vec<&'static ManagedThread>>,
     pub(crate) statics: StaticBlocks,
     handle_cache: SlotCache,
-    pub(crate) alternate_stack: UnsafeCell<Option<AlternateStack>>,
+    carrier: AtomicPtr<Carrier>,
+    /// Null for a native thread; else the scheduler's part, which stays with the structure.
+    scheduler_data: AtomicPtr<()>,
+    /// Who is to be told when the thread waits; null for nobody.
+    wait_observer: AtomicPtr<WaitObserver>,
+    /// How many reasons there are to stay on the OS thread.
+    pub(crate) pins: AtomicU32,
+    /// Place in the registry's list; changes under its lock.
+    pub(crate) registry_index: AtomicUsize,
     /// Free for the runtime: the address of its own per-thread data.
     pub runtime_data: AtomicUsize,
     /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets them.
@@ -160,16 +164,9 @@ unsafe impl Sync for ManagedThread {}
 // SAFETY: nothing in it is tied to the OS thread that allocated it.
 unsafe impl Send for ManagedThread {}
 
-/// Byte offset of the collector's area from the pinned register.
-pub const GC_AREA_OFFSET: usize = std::mem::offset_of!(ManagedThread, gc_area);
 pub(crate) const SAVED_REGISTERS_OFFSET: usize = std::mem::offset_of!(ManagedThread, saved_registers);
 
-const _: () = assert!(std::mem::offset_of!(ManagedThread, abi) == 0 && GC_AREA_OFFSET.is_multiple_of(16));
-
-/// Byte offset of the collector's area from the pinned register.
-pub const fn gc_area_offset() -> usize {
-    GC_AREA_OFFSET
-}
+const _: () = assert!(std::mem::offset_of!(ManagedThread, abi) == 0);
 
 fn empty_abi(managed_id: u32) -> ThreadAbi {
     ThreadAbi {
@@ -204,7 +201,6 @@ impl ManagedThread {
     pub(crate) fn leak(managed_id: u32) -> &'static ManagedThread {
         saki_base::leak(ManagedThread {
             abi: UnsafeCell::new(empty_abi(managed_id)),
-            gc_area: GcArea(UnsafeCell::new([0; GC_AREA_WORDS])),
             state: facade::atomic::AtomicU32::new(SAFE),
             published_sp: AtomicUsize::new(0),
             saved_registers: Default::default(),
@@ -214,14 +210,17 @@ impl ManagedThread {
             requests: AtomicU32::new(0),
             wait_state: AtomicU32::new(0),
             kind: AtomicU32::new(ThreadKind::Background as u32),
-            native_id: AtomicU32::new(0),
             lifecycle: AtomicU32::new(CREATED),
             references: AtomicU32::new(1),
             name: Mutex::new(None),
             joiners: Mutex::new(Vec::new()),
             statics: StaticBlocks::default(),
             handle_cache: SlotCache::new(),
-            alternate_stack: UnsafeCell::new(None),
+            carrier: AtomicPtr::new(std::ptr::null_mut()),
+            scheduler_data: AtomicPtr::new(std::ptr::null_mut()),
+            wait_observer: AtomicPtr::new(std::ptr::null_mut()),
+            pins: AtomicU32::new(0),
+            registry_index: AtomicUsize::new(0),
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
             stack_reserve: StackReserve::default(),
@@ -232,15 +231,15 @@ impl ManagedThread {
     pub(crate) fn reset(&self, managed_id: u32) {
         // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi`.
         unsafe { *self.abi.get() = empty_abi(managed_id) };
-        // SAFETY: as above; the collector's hook gave its part up at detach.
-        unsafe { *self.gc_area.0.get() = [0; GC_AREA_WORDS] };
         for slot in &self.roots {
             slot.set(ObjRef::NULL);
         }
         self.published_sp.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
         self.wait_state.store(0, Ordering::Relaxed);
-        self.native_id.store(0, Ordering::Relaxed);
+        self.carrier.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.wait_observer.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.pins.store(0, Ordering::Relaxed);
         self.runtime_data.store(0, Ordering::Relaxed);
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.lifecycle.store(CREATED, Ordering::Release);
@@ -264,12 +263,6 @@ impl ManagedThread {
         unsafe { &*abi.cast::<ManagedThread>() }
     }
 
-    /// Address of the collector's area.
-    #[inline(always)]
-    pub fn gc_area(&self) -> *mut u8 {
-        self.gc_area.0.get().cast()
-    }
-
     /// The poll word.
     #[inline(always)]
     pub fn poll_word(&self) -> &AtomicU32 {
@@ -284,9 +277,53 @@ impl ManagedThread {
         unsafe { (*self.abi.get()).managed_id }
     }
 
-    /// The kernel's thread id; 0 before it runs.
+    /// The carrier that runs the thread, or ran it last; None before it has run.
+    #[inline(always)]
+    pub fn carrier(&self) -> Option<&'static Carrier> {
+        // SAFETY: null, or a record that is never freed.
+        unsafe { self.carrier.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Release: the carrier's record is visible with it.
+    #[inline(always)]
+    pub(crate) fn set_carrier(&self, carrier: &'static Carrier) {
+        self.carrier.store(std::ptr::from_ref(carrier).cast_mut(), Ordering::Release);
+    }
+
+    /// What the scheduler keeps for the thread; null for a native one.
+    #[inline(always)]
+    pub fn scheduler_data(&self) -> *mut () {
+        // Relaxed: set before the thread begins.
+        self.scheduler_data.load(Ordering::Relaxed)
+    }
+
+    /// Makes the thread one of a scheduler. For the thread itself, or before it begins.
+    pub fn set_scheduler_data(&self, data: *mut ()) {
+        self.scheduler_data.store(data, Ordering::Relaxed);
+    }
+
+    /// The bounds of the OS thread's stack that the thread is about to run on.
+    pub(crate) fn set_stack(&self, bounds: &Range<usize>) {
+        self.set_usable_stack(bounds.start + reserve_bytes(bounds.len())..bounds.end);
+    }
+
+    /// The part of the stack above the reserve.
+    pub(crate) fn set_usable_stack(&self, bounds: Range<usize>) {
+        let abi = self.abi();
+        // SAFETY: the calling thread is the structure's owner, and it is in no list yet.
+        unsafe { (*abi).stack_limit = bounds.start };
+        // SAFETY: as above.
+        unsafe { (*abi).stack_base = bounds.end };
+    }
+
+    /// The carrier that runs the thread, or the native code that it called.
+    fn present_carrier(&self) -> Option<&'static Carrier> {
+        self.carrier().filter(|carrier| carrier.current().is_some_and(|t| std::ptr::eq(t, self)))
+    }
+
+    /// The kernel's id of the OS thread that the thread is on now; 0 before it runs, and while it waits for its turn on a carrier.
     pub fn native_id(&self) -> u32 {
-        self.native_id.load(Ordering::Relaxed)
+        self.present_carrier().map_or(0, Carrier::native_id)
     }
 
     pub fn kind(&self) -> ThreadKind {
@@ -338,7 +375,7 @@ impl ManagedThread {
 
     /// Whether the thread is in a safe region.
     pub fn is_in_safe_region(&self) -> bool {
-        self.state.load(Ordering::Acquire) == SAFE
+        matches!(self.state.load(Ordering::Acquire), SAFE | WAITING)
     }
 
     /// The part of the stack to scan while the thread is stopped: from the published SP to the base. Empty before the
@@ -397,6 +434,18 @@ impl ManagedThread {
         self.node.parker.unpark();
     }
 
+    /// Has `observer`, or nobody, told when the thread begins and ends to wait; called by the thread itself.
+    pub fn observe_waits(&self, observer: Option<&'static WaitObserver>) {
+        let observer = observer.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
+        self.wait_observer.store(observer, Ordering::Relaxed);
+    }
+
+    fn wait_observer(&self) -> Option<&'static WaitObserver> {
+        // Relaxed: set by the thread itself.
+        // SAFETY: null, or from a static reference.
+        unsafe { self.wait_observer.load(Ordering::Relaxed).as_ref() }
+    }
+
     /// The thread's place in monitor queues.
     pub fn monitor_node(&self) -> &'static MonitorNode {
         let node: *const MonitorNode = &self.node;
@@ -418,7 +467,17 @@ impl Blocker for ManagedThread {
         if interruptible && self.pending_requests() != 0 {
             return BlockEnd::Interrupted;
         }
-        let woken = self.blocking(|| self.node.parker.park(timeout));
+        let observer = self.wait_observer();
+        if let Some(observer) = observer {
+            (observer.begins)();
+        }
+        // A wait inside a safe region holds its carrier, which can be taken like that of native code.
+        let park = || self.node.parker.park(timeout);
+        let woken = if self.is_green() && self.is_running() && !self.is_pinned() {
+            self.waiting(park)
+        } else {
+            self.blocking(park)
+        };
         if interruptible && self.pending_requests() != 0 {
             BlockEnd::Interrupted
         } else if woken {

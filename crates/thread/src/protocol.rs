@@ -5,6 +5,10 @@
 //! | RUNNING | executes managed or runtime code; its stack changes | owner → SAFE (`enter_safe`) or STOPPED (`wait_out_stop`) |
 //! | SAFE | in native code or blocked; frozen above the published SP | owner → RUNNING (`leave_safe`) |
 //! | STOPPED | waits at a safepoint for a stop to end | owner → RUNNING, after the stop |
+//! | WAITING | as SAFE, of a green thread that may leave its carrier on its own | owner → RUNNING, on a carrier |
+//!
+//! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place of STOP: either the taker
+//! finds the thread SAFE, or the thread finds the bit when it leaves.
 //!
 //! Orderings:
 //! - Owner: writes SP and stack, then state = SAFE/STOPPED (Release) — stopper reads the state (Acquire) and then the stack.
@@ -24,9 +28,12 @@ use saki_sync::facade::atomic::{AtomicU32, Ordering};
 pub const RUNNING: u32 = 0;
 pub const SAFE: u32 = 1;
 pub const STOPPED: u32 = 2;
+pub const WAITING: u32 = 3;
 
 /// The bit of the poll word that the protocol owns.
 pub const STOP: u32 = 1;
+/// The bit with which the scheduler takes a carrier.
+pub const TAKEN: u32 = 64;
 
 /// A poll word: `std`'s atomic in the machine (the layout is fixed by `abi`), loom's in the model.
 pub trait PollWord {
@@ -107,8 +114,14 @@ impl StopWords {
     /// Owner, RUNNING, stack and SP published: becomes SAFE.
     #[inline(always)]
     pub fn enter_safe(&self, state: &AtomicU32, poll: &impl PollWord) {
+        self.enter(state, poll, SAFE);
+    }
+
+    /// Owner, RUNNING, stack and SP published: becomes SAFE or STOPPED.
+    #[inline(always)]
+    pub fn enter(&self, state: &AtomicU32, poll: &impl PollWord, stopped: u32) {
         // Release publishes the frozen stack and SP.
-        state.store(SAFE, Ordering::Release);
+        state.store(stopped, Ordering::Release);
         light_fence();
         // Relaxed: ordered by the fence.
         if poll.load(Ordering::Relaxed) & STOP != 0 {
@@ -116,22 +129,39 @@ impl StopWords {
         }
     }
 
-    /// Owner, SAFE: becomes RUNNING, after the stop if there is one.
+    /// Owner, SAFE: becomes RUNNING, after the stop if there is one. Not where the carrier may have been taken.
     #[inline(always)]
     pub fn leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) {
-        if !self.try_leave_safe(state, poll) {
+        // Relaxed: publishes nothing; the fence orders it before the load.
+        state.store(RUNNING, Ordering::Relaxed);
+        light_fence();
+        // Acquire pairs with the Release of `resume`: what the collector changed is visible.
+        if poll.load(Ordering::Acquire) & STOP != 0 {
             self.wait_out_stop(state, poll, SAFE);
         }
     }
 
-    /// Owner, SAFE: becomes RUNNING unless a stop is requested; then stays SAFE and returns `false`.
+    /// Waits until the stop is over that this word asks for.
+    #[cold]
+    pub fn wait_until_resumed(&self, word: &impl PollWord) {
+        loop {
+            // Acquire, and before the word: see the module header.
+            let epoch = self.epoch.load(Ordering::Acquire);
+            if word.load(Ordering::Acquire) & STOP == 0 {
+                return;
+            }
+            self.epoch.wait(epoch, None);
+        }
+    }
+
+    /// Owner, SAFE: becomes RUNNING unless a stop is requested or its carrier was taken; then stays SAFE and returns `false`.
     #[inline(always)]
     pub fn try_leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) -> bool {
         // Relaxed: publishes nothing; the fence orders it before the load.
         state.store(RUNNING, Ordering::Relaxed);
         light_fence();
         // Acquire pairs with the Release of `resume`: what the collector changed is visible.
-        if poll.load(Ordering::Acquire) & STOP == 0 {
+        if poll.load(Ordering::Acquire) & (STOP | TAKEN) == 0 {
             return true;
         }
         state.store(SAFE, Ordering::Release);
@@ -146,14 +176,7 @@ impl StopWords {
             // Release publishes the frozen stack and SP.
             state.store(waiting, Ordering::Release);
             self.arrive();
-            loop {
-                // Acquire, and before the poll word: see the module header.
-                let epoch = self.epoch.load(Ordering::Acquire);
-                if poll.load(Ordering::Acquire) & STOP == 0 {
-                    break;
-                }
-                self.epoch.wait(epoch, None);
-            }
+            self.wait_until_resumed(poll);
             state.store(RUNNING, Ordering::Relaxed);
             light_fence();
             if poll.load(Ordering::Acquire) & STOP == 0 {

@@ -4,12 +4,12 @@
 //! and reused, their managed ids late: an id comes back only after `MIN_FREE_IDS` others were freed, so that a stale id
 //! (in a log, in a lock word of a dying thread) is not soon another thread's. Left out: starting OS threads (`spawn`).
 
+use crate::carrier::{Carrier, for_each_carrier};
 use crate::current::{current, set_current};
 use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState};
 use crate::protocol::{RUNNING, SAFE};
 use crate::safepoint::STOP_LOCK;
-use crate::stack_reserve::reserve_bytes;
 use parking_lot::{Mutex, RwLock};
 use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;
@@ -23,12 +23,16 @@ const MIN_FREE_IDS: usize = 512;
 
 static THREADS: RwLock<Vec<&'static ManagedThread>> = RwLock::new(Vec::new());
 static HOOKS: RwLock<Vec<&'static ThreadHooks>> = RwLock::new(Vec::new());
-static POOL: Mutex<Pool> = Mutex::new(Pool { next_id: 1, free_ids: VecDeque::new(), structures: Vec::new() });
+static CARRIER_HOOKS: RwLock<Vec<&'static CarrierHooks>> = RwLock::new(Vec::new());
+static POOL: Mutex<Pool> =
+    Mutex::new(Pool { next_id: 1, free_ids: VecDeque::new(), structures: Vec::new(), green_structures: Vec::new() });
 
 struct Pool {
     next_id: u32,
     free_ids: VecDeque<u32>,
     structures: Vec<&'static ManagedThread>,
+    /// Those whose scheduler's part is set.
+    green_structures: Vec<&'static ManagedThread>,
 }
 
 impl Pool {
@@ -50,10 +54,34 @@ pub struct ThreadHooks {
     pub detaching: fn(&'static ManagedThread),
 }
 
+/// What other layers do when carriers come and go. Hooks run on the carrier's OS thread, with the stop lock held, under the same rules as
+/// `ThreadHooks`.
+pub struct CarrierHooks {
+    /// Before the carrier is in the list.
+    pub attached: fn(&'static Carrier),
+    /// While the carrier is still in the list; it runs no managed code any more.
+    pub detaching: fn(&'static Carrier),
+}
+
+fn take_stop_lock() {
+    match current() {
+        Some(thread) => thread.blocking_in_place(|| STOP_LOCK.lock()),
+        None => STOP_LOCK.lock(),
+    }
+}
+
+/// Adds hooks for carriers; as `add_hooks`.
+pub fn add_carrier_hooks(hooks: &'static CarrierHooks) {
+    take_stop_lock();
+    CARRIER_HOOKS.write().push(hooks);
+    for_each_carrier(|carrier| (hooks.attached)(carrier));
+    STOP_LOCK.unlock();
+}
+
 /// Adds hooks for threads that attach from now on; threads already attached get `attached` at once, called by the
 /// caller. The caller makes sure that no thread runs managed code yet. `detaching` runs in reverse order.
 pub fn add_hooks(hooks: &'static ThreadHooks) {
-    crate::blocking(|| STOP_LOCK.lock());
+    take_stop_lock();
     HOOKS.write().push(hooks);
     for_each_thread(|thread| (hooks.attached)(thread));
     STOP_LOCK.unlock();
@@ -94,6 +122,20 @@ impl ThreadRef {
             let id = pool.take_id();
             (pool.structures.pop(), id)
         };
+        ThreadRef::begin(thread, id, kind, name)
+    }
+
+    /// As `create`, for a green thread: its parts for the scheduler are used again with it.
+    pub(crate) fn create_green(kind: ThreadKind, name: Option<&str>) -> ThreadRef {
+        let (thread, id) = {
+            let mut pool = POOL.lock();
+            let id = pool.take_id();
+            (pool.green_structures.pop(), id)
+        };
+        ThreadRef::begin(thread, id, kind, name)
+    }
+
+    fn begin(thread: Option<&'static ManagedThread>, id: u32, kind: ThreadKind, name: Option<&str>) -> ThreadRef {
         let thread = match thread {
             Some(thread) => {
                 thread.reset(id);
@@ -168,7 +210,7 @@ impl Drop for ThreadRef {
             }
             let mut pool = POOL.lock();
             pool.free_ids.push_back(self.0.managed_id());
-            pool.structures.push(self.0);
+            if self.0.is_green() { &mut pool.green_structures } else { &mut pool.structures }.push(self.0);
         }
     }
 }
@@ -229,30 +271,85 @@ pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemor
         Ok(bounds) => bounds,
         Err(error) => saki_base::bug!("the bounds of the stack are unknown: {error}"),
     };
-    let abi = thread.abi();
-    // SAFETY: this thread is the structure's owner, and it is in no list yet.
-    unsafe { (*abi).stack_limit = bounds.start + reserve_bytes(bounds.len()) };
-    // SAFETY: as above.
-    unsafe { (*abi).stack_base = bounds.end };
-    thread.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
-    match alternate_stack.install() {
-        // SAFETY: only the owner touches the field.
-        Ok(stack) => unsafe { *thread.alternate_stack.get() = Some(stack) },
-        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
-    }
+    thread.set_stack(&bounds);
+    let carrier = Carrier::of_this_os_thread(alternate_stack);
     // Faults there need the alternate stack.
     thread.stack_reserve.set_up(&bounds);
     STOP_LOCK.lock();
+    attach_carrier(carrier);
+    carrier.set_current(Some(thread));
+    carrier.unstow(thread);
     set_current(Some(thread));
     for hooks in HOOKS.read().iter() {
         (hooks.attached)(thread);
     }
     thread.state.store(RUNNING, Ordering::Release);
-    thread.lifecycle.store(ATTACHED, Ordering::Release);
-    THREADS.write().push(thread);
+    list(thread);
     STOP_LOCK.unlock();
     DETACH_AT_EXIT.with(|_| {});
     thread
+}
+
+/// The stop lock is held; the carrier's OS thread calls.
+fn attach_carrier(carrier: &'static Carrier) {
+    for hooks in CARRIER_HOOKS.read().iter() {
+        (hooks.attached)(carrier);
+    }
+    carrier.enlist();
+}
+
+/// The stop lock is held; the carrier's OS thread calls, and runs nothing.
+fn detach_carrier(carrier: &'static Carrier) {
+    for hooks in CARRIER_HOOKS.read().iter().rev() {
+        (hooks.detaching)(carrier);
+    }
+    carrier.delist();
+}
+
+/// See `scheduling`.
+pub(crate) fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory, scheduler: *mut ()) -> &'static Carrier {
+    let carrier = Carrier::of_this_os_thread(alternate_stack);
+    carrier.set_scheduler(scheduler);
+    STOP_LOCK.lock();
+    attach_carrier(carrier);
+    STOP_LOCK.unlock();
+    carrier
+}
+
+/// A green thread, RUNNING on a carrier, begins. As it runs, no stop is under way.
+pub(crate) fn attach_green(thread: &'static ManagedThread) {
+    for hooks in HOOKS.read().iter() {
+        (hooks.attached)(thread);
+    }
+    list(thread);
+}
+
+/// A green thread, RUNNING on a carrier, runs no managed code any more.
+pub(crate) fn detach_green(thread: &'static ManagedThread) {
+    for hooks in HOOKS.read().iter().rev() {
+        (hooks.detaching)(thread);
+    }
+    unlist(thread);
+    thread.free_static_blocks();
+}
+
+/// Puts a thread into the list.
+fn list(thread: &'static ManagedThread) {
+    thread.lifecycle.store(ATTACHED, Ordering::Release);
+    let mut threads = THREADS.write();
+    thread.registry_index.store(threads.len(), Ordering::Relaxed);
+    threads.push(thread);
+}
+
+/// Takes a thread out of the list.
+fn unlist(thread: &'static ManagedThread) {
+    let mut threads = THREADS.write();
+    // Relaxed: changes under the list's lock.
+    let index = thread.registry_index.load(Ordering::Relaxed);
+    threads.swap_remove(index);
+    if let Some(moved) = threads.get(index) {
+        moved.registry_index.store(index, Ordering::Relaxed);
+    }
 }
 
 /// Ends the calling OS thread's managed thread; does nothing when there is none. The thread holds no reference to a
@@ -267,20 +364,28 @@ pub fn detach_current() {
     for hooks in HOOKS.read().iter().rev() {
         (hooks.detaching)(thread);
     }
-    let mut threads = THREADS.write();
-    if let Some(place) = threads.iter().position(|t| std::ptr::eq(*t, thread)) {
-        threads.swap_remove(place);
-    }
-    drop(threads);
+    unlist(thread);
     thread.free_static_blocks();
     thread.stack_reserve.take_down();
     set_current(None);
-    // SAFETY: only the owner touches the field, and this is its thread, so the previous stack goes back where it was.
-    drop(unsafe { (*thread.alternate_stack.get()).take() });
+    let carrier = thread.carrier();
+    if let Some(carrier) = carrier {
+        carrier.stow(thread);
+        carrier.set_current(None);
+        detach_carrier(carrier);
+    }
     thread.state.store(SAFE, Ordering::Release);
+    STOP_LOCK.unlock();
+    if let Some(carrier) = carrier {
+        carrier.release();
+    }
+    tell_end(thread);
+}
+
+/// The thread has ended and is in no list: those that wait for it go on, and its own reference goes.
+pub(crate) fn tell_end(thread: &'static ManagedThread) {
     // Release: who sees the end sees everything the thread did.
     thread.lifecycle.store(DETACHED, Ordering::Release);
-    STOP_LOCK.unlock();
     saki_os::futex::wake_all(&thread.lifecycle);
     for joiner in thread.joiners.lock().unwrap_or_else(|e| e.into_inner()).iter() {
         joiner.unpark();

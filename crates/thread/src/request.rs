@@ -11,12 +11,17 @@ use std::sync::atomic::Ordering;
 pub const POLL_STOP: u32 = crate::protocol::STOP;
 /// Poll bit: an abort or interrupt was requested.
 pub const POLL_INTERRUPT: u32 = 2;
-/// Poll bit: the scheduler wants the carrier.
+/// Poll bit: every poll is to take its slow path (GC stress).
 pub const POLL_PREEMPT: u32 = 4;
 /// Poll bit: `Thread.Suspend`. Not a request, because it ends no wait.
 pub const POLL_SUSPEND: u32 = 8;
 /// Poll bit: the reserve of the thread's stack is open (`stack_reserve`). Set by its fault handler, cleared by the thread.
 pub const POLL_STACK: u32 = 16;
+
+/// Poll bit: the carrier was taken while the thread was in native code.
+pub const POLL_TAKEN: u32 = crate::protocol::TAKEN;
+/// Poll bit: others wait for the carrier.
+pub const POLL_YIELD: u32 = 32;
 
 /// `Thread.Interrupt`: ends the current or next interruptible wait.
 pub const REQUEST_INTERRUPT: u32 = 1;

@@ -1,15 +1,16 @@
 //! Stopping the world, and the safepoints where threads notice. The protocol and its state table are in `protocol`.
 //!
 //! Invariant: `STOP_LOCK` is held from before a stop is requested until after the world runs again, and for every change
-//! of the registry; so the set of threads is fixed during a stop, a thread that attaches waits for the stop's end, and
-//! there is one stopper at a time. A thread waits for `STOP_LOCK` in a safe region or unattached. Left out: what happens
+//! of the list of carriers; so that set is fixed during a stop, a carrier that attaches waits for the stop's end, and
+//! there is one stopper at a time. What runs managed code are carriers, so they are what is stopped: threads that wait for a carrier cannot
+//! begin to run, because it looks whether it is to stop before it takes one. A thread waits for `STOP_LOCK` in a safe region or unattached. Left out: what happens
 //! while the world is stopped.
 
+use crate::carrier::{Carrier, for_each_carrier};
 use crate::current::current;
 use crate::histogram::{Histogram, HistogramSnapshot};
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{RUNNING, STOPPED, StopWords};
-use crate::registry::for_each_thread;
 use crate::request::POLL_STOP;
 use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, enter_native_entry, stack_pointer, with_spilled_registers};
 use saki_abi::ThreadAbi;
@@ -41,6 +42,9 @@ pub struct StopToken {
     /// From the request until the last thread had stopped.
     pub latency_ns: u64,
     stopper: Option<&'static ManagedThread>,
+    /// The carriers and the threads that were asked to stop.
+    carriers: Vec<&'static Carrier>,
+    threads: Vec<&'static ManagedThread>,
 }
 
 impl StopToken {
@@ -68,45 +72,69 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
         // Its frames are frozen and its stack published already.
         Some(thread) if thread.is_in_safe_region() => STOP_LOCK.lock(),
         Some(thread) => {
-            thread.blocking(|| STOP_LOCK.lock());
+            thread.blocking_in_place(|| STOP_LOCK.lock());
             let mut registers = [0; CALLEE_SAVED_COUNT];
             capture_registers(&mut registers);
             thread.publish_registers(&registers, stack_pointer());
         }
     }
     let start_ns = saki_os::clock::monotonic_ns();
-    let mut threads: Vec<&'static ManagedThread> = Vec::new();
-    for_each_thread(|thread| {
-        if me.is_none_or(|me| !std::ptr::eq(me, thread)) {
-            threads.push(thread);
+    let mine = me.and_then(ManagedThread::carrier);
+    let mut carriers: Vec<&'static Carrier> = Vec::new();
+    for_each_carrier(|carrier| {
+        if mine.is_none_or(|mine| !std::ptr::eq(mine, carrier)) {
+            carriers.push(carrier);
         }
     });
-    STOP_WORDS.request(threads.iter().map(|t| t.poll_word()));
-    let mut left = threads.len();
+    let threads = request_stop(&carriers);
+    let mut left = carriers.len();
     STOP_WORDS.wait_until_stopped(MAX_STOP_SPINS, || {
-        // Threads that were found stopped stay so: only the last ones are looked at again.
+        // Carriers that were found stopped stay so: only the last ones are looked at again.
         // Acquire pairs with the Release of SAFE and STOPPED: stack and SP are visible.
-        while left > 0 && threads[left - 1].state.load(Ordering::Acquire) != RUNNING {
+        let runs = |carrier: &Carrier| carrier.current().is_some_and(|t| t.state.load(Ordering::Acquire) == RUNNING);
+        while left > 0 && !runs(carriers[left - 1]) {
             left -= 1;
         }
         left > 0
     });
     let latency_ns = saki_os::clock::monotonic_ns() - start_ns;
     LATENCY.record_ns(latency_ns);
-    StopToken { reason, latency_ns, stopper: me }
+    StopToken { reason, latency_ns, stopper: me, carriers, threads }
+}
+
+/// Asks carriers, and the threads that they run, to stop; gives those threads. A carrier that changes threads meanwhile either sees that it
+/// is to stop, or is seen with its new thread, which is asked too: the heavy fence stands between both sides' store and load.
+fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
+    let mut seen: Vec<Option<&'static ManagedThread>> = carriers.iter().map(|carrier| carrier.current()).collect();
+    STOP_WORDS.request(carriers.iter().map(|c| &c.stop).chain(seen.iter().flatten().map(|t| t.poll_word())));
+    let mut asked: Vec<&'static ManagedThread> = seen.iter().flatten().copied().collect();
+    loop {
+        let mut new: Vec<&'static ManagedThread> = Vec::new();
+        for (carrier, seen) in carriers.iter().zip(&mut seen) {
+            let now = carrier.current();
+            if let Some(thread) = now.filter(|now| seen.is_none_or(|seen| !std::ptr::eq(*now, seen))) {
+                new.push(thread);
+            }
+            *seen = now;
+        }
+        if new.is_empty() {
+            return asked;
+        }
+        STOP_WORDS.request(new.iter().map(|t| t.poll_word()));
+        asked.append(&mut new);
+    }
 }
 
 /// Lets every thread run again.
 pub fn resume_the_world(token: StopToken) {
-    let stopper = token.stopper;
-    std::mem::forget(token);
-    let mut threads: Vec<&'static ManagedThread> = Vec::new();
-    for_each_thread(|thread| threads.push(thread));
-    if let Some(stopper) = stopper.filter(|s| s.is_running()) {
+    // What the token says is taken out of it, since it may not be dropped.
+    let mut token = std::mem::ManuallyDrop::new(token);
+    let (carriers, threads) = (std::mem::take(&mut token.carriers), std::mem::take(&mut token.threads));
+    if let Some(stopper) = token.stopper.filter(|s| s.is_running()) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);
     }
-    STOP_WORDS.resume(threads.iter().map(|t| t.poll_word()));
+    STOP_WORDS.resume(carriers.iter().map(|c| &c.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
 }
 
@@ -145,6 +173,7 @@ impl ManagedThread {
                 STOP_WORDS.wait_out_stop(&self.state, self.poll_word(), STOPPED);
             });
         }
+        self.yield_if_asked();
         self.poll_word().load(Ordering::Acquire) & !POLL_STOP
     }
 
@@ -187,7 +216,7 @@ pub unsafe extern "C" fn enter_native(thread: *mut ThreadAbi) {
 pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
     // SAFETY: this function's contract.
     let thread = unsafe { ManagedThread::from_abi(thread) };
-    STOP_WORDS.leave_safe(&thread.state, thread.poll_word());
+    thread.leave_safe();
     // Relaxed: RUNNING again, so nobody reads it. Native frames keep the outer registers on the stack in a callback.
     thread.registers_are_saved.store(false, Ordering::Relaxed);
 }

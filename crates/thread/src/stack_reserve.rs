@@ -17,7 +17,7 @@
 //!
 //! | state | pages | left when |
 //! |---|---|---|
-//! | `NONE` | as the system has them | the thread attaches with enough stack left |
+//! | `NONE` | as the system has them | the thread attaches with enough stack left, or begins on a pooled stack |
 //! | `CLOSED` | inaccessible | something touches them: `open_stack_reserve` |
 //! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
 //! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `takes_stack_overflow` |
@@ -36,9 +36,10 @@
 use crate::managed_thread::ManagedThread;
 use crate::request::POLL_STACK;
 use crate::spill::stack_pointer;
+use saki_os::guard::GuardKind;
 use saki_os::memory::{Protection, close_stack_pages, page_size_bytes, protect_raw};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Size of the reserve, of a stack of at least twice as much; of a smaller one a half. After a throw at its upper end there is to be
 /// room for what a filter does, and for compiling that.
@@ -70,6 +71,8 @@ pub(crate) struct StackReserve {
     high: AtomicUsize,
     /// A safepoint below this address throws.
     throw_below: AtomicUsize,
+    /// Whether the pages are markers of a pooled stack (`os::guard`), which stay when the stack goes to another thread.
+    is_pooled: AtomicBool,
 }
 
 /// Bytes kept at the low end of a stack of this size.
@@ -89,6 +92,7 @@ impl StackReserve {
         self.lower.store(lower, Ordering::Relaxed);
         self.high.store(high, Ordering::Relaxed);
         self.throw_below.store(high, Ordering::Relaxed);
+        self.is_pooled.store(false, Ordering::Relaxed);
         self.state.store(NONE, Ordering::Relaxed);
         // Native code may have switched to a stack that the system does not know.
         let has_rest = (high + LEAST_REST_BYTES..bounds.end).contains(&stack_pointer());
@@ -98,7 +102,24 @@ impl StackReserve {
         }
     }
 
+    /// The reserve of a pooled stack: the upper part of the guard below it, which is closed as it comes from the pool.
+    pub(crate) fn set_up_pooled(&self, guard: &Range<usize>) {
+        let page = page_size_bytes();
+        let low = guard.end.saturating_sub(STACK_RESERVE_BYTES).max(guard.start);
+        self.stack_low.store(low, Ordering::Relaxed);
+        self.low.store(low, Ordering::Relaxed);
+        self.lower.store((low + (guard.end - low) / LOWEST_SHARE) / page * page, Ordering::Relaxed);
+        self.high.store(guard.end, Ordering::Relaxed);
+        self.throw_below.store(guard.end, Ordering::Relaxed);
+        self.is_pooled.store(true, Ordering::Relaxed);
+        self.state.store(if low < guard.end { CLOSED } else { NONE }, Ordering::Relaxed);
+    }
+
     fn protect(&self, pages: Range<usize>, protection: Protection) -> bool {
+        if self.is_pooled.load(Ordering::Relaxed) && saki_os::guard::kind() == GuardKind::Markers {
+            // SAFETY: as below.
+            return unsafe { saki_os::guard::set_markers(pages, protection == Protection::None) }.is_ok();
+        }
         // SAFETY: pages of the reserve; they are closed only while the thread has nothing there.
         unsafe { protect_raw(pages.start as *mut u8, pages.len(), protection) }.is_ok()
     }
@@ -107,9 +128,13 @@ impl StackReserve {
         self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed)
     }
 
-    /// Gives the pages back to the stack's owner, who may use it for another thread.
+    /// Gives the pages back to the stack's owner, who may use it for another thread: accessible, or of a pooled stack closed.
     pub(crate) fn take_down(&self) {
-        if matches!(self.state.swap(NONE, Ordering::Relaxed), CLOSED | UPPER_OPEN) {
+        if self.is_pooled.load(Ordering::Relaxed) {
+            if matches!(self.state.swap(NONE, Ordering::Relaxed), UPPER_OPEN | OPEN) {
+                self.protect(self.pages(), Protection::None);
+            }
+        } else if matches!(self.state.swap(NONE, Ordering::Relaxed), CLOSED | UPPER_OPEN) {
             self.protect(self.pages(), Protection::ReadWrite);
         }
     }

@@ -5,40 +5,84 @@
 //! itself is an error.
 
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
-use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
+use saki_sync::RawLock;
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The one lock of this module. Owned by a managed thread, not by the OS thread that it is on: an assembly-resolve handler runs with the lock
+/// held, and a green thread may change its OS thread there.
+///
+/// | `owner` | meaning | who changes it |
+/// |---|---|---|
+/// | 0 | free, or just taken or given back | the holder of `lock` (Relaxed: only the owner itself draws conclusions from its own id) |
+/// | id | held by that thread, `depth` times | the same |
+///
 /// In cache lines of its own: what lies beside it may be read all the time.
 #[repr(align(128))]
-struct Apart(ReentrantMutex<()>);
+struct LoaderLock {
+    lock: RawLock,
+    owner: AtomicU64,
+    /// Touched by the owner only.
+    depth: Cell<u32>,
+}
 
-static LOADER_LOCK: Apart = Apart(ReentrantMutex::new(()));
+// SAFETY: `depth` is touched by the owner only, and `lock` orders the owners.
+unsafe impl Sync for LoaderLock {}
 
-/// Runs a function that blocks; set by the runtime, which lets collections go on meanwhile.
-static WHILE_BLOCKED: OnceLock<fn(&mut dyn FnMut())> = OnceLock::new();
+static LOADER_LOCK: LoaderLock = LoaderLock { lock: RawLock::new(), owner: AtomicU64::new(0), depth: Cell::new(0) };
+
+/// How the runtime waits for the lock.
+pub struct LockHooks {
+    /// Who the calling thread is, never 0: the same number whatever OS thread it is on.
+    pub thread_id: fn() -> u64,
+    /// Takes the lock, which somebody has, and lets collections go on meanwhile. Never waits while it has it.
+    pub lock: fn(&RawLock),
+}
+
+static HOOKS: OnceLock<LockHooks> = OnceLock::new();
 
 /// Says how to wait for the lock. Needed because an assembly-resolve handler, which is managed code, runs while its
 /// thread loads a type: a collection that it causes must not wait for threads that wait for the lock.
-pub fn set_blocking_hook(hook: fn(&mut dyn FnMut())) {
-    let _ = WHILE_BLOCKED.set(hook);
+pub fn set_lock_hooks(hooks: LockHooks) {
+    let _ = HOOKS.set(hooks);
 }
+
+/// Holds the loader lock until it is dropped, by the same managed thread.
+pub struct LoaderLockGuard(PhantomData<*const ()>);
 
 /// The lock of all first uses. Never held across allocation of managed objects or a safepoint, except by an
 /// assembly-resolve handler.
-pub fn loader_lock() -> ReentrantMutexGuard<'static, ()> {
-    if let Some(guard) = LOADER_LOCK.0.try_lock() {
-        return guard;
+pub fn loader_lock() -> LoaderLockGuard {
+    // Without hooks there is one thread.
+    let me = HOOKS.get().map_or(1, |hooks| (hooks.thread_id)());
+    let lock = &LOADER_LOCK;
+    // Relaxed: it is our id only if we stored it.
+    if lock.owner.load(Ordering::Relaxed) == me {
+        lock.depth.set(lock.depth.get() + 1);
+        return LoaderLockGuard(PhantomData);
     }
-    let mut guard = None;
-    match WHILE_BLOCKED.get() {
-        Some(hook) => hook(&mut || guard = Some(LOADER_LOCK.0.lock())),
-        None => guard = Some(LOADER_LOCK.0.lock()),
+    if !lock.lock.try_lock() {
+        match HOOKS.get() {
+            Some(hooks) => (hooks.lock)(&lock.lock),
+            None => lock.lock.lock(),
+        }
     }
-    match guard {
-        Some(guard) => guard,
-        // A hook that did not run its argument: lock without it.
-        None => LOADER_LOCK.0.lock(),
+    lock.owner.store(me, Ordering::Relaxed);
+    lock.depth.set(1);
+    LoaderLockGuard(PhantomData)
+}
+
+impl Drop for LoaderLockGuard {
+    fn drop(&mut self) {
+        let lock = &LOADER_LOCK;
+        let depth = lock.depth.get() - 1;
+        lock.depth.set(depth);
+        if depth == 0 {
+            lock.owner.store(0, Ordering::Relaxed);
+            lock.lock.unlock();
+        }
     }
 }
 

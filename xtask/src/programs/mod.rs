@@ -41,6 +41,9 @@ pub struct Options {
     /// Run under GC stress: SAKI_GC_STRESS=N in the environment.
     #[arg(long, value_name = "N")]
     stress: Option<u32>,
+    /// How Saki executes threads: SAKI_THREADS=MODE in the environment.
+    #[arg(long, value_name = "MODE")]
+    threads: Option<String>,
     /// Run with the code cache in this directory; otherwise without one.
     #[arg(long, value_name = "DIR")]
     code_cache: Option<PathBuf>,
@@ -271,6 +274,9 @@ impl Suite<'_> {
             None => ("SAKI_NO_CACHE".to_owned(), "true".to_owned()),
         });
         environment.extend(program.header.environment.iter().cloned());
+        if let Some(mode) = &self.options.threads {
+            environment.push(("SAKI_THREADS".to_owned(), mode.clone()));
+        }
         let mut timeout = Duration::from_secs(program.header.timeout_seconds);
         if let Some(level) = self.options.stress {
             environment.push(("SAKI_GC_STRESS".to_owned(), level.to_string()));

@@ -1,24 +1,24 @@
-//! The threads that MMTk knows: those bound to the heap.
+//! The mutators that MMTk knows: the carriers bound to the heap.
 //!
-//! Invariant: the list changes only by bound, running threads (so not while the world is stopped), and a collection works
+//! Invariant: the list changes under the stop lock (so not while the world is stopped), and a collection works
 //! on the snapshot it took when the world stopped.
 
-use super::mutator::{ThreadHeap, is_bound, set_unbound, thread_heap};
+use super::mutator::{CarrierHeap, carrier_heap};
 use super::{Saki, heap, log_bit_base, vo_bit_base};
 use mmtk::util::{Address, OpaquePointer, VMMutatorThread, VMThread};
 use mmtk::vm::ActivePlan;
 use mmtk::{Mutator, memory_manager};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, POLL_PREEMPT};
+use saki_thread::{Carrier, ManagedThread, POLL_PREEMPT};
 
-/// Addresses of bound `ManagedThread`s. Held for the push and the removal only, never across a safepoint.
-static BOUND: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// Bound carriers. Held for the push and the removal only, never across a safepoint.
+static BOUND: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
 
-/// Slots remembered by threads that have detached since the last collection.
+/// Slots remembered by carriers that have detached since the last collection.
 static ORPHANED_SLOTS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Tag in the thread pointer of collector threads; `ManagedThread`s are aligned.
+/// Tag in the thread pointer of collector threads; carriers are aligned.
 const WORKER_TAG: usize = 1;
 
 pub(crate) struct SakiThreads;
@@ -30,14 +30,14 @@ impl ActivePlan<Saki> for SakiThreads {
     }
 
     fn mutator(tls: VMMutatorThread) -> &'static mut Mutator<Saki> {
-        // SAFETY: MMTk passes thread pointers that `bind` gave it, of threads that are still bound.
-        unsafe { &mut (*thread_heap(thread_of(tls))).mutator }
+        // SAFETY: MMTk passes pointers that `bind_carrier` gave it, of carriers that are still bound.
+        unsafe { &mut (*carrier_heap(carrier_of(tls))).mutator }
     }
 
     fn mutators<'a>() -> Box<dyn Iterator<Item = &'a mut Mutator<Saki>> + 'a> {
-        let threads = bound_threads();
-        // SAFETY: bound threads stay bound while the world is stopped, and MMTk asks only then.
-        Box::new(threads.into_iter().map(|thread| unsafe { &mut (*thread_heap(thread)).mutator }))
+        let carriers = bound_carriers();
+        // SAFETY: bound carriers stay bound while the world is stopped, and MMTk asks only then.
+        Box::new(carriers.into_iter().map(|carrier| unsafe { &mut (*carrier_heap(carrier)).mutator }))
     }
 
     fn number_of_mutators() -> usize {
@@ -51,44 +51,47 @@ pub(super) fn worker_thread_pointer(ordinal: usize) -> VMThread {
     VMThread(OpaquePointer::from_address(unsafe { Address::from_usize(ordinal << 4 | WORKER_TAG) }))
 }
 
-pub(super) fn mutator_thread_pointer(thread: &ManagedThread) -> VMMutatorThread {
-    VMMutatorThread(VMThread(OpaquePointer::from_address(Address::from_ref(thread))))
+pub(super) fn mutator_pointer(carrier: &Carrier) -> VMMutatorThread {
+    VMMutatorThread(VMThread(OpaquePointer::from_address(Address::from_ref(carrier))))
 }
 
-pub(super) fn thread_of(tls: VMMutatorThread) -> &'static ManagedThread {
-    // SAFETY: mutator thread pointers are made by `mutator_thread_pointer` of bound threads, which outlive the binding.
-    unsafe { &*tls.0.0.to_address().to_ptr::<ManagedThread>() }
+pub(super) fn carrier_of(tls: VMMutatorThread) -> &'static Carrier {
+    // SAFETY: mutator pointers are made by `mutator_pointer` of bound carriers, whose records are never freed.
+    unsafe { &*tls.0.0.to_address().to_ptr::<Carrier>() }
 }
 
-/// Slots remembered by threads that are gone. The world is stopped.
+/// Slots remembered by carriers that are gone. The world is stopped.
 pub(super) fn take_orphaned_slots() -> Vec<usize> {
     std::mem::take(&mut *ORPHANED_SLOTS.lock())
 }
 
-/// All bound threads at this moment.
-pub(super) fn bound_threads() -> Vec<&'static ManagedThread> {
-    // SAFETY: threads unbind before they are freed.
-    BOUND.lock().iter().map(|&address| unsafe { &*(address as *const ManagedThread) }).collect()
+/// All bound carriers at this moment.
+pub(super) fn bound_carriers() -> Vec<&'static Carrier> {
+    BOUND.lock().clone()
 }
 
-/// Calls `visit` with each thread's list of new objects with finalizers. The world is stopped.
+/// Calls `visit` with each carrier's list of new objects with finalizers. The world is stopped.
 pub(crate) fn for_each_finalizable_buffer(visit: &mut dyn FnMut(&mut Vec<ObjRef>)) {
-    for thread in bound_threads() {
+    for carrier in bound_carriers() {
         // SAFETY: the world is stopped: the owner does not run.
-        visit(unsafe { &mut (*thread_heap(thread)).finalizable });
+        visit(unsafe { &mut (*carrier_heap(carrier)).finalizable });
     }
 }
 
-/// Gives `thread` (the current one) its allocator, unless it has one.
-pub(crate) fn bind(thread: &ManagedThread) {
-    if is_bound(thread) {
+/// Gives `carrier` (the calling OS thread's) its allocator, unless it has one.
+pub(crate) fn bind_carrier(carrier: &'static Carrier) {
+    if !carrier.heap().is_null() {
         return;
     }
-    let mutator = memory_manager::bind_mutator(heap().mmtk, mutator_thread_pointer(thread));
-    // SAFETY: the area belongs to us alone, is large and aligned enough (checked in `mutator`), and holds nothing yet.
-    unsafe { thread_heap(thread).write(ThreadHeap::new(*mutator)) };
+    let mutator = memory_manager::bind_mutator(heap().mmtk, mutator_pointer(carrier));
+    carrier.set_heap(Box::into_raw(Box::new(CarrierHeap::new(*mutator))).cast());
+    BOUND.lock().push(carrier);
+}
+
+/// Gives `thread` (the current one, or one that has not begun) what its compiled code has to know of the heap.
+pub(crate) fn bind_thread(thread: &ManagedThread) {
     let abi = thread.abi();
-    // SAFETY: only the thread itself accesses these fields, and it is the current one.
+    // SAFETY: only the thread itself accesses these fields, and it is the current one or has not begun.
     unsafe {
         (*abi).vo_bit_base = vo_bit_base();
         (*abi).log_bit_base = log_bit_base();
@@ -97,24 +100,21 @@ pub(crate) fn bind(thread: &ManagedThread) {
         // Every poll takes its slow path, which calls `stress_safepoint`.
         thread.set_poll(POLL_PREEMPT);
     }
-    BOUND.lock().push(thread as *const ManagedThread as usize);
 }
 
-/// Takes the allocator away again, if there is one. The thread is the current one and no collection runs.
-pub(crate) fn unbind(thread: &ManagedThread) {
-    if !is_bound(thread) {
+/// Takes the allocator away again, if there is one. The carrier is the calling OS thread's, runs nothing, and no collection runs.
+pub(crate) fn unbind_carrier(carrier: &'static Carrier) {
+    let heap = carrier_heap(carrier);
+    if heap.is_null() {
         return;
     }
-    let heap = thread_heap(thread);
-    // SAFETY: bound, so initialised; nobody else uses it while its thread runs.
-    memory_manager::destroy_mutator(unsafe { &mut (*heap).mutator });
-    // SAFETY: as above.
-    let slots = unsafe { &mut (*heap).slots }.take();
-    ORPHANED_SLOTS.lock().extend(slots);
-    // SAFETY: as above.
-    crate::finalize::adopt(std::mem::take(unsafe { &mut (*heap).finalizable }));
-    BOUND.lock().retain(|&address| address != thread as *const ManagedThread as usize);
-    // SAFETY: initialised by `bind`, and out of the list, so that no collection looks at it any more.
-    unsafe { std::ptr::drop_in_place(heap) };
-    set_unbound(thread);
+    carrier.set_heap(std::ptr::null_mut());
+    BOUND.lock().retain(|bound| !std::ptr::eq(*bound, carrier));
+    // SAFETY: from `Box::into_raw` in `bind_carrier`; out of the list, so that no collection looks at it any more.
+    let mut heap = unsafe { Box::from_raw(heap) };
+    memory_manager::destroy_mutator(&mut heap.mutator);
+    ORPHANED_SLOTS.lock().extend(heap.slots.take());
+    crate::finalize::adopt(std::mem::take(&mut heap.finalizable));
+    // SAFETY: this OS thread's buffer, whose memory is the heap's again.
+    unsafe { *carrier.buffer() = saki_thread::AllocBuffer::default() };
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
 
-use super::active_plan::{bound_threads, thread_of, worker_thread_pointer};
-use super::mutator::{prepare_for_collection, thread_heap};
+use super::active_plan::{bound_carriers, worker_thread_pointer};
+use super::mutator::prepare_for_collection;
 use super::trigger::{SakiTrigger, note_pause_start};
 use super::{Saki, heap};
 use crate::{finalize, world};
@@ -46,12 +46,17 @@ impl Collection<Saki> for SakiCollection {
         world::stop();
         super::chase::begin();
         crate::conditional::begin(super::trigger::is_full_collection());
-        for thread in bound_threads() {
-            // SAFETY: the world is stopped: the owner does not run.
-            let thread_heap = unsafe { &mut *thread_heap(thread) };
-            prepare_for_collection(thread_heap);
-            mutator_visitor(&mut thread_heap.mutator);
-        }
+        let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
+        // Each thread once, whichever carrier has it: carriers may go from one waiting thread to the next while the world is stopped.
+        let mut index = 0;
+        saki_thread::for_each_thread(|thread| {
+            if !heaps.is_empty() {
+                let mutator = index % heaps.len();
+                heaps[mutator].threads_to_scan.push(thread);
+                index += 1;
+            }
+        });
+        heaps.into_iter().for_each(|heap| mutator_visitor(&mut heap.mutator));
     }
 
     fn resume_mutators(_tls: VMWorkerThread) {
@@ -64,10 +69,10 @@ impl Collection<Saki> for SakiCollection {
         finalize::wake_if_ready();
     }
 
-    fn block_for_gc(tls: VMMutatorThread) {
+    fn block_for_gc(_tls: VMMutatorThread) {
         // The collection cannot have happened yet: it needs this thread to stop first.
         let before = collection_epoch();
-        world::in_safe_region(thread_of(tls), || {
+        world::while_stopped(|| {
             let mut guard = EPOCH_LOCK.lock();
             while collection_epoch() == before {
                 EPOCH_MOVED.wait(&mut guard);

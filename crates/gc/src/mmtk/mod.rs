@@ -22,10 +22,10 @@ mod trim;
 mod weak_tracer;
 mod zeroing;
 
-pub(crate) use active_plan::{bind, for_each_finalizable_buffer, unbind};
+pub(crate) use active_plan::{bind_carrier, bind_thread, for_each_finalizable_buffer, unbind_carrier};
 pub(crate) use mutator::{
-    allocate, collect, cursor_offset_in_area, is_in_buffer, is_in_new_object, log_object, push_finalizable,
-    stress_safepoint, thread_heap,
+    allocate, allocated_bytes, collect, heap_of, is_in_buffer, is_in_new_object, log_object, push_finalizable,
+    stress_safepoint,
 };
 pub(crate) use object_model::prefetch_fate;
 

@@ -1,12 +1,13 @@
-//! Per-thread state and the allocation slow path.
+//! State of a carrier's part of the heap, and the allocation slow path.
 //!
-//! [`ThreadHeap`] lives in `ManagedThread::gc_area`, so that compiled code reaches the allocation cursor from the pinned
-//! thread register. Only the owner touches it while it runs; collections touch it while the world is stopped.
+//! A [`CarrierHeap`] belongs to a carrier; only its OS thread touches it while it runs, and collections while the world is stopped. The cursor
+//! and limit of the buffer are in `ThreadAbi` of the thread that the carrier runs (`Carrier::buffer`), so that compiled code reaches them from
+//! the pinned register; MMTk's own copies in the mutator are brought up to date before it allocates, and are empty after a collection.
 //!
 //! Accounting: objects that compiled code allocates inline are counted when the slow path or a collection next looks at
-//! the cursor. Stress mode hides the rest of the buffer between slow paths, so that each allocation comes here.
+//! the cursor. Stress mode leaves the buffer in the mutator between slow paths, so that each allocation comes here.
 
-use super::active_plan::mutator_thread_pointer;
+use super::active_plan::mutator_pointer;
 use super::trim::BLOCK_BYTES;
 use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
 use crate::{large, stats};
@@ -15,7 +16,7 @@ use mmtk::util::alloc::AllocatorInfo;
 use mmtk::vm::slot::SimpleSlot;
 use mmtk::{AllocationSemantics, Mutator, MutatorContext, memory_manager};
 use saki_abi::{ObjRef, VTable};
-use saki_thread::{GC_AREA_BYTES, ManagedThread};
+use saki_thread::{AllocBuffer, Carrier, ManagedThread};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Slots of old objects that were written through byrefs, whose object is not known (see `barrier`).
@@ -66,20 +67,13 @@ impl SlotBuffer {
 struct StressState {
     allocations: u32,
     safepoints: u32,
-    /// Cursor and limit of the hidden buffer.
-    hidden: Option<(usize, usize)>,
-}
-
-/// The cursor and limit of the thread's buffer, as MMTk lays them out.
-#[repr(C)]
-struct Bump {
-    cursor: usize,
-    limit: usize,
+    /// The buffer is in the mutator, and compiled code has none.
+    is_hidden: bool,
 }
 
 /// See the module header.
 #[repr(C)]
-pub(crate) struct ThreadHeap {
+pub(crate) struct CarrierHeap {
     pub(super) mutator: Mutator<Saki>,
     /// Cursor up to which allocation has been counted.
     counted_to: usize,
@@ -91,9 +85,9 @@ pub(crate) struct ThreadHeap {
     pub(crate) slots: SlotBuffer,
     /// New objects with finalizers.
     pub(super) finalizable: Vec<ObjRef>,
+    /// During a collection: the threads whose roots are scanned with this mutator.
+    pub(super) threads_to_scan: Vec<&'static ManagedThread>,
     stress: StressState,
-    /// [`BOUND`] from bind to unbind; threads start with a zeroed area.
-    bound: u64,
 }
 
 /// Allocation that threads report at once: they write one counter.
@@ -101,18 +95,12 @@ const REPORTED_BYTES: u64 = 64 << 10;
 
 const NO_BUFFER: usize = usize::MAX;
 
-/// Anything but 0.
-const BOUND: u64 = 0x7361_6b69;
-
-const _: () = assert!(size_of::<ThreadHeap>() <= GC_AREA_BYTES && align_of::<ThreadHeap>() <= 16);
-const _: () = assert!(std::mem::offset_of!(ThreadHeap, mutator) == 0);
-
-/// Offset of the cursor within the area; 0 = not computed yet. All threads compute the same value.
+/// Offset of the cursor within the mutator; 0 = not computed yet. All compute the same value.
 static CURSOR_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// Offset of the allocation cursor in bytes from the start of `gc_area`; the limit is the next word.
+/// Offset of MMTk's copy of the allocation cursor in bytes from the start of the mutator; the limit is the next word.
 #[inline(always)]
-pub(crate) fn cursor_offset_in_area() -> usize {
+fn cursor_offset_in_mutator() -> usize {
     // Relaxed: idempotent value.
     match CURSOR_OFFSET.load(Ordering::Relaxed) {
         0 => compute_cursor_offset(),
@@ -130,30 +118,30 @@ fn compute_cursor_offset() -> usize {
     bump_pointer_offset
 }
 
-/// The heap state of `thread`, which must be bound (else it is uninitialised memory).
+/// The heap state of the carrier that runs `thread`, the current one, which is bound; or of a stopped carrier.
 #[inline(always)]
-pub(crate) fn thread_heap(thread: &ManagedThread) -> *mut ThreadHeap {
-    thread.gc_area().cast()
+pub(crate) fn carrier_heap(carrier: &Carrier) -> *mut CarrierHeap {
+    carrier.heap().cast()
 }
 
-/// Whether the area of `thread` holds an initialised [`ThreadHeap`].
-pub(super) fn is_bound(thread: &ManagedThread) -> bool {
-    // SAFETY: the area is zero or a `ThreadHeap`; the field is a plain number in both.
-    unsafe { (*thread_heap(thread)).bound == BOUND }
-}
-
-/// The area no longer holds a [`ThreadHeap`].
-pub(super) fn set_unbound(thread: &ManagedThread) {
-    // SAFETY: as in `is_bound`.
-    unsafe { (*thread_heap(thread)).bound = 0 };
-}
-
+/// The heap state of the carrier of `thread`, the current one, which is bound.
 #[inline(always)]
-fn bump_of(heap: *mut ThreadHeap) -> *mut Bump {
-    heap.wrapping_byte_add(cursor_offset_in_area()).cast()
+pub(crate) fn heap_of(thread: &ManagedThread) -> *mut CarrierHeap {
+    carrier_heap(carrier_of(thread))
 }
 
-impl ThreadHeap {
+fn carrier_of(thread: &ManagedThread) -> &'static Carrier {
+    thread.carrier().unwrap_or_else(|| saki_base::bug!("a thread without a carrier allocates"))
+}
+
+/// The buffer of `thread`, which is the current one.
+#[inline(always)]
+fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
+    // SAFETY: the structure is never freed; only an address is computed.
+    unsafe { (&raw mut (*thread.abi()).alloc_cursor).cast() }
+}
+
+impl CarrierHeap {
     pub(super) fn new(mutator: Mutator<Saki>) -> Self {
         Self {
             mutator,
@@ -163,37 +151,22 @@ impl ThreadHeap {
             reported_bytes: 0,
             slots: SlotBuffer::default(),
             finalizable: Vec::new(),
+            threads_to_scan: Vec::new(),
             stress: StressState::default(),
-            bound: BOUND,
         }
     }
 
-    fn bump(&mut self) -> &mut Bump {
+    /// MMTk's copy of the buffer.
+    fn mutator_buffer(&mut self) -> &mut AllocBuffer {
+        let copy = (&raw mut self.mutator).wrapping_byte_add(cursor_offset_in_mutator()).cast();
         // SAFETY: the offset is that of a `BumpPointer` (two addresses, repr(C)) within `self.mutator`.
-        unsafe { &mut *bump_of(self) }
+        unsafe { &mut *copy }
     }
 
-    /// Counts what was allocated inline since the last call.
-    fn count(&mut self) {
-        let cursor = self.bump().cursor;
+    /// Counts what was allocated inline since the last call: up to `cursor`.
+    fn count(&mut self, cursor: usize) {
         self.allocated_bytes += cursor.saturating_sub(self.counted_to) as u64;
         self.counted_to = cursor;
-    }
-
-    fn unhide(&mut self) {
-        if let Some((cursor, limit)) = self.stress.hidden.take() {
-            *self.bump() = Bump { cursor, limit };
-            self.counted_to = cursor;
-        }
-    }
-
-    fn hide(&mut self) {
-        let Bump { cursor, limit } = *self.bump();
-        if limit != 0 {
-            self.stress.hidden = Some((cursor, limit));
-            *self.bump() = Bump { cursor: 0, limit: 0 };
-            self.counted_to = 0;
-        }
     }
 
     /// Tells the policy now and then.
@@ -204,36 +177,47 @@ impl ThreadHeap {
             policy().add_small(unreported_bytes as usize);
         }
     }
-
-    pub(crate) fn allocated_bytes(&mut self) -> u64 {
-        self.count();
-        self.allocated_bytes
-    }
 }
 
-/// The world has stopped: the buffers are about to be taken away.
-pub(super) fn prepare_for_collection(heap: &mut ThreadHeap) {
-    heap.count();
+/// Bytes that the carrier of `thread`, the current one, has allocated.
+pub(crate) fn allocated_bytes(thread: &ManagedThread) -> u64 {
+    // SAFETY: `thread` is current and bound, so nobody else touches buffer and heap state.
+    let (heap, cursor) = unsafe { (&mut *heap_of(thread), (*buffer_of(thread)).cursor) };
+    heap.count(cursor);
+    heap.allocated_bytes
+}
+
+/// The world has stopped: the carrier's buffer is about to be taken away.
+pub(super) fn prepare_for_collection(carrier: &Carrier) -> &'static mut CarrierHeap {
+    // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
+    let heap = unsafe { &mut *carrier_heap(carrier) };
+    // SAFETY: as above.
+    let buffer = unsafe { std::mem::take(&mut *carrier.buffer()) };
+    if heap.stress.is_hidden {
+        heap.stress.is_hidden = false;
+    } else {
+        heap.count(buffer.cursor);
+        *heap.mutator_buffer() = buffer;
+    }
     heap.counted_to = 0;
     heap.buffer_start = NO_BUFFER;
-    heap.stress.hidden = None;
+    heap
 }
 
 /// Zeroed memory for an object of `size_bytes` (a multiple of 8) with its vtable stored and its VO bit set, or `None`
 /// when memory is exhausted. May run a collection. `thread` is the current thread.
 #[inline]
 pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
-    let heap = thread_heap(thread);
-    let bump = bump_of(heap);
-    // SAFETY: `thread` is current and bound, so the area is initialised and no one else touches it.
-    let (cursor, limit) = unsafe { ((*bump).cursor, (*bump).limit) };
+    let buffer = buffer_of(thread);
+    // SAFETY: `thread` is current and bound, so no one else touches its buffer.
+    let AllocBuffer { cursor, limit } = unsafe { *buffer };
     let end = cursor.wrapping_add(size_bytes);
     if end > limit || size_bytes > LARGE_OBJECT_BYTES {
         return allocate_slow(thread, vtable, size_bytes);
     }
     // SAFETY: as above; `[cursor, end)` lies in this thread's buffer.
     unsafe {
-        (*bump).cursor = end;
+        (*buffer).cursor = end;
         (*(cursor as *mut saki_abi::Object)).vtable = vtable;
     }
     // SAFETY: an object of this thread's buffer.
@@ -244,17 +228,16 @@ pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes
 /// Whether the object lies in the block that the thread allocates from: then it is young, or at least small and near.
 #[inline(always)]
 pub(crate) fn is_in_buffer(thread: &ManagedThread, object: ObjRef) -> bool {
-    // SAFETY: `thread` is current and bound, so the area is initialised and no one else touches it.
-    let cursor = unsafe { (*bump_of(thread_heap(thread))).cursor };
+    // SAFETY: `thread` is current and bound, so no one else touches its buffer.
+    let cursor = unsafe { (*buffer_of(thread)).cursor };
     cursor ^ object.address() < BLOCK_BYTES
 }
 
 /// Whether `slot` lies in an object that the thread allocated from its present buffer, and so since the last collection.
 #[inline(always)]
 pub(crate) fn is_in_new_object(thread: &ManagedThread, slot: usize) -> bool {
-    let heap = thread_heap(thread);
-    // SAFETY: `thread` is current and bound, so the area is initialised and no one else touches it.
-    unsafe { (*heap).buffer_start <= slot && slot < (*bump_of(heap)).cursor }
+    // SAFETY: `thread` is current and bound, so no one else touches its buffer and its carrier's heap state.
+    unsafe { (*heap_of(thread)).buffer_start <= slot && slot < (*buffer_of(thread)).cursor }
 }
 
 /// Marks a small object as valid, as compiled code does; MMTk's own way takes a locked instruction, which waits for the
@@ -272,34 +255,47 @@ unsafe fn set_vo_bit(object: usize) {
 
 #[cold]
 fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
-    // SAFETY: `thread` is current and bound.
-    let thread_heap = unsafe { &mut *thread_heap(thread) };
-    thread_heap.count();
-    thread_heap.report();
     let stress = heap().options.stress;
     if let Some(stress) = stress {
-        thread_heap.unhide();
-        thread_heap.stress.allocations += 1;
-        if thread_heap.stress.allocations == stress.every_nth_allocation {
-            thread_heap.stress.allocations = 0;
+        // SAFETY: `thread` is current and bound.
+        let state = unsafe { &mut (*heap_of(thread)).stress };
+        state.allocations += 1;
+        if state.allocations == stress.every_nth_allocation {
+            state.allocations = 0;
             collect(thread, true);
         }
     }
     if policy().take_overhead_exceeded() {
         return None;
     }
+    // From here the thread stays on its carrier, but for a collection inside `alloc`, during which it waits.
+    // SAFETY: `thread` is current and bound.
+    let carrier_heap = unsafe { &mut *heap_of(thread) };
+    let buffer = buffer_of(thread);
+    if std::mem::take(&mut carrier_heap.stress.is_hidden) {
+        carrier_heap.counted_to = carrier_heap.mutator_buffer().cursor;
+    } else {
+        // SAFETY: `thread` is current and bound.
+        let present = unsafe { *buffer };
+        carrier_heap.count(present.cursor);
+        *carrier_heap.mutator_buffer() = present;
+    }
+    carrier_heap.report();
     let semantics =
         if size_bytes > LARGE_OBJECT_BYTES { AllocationSemantics::Los } else { AllocationSemantics::Default };
-    let limit = thread_heap.bump().limit;
-    let address = memory_manager::alloc(&mut thread_heap.mutator, size_bytes, 8, 0, semantics);
+    let limit = carrier_heap.mutator_buffer().limit;
+    let address = memory_manager::alloc(&mut carrier_heap.mutator, size_bytes, 8, 0, semantics);
+    let present = *carrier_heap.mutator_buffer();
+    // SAFETY: as above.
+    unsafe { *buffer = present };
     if address.is_zero() {
+        carrier_heap.counted_to = present.cursor;
         return None;
     }
-    let bump = thread_heap.bump();
-    let is_below_cursor = bump.cursor == address.as_usize() + size_bytes;
+    let is_below_cursor = present.cursor == address.as_usize() + size_bytes;
     // Without a buffer: a collection has run meanwhile, and may have given a buffer with the same end.
-    if is_below_cursor && (bump.limit != limit || thread_heap.buffer_start == NO_BUFFER) {
-        thread_heap.buffer_start = address.as_usize();
+    if is_below_cursor && (present.limit != limit || carrier_heap.buffer_start == NO_BUFFER) {
+        carrier_heap.buffer_start = address.as_usize();
     }
     let object = ObjRef(address.to_mut_ptr());
     // SAFETY: fresh memory for this object.
@@ -308,7 +304,7 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     if is_large {
         // SAFETY: not null, checked above.
         let reference = unsafe { to_reference(object) };
-        memory_manager::post_alloc(&mut thread_heap.mutator, reference, size_bytes, semantics);
+        memory_manager::post_alloc(&mut carrier_heap.mutator, reference, size_bytes, semantics);
     } else {
         // SAFETY: just taken from this thread's buffer.
         unsafe { set_vo_bit(object.address()) };
@@ -318,14 +314,17 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
         large::insert(object.address(), size_bytes);
         policy().add_large(size_bytes);
     }
-    thread_heap.allocated_bytes += size_bytes as u64;
+    carrier_heap.allocated_bytes += size_bytes as u64;
     if is_large {
         // Large objects have their own allowance.
-        thread_heap.reported_bytes += size_bytes as u64;
+        carrier_heap.reported_bytes += size_bytes as u64;
     }
-    thread_heap.counted_to = thread_heap.bump().cursor;
-    if stress.is_some_and(|stress| stress.every_nth_allocation != 0) {
-        thread_heap.hide();
+    carrier_heap.counted_to = present.cursor;
+    if present.limit != 0 && stress.is_some_and(|stress| stress.every_nth_allocation != 0) {
+        carrier_heap.stress.is_hidden = true;
+        // SAFETY: as above.
+        unsafe { *buffer = AllocBuffer::default() };
+        carrier_heap.counted_to = 0;
     }
     Some(object)
 }
@@ -336,7 +335,7 @@ pub(crate) fn collect(thread: &ManagedThread, full: bool) {
     let full_before = stats::collection_count(1);
     // A request can join a nursery collection that another thread has just started: then ask again.
     for _ in 0..3 {
-        heap().mmtk.handle_user_collection_request(mutator_thread_pointer(thread), true, full);
+        heap().mmtk.handle_user_collection_request(mutator_pointer(carrier_of(thread)), true, full);
         if !full || stats::collection_count(1) != full_before {
             break;
         }
@@ -347,7 +346,7 @@ pub(crate) fn collect(thread: &ManagedThread, full: bool) {
 pub(crate) fn stress_safepoint(thread: &ManagedThread) {
     let Some(stress) = heap().options.stress else { return };
     // SAFETY: `thread` is current and bound.
-    let state = unsafe { &mut (*thread_heap(thread)).stress };
+    let state = unsafe { &mut (*heap_of(thread)).stress };
     state.safepoints += 1;
     if state.safepoints == stress.every_nth_safepoint {
         state.safepoints = 0;
@@ -359,13 +358,13 @@ pub(crate) fn stress_safepoint(thread: &ManagedThread) {
 #[inline]
 pub(crate) fn push_finalizable(thread: &ManagedThread, object: ObjRef) {
     // SAFETY: `thread` is current and bound.
-    unsafe { &mut (*thread_heap(thread)).finalizable }.push(object);
+    unsafe { &mut (*heap_of(thread)).finalizable }.push(object);
 }
 
 /// Remembers `object` for the next nursery collection. `thread` is the current thread, `object` is old.
 pub(crate) fn log_object(thread: &ManagedThread, object: ObjRef) {
     // SAFETY: `thread` is current and bound.
-    let mutator = unsafe { &mut (*thread_heap(thread)).mutator };
+    let mutator = unsafe { &mut (*heap_of(thread)).mutator };
     // SAFETY: a live object is not null.
     let reference = unsafe { to_reference(object) };
     // Object remembering ignores the slot and the target.

@@ -7,7 +7,7 @@
 //! one list; that is wasteful, not wrong.
 
 use super::chase::FORWARDING_MASK;
-use super::mutator::thread_heap;
+use super::mutator::carrier_heap;
 use super::trigger::is_full_collection;
 use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_heap_range, in_large_space};
 use super::{to_reference, weak_tracer::WeakTracer};
@@ -20,6 +20,7 @@ use mmtk::util::{Address, ObjectReference, VMWorkerThread};
 use mmtk::vm::slot::SimpleSlot;
 use mmtk::vm::{ObjectTracer, ObjectTracerContext, RootsWorkFactory, Scanning, SlotVisitor};
 use saki_abi::ObjRef;
+use saki_thread::ManagedThread;
 
 /// Roots per work packet, as in MMTk's own queues.
 const ROOTS_PER_PACKET: usize = 4096;
@@ -86,17 +87,14 @@ impl Scanning<Saki> for SakiScanning {
         mutator: &'static mut Mutator<Saki>,
         factory: impl RootsWorkFactory<SimpleSlot>,
     ) {
-        let thread = active_plan::thread_of(mutator.mutator_tls);
+        let carrier = active_plan::carrier_of(mutator.mutator_tls);
+        // SAFETY: bound (it has a mutator) and stopped. Neither field is part of `mutator`.
+        let heap = unsafe { &mut *carrier_heap(carrier) };
         let mut collector = RootCollector::new(factory);
-        visit_thread_roots(thread, &mut collector);
-        // A nursery collection promotes what a dead word holds, if it is young; the next full one frees it.
-        let dead = if is_full_collection() { stack_roots::dead_words(thread) } else { Vec::new() };
-        world::for_each_conservative_range(thread, |range| {
-            stack_roots::for_each_living_range(range, &dead, |part| collector.conservative_range(part));
-        });
-        // SAFETY: bound (it has a mutator) and stopped. `slots` is not part of `mutator`.
-        let slots = unsafe { &mut (*thread_heap(thread)).slots }.take();
-        collector.remembered_slots(slots);
+        for thread in std::mem::take(&mut heap.threads_to_scan) {
+            collector.thread(thread);
+        }
+        collector.remembered_slots(heap.slots.take());
         collector.finish();
     }
 
@@ -136,6 +134,16 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     fn finish(mut self) {
         self.flush_slots();
         self.flush_pinned();
+    }
+
+    /// The thread's slots, and the words of its stack and registers.
+    fn thread(&mut self, thread: &ManagedThread) {
+        visit_thread_roots(thread, self);
+        // A nursery collection promotes what a dead word holds, if it is young; the next full one frees it.
+        let dead = if is_full_collection() { stack_roots::dead_words(thread) } else { Vec::new() };
+        world::for_each_conservative_range(thread, |range| {
+            stack_roots::for_each_living_range(range, &dead, |part| self.conservative_range(part));
+        });
     }
 
     /// A full collection finds these references by itself; their objects may even be dead. So does a nursery collection

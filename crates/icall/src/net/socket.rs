@@ -271,7 +271,7 @@ unsafe extern "C" fn cancel_blocking_operation(t: Thread, thread: ObjRef) {
             return Err(exceptions::throw_argument_null(t, "thread"));
         }
         if let Some(managed) = threads::managed_of(threads::internal_of(t, thread)?) {
-            sockets::cancel(managed.native_id());
+            sockets::cancel(managed);
         }
         Ok(())
     });

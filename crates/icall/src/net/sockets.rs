@@ -10,6 +10,7 @@ use super::socket_errors::{SocketError, SocketResult, check};
 use crate::system_call::{system_call, system_call_unless};
 use parking_lot::{Mutex, RwLock};
 use saki_runtime::{Thread, interruption};
+use saki_thread::ManagedThread;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32};
 use std::sync::{Arc, LazyLock};
@@ -51,7 +52,7 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
     SOCKETS.write().remove(&fd).ok_or(SocketError::NOT_SOCKET)
 }
 
-/// The threads in blocking socket calls, by native id, and whether they are cancelled.
+/// The threads in blocking socket calls, by managed id, and whether they are cancelled.
 static OPERATIONS: LazyLock<Mutex<HashMap<u32, bool>>> = LazyLock::new(Mutex::default);
 
 /// A blocking call of the current thread; over when dropped.
@@ -59,7 +60,7 @@ struct Operation(u32);
 
 impl Operation {
     fn begin(t: Thread) -> Operation {
-        let id = t.managed().native_id();
+        let id = t.id();
         OPERATIONS.lock().insert(id, false);
         Operation(id)
     }
@@ -76,11 +77,11 @@ impl Drop for Operation {
 }
 
 /// Interrupts the blocking socket call of a thread, if it is in one: to close its socket.
-pub(crate) fn cancel(native_id: u32) {
+pub(crate) fn cancel(thread: &ManagedThread) {
     let mut operations = OPERATIONS.lock();
-    if let Some(is_cancelled) = operations.get_mut(&native_id) {
+    if let Some(is_cancelled) = operations.get_mut(&thread.managed_id()) {
         *is_cancelled = true;
-        interruption::signal_thread(native_id);
+        interruption::signal_thread(thread.native_id());
     }
 }
 

@@ -56,7 +56,7 @@ unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
     t.run(|| {
         let thread = t.managed();
         if milliseconds == 0 && thread.pending_requests() == 0 {
-            thread.blocking(std::thread::yield_now);
+            thread.yield_now();
             return Ok(());
         }
         match pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible))
@@ -68,7 +68,7 @@ unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
 }
 
 unsafe extern "C" fn yield_internal(t: Thread) -> i32 {
-    t.managed().blocking(std::thread::yield_now);
+    t.managed().yield_now();
     1
 }
 

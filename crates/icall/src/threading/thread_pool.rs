@@ -25,7 +25,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::suspension;
 use saki_runtime::threads;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
-use saki_thread::{ManagedThread, ThreadKind, WaitState};
+use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{Method, universe};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -78,7 +78,9 @@ struct Pool {
     /// Spawned and not yet in `workers`.
     starting: usize,
     idle: Vec<Idle>,
-    /// How many workers may be active: not idle.
+    /// Workers that wait inside a work item, as far as they are replaced (`ThreadMode::waiting_threads_to_replace`).
+    waiting: usize,
+    /// How many workers may be active: neither idle nor waiting.
     goal: usize,
     has_monitor: bool,
 }
@@ -89,7 +91,12 @@ impl Pool {
     }
 
     fn active_count(&self) -> usize {
-        self.worker_count() - self.idle.len()
+        (self.worker_count() - self.idle.len()).saturating_sub(self.waiting)
+    }
+
+    /// Workers that count against the largest number of threads.
+    fn counted(&self) -> usize {
+        self.worker_count().saturating_sub(self.waiting)
     }
 
     fn limits(&self) -> std::ops::RangeInclusive<usize> {
@@ -106,7 +113,7 @@ impl Pool {
     fn let_in(&mut self, actions: &mut Actions) {
         if self.active_count() < self.goal {
             actions.wake = self.idle.pop();
-            if actions.wake.is_none() && self.worker_count() < self.max.0 as usize {
+            if actions.wake.is_none() && self.counted() < self.max.0 as usize {
                 actions.add_worker = true;
                 self.starting += 1;
             }
@@ -130,6 +137,7 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
         workers: Vec::new(),
         starting: 0,
         idle: Vec::new(),
+        waiting: 0,
         goal: least as usize,
         has_monitor: false,
     })
@@ -161,7 +169,7 @@ impl Actions {
             idle.thread.unpark();
         }
         if self.add_worker {
-            let spawned = saki_thread::spawn(ThreadKind::Background, Some(WORKER_NAME), 0, |thread| {
+            let spawned = saki_sched::spawn(ThreadKind::Background, Some(WORKER_NAME), 0, |thread| {
                 // SAFETY: the thread just attached.
                 run_worker(unsafe { Thread::from_abi(thread.abi()) });
             });
@@ -177,6 +185,28 @@ impl Actions {
             }
         }
     }
+}
+
+static WAITS: WaitObserver = WaitObserver { begins: begin_to_wait, ends: end_to_wait };
+
+/// A worker waits inside its work item: another one takes its place.
+fn begin_to_wait() {
+    let mut actions = Actions::default();
+    {
+        let mut pool = POOL.lock();
+        pool.waiting += 1;
+        if !pool.requests.is_empty() {
+            pool.let_in(&mut actions);
+        }
+    }
+    actions.perform();
+}
+
+/// A worker goes on with its work item: there may be one too many for a while.
+fn end_to_wait() {
+    let mut pool = POOL.lock();
+    pool.waiting -= 1;
+    pool.note_goal();
 }
 
 /// Asks for a worker soon.
@@ -277,7 +307,7 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
                 PROGRESSED.fetch_add(1, Ordering::Relaxed);
                 return Some(domain);
             }
-            if pool.worker_count() > pool.max.0 as usize {
+            if pool.counted() > pool.max.0 as usize {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
                 pool.note_goal();
                 return None;
@@ -340,7 +370,12 @@ fn run_worker(t: Thread) {
             continue;
         }
         let before = domains::switch(t, domain);
+        let replaces_waiting = saki_sched::mode().waiting_threads_to_replace() != 0;
+        if replaces_waiting {
+            t.managed().observe_waits(Some(&WAITS));
+        }
         let outcome = prepare(t).and_then(|()| perform(t));
+        t.managed().observe_waits(None);
         let is_aborted = !pending::abort_exception(t).is_null();
         if outcome.is_err() {
             // An abort ends the work item, not the worker; anything else ends the process.

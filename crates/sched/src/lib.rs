@@ -1,0 +1,38 @@
+//! The scheduler of green threads: managed threads that take turns on a few OS threads, the carriers.
+//!
+//! Everything above starts threads with [`spawn`] and need not know the mode: waiting goes through the threads' parkers, whose hooks the
+//! scheduler sets (`green`), blocking native code through safe regions, whose carrier it takes (`scheduler::take`). In native mode it does
+//! nothing. The parts that carriers share, run queues with stealing, the injector, timers, are generic over a *task*, a word that they
+//! hand around and never look into; their atomics come from `saki_sync::facade`, so that models run the shipped code.
+//!
+//! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one queue at most, or
+//! suspended, or runs. Left out: I/O, which blocks its carrier until that is taken.
+
+pub mod idle;
+pub mod injector;
+pub mod queue;
+pub mod run_next;
+mod task_word;
+pub mod timers;
+
+#[cfg(not(loom))]
+mod green;
+#[cfg(not(loom))]
+mod mode;
+#[cfg(not(loom))]
+mod scheduler;
+#[cfg(not(loom))]
+mod watcher;
+#[cfg(not(loom))]
+mod worker;
+
+pub use idle::{IdleCarriers, SleepEnd};
+pub use injector::Injector;
+#[cfg(not(loom))]
+pub use mode::ThreadMode;
+pub use queue::RunQueue;
+pub use run_next::RunNext;
+#[cfg(not(loom))]
+pub use scheduler::{Statistics, mode, spawn, start, statistics};
+pub use task_word::TaskWord;
+pub use timers::{TimerKey, Timers};

@@ -1,0 +1,583 @@
+//! What the workers share: slots for running carriers, idle workers, threads that no worker has, timers; and the ways in.
+//!
+//! As many workers are ACTIVE as the mode has carriers: each holds a *slot*. A worker without work gives its slot back and sleeps
+//! (`IdleCarriers`); whoever makes a thread runnable while a slot is free wakes one, or starts another. A worker whose thread stays in native
+//! code is *taken*: it loses its slot, which the next worker gets. When the thread comes back it takes a free slot, or moves to the queue
+//! of those that no worker has; its worker then sleeps like the others.
+//!
+//! Invariant: `SHARED` is held for a few instructions, never across a switch, a safepoint or a wait. A worker gives its slot back before it is
+//! counted as idle, and looks at all queues after that; whoever makes a thread runnable looks for a free slot and an idle worker after it
+//! did so. The barriers between (`IdleCarriers`) let one of the two see the other.
+
+use crate::green::Green;
+use crate::idle::{IdleCarriers, SleepEnd};
+use crate::injector::Injector;
+use crate::mode::ThreadMode;
+use crate::timers::{TimerKey, Timers};
+use crate::watcher;
+use crate::worker::{self, ACTIVE, After, IDLE, TAKEN, Worker};
+use parking_lot::{Mutex, RwLock};
+use saki_fiber::{StackCounts, StackPool, StackPoolOptions};
+use saki_os::signal::{AlternateStackMemory, SignalMask};
+use saki_thread::scheduling::{self, SchedulerHooks};
+use saki_thread::{ManagedThread, POLL_TAKEN, SpawnedThread, ThreadKind};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Stack of a worker's OS thread, on which only the scheduler runs.
+const WORKER_STACK_BYTES: usize = 256 << 10;
+/// Stack of the main worker's base context.
+const BASE_STACK_BYTES: usize = 256 << 10;
+const MIN_STACK_BYTES: usize = 64 << 10;
+/// Workers that there can be: each one that is blocked in native code costs an OS thread.
+const MAX_WORKERS: usize = 1024;
+
+#[derive(Default)]
+struct Shared {
+    /// ACTIVE workers.
+    active: usize,
+    target: usize,
+    /// TAKEN workers whose pinned thread waits for a slot.
+    returning: VecDeque<&'static Worker>,
+}
+
+impl Shared {
+    /// Gives the slot of one worker that loses it to nobody.
+    fn free_slot(&mut self) {
+        self.active -= 1;
+        self.note();
+    }
+
+    fn take_slot(&mut self) -> bool {
+        let is_free = self.active < self.target;
+        if is_free {
+            self.active += 1;
+            self.note();
+        }
+        is_free
+    }
+
+    fn note(&self) {
+        // Relaxed: see the module header for those that look without the lock.
+        FREE_SLOTS.store(self.target - self.active, Ordering::Relaxed);
+        RETURNING_COUNT.store(self.returning.len(), Ordering::Relaxed);
+    }
+}
+
+static SHARED: Mutex<Shared> = Mutex::new(Shared { active: 0, target: 0, returning: VecDeque::new() });
+static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
+/// Numbers of workers, which begin before they are in the list.
+static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
+static FREE_SLOTS: AtomicUsize = AtomicUsize::new(0);
+static RETURNING_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// What there is from `start` on, in modes with green threads.
+struct Parts {
+    stacks: StackPool,
+    idle: IdleCarriers,
+    injector: Injector<&'static Green>,
+    /// Threads whose quantum was over: they come after all others, but for now and then.
+    preempted: Injector<&'static Green>,
+    timers: Timers<&'static Green>,
+}
+
+static PARTS: OnceLock<Parts> = OnceLock::new();
+static MODE: OnceLock<ThreadMode> = OnceLock::new();
+/// Signals that carriers let in: those of the main thread. A carrier may be started by a thread that lets none in.
+static MASK: OnceLock<SignalMask> = OnceLock::new();
+
+/// Carriers taken from threads in native code, threads stolen, and turns that ended because others waited. Relaxed: numbers for reports.
+static TAKEN_COUNT: AtomicU64 = AtomicU64::new(0);
+static STOLEN_COUNT: AtomicU64 = AtomicU64::new(0);
+static YIELD_COUNT: AtomicU64 = AtomicU64::new(0);
+
+static HOOKS: SchedulerHooks = SchedulerHooks { reclaim, yield_now, about_to_block };
+
+/// The mode in force.
+pub fn mode() -> ThreadMode {
+    MODE.get().copied().unwrap_or_default()
+}
+
+/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others.
+///
+/// # Errors
+/// The system's, when it has no room for the first stack or for the watcher's thread.
+pub fn start(mode: ThreadMode) -> io::Result<()> {
+    let _ = MODE.set(mode);
+    let Some(carriers) = mode.carriers() else { return Ok(()) };
+    let main = saki_thread::current()
+        .unwrap_or_else(|| saki_base::bug!("the scheduler starts on a thread that is not attached"));
+    let parts = PARTS.get_or_init(|| Parts {
+        stacks: StackPool::new(StackPoolOptions::default()),
+        idle: IdleCarriers::new(MAX_WORKERS),
+        injector: Injector::new(),
+        preempted: Injector::new(),
+        timers: Timers::new(),
+    });
+    let _ = MASK.set(SignalMask::current());
+    let base_stack = parts.stacks.take(BASE_STACK_BYTES)?;
+    WORKER_COUNT.store(1, Ordering::Relaxed);
+    let worker = Worker::leak(0);
+    // SAFETY: a stack of its own, which is never given back.
+    worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), worker::begin_base, worker.as_pointer().cast()) });
+    if let Some(carrier) = main.carrier() {
+        worker.set_carrier(carrier);
+        carrier.set_scheduler(worker.as_pointer());
+    }
+    {
+        let mut shared = SHARED.lock();
+        shared.target = carriers;
+        shared.active = 1;
+        shared.note();
+    }
+    WORKERS.write().push(worker);
+    worker::set_here(worker);
+    scheduling::install_scheduler(&HOOKS);
+    let green = Green::of_new(main);
+    main.set_scheduler_data(green.as_pointer());
+    watcher::start()
+}
+
+/// Starts a managed thread, as an OS thread or a green one as the mode says. `stack_size_bytes` 0 = default.
+///
+/// # Errors
+/// The system's, when it has no room for another thread.
+pub fn spawn(
+    kind: ThreadKind,
+    name: Option<&str>,
+    stack_size_bytes: usize,
+    f: impl FnOnce(&'static ManagedThread) + Send + 'static,
+) -> io::Result<SpawnedThread> {
+    // The runtime's own threads wait in the kernel; they need carriers of their own.
+    let stacks = match PARTS.get() {
+        Some(parts) if kind != ThreadKind::Internal => &parts.stacks,
+        _ => return saki_thread::spawn(kind, name, stack_size_bytes, f),
+    };
+    let size_bytes = match stack_size_bytes {
+        0 => saki_thread::default_stack_bytes(),
+        bytes => bytes.max(MIN_STACK_BYTES),
+    };
+    let stack = stacks.take(size_bytes)?;
+    let thread = scheduling::create_green(kind, name, |thread| Green::of_new(thread).as_pointer());
+    let Some(green) = Green::of(&thread) else { saki_base::bug!("a green thread without a record") };
+    // The structure stays the thread's until it begins, which takes a reference of its own.
+    let own = thread.clone();
+    let body: crate::green::Body = Box::new(move |thread| {
+        drop(own);
+        f(thread);
+    });
+    // SAFETY: the thread has not begun, and nobody else has its record; the stack is fresh and stays with the thread until it ends.
+    unsafe {
+        *green.context.get() = saki_fiber::prepare(stack.top(), worker::begin, green.as_pointer().cast());
+        *green.stack.get() = Some(stack);
+        *green.body.get() = Some(body);
+    }
+    make_runnable(green);
+    Ok(thread)
+}
+
+/// A thread has ended and left its stack.
+pub(crate) fn end(green: &'static Green) {
+    // SAFETY: the thread runs no more, and its record is used again only after `end_green`.
+    let stack = unsafe { (*green.stack.get()).take() };
+    if let (Some(stack), Some(parts)) = (stack, PARTS.get()) {
+        parts.stacks.give(stack);
+    }
+    scheduling::end_green(green.thread);
+}
+
+/// Lets a thread run as soon as there is a carrier: next on the caller's, if the caller has one.
+pub(crate) fn make_runnable(green: &'static Green) {
+    match worker::here() {
+        Some(worker) if worker.is_active() => {
+            if worker.push_next(green) {
+                wake_for_work();
+            }
+            watcher::note_work();
+        }
+        _ => inject(green),
+    }
+}
+
+fn parts() -> &'static Parts {
+    PARTS.get().unwrap_or_else(|| saki_base::bug!("a green thread without a scheduler"))
+}
+
+pub(crate) fn injector() -> &'static Injector<&'static Green> {
+    &parts().injector
+}
+
+/// Lets a thread run when it is its turn, on any carrier.
+pub(crate) fn inject(green: &'static Green) {
+    injector().push(green);
+    wake_for_work();
+    watcher::note_work();
+}
+
+/// Threads that have had their turn.
+pub(crate) fn preempted() -> &'static Injector<&'static Green> {
+    &parts().preempted
+}
+
+/// Lets a thread run after those that have not had their turn.
+pub(crate) fn put_behind(green: &'static Green) {
+    preempted().push(green);
+    wake_for_work();
+    watcher::note_work();
+}
+
+/// After something was put where any worker may take it: wakes an idle worker, or makes one, if there is a slot.
+#[inline]
+fn wake_for_work() {
+    saki_os::membarrier::light();
+    // Relaxed: ordered by the barriers; see the module header.
+    if FREE_SLOTS.load(Ordering::Relaxed) != 0 {
+        wake_one();
+    }
+}
+
+/// Wakes a worker for a free slot, which it then takes, or starts one if there is none that sleeps or searches.
+#[cold]
+pub(crate) fn wake_one() {
+    let idle = &parts().idle;
+    if idle.wake_one() || idle.counts() != (0, 0) {
+        return;
+    }
+    let mut shared = SHARED.lock();
+    if shared.take_slot() && !start_worker() {
+        shared.free_slot();
+    }
+}
+
+/// Starts an ACTIVE worker on an OS thread of its own. False when the system has no room for it.
+fn start_worker() -> bool {
+    let number = WORKER_COUNT.fetch_add(1, Ordering::Relaxed);
+    let start = || {
+        let alternate_stack = AlternateStackMemory::map()?;
+        saki_os::thread::start(Some("saki-carrier"), WORKER_STACK_BYTES, move |_| {
+            let worker = Worker::leak(number);
+            worker::set_here(worker);
+            worker.set_carrier(scheduling::attach_scheduler_carrier(alternate_stack, worker.as_pointer()));
+            WORKERS.write().push(worker);
+            if let Some(mask) = MASK.get() {
+                mask.set();
+            }
+            worker.run()
+        })
+    };
+    let is_started = number < MAX_WORKERS && start().is_ok();
+    if !is_started {
+        WORKER_COUNT.fetch_sub(1, Ordering::Relaxed);
+    }
+    is_started
+}
+
+/// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away.
+#[inline]
+pub(crate) fn must_go_to_base(worker: &Worker) -> bool {
+    RETURNING_COUNT.load(Ordering::Relaxed) != 0 || !worker.is_active()
+}
+
+/// For a worker's base context: the next thread to run; sleeps until there is one.
+pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
+    let idle = &parts().idle;
+    let mut is_searching = false;
+    loop {
+        if keep_slot(worker) {
+            expire_timers();
+            let found = worker.pick().or_else(|| {
+                is_searching = is_searching || idle.start_searching();
+                if is_searching { search_for_long(worker) } else { None }
+            });
+            if let Some(green) = found {
+                return found_work(green, is_searching);
+            }
+            give_slot_back(worker);
+        }
+        // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
+        let deadline_ns = if FREE_SLOTS.load(Ordering::Relaxed) == 0 { None } else { next_deadline_ns() };
+        match idle.sleep(worker.number, is_searching, deadline_ns, || look_again(worker)) {
+            SleepEnd::Found(green) => return found_work(green, true),
+            SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,
+        }
+        watcher::note_work();
+    }
+}
+
+fn found_work(green: &'static Green, is_searching: bool) -> &'static Green {
+    if is_searching {
+        parts().idle.stop_searching(has_waiting_work);
+    }
+    // There is a worker without a slot for it, too, if more is queued.
+    if FREE_SLOTS.load(Ordering::Relaxed) != 0 && has_waiting_work() {
+        wake_one();
+    }
+    green
+}
+
+/// Before a worker sleeps: a thread that has come meanwhile, with a slot for it.
+fn look_again(worker: &'static Worker) -> Option<&'static Green> {
+    if !has_stealable_work() || !keep_slot(worker) {
+        return None;
+    }
+    let found = worker.pick().or_else(|| steal(worker, false));
+    if found.is_none() {
+        give_slot_back(worker);
+    }
+    found
+}
+
+/// Whether the worker has a slot, or gets one; a thread that returns from native code and may not change its OS thread comes first.
+fn keep_slot(worker: &'static Worker) -> bool {
+    // Relaxed: others take the slot under the lock only, and then the thread on it goes to the base context.
+    if worker.is_active() && RETURNING_COUNT.load(Ordering::Relaxed) == 0 {
+        return true;
+    }
+    let mut shared = SHARED.lock();
+    if worker.status.load(Ordering::Relaxed) == ACTIVE {
+        let Some(returning) = shared.returning.pop_front() else { return true };
+        shared.note();
+        worker.status.store(IDLE, Ordering::Release);
+        returning.activate();
+        return false;
+    }
+    let has_slot = shared.take_slot();
+    worker.status.store(if has_slot { ACTIVE } else { IDLE }, Ordering::Release);
+    has_slot
+}
+
+fn give_slot_back(worker: &'static Worker) {
+    let mut shared = SHARED.lock();
+    if worker.status.swap(IDLE, Ordering::AcqRel) == ACTIVE {
+        match shared.returning.pop_front() {
+            Some(returning) => {
+                shared.note();
+                returning.activate();
+            }
+            None => shared.free_slot(),
+        }
+    }
+}
+
+/// Looks for what others have queued; `with_next`: also for what they run next.
+fn steal(worker: &'static Worker, with_next: bool) -> Option<&'static Green> {
+    let workers = WORKERS.read();
+    let own = workers.iter().position(|w| std::ptr::eq(*w, worker)).unwrap_or(0);
+    let others = workers[own..].iter().skip(1).chain(&workers[..own]);
+    let stolen = others.copied().find_map(|victim| {
+        let may_take_next = with_next || !victim.is_active();
+        worker.steal_from(victim).or_else(|| if may_take_next { worker.steal_next_from(victim) } else { None })
+    });
+    if stolen.is_some() {
+        STOLEN_COUNT.fetch_add(1, Ordering::Relaxed);
+    }
+    stolen
+}
+
+/// The next thread of those that no worker has.
+pub(crate) fn pop_shared() -> Option<&'static Green> {
+    injector().pop().or_else(|| preempted().pop())
+}
+
+/// Spins for some microseconds; at the end takes also what other workers are to run next and have not come to.
+fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
+    const LOOKS: u32 = 20;
+    const SPINS: u32 = 40;
+    for _ in 0..LOOKS {
+        for _ in 0..SPINS {
+            saki_os::cpu::spin_hint();
+        }
+        if let Some(green) = pop_shared().or_else(|| steal(worker, false)) {
+            return Some(green);
+        }
+    }
+    steal(worker, true)
+}
+
+/// Whether threads wait that any worker's slot would do for: in the shared queues, or back from native code.
+fn has_injected() -> bool {
+    !injector().is_empty() || !preempted().is_empty() || RETURNING_COUNT.load(Ordering::Relaxed) != 0
+}
+
+/// Whether a worker without work would find a thread without taking what another one runs next.
+fn has_stealable_work() -> bool {
+    has_injected() || WORKERS.read().iter().any(|w| w.has_queued() || w.has_next() && !w.is_active())
+}
+
+/// Whether any thread waits for a carrier, where a worker without work would find it.
+pub(crate) fn has_waiting_work() -> bool {
+    has_injected() || WORKERS.read().iter().any(|w| w.has_next() || w.has_queued())
+}
+
+/// Makes a thread's token come after `timeout`.
+pub(crate) fn start_timer(timeout: Duration, green: &'static Green) -> TimerKey {
+    let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+    let deadline_ns = saki_os::clock::monotonic_ns().saturating_add(timeout_ns);
+    let timers = &parts().timers;
+    let key = timers.insert(deadline_ns, green);
+    if timers.next_deadline_ns().is_some_and(|first_ns| first_ns >= deadline_ns) {
+        // Whoever sleeps longer than that has to look again; the watcher, if no worker is idle.
+        saki_os::membarrier::light();
+        if has_idle() {
+            parts().idle.wake_one();
+        }
+        watcher::note_work();
+    }
+    key
+}
+
+pub(crate) fn cancel_timer(key: TimerKey) {
+    parts().timers.cancel(key);
+}
+
+/// When timers are to be looked at next; None without timers.
+pub(crate) fn next_deadline_ns() -> Option<u64> {
+    parts().timers.next_deadline_ns()
+}
+
+/// Wakes the threads whose time has come.
+pub(crate) fn expire_timers() {
+    if next_deadline_ns().is_some() {
+        parts().timers.expire(saki_os::clock::monotonic_ns(), Green::unpark);
+    }
+}
+
+/// Gives the slot of a worker whose thread is in native code to another one. Whether it did.
+pub(crate) fn take(worker: &'static Worker) -> bool {
+    let Some(thread) = worker.carrier().and_then(|carrier| carrier.current()) else { return false };
+    let mut shared = SHARED.lock();
+    if worker.status.load(Ordering::Relaxed) != ACTIVE || !thread.is_green() || !thread.is_safe() {
+        return false;
+    }
+    thread.set_poll(POLL_TAKEN);
+    saki_os::membarrier::heavy();
+    let is_still_there = worker.carrier().and_then(|c| c.current()).is_some_and(|t| std::ptr::eq(t, thread));
+    if !is_still_there || !thread.is_safe() {
+        thread.clear_poll(POLL_TAKEN);
+        return false;
+    }
+    let is_free = give_slot_away(&mut shared, worker);
+    drop(shared);
+    if is_free {
+        wake_one();
+    }
+    true
+}
+
+/// The worker's slot goes to a thread that returns from native code, or is free; then true: somebody is to be woken for it.
+fn give_slot_away(shared: &mut Shared, worker: &'static Worker) -> bool {
+    TAKEN_COUNT.fetch_add(1, Ordering::Relaxed);
+    worker.status.store(TAKEN, Ordering::Release);
+    match shared.returning.pop_front() {
+        Some(returning) => {
+            shared.note();
+            returning.activate();
+            false
+        }
+        None => {
+            shared.free_slot();
+            true
+        }
+    }
+}
+
+/// See `SchedulerHooks`.
+fn about_to_block(thread: &'static ManagedThread) {
+    let Some(worker) = worker::here() else { return };
+    if !worker.is_active() || !(worker.has_next() || worker.has_queued() || has_injected()) {
+        return;
+    }
+    let mut shared = SHARED.lock();
+    if worker.status.load(Ordering::Relaxed) == ACTIVE && thread.is_safe() {
+        // The thread is SAFE and its own: nothing to wait for.
+        thread.set_poll(POLL_TAKEN);
+        let is_free = give_slot_away(&mut shared, worker);
+        drop(shared);
+        if is_free {
+            wake_one();
+        }
+    }
+}
+
+/// See `SchedulerHooks`.
+fn reclaim(thread: &'static ManagedThread) {
+    let (Some(worker), Some(green)) = (worker::here(), Green::of(thread)) else { return };
+    let mut shared = SHARED.lock();
+    thread.clear_poll(POLL_TAKEN);
+    if worker.status.load(Ordering::Relaxed) != TAKEN {
+        return;
+    }
+    if shared.take_slot() {
+        worker.status.store(ACTIVE, Ordering::Release);
+        drop(shared);
+        watcher::note_work();
+        return;
+    }
+    if thread.is_pinned() {
+        let seen = worker.activations();
+        shared.returning.push_back(worker);
+        shared.note();
+        drop(shared);
+        watcher::note_work();
+        return worker.wait_for_activation(seen);
+    }
+    drop(shared);
+    thread.become_waiting();
+    worker::leave(green, After::Requeue);
+    thread.end_waiting();
+}
+
+/// See `SchedulerHooks`.
+fn yield_now(thread: &'static ManagedThread) {
+    let Some(green) = Green::of(thread) else { return };
+    if thread.is_pinned() {
+        return;
+    }
+    let has_others = worker::here().is_some_and(|w| w.has_next() || w.has_queued() || has_injected());
+    if has_others || RETURNING_COUNT.load(Ordering::Relaxed) != 0 {
+        YIELD_COUNT.fetch_add(1, Ordering::Relaxed);
+        thread.waiting(|| worker::leave(green, After::Yield));
+    }
+}
+
+/// Calls `visit` with each worker.
+pub(crate) fn for_each_worker(mut visit: impl FnMut(usize, &'static Worker)) {
+    WORKERS.read().iter().enumerate().for_each(|(index, worker)| visit(index, worker));
+}
+
+/// Whether a worker sleeps that there is a slot for.
+pub(crate) fn has_idle() -> bool {
+    FREE_SLOTS.load(Ordering::Relaxed) != 0 && parts().idle.counts().0 != 0
+}
+
+/// What the scheduler has done so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// OS threads that were carriers.
+    pub carriers: usize,
+    /// Threads chosen to run, by all carriers.
+    pub switches: u64,
+    /// Times that a carrier took threads from another one.
+    pub thefts: u64,
+    /// Turns that ended because others waited, and calls of `Thread.Yield`.
+    pub yields: u64,
+    /// Carriers taken from threads in native code.
+    pub taken: u64,
+    pub stacks: StackCounts,
+}
+
+/// What the scheduler has done so far; None with native threads.
+pub fn statistics() -> Option<Statistics> {
+    let parts = PARTS.get()?;
+    let workers = WORKERS.read();
+    Some(Statistics {
+        carriers: workers.len(),
+        switches: workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed)).sum(),
+        thefts: STOLEN_COUNT.load(Ordering::Relaxed),
+        yields: YIELD_COUNT.load(Ordering::Relaxed),
+        taken: TAKEN_COUNT.load(Ordering::Relaxed),
+        stacks: parts.stacks.counts(),
+    })
+}

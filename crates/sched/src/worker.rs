@@ -1,0 +1,262 @@
+//! A worker: the scheduler's part of a carrier. What runs on it, what waits for it, and how it goes from one thread to the next.
+//!
+//! A thread that parks chooses the next one itself and switches to it, on its own stack; only when there is none it switches to the worker's
+//! *base context*, which looks further (other workers, the injector, timers) and sleeps. What is left to do for a thread that was switched
+//! away from (`After`) is done by the context that runs next, because until then the thread's stack is in use.
+//!
+//! | status | meaning | who changes it, under the scheduler's lock |
+//! |---|---|---|
+//! | ACTIVE | holds one of the slots for running carriers | `scheduler::take` → TAKEN; the worker itself → IDLE |
+//! | TAKEN | its thread is in native code, and its slot was given away | the thread when it comes back, or who gives it a slot → ACTIVE; the base context → IDLE |
+//! | IDLE | has no slot, and sleeps or is about to | the worker itself, when it gets one → ACTIVE |
+
+use crate::green::Green;
+use crate::queue::RunQueue;
+use crate::run_next::RunNext;
+use crate::scheduler;
+use saki_fiber::Context;
+use saki_sync::WaitWord;
+use saki_thread::Carrier;
+use saki_thread::scheduling;
+use std::cell::{Cell, UnsafeCell};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+pub(crate) const ACTIVE: u32 = 0;
+pub(crate) const TAKEN: u32 = 1;
+pub(crate) const IDLE: u32 = 2;
+
+/// How often the shared queues come before the worker's own: one time in so many.
+const SHARED_TICKS: u64 = 61;
+
+/// What is to be done for a thread that was switched away from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum After {
+    /// It waits for a token.
+    Park,
+    /// It goes on when others have had their turn.
+    Yield,
+    /// It has no carrier any more, and goes on when it gets one.
+    Requeue,
+    /// It has ended: its stack is free.
+    End,
+}
+
+/// See the module header.
+pub(crate) struct Worker {
+    carrier: OnceLock<&'static Carrier>,
+    /// Its number among the idle ones.
+    pub(crate) number: usize,
+    pub(crate) status: AtomicU32,
+    /// Counts slots given to a pinned thread, which sleeps on it.
+    activations: WaitWord,
+    /// The thread that runs next, before those in the queue.
+    run_next: RunNext<&'static Green>,
+    queue: RunQueue<&'static Green>,
+    /// Counts switches; the watcher compares.
+    pub(crate) ticks: AtomicU64,
+    base: UnsafeCell<Context>,
+    after: Cell<Option<(After, &'static Green)>>,
+}
+
+// SAFETY: the cells are touched by the worker's OS thread only.
+unsafe impl Sync for Worker {}
+// SAFETY: as above.
+unsafe impl Send for Worker {}
+
+thread_local! {
+    static HERE: Cell<Option<&'static Worker>> = const { Cell::new(None) };
+}
+
+/// The worker of the calling OS thread. Never inlined: no compiler may keep the address of a thread-local across a switch.
+#[inline(never)]
+pub(crate) fn here() -> Option<&'static Worker> {
+    HERE.get()
+}
+
+#[inline(never)]
+pub(crate) fn set_here(worker: &'static Worker) {
+    HERE.set(Some(worker));
+}
+
+/// The worker of the calling OS thread, which runs a green thread.
+fn here_for_switch() -> &'static Worker {
+    here().unwrap_or_else(|| saki_base::bug!("a green thread outside its scheduler"))
+}
+
+impl Worker {
+    pub(crate) fn leak(number: usize) -> &'static Worker {
+        saki_base::leak(Worker {
+            carrier: OnceLock::new(),
+            number,
+            status: AtomicU32::new(ACTIVE),
+            activations: WaitWord::new(0),
+            run_next: RunNext::new(),
+            queue: RunQueue::new(),
+            ticks: AtomicU64::new(0),
+            base: UnsafeCell::default(),
+            after: Cell::new(None),
+        })
+    }
+
+    pub(crate) fn set_carrier(&'static self, carrier: &'static Carrier) {
+        let _ = self.carrier.set(carrier);
+    }
+
+    pub(crate) fn carrier(&self) -> Option<&'static Carrier> {
+        self.carrier.get().copied()
+    }
+
+    pub(crate) fn as_pointer(&'static self) -> *mut () {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// The base context, for the main thread's worker, whose OS stack is the main thread's.
+    pub(crate) fn set_base(&self, base: Context) {
+        // SAFETY: the worker's OS thread sets it before anything runs.
+        unsafe { *self.base.get() = base };
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.status.load(Ordering::Acquire) == ACTIVE
+    }
+
+    /// Gives a slot to the pinned thread that waits for one. Under the scheduler's lock.
+    pub(crate) fn activate(&self) {
+        self.status.store(ACTIVE, Ordering::Release);
+        // Release: the status is visible to whoever sees the count.
+        self.activations.atomic().fetch_add(1, Ordering::Release);
+        self.activations.wake(1);
+    }
+
+    /// How often the worker was activated. Under the scheduler's lock.
+    pub(crate) fn activations(&self) -> u32 {
+        self.activations.load(Ordering::Relaxed)
+    }
+
+    /// For a pinned thread: waits for the activation after the first `seen`. The slot may have been taken again by then; the thread finds that
+    /// when it leaves its safe region.
+    pub(crate) fn wait_for_activation(&self, seen: u32) {
+        // Acquire: pairs with `activate`.
+        while self.activations.load(Ordering::Acquire) == seen {
+            self.activations.wait(seen, None);
+        }
+    }
+
+    /// For the worker's OS thread: `green` runs as soon as the present thread gives way. What was to run next goes to the queue; true then.
+    pub(crate) fn push_next(&self, green: &'static Green) -> bool {
+        match self.run_next.push(green) {
+            Some(before) => {
+                self.queue.push_or_spill(before, scheduler::injector());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// For this worker: half of the victim's queue, the first thread of which is returned.
+    pub(crate) fn steal_from(&self, victim: &Worker) -> Option<&'static Green> {
+        victim.queue.steal_half_into(&self.queue)
+    }
+
+    /// For other workers, when the victim has not come to it for long.
+    pub(crate) fn steal_next_from(&self, victim: &Worker) -> Option<&'static Green> {
+        victim.run_next.steal()
+    }
+
+    pub(crate) fn has_next(&self) -> bool {
+        self.run_next.is_some()
+    }
+
+    pub(crate) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// What this worker's own queues hold, or else the shared ones.
+    pub(crate) fn pick(&self) -> Option<&'static Green> {
+        let ticks = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
+        // Relaxed: the watcher compares for equality.
+        self.ticks.store(ticks, Ordering::Relaxed);
+        // Now and then the shared queues come first, those with threads that have had their turn at their head.
+        if ticks.is_multiple_of(SHARED_TICKS)
+            && let Some(green) = scheduler::preempted().pop().or_else(|| scheduler::injector().pop())
+        {
+            return Some(green);
+        }
+        self.run_next.pop().or_else(|| self.queue.pop()).or_else(scheduler::pop_shared)
+    }
+
+    /// What is left to do for the thread that ran before, and waits for a stop that may not have seen the present one.
+    fn finish_switch(&'static self) {
+        if let Some((after, green)) = self.after.take() {
+            match after {
+                After::Park if green.publish_parked() => {}
+                After::Park => scheduler::make_runnable(green),
+                After::Yield => scheduler::put_behind(green),
+                After::Requeue => scheduler::inject(green),
+                After::End => scheduler::end(green),
+            }
+        }
+        if let Some(carrier) = self.carrier() {
+            scheduling::heed_stop(carrier);
+        }
+    }
+
+    /// The base context: runs one thread after the other, for ever.
+    pub(crate) fn run(&'static self) -> ! {
+        loop {
+            self.finish_switch();
+            let next = scheduler::find_work(self);
+            self.switch_to(self.base.get(), next);
+        }
+    }
+
+    /// Suspends the present context in `from` and goes on with `next`.
+    #[inline(always)]
+    fn switch_to(&'static self, from: *mut Context, next: &'static Green) {
+        if let Some(carrier) = self.carrier() {
+            scheduling::take_up(carrier, Some(next.thread));
+        }
+        // SAFETY: both are alive; `next` came from a queue, so it is suspended or prepared and nobody else has it.
+        unsafe { saki_fiber::switch(from, next.context.get()) };
+    }
+}
+
+/// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on another carrier.
+pub(crate) fn leave(green: &'static Green, after: After) {
+    let worker = here_for_switch();
+    worker.after.set(Some((after, green)));
+    let next = if scheduler::must_go_to_base(worker) { None } else { worker.pick() };
+    match next {
+        Some(next) => worker.switch_to(green.context.get(), next),
+        None => {
+            if let Some(carrier) = worker.carrier() {
+                scheduling::take_up(carrier, None);
+            }
+            // SAFETY: both are alive; the base context is suspended while the worker runs a thread.
+            unsafe { saki_fiber::switch(green.context.get(), worker.base.get()) };
+        }
+    }
+    here_for_switch().finish_switch();
+}
+
+/// The first function of a new green thread.
+pub(crate) extern "C" fn begin(green: *mut u8) -> ! {
+    // SAFETY: `scheduler::spawn` prepared the context with a record, which is never freed.
+    let green: &'static Green = unsafe { &*green.cast::<Green>() };
+    here_for_switch().finish_switch();
+    // SAFETY: the thread runs: the cells are its own.
+    let (body, stack) = unsafe { ((*green.body.get()).take(), (*green.stack.get()).as_ref()) };
+    if let (Some(body), Some(stack)) = (body, stack) {
+        scheduling::run_green(green.thread, stack.bounds(), &stack.guard(), body);
+    }
+    leave(green, After::End);
+    saki_base::bug!("a thread that had ended went on")
+}
+
+/// The first function of the main worker's base context.
+pub(crate) extern "C" fn begin_base(worker: *mut u8) -> ! {
+    // SAFETY: `scheduler::start` prepared the context with a worker, which is never freed.
+    let worker: &'static Worker = unsafe { &*worker.cast::<Worker>() };
+    worker.run()
+}

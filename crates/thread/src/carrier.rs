@@ -1,0 +1,200 @@
+//! Carriers: what executes managed threads.
+//!
+//! A carrier is an OS thread with what the machine needs of one to run managed code: the collector's mutator and its allocation buffer, the
+//! alternate signal stack, the kernel's thread id. A managed thread is what a program sees: its stack, roots, statics, monitors, requests and
+//! domain. A native thread has a carrier of its own for life; green threads take turns on those of the scheduler (`saki_sched`).
+//!
+//! | field | written by | read by |
+//! |---|---|---|
+//! | `stop` | stopper, atomically | the carrier, before it lets a thread run |
+//! | `current` | the carrier's OS thread | stopper, after its heavy fence; collector and inspectors while stopped |
+//! | `idle_buffer`, `is_stowed` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
+//! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
+//! | `native_id` | the OS thread, at attach | anyone |
+//!
+//! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation buffer's cursor and limit are
+//! in the current thread's `ThreadAbi`, where compiled code finds them, or put by in `idle_buffer` (`is_stowed`) when that thread may leave the
+//! carrier or there is none; they move while the thread is RUNNING, so that no collection is under way. The list of carriers changes
+//! under the stop lock only. Records are never freed, but used again.
+
+use crate::managed_thread::ManagedThread;
+use parking_lot::{Mutex, RwLock};
+use saki_os::signal::{AlternateStack, AlternateStackMemory};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+/// A part of the heap that one carrier allocates from: next free byte and end, as `ThreadAbi` and MMTk lay them out.
+#[repr(C)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct AllocBuffer {
+    pub cursor: usize,
+    pub limit: usize,
+}
+
+const _: () = assert!(
+    std::mem::offset_of!(saki_abi::ThreadAbi, alloc_limit)
+        == std::mem::offset_of!(saki_abi::ThreadAbi, alloc_cursor) + 8
+);
+
+/// See the module header.
+#[repr(align(128))]
+pub struct Carrier {
+    pub(crate) stop: AtomicU32,
+    current: AtomicPtr<ManagedThread>,
+    idle_buffer: UnsafeCell<AllocBuffer>,
+    is_stowed: AtomicBool,
+    heap: AtomicPtr<()>,
+    scheduler: AtomicPtr<()>,
+    native_id: AtomicU32,
+    alternate_stack: UnsafeCell<Option<AlternateStack>>,
+}
+
+// SAFETY: the fields without atomics are touched by the carrier's OS thread, or with the world stopped; see the table above.
+unsafe impl Sync for Carrier {}
+// SAFETY: as above.
+unsafe impl Send for Carrier {}
+
+static CARRIERS: RwLock<Vec<&'static Carrier>> = RwLock::new(Vec::new());
+static FREE: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
+
+impl Carrier {
+    fn leak() -> &'static Carrier {
+        saki_base::leak(Carrier {
+            stop: AtomicU32::new(0),
+            current: AtomicPtr::new(std::ptr::null_mut()),
+            idle_buffer: UnsafeCell::default(),
+            is_stowed: AtomicBool::new(true),
+            heap: AtomicPtr::new(std::ptr::null_mut()),
+            scheduler: AtomicPtr::new(std::ptr::null_mut()),
+            native_id: AtomicU32::new(0),
+            alternate_stack: UnsafeCell::new(None),
+        })
+    }
+
+    /// A carrier of the calling OS thread, not yet in the list.
+    pub(crate) fn of_this_os_thread(alternate_stack: AlternateStackMemory) -> &'static Carrier {
+        let free = FREE.lock().pop();
+        let carrier = free.unwrap_or_else(Carrier::leak);
+        carrier.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
+        match alternate_stack.install() {
+            // SAFETY: the calling OS thread is the carrier's, and nobody else has it.
+            Ok(stack) => unsafe { *carrier.alternate_stack.get() = Some(stack) },
+            Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+        }
+        carrier
+    }
+
+    /// Puts the carrier into the list. The stop lock is held.
+    pub(crate) fn enlist(&'static self) {
+        CARRIERS.write().push(self);
+    }
+
+    /// Takes the carrier out of the list. The stop lock is held.
+    pub(crate) fn delist(&self) {
+        let mut carriers = CARRIERS.write();
+        if let Some(place) = carriers.iter().position(|c| std::ptr::eq(*c, self)) {
+            carriers.swap_remove(place);
+        }
+    }
+
+    /// The calling OS thread, which is the carrier's, ends or does without it: the signal stack goes back, the record may be used again.
+    pub(crate) fn release(&'static self) {
+        // SAFETY: the calling OS thread is the carrier's.
+        drop(unsafe { (*self.alternate_stack.get()).take() });
+        self.native_id.store(0, Ordering::Relaxed);
+        FREE.lock().push(self);
+    }
+
+    /// The managed thread that the carrier runs, or that called native code on it.
+    pub fn current(&self) -> Option<&'static ManagedThread> {
+        // Acquire: pairs with `set_current`; the thread's state is visible.
+        // SAFETY: null, or a structure that is never freed.
+        unsafe { self.current.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Makes `thread`, or none, what the carrier runs. For the carrier's OS thread; the buffer is put by.
+    #[inline(always)]
+    pub(crate) fn set_current(&'static self, thread: Option<&'static ManagedThread>) {
+        if let Some(thread) = thread {
+            thread.set_carrier(self);
+        }
+        let next = thread.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
+        // Release: who sees the thread sees its state.
+        self.current.store(next, Ordering::Release);
+    }
+
+    /// What it was. Relaxed: changes on the carrier's OS thread only, while it is RUNNING.
+    #[inline(always)]
+    fn set_stowed(&self, is_stowed: bool) -> bool {
+        let before = self.is_stowed.load(Ordering::Relaxed);
+        self.is_stowed.store(is_stowed, Ordering::Relaxed);
+        before
+    }
+
+    /// Puts the buffer by before `thread`, which is RUNNING on this carrier, gives the carrier away. Does nothing the second time.
+    #[inline(always)]
+    pub(crate) fn stow(&self, thread: &ManagedThread) {
+        // Relaxed: changes on running threads only.
+        if !self.set_stowed(true) {
+            // SAFETY: the thread runs on this carrier, so no collection looks at the two.
+            unsafe { *self.idle_buffer.get() = buffer_of(thread).replace(AllocBuffer::default()) };
+        }
+    }
+
+    /// Gives `thread`, which has begun to run on this carrier, its buffer.
+    #[inline(always)]
+    pub(crate) fn unstow(&self, thread: &ManagedThread) {
+        if self.set_stowed(false) {
+            // SAFETY: as in `stow`.
+            unsafe { *buffer_of(thread) = *self.idle_buffer.get() };
+        }
+    }
+
+    /// The place of the carrier's allocation buffer. For the carrier's OS thread, or with the world stopped.
+    #[inline(always)]
+    pub fn buffer(&self) -> *mut AllocBuffer {
+        // Relaxed: the world is stopped, or the thread's own.
+        match self.current() {
+            Some(thread) if !self.is_stowed.load(Ordering::Relaxed) => buffer_of(thread),
+            _ => self.idle_buffer.get(),
+        }
+    }
+
+    /// What the collector keeps for the carrier.
+    #[inline(always)]
+    pub fn heap(&self) -> *mut () {
+        // Relaxed: set before the carrier runs anything.
+        self.heap.load(Ordering::Relaxed)
+    }
+
+    pub fn set_heap(&self, heap: *mut ()) {
+        self.heap.store(heap, Ordering::Relaxed);
+    }
+
+    /// What the scheduler keeps for the carrier; null for the carrier of a native thread.
+    #[inline(always)]
+    pub fn scheduler(&self) -> *mut () {
+        // Relaxed: as for `heap`.
+        self.scheduler.load(Ordering::Relaxed)
+    }
+
+    pub fn set_scheduler(&self, scheduler: *mut ()) {
+        self.scheduler.store(scheduler, Ordering::Relaxed);
+    }
+
+    /// The kernel's thread id.
+    pub fn native_id(&self) -> u32 {
+        self.native_id.load(Ordering::Relaxed)
+    }
+}
+
+#[inline(always)]
+fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
+    // SAFETY: the structure is never freed; only an address is computed.
+    unsafe { (&raw mut (*thread.abi()).alloc_cursor).cast() }
+}
+
+/// Calls `visit` for every carrier. `visit` does not block, attach or detach.
+pub fn for_each_carrier(mut visit: impl FnMut(&'static Carrier)) {
+    CARRIERS.read_recursive().iter().for_each(|carrier| visit(carrier));
+}
