@@ -68,7 +68,11 @@ impl Drop for StopToken {
 pub fn stop_the_world(reason: StopReason) -> StopToken {
     let me = current();
     match me {
-        None => STOP_LOCK.lock(),
+        None => {
+            // No thread may have attached yet.
+            saki_os::membarrier::initialise();
+            STOP_LOCK.lock();
+        }
         // Its frames are frozen and its stack published already.
         Some(thread) if thread.is_in_safe_region() => STOP_LOCK.lock(),
         Some(thread) => {

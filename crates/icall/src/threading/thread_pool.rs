@@ -21,7 +21,7 @@ use crate::arguments::write_out;
 use climb::{Climb, Sample};
 use parking_lot::Mutex;
 use saki_runtime::domains::{self, Domain};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::suspension;
 use saki_runtime::threads;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
@@ -162,7 +162,9 @@ struct Actions {
 }
 
 impl Actions {
-    fn perform(self) {
+    /// False when the system refused the only worker.
+    fn perform(self) -> bool {
+        let mut is_hopeless = false;
         if let Some(idle) = self.wake {
             // Release: pairs with the idle worker's look.
             idle.woken.store(true, Ordering::Release);
@@ -174,8 +176,10 @@ impl Actions {
                 run_worker(unsafe { Thread::from_abi(thread.abi()) });
             });
             if spawned.is_err() {
-                // The request stays; the monitor tries again.
-                POOL.lock().starting -= 1;
+                // The request stays; the monitor tries again, or a worker that there is takes it.
+                let mut pool = POOL.lock();
+                pool.starting -= 1;
+                is_hopeless = pool.worker_count() == 0;
             }
         }
         if self.add_monitor {
@@ -184,6 +188,7 @@ impl Actions {
                 POOL.lock().has_monitor = false;
             }
         }
+        !is_hopeless
     }
 }
 
@@ -209,8 +214,8 @@ fn end_to_wait() {
     pool.note_goal();
 }
 
-/// Asks for a worker soon.
-fn request_worker(domain: &'static Domain) {
+/// Asks for a worker soon. False when there is none and the system refuses one; then the request is withdrawn.
+fn request_worker(domain: &'static Domain) -> bool {
     let mut actions = Actions::default();
     {
         let mut pool = POOL.lock();
@@ -221,7 +226,14 @@ fn request_worker(domain: &'static Domain) {
             pool.has_monitor = true;
         }
     }
-    actions.perform();
+    let is_served = actions.perform();
+    if !is_served {
+        let mut pool = POOL.lock();
+        if let Some(place) = pool.requests.iter().rposition(|other| std::ptr::eq(*other, domain)) {
+            pool.requests.remove(place);
+        }
+    }
+    is_served
 }
 
 /// What the monitor remembers from look to look.
@@ -395,9 +407,14 @@ unsafe extern "C" fn initialize(_t: Thread, enable_worker_tracking: *mut u8) {
     write_out(enable_worker_tracking, 0);
 }
 
-unsafe extern "C" fn request_worker_thread(_t: Thread) -> i32 {
-    request_worker(domains::current());
-    1
+unsafe extern "C" fn request_worker_thread(t: Thread) -> i32 {
+    t.run(|| {
+        if request_worker(domains::current()) {
+            return Ok(1);
+        }
+        let message = "The system refuses the thread pool its first thread.";
+        Err(exceptions::throw(t, "System", "OutOfMemoryException", message))
+    })
 }
 
 /// Whether the worker may take another work item.
