@@ -171,7 +171,11 @@ pub fn throw_abort(t: Thread) -> Thrown {
             thread.set_poll(POLL_INTERRUPT);
             t.throw(exception)
         }
-        Err(thrown) => thrown,
+        Err(thrown) => {
+            // There was no stack or no memory for it: the abort waits for the next safepoint.
+            thread.request(REQUEST_ABORT);
+            thrown
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 // Stack overflow again and again, a thousand times, while other threads collect and abort.
+// timeout: 120
 // stress: skip deep stacks make every collection slow
 using System;
 using System.Runtime.CompilerServices;
