@@ -10,6 +10,7 @@
 //! | `mcs: OPTIONS` | further compiler options, e.g. `-unsafe` |
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
+//! | `green: skip REASON` | not run on green and M:N threads, and why |
 //! | `pending: REASON` | needs what Saki does not have yet; the suite fails when the program passes all the same |
 //!
 //! Other comment lines at the top are prose. The header ends at the first line that is not a comment.
@@ -33,6 +34,8 @@ pub struct Header {
     pub timeout_seconds: u64,
     /// The reason why GC stress leaves this program out.
     pub stress_skip: Option<String>,
+    /// The reason why runs on green and M:N threads leave this program out.
+    pub green_skip: Option<String>,
     /// What Saki lacks for this program.
     pub pending: Option<String>,
 }
@@ -48,6 +51,7 @@ impl Default for Header {
             compiler_options: Vec::new(),
             timeout_seconds: 20,
             stress_skip: None,
+            green_skip: None,
             pending: None,
         }
     }
@@ -73,6 +77,10 @@ pub fn parse(source: &str) -> Result<Header, String> {
             "stderr-contains" => header.stderr_contains.push(value.to_owned()),
             "mcs" => header.compiler_options.extend(words()),
             "timeout" => header.timeout_seconds = number(value, "timeout")?,
+            "green" => {
+                let reason = value.strip_prefix("skip ").ok_or("green: wants `skip REASON`")?;
+                header.green_skip = Some(reason.to_owned());
+            }
             "stress" => {
                 let reason = value.strip_prefix("skip ").ok_or("stress: wants `skip REASON`")?;
                 header.stress_skip = Some(reason.to_owned());
@@ -116,7 +124,7 @@ mod tests {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
              // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// timeout: 5\n\
-             // stress: skip too many collections\n// pending: no sockets\nclass P {}\n// exit: 9\n",
+             // stress: skip too many collections\n// green: skip not yet\n// pending: no sockets\nclass P {}\n// exit: 9\n",
         );
         let expected = Header {
             exit: ExpectedExit::Code(3),
@@ -127,6 +135,7 @@ mod tests {
             compiler_options: vec!["-unsafe".into(), "-r:X.dll".into()],
             timeout_seconds: 5,
             stress_skip: Some("too many collections".into()),
+            green_skip: Some("not yet".into()),
             pending: Some("no sockets".into()),
         };
         assert_eq!(header, Ok(expected));

@@ -94,6 +94,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if let Some(filter) = &options.filter {
         programs.retain(|p| filter.is_match(&p.name));
     }
+    if options.threads.as_deref().is_some_and(|mode| mode != "native") {
+        programs.retain(|p| p.header.green_skip.is_none());
+    }
     if options.stress.is_some() {
         // Without stress it is shown that the pending ones still fail.
         programs.retain(|p| p.header.stress_skip.is_none() && p.header.pending.is_none());
