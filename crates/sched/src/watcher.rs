@@ -4,6 +4,12 @@
 //! others wait, wakes an idle worker for a thread that its worker has not come to, and makes tokens of due timers when no worker is idle. It looks
 //! often after it had something to do, then less and less often, and sleeps when nothing runs.
 //!
+//! | `IS_ASLEEP` | from | to | who | ordering |
+//! |---|---|---|---|---|
+//! | | false | true | the watcher, then a heavy barrier, then it looks for waiting work | Relaxed: ordered by the barrier |
+//! | | true | false | whoever made work, after a light barrier; it raises `WAKES` and wakes | AcqRel swap: one waker |
+//! | | true | false | the watcher, awake again | Relaxed: a hint from then on |
+//!
 //! Invariant: it changes nothing by itself: each of these is an operation of the scheduler that would be right at any time.
 
 use crate::scheduler;

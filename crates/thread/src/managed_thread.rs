@@ -11,6 +11,9 @@
 //! | `state`, `published_sp`, `*registers*` | owner | stopper (see `protocol` for orderings) |
 //! | `carrier` | the carrier's OS thread, when it takes the thread | owner; others see a carrier that may have changed |
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
+//! | `scheduler_data` | creator, before the thread begins; Relaxed, published by the run queue | anyone that has the thread |
+//! | `pins`, `wait_observer` | owner; Relaxed | owner |
+//! | `registry_index` | whoever holds the registry's lock; Relaxed | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
 //! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |

@@ -201,8 +201,8 @@ pub fn create_green(
     thread
 }
 
-/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`, for the first time on a carrier. After it the thread is in no list, SAFE, and
-/// runs no more; `end_green` follows once its stack is not used any more.
+/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`. The thread is on a carrier for the first time. Afterwards
+/// it is in no list, WAITING, and runs no more; `end_green` follows once its stack is not used any more.
 pub fn run_green(
     thread: &'static ManagedThread,
     stack: Range<usize>,
