@@ -532,7 +532,7 @@ pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
                 None => t.managed().yield_now(),
             }
         };
-        thread.roots[root::ABORT_STATE].set(state_object);
+        thread.set_root_from_outside(root::ABORT_STATE, state_object);
         thread.request(REQUEST_ABORT);
         suspension::end_for_abort(&thread);
         interruption::end_system_call(thread);

@@ -9,6 +9,7 @@
 //! | `stop` | stopper, atomically | the carrier, before it lets a thread run |
 //! | `current` | the carrier's OS thread | stopper, after its heavy fence; collector and inspectors while stopped |
 //! | `idle_buffer`, `is_stowed` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
+//! | `ran` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
 //! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
 //! | `native_id` | the OS thread, at attach | anyone |
 //!
@@ -43,6 +44,8 @@ pub struct Carrier {
     current: AtomicPtr<ManagedThread>,
     idle_buffer: UnsafeCell<AllocBuffer>,
     is_stowed: AtomicBool,
+    /// Threads that ran on this carrier since the last collection and have left it; each is on one such list at most (`is_in_ran_list`).
+    ran: UnsafeCell<Vec<&'static ManagedThread>>,
     heap: AtomicPtr<()>,
     scheduler: AtomicPtr<()>,
     native_id: AtomicU32,
@@ -56,6 +59,8 @@ unsafe impl Send for Carrier {}
 
 static CARRIERS: RwLock<Vec<&'static Carrier>> = RwLock::new(Vec::new());
 static FREE: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
+/// What the lists of ended carriers held.
+static ORPHANED_RAN: Mutex<Vec<&'static ManagedThread>> = Mutex::new(Vec::new());
 
 impl Carrier {
     fn leak() -> &'static Carrier {
@@ -64,6 +69,7 @@ impl Carrier {
             current: AtomicPtr::new(std::ptr::null_mut()),
             idle_buffer: UnsafeCell::default(),
             is_stowed: AtomicBool::new(true),
+            ran: UnsafeCell::default(),
             heap: AtomicPtr::new(std::ptr::null_mut()),
             scheduler: AtomicPtr::new(std::ptr::null_mut()),
             native_id: AtomicU32::new(0),
@@ -91,6 +97,8 @@ impl Carrier {
 
     /// Takes the carrier out of the list. The stop lock is held.
     pub(crate) fn delist(&self) {
+        // SAFETY: the calling OS thread is the carrier's, runs nothing, and holds the stop lock: no collection is under way.
+        ORPHANED_RAN.lock().append(unsafe { &mut *self.ran.get() });
         let mut carriers = CARRIERS.write();
         if let Some(place) = carriers.iter().position(|c| std::ptr::eq(*c, self)) {
             carriers.swap_remove(place);
@@ -121,6 +129,17 @@ impl Carrier {
         let next = thread.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
         // Release: who sees the thread sees its state.
         self.current.store(next, Ordering::Release);
+    }
+
+    /// Notes that `thread` is to be scanned by the next collection though no carrier may have it then. Called while this carrier's thread,
+    /// which may be another one, is RUNNING.
+    #[inline(always)]
+    pub(crate) fn note_ran(&self, thread: &'static ManagedThread) {
+        // Relaxed: whoever swaps first puts the thread on a list; the collector, which clears it, is ordered by the stop protocol.
+        if !thread.is_in_ran_list.load(Ordering::Relaxed) && !thread.is_in_ran_list.swap(true, Ordering::Relaxed) {
+            // SAFETY: a thread of this carrier is RUNNING, so no collection looks at the list.
+            unsafe { (*self.ran.get()).push(thread) };
+        }
     }
 
     /// What it was. Relaxed: changes on the carrier's OS thread only, while it is RUNNING.
@@ -192,6 +211,23 @@ impl Carrier {
 fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
     // SAFETY: the structure is never freed; only an address is computed.
     unsafe { (&raw mut (*thread.abi()).alloc_cursor).cast() }
+}
+
+/// Calls `visit` with each thread that may have run since the last call of this function: those that carriers have now, and those that have
+/// left them. Whatever other threads' stacks and roots hold, they held at that time. The world is stopped.
+pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
+    let carriers = CARRIERS.read_recursive();
+    let mut leave = |thread: &'static ManagedThread| {
+        thread.is_in_ran_list.store(false, Ordering::Relaxed);
+        visit(thread);
+    };
+    ORPHANED_RAN.lock().drain(..).for_each(&mut leave);
+    for carrier in carriers.iter() {
+        // SAFETY: the world is stopped: the carrier's thread does not run.
+        unsafe { (*carrier.ran.get()).drain(..) }.for_each(&mut leave);
+    }
+    // A thread that has just been taken up may have been visited above; twice does no harm.
+    carriers.iter().filter_map(|carrier| carrier.current()).for_each(visit);
 }
 
 /// Calls `visit` for every carrier. `visit` does not block, attach or detach.

@@ -41,7 +41,7 @@ pub mod statics;
 #[cfg(not(loom))]
 pub use blocking::{SafeRegion, blocking};
 #[cfg(not(loom))]
-pub use carrier::{AllocBuffer, Carrier, for_each_carrier};
+pub use carrier::{AllocBuffer, Carrier, for_each_carrier, for_each_thread_that_ran};
 #[cfg(not(loom))]
 pub use current::current;
 #[cfg(not(loom))]

@@ -13,6 +13,7 @@
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
 //! | `scheduler_data` | creator, before the thread begins; Relaxed, published by the run queue | anyone that has the thread |
 //! | `pins`, `wait_observer` | owner; Relaxed | owner |
+//! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
 //! | `registry_index` | whoever holds the registry's lock; Relaxed | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
@@ -152,6 +153,8 @@ pub struct ManagedThread {
     wait_observer: AtomicPtr<WaitObserver>,
     /// How many reasons there are to stay on the OS thread.
     pub(crate) pins: AtomicU32,
+    /// Whether a carrier's list of threads that ran has it.
+    pub(crate) is_in_ran_list: AtomicBool,
     /// Place in the registry's list; changes under its lock.
     pub(crate) registry_index: AtomicUsize,
     /// Free for the runtime: the address of its own per-thread data.
@@ -223,6 +226,7 @@ impl ManagedThread {
             scheduler_data: AtomicPtr::new(std::ptr::null_mut()),
             wait_observer: AtomicPtr::new(std::ptr::null_mut()),
             pins: AtomicU32::new(0),
+            is_in_ran_list: AtomicBool::new(false),
             registry_index: AtomicUsize::new(0),
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
@@ -447,6 +451,14 @@ impl ManagedThread {
         // Relaxed: set by the thread itself.
         // SAFETY: null, or from a static reference.
         unsafe { self.wait_observer.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Sets a root slot of a thread that may wait for its turn: collections look at it again. The caller is RUNNING.
+    pub fn set_root_from_outside(&self, slot: usize, object: ObjRef) {
+        self.roots[slot].set(object);
+        if let Some(carrier) = crate::current().and_then(ManagedThread::carrier) {
+            carrier.note_ran(self.as_static());
+        }
     }
 
     /// The thread's place in monitor queues.

@@ -46,7 +46,7 @@ impl ManagedThread {
     }
 
     /// As `static`: structures are never freed.
-    fn as_static(&self) -> &'static ManagedThread {
+    pub(crate) fn as_static(&self) -> &'static ManagedThread {
         // SAFETY: structures are leaked.
         unsafe { &*std::ptr::from_ref(self) }
     }
@@ -55,9 +55,7 @@ impl ManagedThread {
     /// itself, RUNNING and green.
     pub fn waiting<R>(&self, f: impl FnOnce() -> R) -> R {
         debug_assert!(self.is_running() && self.is_green());
-        if let Some(carrier) = self.carrier() {
-            carrier.stow(self);
-        }
+        self.prepare_to_leave_carrier();
         let result = with_spilled_registers(|sp| {
             // Relaxed: the Release store of the state publishes it.
             self.published_sp.store(sp, Ordering::Relaxed);
@@ -70,6 +68,15 @@ impl ManagedThread {
             carrier.unstow(self);
         }
         result
+    }
+
+    /// While RUNNING, before the thread may be switched away from.
+    #[inline(always)]
+    fn prepare_to_leave_carrier(&self) {
+        if let Some(carrier) = self.carrier() {
+            carrier.note_ran(self.as_static());
+            carrier.stow(self);
+        }
     }
 
     /// `Thread.Yield`: lets another thread run. Called by the thread itself.
@@ -150,9 +157,7 @@ impl ManagedThread {
     /// Everything published stays as it is.
     pub fn become_waiting(&self) {
         STOP_WORDS.leave_safe(&self.state, self.poll_word());
-        if let Some(carrier) = self.carrier() {
-            carrier.stow(self);
-        }
+        self.prepare_to_leave_carrier();
         STOP_WORDS.enter(&self.state, self.poll_word(), WAITING);
     }
 

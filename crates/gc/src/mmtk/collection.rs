@@ -45,17 +45,23 @@ impl Collection<Saki> for SakiCollection {
         note_pause_start();
         world::stop();
         super::chase::begin();
-        crate::conditional::begin(super::trigger::is_full_collection());
+        let is_full = super::trigger::is_full_collection();
+        crate::conditional::begin(is_full);
         let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
-        // Each thread once, whichever carrier has it: carriers may go from one waiting thread to the next while the world is stopped.
-        let mut index = 0;
-        saki_thread::for_each_thread(|thread| {
+        // By thread, whichever carrier has it: carriers may go from one waiting thread to the next while the world is stopped. A nursery
+        // collection finds nothing young on the stack of a thread that has not run since the last collection.
+        let mut threads = Vec::new();
+        saki_thread::for_each_thread_that_ran(|thread| threads.push(thread));
+        if is_full {
+            threads.clear();
+            saki_thread::for_each_thread(|thread| threads.push(thread));
+        }
+        for (index, thread) in threads.into_iter().enumerate() {
             if !heaps.is_empty() {
                 let mutator = index % heaps.len();
                 heaps[mutator].threads_to_scan.push(thread);
-                index += 1;
             }
-        });
+        }
         heaps.into_iter().for_each(|heap| mutator_visitor(&mut heap.mutator));
     }
 
