@@ -21,6 +21,7 @@ use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
 use saki_types::Method;
 use saki_unwind::Frames;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws StackOverflowException where the stack's reserve is in use, or a
@@ -34,6 +35,7 @@ pub fn safepoint(t: Thread) {
         return;
     }
     if thread.takes_stack_overflow() {
+        note_asynchronous();
         let _ = exceptions::stack_overflow(t);
         return;
     }
@@ -160,9 +162,23 @@ pub fn throw_requested(t: Thread) -> Thrown {
     }
 }
 
+/// Whether an abort or an overflow of the stack has ever been thrown, perhaps between two steps that belong together.
+static HAS_THROWN_ASYNCHRONOUSLY: AtomicBool = AtomicBool::new(false);
+
+fn note_asynchronous() {
+    // SeqCst: before what the exception keeps the thread from doing.
+    HAS_THROWN_ASYNCHRONOUSLY.store(true, Ordering::SeqCst);
+}
+
+/// Whether any thread has been thrown an exception at a point that it did not choose.
+pub fn has_thrown_asynchronously() -> bool {
+    HAS_THROWN_ASYNCHRONOUSLY.load(Ordering::SeqCst)
+}
+
 /// Throws ThreadAbortException and remembers it, so that it is thrown again when the catch clause is left.
 pub fn throw_abort(t: Thread) -> Thrown {
     let thread = t.managed();
+    note_asynchronous();
     thread.take_requests(REQUEST_ABORT);
     match exceptions::new_exception(t, "System.Threading", "ThreadAbortException", None) {
         Ok(exception) => {

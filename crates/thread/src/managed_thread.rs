@@ -117,8 +117,8 @@ impl WaitState {
 
 /// What is told of a thread's waits. Called on the thread itself, not in a safe region; may neither block nor reach a safepoint.
 pub struct WaitObserver {
-    pub begins: fn(),
-    pub ends: fn(),
+    pub begins: fn(&'static ManagedThread),
+    pub ends: fn(&'static ManagedThread),
 }
 
 pub(crate) const CREATED: u32 = 0;
@@ -161,6 +161,8 @@ pub struct ManagedThread {
     pub runtime_data: AtomicUsize,
     /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets them.
     pub state_bits: AtomicU32,
+    /// Free for the thread pool. For the thread itself.
+    pub is_in_work_item: AtomicBool,
     pub(crate) stack_reserve: StackReserve,
 }
 
@@ -230,6 +232,7 @@ impl ManagedThread {
             registry_index: AtomicUsize::new(0),
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
+            is_in_work_item: AtomicBool::new(false),
             stack_reserve: StackReserve::default(),
         })
     }
@@ -484,7 +487,7 @@ impl Blocker for ManagedThread {
         }
         let observer = self.wait_observer();
         if let Some(observer) = observer {
-            (observer.begins)();
+            (observer.begins)(self.as_static());
         }
         // A wait inside a safe region holds its carrier, which can be taken like that of native code.
         let park = || self.node.parker.park(timeout);
@@ -493,6 +496,9 @@ impl Blocker for ManagedThread {
         } else {
             self.blocking(park)
         };
+        if let Some(observer) = observer {
+            (observer.ends)(self.as_static());
+        }
         if interruptible && self.pending_requests() != 0 {
             BlockEnd::Interrupted
         } else if woken {

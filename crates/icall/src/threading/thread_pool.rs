@@ -2,8 +2,8 @@
 //!
 //! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by one
 //! call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a request is
-//! never lost: it is taken by an idle worker, by a new one, by one that becomes free, or by one that the monitor lets in; at
-//! most `goal` workers are active, but for those whose work item has not ended since the goal sank; the pool's lock is never
+//! never lost: it is taken by an idle worker, by a new one, by one that becomes free, or by one that the monitor lets in, as soon as
+//! there may be an item that nobody has begun (`demand`); at most `goal` workers are active, but for those whose work item has not ended since the goal sank; the pool's lock is never
 //! held at a safepoint or while blocking.
 //!
 //! | who changes the goal | when | to |
@@ -15,10 +15,12 @@
 //! Left out: I/O completion threads (only their limits are kept).
 
 mod climb;
+mod demand;
 
 use super::thread::reset_for_pool;
 use crate::arguments::write_out;
 use climb::{Climb, Sample};
+use demand::Demand;
 use parking_lot::Mutex;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::{self, ToManaged};
@@ -51,8 +53,8 @@ const SAMPLE_LOOKS: u32 = 4;
 /// Looks without requests until the monitor ends.
 const MONITOR_IDLE_LOOKS: u32 = 100;
 
-/// Work items queued.
-static QUEUED: AtomicU64 = AtomicU64::new(0);
+/// Work items queued and begun.
+static DEMAND: Demand = Demand::new();
 /// Work items that have ended.
 static COMPLETED: AtomicU64 = AtomicU64::new(0);
 /// Requests taken and progress that long work items reported.
@@ -107,6 +109,24 @@ impl Pool {
     fn runnable_count(&self) -> usize {
         let is_runnable = |w: &&&ManagedThread| w.wait_state() == WaitState::Running && !w.is_in_safe_region();
         self.starting + self.workers.iter().filter(is_runnable).count()
+    }
+
+    /// Whether a request waits that is to be answered.
+    fn has_request(&self) -> bool {
+        // An exception may have come between an item's way into the queue and its count.
+        let is_counted = !pending::has_thrown_asynchronously();
+        !self.requests.is_empty() && (DEMAND.is_worth_a_thread() || !is_counted)
+    }
+
+    /// Has a worker, if the goal allows it, or else the monitor look after the requests, if there are some.
+    fn answer(&mut self, actions: &mut Actions) {
+        if self.has_request() {
+            self.let_in(actions);
+            if actions.wake.is_none() {
+                actions.add_monitor = !self.has_monitor;
+                self.has_monitor = true;
+            }
+        }
     }
 
     /// Lets one more worker take a request, if the goal allows it.
@@ -195,12 +215,15 @@ impl Actions {
 static WAITS: WaitObserver = WaitObserver { begins: begin_to_wait, ends: end_to_wait };
 
 /// A worker waits inside its work item: another one takes its place.
-fn begin_to_wait() {
+fn begin_to_wait(thread: &'static ManagedThread) {
+    if !thread.is_in_work_item.swap(true, Ordering::Relaxed) {
+        DEMAND.note_begun();
+    }
     let mut actions = Actions::default();
     {
         let mut pool = POOL.lock();
         pool.waiting += 1;
-        if !pool.requests.is_empty() {
+        if pool.has_request() {
             pool.let_in(&mut actions);
         }
     }
@@ -208,7 +231,7 @@ fn begin_to_wait() {
 }
 
 /// A worker goes on with its work item: there may be one too many for a while.
-fn end_to_wait() {
+fn end_to_wait(_thread: &'static ManagedThread) {
     let mut pool = POOL.lock();
     pool.waiting -= 1;
     pool.note_goal();
@@ -220,11 +243,7 @@ fn request_worker(domain: &'static Domain) -> bool {
     {
         let mut pool = POOL.lock();
         pool.requests.push_back(domain);
-        pool.let_in(&mut actions);
-        if actions.wake.is_none() {
-            actions.add_monitor = !pool.has_monitor;
-            pool.has_monitor = true;
-        }
+        pool.answer(&mut actions);
     }
     let is_served = actions.perform();
     if !is_served {
@@ -287,7 +306,7 @@ fn monitor(thread: &'static ManagedThread) {
         {
             let mut pool = POOL.lock();
             watch.looks += 1;
-            if pool.requests.is_empty() {
+            if !pool.has_request() {
                 watch.idle_looks += 1;
                 watch.climb.reset();
                 if watch.idle_looks >= MONITOR_IDLE_LOOKS {
@@ -312,6 +331,7 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
         let woken = {
             let mut pool = POOL.lock();
             if pool.active_count() <= pool.goal
+                && pool.has_request()
                 && let Some(domain) = pool.requests.pop_front()
             {
                 pool.note_goal();
@@ -337,7 +357,7 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
         // Still in the list: nobody wanted it.
         if let Some(position) = pool.idle.iter().position(|idle| Arc::ptr_eq(&idle.woken, &woken)) {
             pool.idle.swap_remove(position);
-            if pool.requests.is_empty() || pool.active_count() > pool.goal {
+            if !pool.has_request() || pool.active_count() > pool.goal {
                 pool.workers.retain(|w| !std::ptr::eq(*w, thread));
                 pool.note_goal();
                 return None;
@@ -369,6 +389,16 @@ fn prepare(t: Thread) -> Managed<()> {
     Ok(())
 }
 
+/// The worker has returned from the queue. What it waited for, if no item has ended since, may have been the queue itself.
+fn end_turn(thread: &ManagedThread) {
+    if thread.is_in_work_item.swap(false, Ordering::Relaxed) {
+        DEMAND.forget_begun();
+        let mut actions = Actions::default();
+        POOL.lock().answer(&mut actions);
+        actions.perform();
+    }
+}
+
 fn run_worker(t: Thread) {
     {
         let mut pool = POOL.lock();
@@ -388,6 +418,7 @@ fn run_worker(t: Thread) {
         }
         let outcome = prepare(t).and_then(|()| perform(t));
         t.managed().observe_waits(None);
+        end_turn(t.managed());
         let is_aborted = !pending::abort_exception(t).is_null();
         if outcome.is_err() {
             // An abort ends the work item, not the worker; anything else ends the process.
@@ -418,7 +449,10 @@ unsafe extern "C" fn request_worker_thread(t: Thread) -> i32 {
 }
 
 /// Whether the worker may take another work item.
-unsafe extern "C" fn notify_complete(_t: Thread) -> i32 {
+unsafe extern "C" fn notify_complete(t: Thread) -> i32 {
+    if !t.managed().is_in_work_item.swap(false, Ordering::Relaxed) {
+        DEMAND.note_begun();
+    }
     // Relaxed: a statistic and a hint.
     COMPLETED.fetch_add(1, Ordering::Relaxed);
     i32::from(!IS_OVER_GOAL.load(Ordering::Relaxed))
@@ -429,16 +463,18 @@ unsafe extern "C" fn notify_progress(_t: Thread) {
     PROGRESSED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Work was queued; a request follows.
+/// Work was queued; a request follows, unless enough of them wait here.
 unsafe extern "C" fn notify_queued(_t: Thread) {
-    // Relaxed: a number for reports.
-    QUEUED.fetch_add(1, Ordering::Relaxed);
+    if DEMAND.note_queued() {
+        let mut actions = Actions::default();
+        POOL.lock().answer(&mut actions);
+        actions.perform();
+    }
 }
 
 /// Work items queued since the start, for performance counters.
 pub fn queued_count() -> u64 {
-    // Relaxed: as above.
-    QUEUED.load(Ordering::Relaxed)
+    DEMAND.queued_count()
 }
 
 /// Workers that there are now, for performance counters.
