@@ -8,7 +8,7 @@
 //! | slot of `tail` | a task | owner, if `tail - head` < capacity | Relaxed: published by `tail`; the look at `head` is Acquire, so that a thief has read the slot before it is used again |
 //! | `tail` | + 1, or + n from another's queue | owner, store | Release, pairs with the thief's Acquire load of `tail` |
 //! | `head` | + 1 | owner (`pop`), CAS | Relaxed: it wrote the slots itself, and a thief's Release below goes on through its RMWs |
-//! | `head` | + n, half of what is there | thief, CAS, having read the n slots | Release, pairs with the owner's Acquire load of `head` |
+//! | `head` | + n, half of what is there, or + 1 | thief, CAS, having read the n slots | Release, pairs with the owner's Acquire load of `head` |
 //!
 //! A thief reads slots before it owns them. If the owner uses one again meanwhile, `head` has moved on and the thief's CAS fails: it
 //! drops what it read.
@@ -144,6 +144,26 @@ impl<T: TaskWord> RunQueue<T> {
                     // SAFETY: slots between `head` and `tail` hold words of tasks.
                     return unsafe { task_of(first) };
                 }
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Takes the oldest task from any thread.
+    pub fn steal(&self) -> Option<T> {
+        // Acquire as in `steal_half_into`.
+        let mut head = self.head.0.load(Ordering::Acquire);
+        loop {
+            // Acquire pairs with the Release of `push`. A stale `head` makes the CAS fail.
+            if self.tail.0.load(Ordering::Acquire) <= head {
+                return None;
+            }
+            // Relaxed: as in `steal_half_into`.
+            let word = self.slot(head).load(Ordering::Relaxed);
+            // Release: the slot is read before the owner sees it free.
+            match self.head.0.compare_exchange(head, head + 1, Ordering::Release, Ordering::Acquire) {
+                // SAFETY: slots between `head` and `tail` hold words of tasks.
+                Ok(_) => return unsafe { task_of(word) },
                 Err(now) => head = now,
             }
         }

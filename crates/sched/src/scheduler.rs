@@ -196,6 +196,11 @@ pub(crate) fn make_runnable(green: &'static Green) {
                 wake_for_work();
             }
             watcher::note_work();
+            // The slot may be taken while a thread in a safe region wakes another one; the barriers are here and in `take`.
+            saki_os::membarrier::light();
+            if !worker.is_active() {
+                spill(worker);
+            }
         }
         _ => inject(green),
     }
@@ -214,6 +219,15 @@ pub(crate) fn inject(green: &'static Green) {
     injector().push(green);
     wake_for_work();
     watcher::note_work();
+}
+
+/// The worker has lost its slot: what is in its queues goes to the shared one. For any thread.
+fn spill(worker: &'static Worker) {
+    if worker.has_next() || worker.has_queued() {
+        injector().push_batch(worker.take_all());
+        wake_for_work();
+        watcher::note_work();
+    }
 }
 
 /// Threads that have had their turn.
@@ -295,6 +309,8 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
                 return found_work(green, is_searching);
             }
             give_slot_back(worker);
+        } else {
+            spill(worker);
         }
         // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
         let deadline_ns = if FREE_SLOTS.load(Ordering::Relaxed) == 0 { None } else { next_deadline_ns() };
@@ -451,15 +467,19 @@ pub(crate) fn take(worker: &'static Worker) -> bool {
     if worker.status.load(Ordering::Relaxed) != ACTIVE || !thread.is_green() || !thread.is_safe() {
         return false;
     }
+    // Before the barrier: what the thread makes runnable from now on goes to the shared queue (`make_runnable`).
+    worker.status.store(TAKEN, Ordering::Release);
     thread.set_poll(POLL_TAKEN);
     saki_os::membarrier::heavy();
     let is_still_there = worker.carrier().and_then(|c| c.current()).is_some_and(|t| std::ptr::eq(t, thread));
     if !is_still_there || !thread.is_safe() {
         thread.clear_poll(POLL_TAKEN);
+        worker.status.store(ACTIVE, Ordering::Release);
         return false;
     }
     let is_free = give_slot_away(&mut shared, worker);
     drop(shared);
+    spill(worker);
     if is_free {
         wake_one();
     }
@@ -495,6 +515,7 @@ fn about_to_block(thread: &'static ManagedThread) {
         thread.set_poll(POLL_TAKEN);
         let is_free = give_slot_away(&mut shared, worker);
         drop(shared);
+        spill(worker);
         if is_free {
             wake_one();
         }

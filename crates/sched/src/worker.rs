@@ -7,8 +7,11 @@
 //! | status | meaning | who changes it, under the scheduler's lock |
 //! |---|---|---|
 //! | ACTIVE | holds one of the slots for running carriers | `scheduler::take` → TAKEN; the worker itself → IDLE |
-//! | TAKEN | its thread is in native code, and its slot was given away | the thread when it comes back, or who gives it a slot → ACTIVE; the base context → IDLE |
+//! | TAKEN | its thread is in native code, and its slot was given away | `take`, if the thread came back meanwhile, the thread when it comes back, or who gives it a slot → ACTIVE; the base context → IDLE |
 //! | IDLE | has no slot, and sleeps or is about to | the worker itself, when it gets one → ACTIVE |
+//!
+//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`). The
+//! others, as long as they find something in their own queues and the shared ones, look nowhere else.
 
 use crate::green::Green;
 use crate::queue::RunQueue;
@@ -170,6 +173,11 @@ impl Worker {
 
     pub(crate) fn has_queued(&self) -> bool {
         !self.queue.is_empty()
+    }
+
+    /// For any thread: what the worker's queues hold, the next one first.
+    pub(crate) fn take_all(&self) -> impl Iterator<Item = &'static Green> {
+        std::iter::from_fn(|| self.run_next.steal().or_else(|| self.queue.steal()))
     }
 
     /// What this worker's own queues hold, or else the shared ones.

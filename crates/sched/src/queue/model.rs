@@ -3,6 +3,7 @@
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
 //! | a task has one user | the store of `tail` in `push` Relaxed; the load of `tail` in `steal_half_into` Relaxed; either CAS of `head` torn apart |
+//! | a single task has one user | the load of `tail` in `steal` Relaxed; its CAS of `head` torn apart |
 //! | stolen tasks are stolen on | the store of the destination's `tail` Relaxed |
 //!
 //! The Acquire load of `head` in `push` cannot be seen to matter: a model knows no thread that reads what another writes later.
@@ -42,6 +43,30 @@ fn model_a_task_has_one_user() {
             let own = RunQueue::new();
             other.steal_half_into(&own).map_or(0, |task| run(task) + drain(&own))
         });
+        let mut done = 0;
+        for _ in 0..3 {
+            assert!(queue.push(make()).is_ok());
+        }
+        done += queue.pop().map_or(0, run);
+        // The ring goes round.
+        for _ in 0..2 {
+            if let Err(task) = queue.push(make()) {
+                done += run(task);
+            }
+        }
+        done += drain(&queue);
+        done += thief.join().unwrap();
+        assert_eq!(done, 5);
+    });
+}
+
+#[test]
+fn model_a_single_task_has_one_user() {
+    // As above.
+    explore(Some(3), || {
+        let queue = Arc::new(RunQueue::new());
+        let other = queue.clone();
+        let thief = thread::spawn(move || std::iter::from_fn(|| other.steal()).take(2).map(run).sum::<usize>());
         let mut done = 0;
         for _ in 0..3 {
             assert!(queue.push(make()).is_ok());
