@@ -12,7 +12,7 @@ use saki_gc::{HeapOptions, Stress};
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::vm::Request;
-use saki_sched::ThreadMode;
+use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -173,6 +173,10 @@ pub struct Options {
     /// many as there are processors)
     #[arg(long, value_name = "MODE", env = "SAKI_THREADS", default_value_t = ThreadMode::Native)]
     pub threads: ThreadMode,
+
+    /// Green threads' stacks that keep their place: of more, those that are not used move to compact memory
+    #[arg(long, value_name = "N", env = "SAKI_HOT_STACKS", default_value_t = DEFAULT_HOT_STACKS)]
+    pub hot_stacks: usize,
 
     /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
     #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
@@ -363,8 +367,9 @@ pub fn is_command_name(word: &str) -> bool {
 /// options costs more than all else that happens before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables =
-        ["SAKI_GC_STRESS", "SAKI_NO_CACHE", "SAKI_THREADS"].iter().any(|name| std::env::var_os(name).is_some());
+    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_NO_CACHE", "SAKI_THREADS"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
     if first.starts_with('-') || is_command_name(first) || has_option_variables {
         return None;
     }
@@ -442,6 +447,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             threads: ThreadMode::Native,
+            hot_stacks: DEFAULT_HOT_STACKS,
             command: Vec::new(),
             framework: PathBuf::from(DEFAULT_FRAMEWORK_ROOT),
             max_heap: None,

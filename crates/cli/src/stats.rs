@@ -104,10 +104,17 @@ fn print(start_up: Duration) {
             "switches            {:>10}, {} thefts, {} yields, {} carriers taken from native code",
             green.switches, green.thefts, green.yields, green.taken
         );
-        let stacks = green.stacks;
+        let (stacks, cold) = (green.stacks, green.cold);
         eprintln!(
             "stacks              {:>10} made, {} in use, {} bytes reserved",
             stacks.stacks, stacks.in_use, stacks.reserved_bytes
+        );
+        eprintln!(
+            "stacks in place     {:>10}, {} moved to compact memory ({} bytes each), {} moved back",
+            cold.hot,
+            cold.moved_away,
+            cold.copied_bytes / cold.moved_away.max(1),
+            cold.restored
         );
     }
     eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());

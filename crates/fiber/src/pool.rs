@@ -275,6 +275,54 @@ impl StackPool {
         state.warm.push(stack.low);
     }
 
+    /// Takes the memory of stacks in use, and their guards where these are markers, so that page tables become free too. What they hold is lost;
+    /// `equip` makes a stack usable again. `stacks` are ascending by address: those of neighbours go with one system call.
+    ///
+    /// # Safety
+    /// Nothing runs on the stacks, or refers to their contents.
+    pub unsafe fn strip<'a>(&self, stacks: impl IntoIterator<Item = &'a PooledStack>) {
+        let mut run: Option<Range<usize>> = None;
+        for stack in stacks {
+            let slot = stack.low - guard_bytes()..end_of(stack.low, usize::from(stack.class));
+            match &mut run {
+                Some(run) if run.end == slot.start => run.end = slot.end,
+                _ => {
+                    if let Some(done) = run.replace(slot) {
+                        // SAFETY: this function's contract.
+                        unsafe { self.strip_run(done) };
+                    }
+                }
+            }
+        }
+        if let Some(run) = run {
+            // SAFETY: this function's contract.
+            unsafe { self.strip_run(run) };
+        }
+    }
+
+    /// # Safety
+    /// As `strip`, for neighbouring slots.
+    unsafe fn strip_run(&self, run: Range<usize>) {
+        if self.guard() == GuardKind::Markers {
+            // SAFETY: slots of a chunk, by this function's contract without contents that are needed.
+            let removed = unsafe { guard::set_markers(run.clone(), false) };
+            debug_assert!(removed.is_ok(), "{removed:?}");
+        }
+        discard(run.start, run.end);
+    }
+
+    /// Gives a stripped stack its guard again.
+    ///
+    /// # Errors
+    /// The system's, when it has no memory for the page tables.
+    pub fn equip(&self, stack: &PooledStack) -> io::Result<()> {
+        match self.guard() {
+            // SAFETY: the guard of a slot, where nothing lies.
+            GuardKind::Markers => unsafe { guard::set_markers(stack.low - guard_bytes()..stack.low, true) },
+            GuardKind::Protection => Ok(()),
+        }
+    }
+
     /// Takes the memory below the uppermost `warm_bytes` of a stack, if there is some, and returns whether there was. Stacks are touched
     /// downwards without gaps, so the first page below tells.
     fn shorten(&self, stack: &PooledStack) -> bool {
@@ -403,9 +451,9 @@ impl Class {
     }
 }
 
-/// Gives the memory of a free stack's pages back.
+/// Gives the memory of pages back that nobody needs.
 fn discard(from: usize, to: usize) {
-    // SAFETY: the pages lie inside one slot of a chunk, which lives as long as the pool, and the slot's stack is free and on no list.
+    // SAFETY: the pages lie inside slots of a chunk, which lives as long as the pool, and nobody needs what the slots' stacks hold.
     let result = unsafe { discard_raw(from, to - from) };
     // Locked memory cannot be discarded, and may stay then.
     debug_assert!(result.is_ok(), "{result:?}");

@@ -12,6 +12,10 @@ const POISON: usize = 0xdead_5b11_dead_5b11;
 /// Addresses of dead words on the stack of a stopped thread, ascending.
 pub(crate) fn dead_words(thread: &ManagedThread) -> Vec<usize> {
     let mut dead = Vec::new();
+    // Frames are walked in their places only.
+    if thread.is_cold() {
+        return dead;
+    }
     // SAFETY: the world is stopped: the thread is in Rust or native code and stays there.
     unsafe { saki_unwind::find_dead_words(thread.abi(), &mut dead) };
     if crate::heap::options().stress.is_some() {

@@ -35,6 +35,8 @@ pub struct VmOptions {
     pub mono_path: Vec<PathBuf>,
     pub heap: saki_gc::HeapOptions,
     pub threads: saki_sched::ThreadMode,
+    /// Of more green threads' stacks those that are not used move to compact memory.
+    pub hot_stacks: usize,
     pub dump: compile::DumpOptions,
     /// Run the code generator's verifier on everything.
     pub verify: bool,
@@ -197,7 +199,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     handles::register_with_collector();
     saki_types::lazy::set_lock_hooks(LockHooks { thread_id: lock_owner_id, lock: saki_thread::lock_in_safe_region });
     let thread = saki_thread::attach_current(ThreadKind::Main);
-    saki_sched::start(options.threads)
+    saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);
     // SAFETY: the thread just attached.

@@ -10,11 +10,14 @@
 
 pub mod idle;
 pub mod injector;
+pub mod park_word;
 pub mod queue;
 pub mod run_next;
 mod task_word;
 pub mod timers;
 
+#[cfg(not(loom))]
+mod cold;
 #[cfg(not(loom))]
 mod green;
 #[cfg(not(loom))]
@@ -26,10 +29,13 @@ mod watcher;
 #[cfg(not(loom))]
 mod worker;
 
+#[cfg(not(loom))]
+pub use cold::{ColdCounts, DEFAULT_HOT_STACKS};
 pub use idle::{IdleCarriers, SleepEnd};
 pub use injector::Injector;
 #[cfg(not(loom))]
 pub use mode::ThreadMode;
+pub use park_word::ParkWord;
 pub use queue::RunQueue;
 pub use run_next::RunNext;
 #[cfg(not(loom))]

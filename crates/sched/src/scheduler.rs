@@ -9,6 +9,7 @@
 //! counted as idle, and looks at all queues after that; whoever makes a thread runnable looks for a free slot and an idle worker after it
 //! did so. The barriers between (`IdleCarriers`) let one of the two see the other.
 
+use crate::cold::{self, ColdCounts};
 use crate::green::Green;
 use crate::idle::{IdleCarriers, SleepEnd};
 use crate::injector::Injector;
@@ -93,18 +94,20 @@ static TAKEN_COUNT: AtomicU64 = AtomicU64::new(0);
 static STOLEN_COUNT: AtomicU64 = AtomicU64::new(0);
 static YIELD_COUNT: AtomicU64 = AtomicU64::new(0);
 
-static HOOKS: SchedulerHooks = SchedulerHooks { reclaim, yield_now, about_to_block };
+static HOOKS: SchedulerHooks =
+    SchedulerHooks { reclaim, yield_now, about_to_block, restore_cold_stacks: cold::restore_all };
 
 /// The mode in force.
 pub fn mode() -> ThreadMode {
     MODE.get().copied().unwrap_or_default()
 }
 
-/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others.
+/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. Of more than `hot_stacks`
+/// stacks those that are not used move to compact memory.
 ///
 /// # Errors
 /// The system's, when it has no room for the first stack or for the watcher's thread.
-pub fn start(mode: ThreadMode) -> io::Result<()> {
+pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     let _ = MODE.set(mode);
     let Some(carriers) = mode.carriers() else { return Ok(()) };
     let main = saki_thread::current()
@@ -137,6 +140,7 @@ pub fn start(mode: ThreadMode) -> io::Result<()> {
     scheduling::install_scheduler(&HOOKS);
     let green = Green::of_new(main);
     main.set_scheduler_data(green.as_pointer());
+    cold::start(hot_stacks);
     watcher::start()
 }
 
@@ -174,6 +178,7 @@ pub fn spawn(
         *green.stack.get() = Some(stack);
         *green.body.get() = Some(body);
     }
+    cold::note_hot(green);
     make_runnable(green);
     Ok(thread)
 }
@@ -184,6 +189,7 @@ pub(crate) fn end(green: &'static Green) {
     let stack = unsafe { (*green.stack.get()).take() };
     if let (Some(stack), Some(parts)) = (stack, PARTS.get()) {
         parts.stacks.give(stack);
+        cold::note_end();
     }
     scheduling::end_green(green.thread);
 }
@@ -208,6 +214,10 @@ pub(crate) fn make_runnable(green: &'static Green) {
 
 fn parts() -> &'static Parts {
     PARTS.get().unwrap_or_else(|| saki_base::bug!("a green thread without a scheduler"))
+}
+
+pub(crate) fn stacks() -> &'static StackPool {
+    &parts().stacks
 }
 
 pub(crate) fn injector() -> &'static Injector<&'static Green> {
@@ -587,6 +597,7 @@ pub struct Statistics {
     /// Carriers taken from threads in native code.
     pub taken: u64,
     pub stacks: StackCounts,
+    pub cold: ColdCounts,
 }
 
 /// What the scheduler has done so far; None with native threads.
@@ -600,5 +611,6 @@ pub fn statistics() -> Option<Statistics> {
         yields: YIELD_COUNT.load(Ordering::Relaxed),
         taken: TAKEN_COUNT.load(Ordering::Relaxed),
         stacks: parts.stacks.counts(),
+        cold: cold::counts(),
     })
 }

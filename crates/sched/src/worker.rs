@@ -13,6 +13,7 @@
 //! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`). The
 //! others, as long as they find something in their own queues and the shared ones, look nowhere else.
 
+use crate::cold;
 use crate::green::Green;
 use crate::queue::RunQueue;
 use crate::run_next::RunNext;
@@ -198,7 +199,7 @@ impl Worker {
     fn finish_switch(&'static self) {
         if let Some((after, green)) = self.after.take() {
             match after {
-                After::Park if green.publish_parked() => {}
+                After::Park if green.word.publish_parked() => {}
                 After::Park => scheduler::make_runnable(green),
                 After::Yield => scheduler::put_behind(green),
                 After::Requeue => scheduler::inject(green),
@@ -222,6 +223,11 @@ impl Worker {
     /// Suspends the present context in `from` and goes on with `next`.
     #[inline(always)]
     fn switch_to(&'static self, from: *mut Context, next: &'static Green) {
+        // Relaxed: a hint.
+        next.has_run.store(true, Ordering::Relaxed);
+        if next.thread.is_cold() {
+            cold::restore(next);
+        }
         if let Some(carrier) = self.carrier() {
             scheduling::take_up(carrier, Some(next.thread));
         }

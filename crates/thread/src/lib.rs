@@ -11,6 +11,8 @@ pub mod blocking;
 #[cfg(not(loom))]
 pub mod carrier;
 #[cfg(not(loom))]
+pub mod cold_stack;
+#[cfg(not(loom))]
 pub mod current;
 #[cfg(not(loom))]
 pub mod exit;

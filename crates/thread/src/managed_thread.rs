@@ -15,11 +15,13 @@
 //! | `pins`, `wait_observer` | owner; Relaxed | owner |
 //! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
 //! | `registry_index` | whoever holds the registry's lock; Relaxed | the same |
+//! | `cold_stack` | see `cold_stack` | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
 //! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |
 
 use crate::carrier::Carrier;
+use crate::cold_stack::ColdStack;
 use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
 use crate::stack_reserve::{StackReserve, reserve_bytes};
@@ -164,6 +166,7 @@ pub struct ManagedThread {
     /// Free for the thread pool. For the thread itself.
     pub is_in_work_item: AtomicBool,
     pub(crate) stack_reserve: StackReserve,
+    pub(crate) cold_stack: ColdStack,
 }
 
 // SAFETY: fields without atomics or mutexes are written by the owner only and read by others only while it is stopped;
@@ -234,6 +237,7 @@ impl ManagedThread {
             state_bits: AtomicU32::new(NO_STATE),
             is_in_work_item: AtomicBool::new(false),
             stack_reserve: StackReserve::default(),
+            cold_stack: ColdStack::default(),
         })
     }
 
@@ -400,7 +404,7 @@ impl ManagedThread {
 
     /// Every range to scan conservatively while the thread is stopped: the stack and the saved registers.
     pub fn for_each_conservative_range(&self, mut visit: impl FnMut(Range<usize>)) {
-        visit(self.stopped_stack_range());
+        visit(self.present_place(self.stopped_stack_range()));
         // Relaxed: the thread is stopped; the Acquire of its state came before.
         if self.registers_are_saved.load(Ordering::Relaxed) {
             let registers = self.saved_registers.as_ptr_range();

@@ -7,11 +7,13 @@
 //! while the world is stopped.
 
 use crate::carrier::{Carrier, for_each_carrier};
+use crate::cold_stack;
 use crate::current::current;
 use crate::histogram::{Histogram, HistogramSnapshot};
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{RUNNING, STOPPED, StopWords};
 use crate::request::POLL_STOP;
+use crate::scheduling;
 use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, enter_native_entry, stack_pointer, with_spilled_registers};
 use saki_abi::ThreadAbi;
 use saki_sync::RawLock;
@@ -101,6 +103,10 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
         }
         left > 0
     });
+    cold_stack::forbid_moves();
+    if reason != StopReason::Collection {
+        scheduling::restore_cold_stacks();
+    }
     let latency_ns = saki_os::clock::monotonic_ns() - start_ns;
     LATENCY.record_ns(latency_ns);
     StopToken { reason, latency_ns, stopper: me, carriers, threads }
@@ -138,6 +144,8 @@ pub fn resume_the_world(token: StopToken) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);
     }
+    // SAFETY: whoever made the token called `forbid_moves`.
+    unsafe { cold_stack::allow_moves() };
     STOP_WORDS.resume(carriers.iter().map(|c| &c.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
 }

@@ -27,6 +27,8 @@ pub struct SchedulerHooks {
     pub yield_now: fn(&'static ManagedThread),
     /// The thread is SAFE, and what it does next blocks: whoever waits for the carrier need not wait for long.
     pub about_to_block: fn(&'static ManagedThread),
+    /// Puts all stacks that lie elsewhere (`cold_stack`) back in their places. The world is stopped.
+    pub restore_cold_stacks: fn(),
 }
 
 static HOOKS: OnceLock<&'static SchedulerHooks> = OnceLock::new();
@@ -168,6 +170,13 @@ impl ManagedThread {
             carrier.unstow(self);
         }
         STOP_WORDS.enter(&self.state, self.poll_word(), SAFE);
+    }
+}
+
+/// See `SchedulerHooks`.
+pub(crate) fn restore_cold_stacks() {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.restore_cold_stacks)();
     }
 }
 

@@ -124,6 +124,11 @@ impl StackReserve {
         unsafe { protect_raw(pages.start as *mut u8, pages.len(), protection) }.is_ok()
     }
 
+    /// Whether the pages are a pooled stack's, and none is open.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_pooled.load(Ordering::Relaxed) && self.state.load(Ordering::Relaxed) == CLOSED
+    }
+
     fn pages(&self) -> Range<usize> {
         self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed)
     }

@@ -1,0 +1,223 @@
+//! Which stacks lie in compact memory (`thread::cold_stack`): those of threads that have been parked for long, when there are many.
+//!
+//! Up to a number of *hot* stacks, those in their places, nothing happens. Beyond it an OS thread of its own goes over the list of threads
+//! with hot stacks again and again: one that was parked and has not run since the last time gives its stack away. What was given away in vain,
+//! because threads needed it soon, makes the time between two rounds longer, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
+//! thread has run, it is the last one until a stack becomes hot.
+//!
+//! | word | written by | read by |
+//! |---|---|---|
+//! | `HOT`, `MOVED_AWAY`, `COPIED_BYTES`, `RESTORED` | anyone, added to; Relaxed | reports, the mover: hints |
+//! | `Green::is_listed` | whoever swaps it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
+//! | `Green::has_run` | the carrier that takes the thread; the mover clears it; Relaxed | the mover: a hint |
+//!
+//! Invariant: a stack moves only while its thread is in state MOVING (`ParkWord`), or, on the way back, on the carrier that has taken the thread out of a
+//! queue, or with the world stopped. Nothing outside of a suspended thread's own frames may refer to its stack: waiting threads are found by their
+//! structures, never by nodes on stacks. Left out: programs that hand raw pointers into their stacks to other threads (`--hot-stacks` keeps
+//! all stacks in their places).
+
+use crate::green::Green;
+use crate::scheduler;
+use parking_lot::Mutex;
+use saki_fiber::PooledStack;
+use saki_sync::WaitWord;
+use saki_thread::cold_stack::while_moving;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Stacks that stay in their places however long their threads are parked: some 200 MiB.
+pub const DEFAULT_HOT_STACKS: usize = 1 << 14;
+
+/// Stacks that move together: their threads can be resumed only when all have moved, some 100 µs later.
+const MOVED_AT_ONCE: usize = 64;
+/// Time between two rounds.
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+const MOST_INTERVAL: Duration = Duration::from_secs(5);
+
+static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_HOT_STACKS);
+static HOT: AtomicUsize = AtomicUsize::new(0);
+static MOVED_AWAY: AtomicU64 = AtomicU64::new(0);
+static RESTORED: AtomicU64 = AtomicU64::new(0);
+static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
+/// Threads with hot stacks, but for those that ended.
+static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
+/// Counts reasons for the mover to go on; it sleeps on it.
+static REASONS: WaitWord = WaitWord::new(0);
+
+/// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are.
+pub(crate) fn start(hot_stacks: usize) {
+    LIMIT.store(hot_stacks, Ordering::Relaxed);
+    if hot_stacks < usize::MAX {
+        let _ = saki_os::thread::start_service("saki-stacks", move_for_ever);
+    }
+}
+
+/// What has moved so far.
+#[derive(Clone, Copy, Debug)]
+pub struct ColdCounts {
+    /// Stacks in their places now.
+    pub hot: usize,
+    /// Stacks moved to compact memory, and the bytes in use of them.
+    pub moved_away: u64,
+    pub copied_bytes: u64,
+    /// Stacks moved back.
+    pub restored: u64,
+}
+
+pub(crate) fn counts() -> ColdCounts {
+    ColdCounts {
+        hot: HOT.load(Ordering::Relaxed),
+        moved_away: MOVED_AWAY.load(Ordering::Relaxed),
+        copied_bytes: COPIED_BYTES.load(Ordering::Relaxed),
+        restored: RESTORED.load(Ordering::Relaxed),
+    }
+}
+
+/// The thread has a stack in its place from now on.
+pub(crate) fn note_hot(green: &'static Green) {
+    if !green.is_listed.swap(true, Ordering::Relaxed) {
+        LISTED.lock().push(green);
+    }
+    if HOT.fetch_add(1, Ordering::Relaxed) == LIMIT.load(Ordering::Relaxed) {
+        REASONS.atomic().fetch_add(1, Ordering::Release);
+        REASONS.wake(1);
+    }
+}
+
+/// The thread has ended and given its stack back.
+pub(crate) fn note_end() {
+    HOT.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// For a carrier that has taken a thread: puts its stack back in its place.
+#[cold]
+pub(crate) fn restore(green: &'static Green) {
+    while_moving(|| restore_now(green));
+    RESTORED.fetch_add(1, Ordering::Relaxed);
+    note_hot(green);
+}
+
+fn restore_now(green: &'static Green) {
+    // SAFETY: the thread is suspended, and the caller has it.
+    let Some(stack) = (unsafe { (*green.stack.get()).as_ref() }) else { return };
+    while let Err(error) = scheduler::stacks().equip(stack) {
+        if error.kind() != std::io::ErrorKind::OutOfMemory {
+            saki_base::bug!("a stack cannot be guarded again: {error}");
+        }
+        // The thread cannot run, and the system may find memory.
+        std::thread::sleep(LEAST_INTERVAL);
+    }
+    // SAFETY: as above; the pages are writable.
+    unsafe { green.thread.restore_stack() };
+}
+
+/// See `SchedulerHooks`.
+pub(crate) fn restore_all() {
+    if MOVED_AWAY.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    saki_thread::for_each_thread(|thread| {
+        if thread.is_cold()
+            && let Some(green) = Green::of(thread)
+        {
+            restore_now(green);
+            RESTORED.fetch_add(1, Ordering::Relaxed);
+            note_hot(green);
+        }
+    });
+}
+
+fn move_for_ever() {
+    let mut interval = LEAST_INTERVAL;
+    loop {
+        // Acquire: pairs with `note_hot`.
+        let reasons = REASONS.load(Ordering::Acquire);
+        if HOT.load(Ordering::Relaxed) <= LIMIT.load(Ordering::Relaxed) {
+            REASONS.wait(reasons, None);
+            continue;
+        }
+        std::thread::sleep(interval);
+        let restored = RESTORED.load(Ordering::Relaxed);
+        let round = go_round();
+        let in_vain = RESTORED.load(Ordering::Relaxed) - restored;
+        let was_vain = round.moved_away > 0 && in_vain * 2 > round.moved_away;
+        interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(LEAST_INTERVAL, MOST_INTERVAL);
+        if round.moved_away == 0 && !round.has_any_run {
+            REASONS.wait(reasons, None);
+        }
+    }
+}
+
+struct Round {
+    moved_away: u64,
+    has_any_run: bool,
+}
+
+/// Looks at every listed thread once.
+fn go_round() -> Round {
+    let mut round = Round { moved_away: 0, has_any_run: false };
+    let listed = std::mem::take(&mut *LISTED.lock());
+    let mut kept = Vec::with_capacity(listed.len());
+    let mut batch: Vec<&'static Green> = Vec::with_capacity(MOVED_AT_ONCE);
+    for green in listed {
+        if green.thread.is_detached() {
+            green.is_listed.store(false, Ordering::Relaxed);
+            continue;
+        }
+        let has_run = green.has_run.swap(false, Ordering::Relaxed);
+        round.has_any_run |= has_run;
+        if has_run || !green.word.is_parked() {
+            kept.push(green);
+            continue;
+        }
+        batch.push(green);
+        if batch.len() == MOVED_AT_ONCE {
+            round.moved_away += move_away(&mut batch, &mut kept);
+        }
+    }
+    round.moved_away += move_away(&mut batch, &mut kept);
+    LISTED.lock().append(&mut kept);
+    round
+}
+
+/// Copies the stacks of those of the batch that are parked, and gives their memory back. The others are kept. Leaves the batch empty.
+fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>) -> u64 {
+    let mut moving: Vec<&'static Green> = Vec::with_capacity(batch.len());
+    for green in batch.drain(..) {
+        if !green.word.begin_move() {
+            kept.push(green);
+        } else if green.thread.may_put_stack_by() && stack_of(green).is_some() {
+            green.is_listed.store(false, Ordering::Relaxed);
+            moving.push(green);
+        } else {
+            kept.push(green);
+            end_move(green);
+        }
+    }
+    moving.sort_unstable_by_key(|green| stack_of(green).map(PooledStack::low));
+    while_moving(|| {
+        for green in &moving {
+            // SAFETY: state MOVING: the thread is suspended, and this thread has it.
+            let bytes = unsafe { green.thread.put_stack_by((*green.context.get()).stack_pointer()) };
+            COPIED_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        // SAFETY: as above; what the stacks held has been copied.
+        unsafe { scheduler::stacks().strip(moving.iter().filter_map(|green| stack_of(green))) };
+    });
+    HOT.fetch_sub(moving.len(), Ordering::Relaxed);
+    MOVED_AWAY.fetch_add(moving.len() as u64, Ordering::Relaxed);
+    moving.iter().for_each(|green| end_move(green));
+    moving.len() as u64
+}
+
+fn end_move(green: &'static Green) {
+    if !green.word.end_move() {
+        scheduler::make_runnable(green);
+    }
+}
+
+/// The stack of a thread that the caller has.
+fn stack_of(green: &'static Green) -> Option<&'static PooledStack> {
+    // SAFETY: state MOVING: the thread is suspended, and nobody else touches its record; it keeps its stack until it has run again.
+    unsafe { (*green.stack.get()).as_ref() }
+}

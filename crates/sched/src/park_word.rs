@@ -1,0 +1,132 @@
+//! The word by which a green thread parks, is woken, and has its stack moved while it is parked.
+//!
+//! | state | meaning | transitions |
+//! |---|---|---|
+//! | EMPTY | no token; runs, or is about to be switched away from | owner: → PARKED by whoever runs after the switch (CAS AcqRel), → IN_PLACE (CAS Relaxed) |
+//! | NOTIFIED | token present | owner: takes it → EMPTY (swap Acquire, pairs with the swap of `unpark`) |
+//! | PARKED | suspended, registers saved | anyone: `unpark` → NOTIFIED (swap AcqRel) and makes it runnable; mover: → MOVING (CAS Acquire) |
+//! | MOVING | suspended, and its stack belongs to the mover | mover: → PARKED (CAS Release); anyone: `unpark` → NOTIFIED (swap AcqRel): then the mover makes it runnable |
+//! | IN_PLACE | sleeps on its OS thread | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY |
+//!
+//! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`): before that nobody may
+//! resume it. A token that comes in between makes that step fail, and the thread is made runnable instead.
+//!
+//! Invariant: of all that call `publish_parked`, `unpark` and `end_move`, exactly one is told to make a parked thread runnable, and whatever was
+//! done to its stack happens before it runs.
+
+use saki_sync::WaitWord;
+use saki_sync::facade::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const EMPTY: u32 = 0;
+const NOTIFIED: u32 = 1;
+const PARKED: u32 = 2;
+const IN_PLACE: u32 = 3;
+const MOVING: u32 = 4;
+
+/// See the module header.
+pub struct ParkWord(WaitWord);
+
+impl Default for ParkWord {
+    fn default() -> ParkWord {
+        ParkWord(WaitWord::new(EMPTY))
+    }
+}
+
+impl ParkWord {
+    /// For the context that runs after the thread was switched away from: it may be resumed from now on. False if it has a token already:
+    /// then the caller makes it runnable.
+    #[must_use]
+    pub fn publish_parked(&self) -> bool {
+        // AcqRel: the saved registers are visible to whoever resumes it; what a token published is visible here.
+        self.0.atomic().compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// For the owner: whether there is a token, which is taken.
+    pub fn take_present_token(&self) -> bool {
+        // Acquire: pairs with `unpark`.
+        self.0.atomic().compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// For the owner, after a wait: as `take_present_token`, and waits no more.
+    pub fn take_token(&self) -> bool {
+        // Acquire: pairs with `unpark`.
+        self.0.atomic().swap(EMPTY, Ordering::Acquire) == NOTIFIED
+    }
+
+    /// For the owner: sleeps on its OS thread until there is a token, or the time has passed. Whether there was one.
+    pub fn wait_in_place(&self, timeout: Option<Duration>) -> bool {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        // Relaxed: publishes nothing. Failure means NOTIFIED, taken below.
+        let _ = self.0.atomic().compare_exchange(EMPTY, IN_PLACE, Ordering::Relaxed, Ordering::Relaxed);
+        while self.0.load(Ordering::Relaxed) != NOTIFIED {
+            let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if rest.is_some_and(|rest| rest.is_zero()) || !self.0.wait(IN_PLACE, rest) {
+                break;
+            }
+        }
+        self.take_token()
+    }
+
+    /// Leaves a token. True: the thread was parked, and the caller makes it runnable.
+    #[must_use]
+    pub fn unpark(&self) -> bool {
+        // AcqRel: Release pairs with the owner's Acquire; Acquire with `publish_parked` and `end_move`.
+        match self.0.atomic().swap(NOTIFIED, Ordering::AcqRel) {
+            PARKED => return true,
+            IN_PLACE => self.0.wake(1),
+            _ => {}
+        }
+        false
+    }
+
+    /// A hint: whether the thread is parked.
+    pub fn is_parked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == PARKED
+    }
+
+    /// For a mover: whether the thread is parked; then its stack is the caller's until `end_move`.
+    #[must_use]
+    pub fn begin_move(&self) -> bool {
+        // Acquire: pairs with `publish_parked`: the stack is complete.
+        self.0.atomic().compare_exchange(PARKED, MOVING, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives the stack back. False: a token came meanwhile, and the caller makes the thread runnable.
+    #[must_use]
+    pub fn end_move(&self) -> bool {
+        // Release: pairs with `unpark`. Acquire for a token that came: what it published goes along with the thread.
+        self.0.atomic().compare_exchange(MOVING, PARKED, Ordering::Release, Ordering::Acquire).is_ok()
+    }
+}
+
+#[cfg(all(test, loom))]
+#[path = "park_word/model.rs"]
+mod model;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_mover_and_waker_makes_the_thread_runnable() {
+        let word = ParkWord::default();
+        assert!(!word.begin_move(), "it runs");
+        assert!(word.publish_parked());
+        assert!(word.is_parked() && word.begin_move());
+        assert!(!word.unpark(), "the mover has it");
+        assert!(!word.end_move());
+        assert!(word.take_token());
+        assert!(word.publish_parked() && word.begin_move() && word.end_move());
+        assert!(word.unpark());
+        assert!(word.take_present_token() && !word.take_present_token());
+    }
+
+    #[test]
+    fn a_wait_in_place_ends_with_its_time_or_a_token() {
+        let word = ParkWord::default();
+        assert!(!word.wait_in_place(Some(Duration::from_millis(1))));
+        assert!(!word.unpark());
+        assert!(word.wait_in_place(None));
+    }
+}

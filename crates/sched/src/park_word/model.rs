@@ -1,0 +1,79 @@
+//! Models of the word: the thread's stack is a section that is touched before it parks, by a mover, and by whoever resumes it.
+//!
+//! | model | fails when weakened so (`tests/models/weakened.txt`) |
+//! |---|---|
+//! | a parked thread is resumed once | `publish_parked` Relaxed; the swap of `unpark` Relaxed; an `unpark` that takes MOVING for PARKED |
+//! | a moved stack is back before its thread runs | `begin_move` Relaxed; `end_move` Relaxed; an `end_move` that overwrites a token |
+
+use super::*;
+use saki_sync::facade::atomic::AtomicUsize;
+use saki_sync::facade::{Arc, thread};
+use saki_sync::model::{Section, explore};
+
+#[derive(Default)]
+struct Thread {
+    word: ParkWord,
+    stack: Section,
+    resumed: AtomicUsize,
+}
+
+impl Thread {
+    /// The carrier switches away from the thread.
+    fn park(&self) {
+        self.stack.touch();
+        if !self.word.publish_parked() {
+            self.resume();
+        }
+    }
+
+    /// What takes it from a run queue.
+    fn resume(&self) {
+        self.stack.touch();
+        self.resumed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn unpark(&self) {
+        if self.word.unpark() {
+            self.resume();
+        }
+    }
+
+    fn move_away(&self) {
+        if self.word.begin_move() {
+            self.stack.touch();
+            if !self.word.end_move() {
+                self.resume();
+            }
+        }
+    }
+
+    fn expect_resumed_once(&self) {
+        assert_eq!(self.resumed.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn model_a_parked_thread_is_resumed_once() {
+    explore(None, || {
+        let parked = Arc::new(Thread::default());
+        let waker = parked.clone();
+        let waker = thread::spawn(move || waker.unpark());
+        parked.park();
+        waker.join().unwrap();
+        parked.expect_resumed_once();
+    });
+}
+
+#[test]
+fn model_a_moved_stack_is_back_before_its_thread_runs() {
+    explore(None, || {
+        let parked = Arc::new(Thread::default());
+        let (waker, mover) = (parked.clone(), parked.clone());
+        let waker = thread::spawn(move || waker.unpark());
+        let mover = thread::spawn(move || mover.move_away());
+        parked.park();
+        waker.join().unwrap();
+        mover.join().unwrap();
+        parked.expect_resumed_once();
+    });
+}

@@ -1,0 +1,118 @@
+//! Stacks of parked threads that lie elsewhere: compact copies, put back at the same addresses before the threads run.
+//!
+//! A parked thread uses a few hundred bytes to some kilobytes of its stack, which takes a page or two and page tables. `sched::cold` copies
+//! what is in use of threads that have been parked for long, gives the pages back, and restores the stack on the carrier that takes the
+//! thread next. The collector and other readers of stopped stacks read the copy (`ManagedThread::for_each_conservative_range`);
+//! stops for any other reason than a collection have all stacks restored first, since frames are walked then.
+//!
+//! | field | written by | read by |
+//! |---|---|---|
+//! | `words`, `sp` | whoever owns the suspended thread (`ParkWord`), under `MOVES` shared, or with the world stopped | the same; collector while the world is stopped |
+//! | `is_cold` | the same; Relaxed | whoever is about to run the thread: ordered by `ParkWord` and the run queues |
+//!
+//! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
+//! moves then. Left out: which stacks move.
+
+use crate::managed_thread::ManagedThread;
+use parking_lot::RawRwLock;
+use parking_lot::lock_api::RawRwLock as _;
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+static MOVES: RawRwLock = RawRwLock::INIT;
+
+/// See the module header.
+#[derive(Default)]
+pub(crate) struct ColdStack {
+    is_cold: AtomicBool,
+    /// Where the copy belongs.
+    sp: AtomicUsize,
+    words: UnsafeCell<Option<Box<[usize]>>>,
+}
+
+/// Runs `f`, which moves stacks, while the world is not stopped. `f` neither blocks nor takes locks that are held while the world is stopped.
+pub fn while_moving<R>(f: impl FnOnce() -> R) -> R {
+    struct Unlock;
+    impl Drop for Unlock {
+        fn drop(&mut self) {
+            // SAFETY: locked below, by this thread.
+            unsafe { MOVES.unlock_shared() };
+        }
+    }
+    MOVES.lock_shared();
+    let _unlock = Unlock;
+    f()
+}
+
+/// No stack moves until `allow_moves`, which may be called on another thread. The world has stopped.
+pub(crate) fn forbid_moves() {
+    MOVES.lock_exclusive();
+}
+
+/// # Safety
+/// `forbid_moves` was called before, once.
+pub(crate) unsafe fn allow_moves() {
+    // SAFETY: this function's contract; the raw lock does not care which thread unlocks it.
+    unsafe { MOVES.unlock_exclusive() };
+}
+
+impl ManagedThread {
+    /// Whether the stack lies elsewhere.
+    #[inline(always)]
+    pub fn is_cold(&self) -> bool {
+        // Relaxed: see the table.
+        self.cold_stack.is_cold.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, and the reserve is closed.
+    pub fn may_put_stack_by(&self) -> bool {
+        !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold()
+    }
+
+    /// Copies the stack from `sp` on, and says how many bytes; its memory is not needed from then on.
+    ///
+    /// # Safety
+    /// The thread is suspended at `sp`, and the caller owns it, under `while_moving`.
+    pub unsafe fn put_stack_by(&self, sp: usize) -> usize {
+        debug_assert!(sp.is_multiple_of(size_of::<usize>()) && !self.is_cold());
+        let len = (self.stack_bounds().end - sp) / size_of::<usize>();
+        // SAFETY: the stack of a suspended thread is readable from its stack pointer to its base, and nobody writes it.
+        let words: Box<[usize]> = unsafe { std::slice::from_raw_parts(sp as *const usize, len) }.into();
+        let cold = &self.cold_stack;
+        cold.sp.store(sp, Ordering::Relaxed);
+        // SAFETY: the caller owns the thread.
+        unsafe { *cold.words.get() = Some(words) };
+        cold.is_cold.store(true, Ordering::Relaxed);
+        len * size_of::<usize>()
+    }
+
+    /// Writes the copy back, whose place is writable again. Does nothing for a stack that is in its place.
+    ///
+    /// # Safety
+    /// The thread is suspended, and the caller owns it, under `while_moving` or with the world stopped.
+    pub unsafe fn restore_stack(&self) {
+        let cold = &self.cold_stack;
+        // SAFETY: the caller owns the thread.
+        if let Some(words) = unsafe { (*cold.words.get()).take() } {
+            let place = cold.sp.load(Ordering::Relaxed) as *mut usize;
+            // SAFETY: where the words came from; the stack is the suspended thread's, and nobody else uses it.
+            unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), place, words.len()) };
+        }
+        cold.is_cold.store(false, Ordering::Relaxed);
+    }
+
+    /// Where the words of a range of the stopped thread's stack are now.
+    pub(crate) fn present_place(&self, range: Range<usize>) -> Range<usize> {
+        let cold = &self.cold_stack;
+        if !self.is_cold() {
+            return range;
+        }
+        // SAFETY: the world is stopped, so nobody moves the stack.
+        let Some(words) = (unsafe { (*cold.words.get()).as_deref() }) else { return range };
+        let sp = cold.sp.load(Ordering::Relaxed);
+        let copy = words.as_ptr_range();
+        let start = (copy.start as usize + range.start.saturating_sub(sp)).min(copy.end as usize);
+        start..copy.end as usize
+    }
+}
