@@ -158,7 +158,11 @@ pub fn throw_requested(t: Thread) -> Thrown {
     thread.take_requests(REQUEST_INTERRUPT);
     match exceptions::new_exception(t, "System.Threading", "ThreadInterruptedException", None) {
         Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
+        Err(thrown) => {
+            // There was no stack or no memory for it: the next wait ends.
+            thread.request(REQUEST_INTERRUPT);
+            thrown
+        }
     }
 }
 
