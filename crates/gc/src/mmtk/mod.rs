@@ -16,6 +16,7 @@ mod huge_pages;
 mod in_place;
 mod mutator;
 mod object_model;
+mod residence;
 mod scanning;
 mod trigger;
 mod trim;

@@ -7,12 +7,13 @@
 //! a block between the look at it and the call; the threshold keeps it rare.
 //!
 //! What is resident is asked for page by page (`mincore`): the process's total also counts compiled code and what the runtime
-//! itself has allocated, and a program that makes much of that would lose its nursery at every full collection.
+//! itself has allocated, and a program that makes much of that would lose its nursery at every full collection. Where even the total is not
+//! too much nobody needs to look: a program that takes and drops arrays of gigabytes, and writes to a few pages of each, waits for that else.
 //!
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
 //! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold something.
 
-use super::{LOWEST_LARGE, LOWEST_SMALL, vo_bit_base};
+use super::{LOWEST_LARGE, LOWEST_SMALL, residence, vo_bit_base};
 use crate::large;
 use crate::policy::PAGE_BYTES;
 use mmtk::memory_manager;
@@ -26,7 +27,7 @@ const CHUNK_BYTES: usize = 4 << 20;
 /// Do nothing below this much excess.
 const MIN_EXCESS_BYTES: usize = 32 << 20;
 /// Bytes looked at or given back at once.
-const STEP_BYTES: usize = 16 << 20;
+const STEP_BYTES: usize = residence::MAX_BYTES;
 /// Valid-object bits: one byte per 64 heap bytes.
 const VO_BYTES_PER_BLOCK: usize = BLOCK_BYTES / 64;
 
@@ -50,7 +51,8 @@ pub(super) fn return_free_memory(used_bytes: usize) {
         find_gaps(lowest_large & !(PAGE_BYTES - 1), &mut free);
     }
     let is_excessive = |free_bytes: usize| used_bytes + free_bytes >= limit + MIN_EXCESS_BYTES;
-    if !is_excessive(free.iter().map(Range::len).sum()) {
+    let free_bytes: usize = free.iter().map(Range::len).sum();
+    if !is_excessive(free_bytes) || !is_excessive(free_bytes.min(residence::process_bytes())) {
         return;
     }
     let resident = free.iter().map(|range| resident_bytes(range.clone())).sum();
@@ -61,17 +63,8 @@ pub(super) fn return_free_memory(used_bytes: usize) {
 
 /// How much of a mapped range of whole pages is in memory.
 fn resident_bytes(range: Range<usize>) -> usize {
-    let mut pages = [0u8; STEP_BYTES / PAGE_BYTES];
-    let mut resident_pages = 0;
-    for start in range.clone().step_by(STEP_BYTES) {
-        let len = (range.end - start).min(STEP_BYTES);
-        // SAFETY: one byte for each page of the range, whose contents are not touched.
-        let result = unsafe { libc::mincore(start as *mut libc::c_void, len, pages.as_mut_ptr()) };
-        if result == 0 {
-            resident_pages += pages[..len / PAGE_BYTES].iter().filter(|&&page| page & 1 != 0).count();
-        }
-    }
-    resident_pages * PAGE_BYTES
+    let steps = range.clone().step_by(STEP_BYTES).map(|start| (start, (range.end - start).min(STEP_BYTES)));
+    steps.filter_map(|(start, len)| residence::resident_pages(start, len)).sum::<usize>() * PAGE_BYTES
 }
 
 /// Gives back the `free` ranges, the highest addresses first since the lowest are used again first, until `excess_bytes`

@@ -17,7 +17,7 @@
 //! Rejected: a changed copy of MMTk; large arrays outside MMTk's space of large objects, which would have to be marked and swept
 //! apart; `--wrap` of the linker, which each program and test that links this crate would have to ask for.
 
-use super::{HEAP_END, HEAP_START};
+use super::{HEAP_END, HEAP_START, residence};
 use crate::policy::PAGE_BYTES;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -92,8 +92,7 @@ unsafe fn zero_pages(start: *mut u8, len_bytes: usize) {
         let end = (offset + PIECE_BYTES).min(len_bytes);
         // SAFETY: `offset < len_bytes`.
         let piece = unsafe { start.add(offset) };
-        // SAFETY: whole pages within the range.
-        if unsafe { is_mostly_resident(piece, end - offset) } {
+        if is_mostly_resident(piece, end - offset) {
             // SAFETY: as above; the pieces before this one are dealt with together, for each call costs a page fault.
             unsafe { zero_absent(start, absent_from..offset) };
             // SAFETY: as above.
@@ -120,18 +119,8 @@ unsafe fn zero_absent(start: *mut u8, offsets: Range<usize>) {
 }
 
 /// Whether most pages of a piece are in memory; a kernel that does not tell counts as yes.
-///
-/// # Safety
-/// Whole mapped pages, at most [`PIECE_BYTES`].
-unsafe fn is_mostly_resident(start: *mut u8, len_bytes: usize) -> bool {
-    let mut pages = [0u8; PIECE_BYTES / PAGE_BYTES];
-    // SAFETY: one byte for each page of the range, whose contents are not touched.
-    if unsafe { libc::mincore(start.cast(), len_bytes, pages.as_mut_ptr()) } != 0 {
-        return true;
-    }
-    let page_count = len_bytes / PAGE_BYTES;
-    let resident_count = pages[..page_count].iter().filter(|&&page| page & 1 != 0).count();
-    resident_count * 2 > page_count
+fn is_mostly_resident(start: *mut u8, len_bytes: usize) -> bool {
+    residence::resident_pages(start.addr(), len_bytes).is_none_or(|pages| pages * 2 > len_bytes / PAGE_BYTES)
 }
 
 /// Gives the memory of a range back to the system, so that it reads as zeroes. False: its contents are what they were, or
