@@ -203,7 +203,10 @@ fn beside_caller(t: Thread, wanted: &AssemblyName) -> Managed<Option<&'static As
     for extension in ["dll", "exe"] {
         let path = directory.join(format!("{}.{extension}", wanted.name));
         if path.is_file() {
-            return universe().binder().load_file(&path).to_managed(t).map(Some);
+            match universe().binder().load_file(&path) {
+                Err(error) if error.kind == LoadErrorKind::ReferenceAssembly => {}
+                loaded => return loaded.to_managed(t).map(Some),
+            }
         }
     }
     Ok(None)
@@ -229,7 +232,9 @@ unsafe extern "C" fn load_bytes(
         let loaded =
             if reflection_only == 0 { binder.load_bytes(copy) } else { binder.load_reflection_only_bytes(copy) };
         let loaded = loaded.map_err(|error| match error.kind {
-            LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, &error.message, "In memory assembly"),
+            LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => {
+                throw_invalid_file(t, error.kind, &error.message, "In memory assembly")
+            }
             _ => exceptions::throw_load_error(t, &error),
         })?;
         let object = assembly_object(t, loaded)?;
@@ -254,7 +259,7 @@ fn load_path(
     }
     match load(universe().binder(), path) {
         Ok(loaded) => assembly_object(t, loaded),
-        Err(error) if error.kind == LoadErrorKind::BadImageFormat => {
+        Err(error) if matches!(error.kind, LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly) => {
             Err(throw_invalid_file(t, error.kind, INVALID_IMAGE, &text))
         }
         Err(error) => Err(exceptions::throw_load_error(t, &error)),

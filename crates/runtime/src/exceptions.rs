@@ -242,7 +242,7 @@ pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
         LoadErrorKind::MissingMember => ("System", "MissingMemberException"),
         LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
         LoadErrorKind::FileLoad => ("System.IO", "FileLoadException"),
-        LoadErrorKind::BadImageFormat => ("System", "BadImageFormatException"),
+        LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => ("System", "BadImageFormatException"),
         LoadErrorKind::InvalidProgram => ("System", "InvalidProgramException"),
         LoadErrorKind::MethodAccess => ("System", "MethodAccessException"),
         LoadErrorKind::FieldAccess => ("System", "FieldAccessException"),

@@ -195,7 +195,7 @@ impl Assembly {
             return self.wraps_thrown.load(Ordering::Relaxed);
         }
         image.meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| {
-            let class = crate::class::attribute_class(image, row.constructor).ok().flatten();
+            let class = crate::class::attribute_class(image.meta, row.constructor).ok().flatten();
             class == Some(("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute"))
                 && image.meta.blob(row.value).is_ok_and(|blob| blob == WRAP_NON_EXCEPTIONS)
         })
@@ -207,7 +207,7 @@ fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyNam
     let mut friends = Vec::new();
     for row in image.meta.custom_attributes(Token::new(TableId::Assembly, 1)) {
         let row = row?;
-        if crate::class::attribute_class(image, row.constructor)?
+        if crate::class::attribute_class(image.meta, row.constructor)?
             != Some(("System.Runtime.CompilerServices", "InternalsVisibleToAttribute"))
         {
             continue;

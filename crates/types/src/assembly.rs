@@ -510,6 +510,14 @@ pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
     LoadError::new(kind, error.to_string(), path.display().to_string())
 }
 
+/// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The class may be of any assembly; rows that
+/// cannot be read are none.
+fn is_reference_assembly(meta: &'static saki_metadata::Image) -> bool {
+    let mark = Some(("System.Runtime.CompilerServices", "ReferenceAssemblyAttribute"));
+    let is_mark = |constructor| crate::class::attribute_class(meta, constructor).is_ok_and(|class| class == mark);
+    meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| is_mark(row.constructor))
+}
+
 /// What an assembly is published as.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
@@ -524,7 +532,7 @@ impl Assembly {
     /// Opens `path` as an assembly and publishes it; no duplicate check (the binder's task).
     ///
     /// # Errors
-    /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
     pub(crate) fn open(path: &Path, is_corlib: bool, context: LoadContext) -> LoadResult<&'static Assembly> {
         let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary(context) };
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
@@ -568,6 +576,10 @@ impl Assembly {
         purpose: Purpose<'_>,
         owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
+        if matches!(purpose, Purpose::Ordinary(_)) && is_reference_assembly(meta) {
+            let message = format!("{}: a reference assembly, which is not for running", path.display());
+            return Err(LoadError::new(LoadErrorKind::ReferenceAssembly, message, path.display().to_string()));
+        }
         let image = Image::keep(meta, matches!(purpose, Purpose::Corlib), None, owner);
         let Some(row) = image.meta.assembly() else {
             let message = format!("{}: a module without an assembly manifest", path.display());

@@ -228,7 +228,7 @@ impl Binder {
         }))
     }
 
-    /// Loads the first of these files that has the assembly; `bad` is why one that is there cannot be loaded.
+    /// Loads the first of these files that has the assembly; `bad` is why one that is there cannot be loaded. Reference assemblies are passed over.
     fn load_first(
         &self,
         candidates: Vec<PathBuf>,
@@ -240,7 +240,9 @@ impl Binder {
             match self.load_in(candidate, context) {
                 Ok(found) => found.name.eq_ignore_ascii_case(&wanted.name).then_some(found),
                 Err(error) => {
-                    *bad = Some(error);
+                    if error.kind != LoadErrorKind::ReferenceAssembly {
+                        *bad = Some(error);
+                    }
                     None
                 }
             }
@@ -341,7 +343,7 @@ impl Binder {
     /// Loads the assembly in this file, or gives the one loaded from it before.
     ///
     /// # Errors
-    /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
     pub fn load_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
         self.load_in(path, LoadContext::Default)
     }
@@ -365,7 +367,7 @@ impl Binder {
     /// Loads an assembly from memory: a new one or the one that the configuration puts in its place.
     ///
     /// # Errors
-    /// `BadImageFormat`.
+    /// `BadImageFormat`, `ReferenceAssembly`.
     pub fn load_bytes(&self, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         let assembly = Assembly::from_bytes("(in memory)".to_string(), bytes)?;
         let meta = assembly.image.meta;

@@ -192,7 +192,7 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
 /// `BadImage`.
 pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
     for row in image.meta.custom_attributes(parent) {
-        if attribute_class(image, row?.constructor)? == Some((namespace, name)) {
+        if attribute_class(image.meta, row?.constructor)? == Some((namespace, name)) {
             return Ok(true);
         }
     }
@@ -201,26 +201,26 @@ pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name
 
 /// Namespace and name of the class that an attribute's constructor token belongs to.
 pub(crate) fn attribute_class(
-    image: &'static Image,
+    meta: &'static saki_metadata::Image,
     constructor: Token,
 ) -> LoadResult<Option<(&'static str, &'static str)>> {
     let class = match constructor.table() {
-        TableId::MemberRef => image.meta.member_ref(constructor.rid())?.class,
-        TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(constructor.rid())?),
+        TableId::MemberRef => meta.member_ref(constructor.rid())?.class,
+        TableId::MethodDef => Token::new(TableId::TypeDef, meta.type_of_method(constructor.rid())?),
         _ => return Ok(None),
     };
     let (name, namespace) = match class.table() {
         TableId::TypeRef => {
-            let row = image.meta.type_ref(class.rid())?;
+            let row = meta.type_ref(class.rid())?;
             (row.name, row.namespace)
         }
         TableId::TypeDef => {
-            let row = image.meta.type_def(class.rid())?;
+            let row = meta.type_def(class.rid())?;
             (row.name, row.namespace)
         }
         _ => return Ok(None),
     };
-    Ok(Some((image.meta.string(namespace)?, image.meta.string(name)?)))
+    Ok(Some((meta.string(namespace)?, meta.string(name)?)))
 }
 
 fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
@@ -247,7 +247,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
         let (mut is_thread_static, mut is_context_static) = (false, false);
         if is_plain_static {
             for row in def.image.meta.custom_attributes(Token::new(TableId::Field, rid)) {
-                match attribute_class(def.image, row?.constructor)? {
+                match attribute_class(def.image.meta, row?.constructor)? {
                     Some(("System", "ThreadStaticAttribute")) => is_thread_static = true,
                     Some(("System", "ContextStaticAttribute")) => is_context_static = true,
                     _ => {}

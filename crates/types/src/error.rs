@@ -14,6 +14,8 @@ pub enum LoadErrorKind {
     FileNotFound,
     FileLoad,
     BadImageFormat,
+    /// An assembly that only declares, and is not loaded to run.
+    ReferenceAssembly,
     InvalidProgram,
     MethodAccess,
     FieldAccess,

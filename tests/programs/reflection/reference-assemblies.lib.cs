@@ -1,0 +1,8 @@
+using System.Runtime.CompilerServices;
+
+[assembly: ReferenceAssembly]
+
+public class Declared
+{
+    public int Number;
+}
