@@ -18,12 +18,18 @@ pub struct ThreadData {
     catches_at_abort: RefCell<Vec<HandlerFrame>>,
     thread_objects: RefCell<ThreadObjects>,
     domains_entered: RefCell<Vec<&'static Domain>>,
+    affinity_depth: Cell<u32>,
 }
 
 impl ThreadData {
     /// Set while the binder is asked by code that raises AssemblyResolve itself, with the name as the program wrote it.
     pub fn caller_raises_resolve(&self) -> &Cell<bool> {
         &self.caller_raises_resolve
+    }
+
+    /// Calls of `Thread.BeginThreadAffinity` that have not been ended.
+    pub fn affinity_depth(&self) -> &Cell<u32> {
+        &self.affinity_depth
     }
 
     /// Head of the thread's `localloc` blocks.

@@ -469,6 +469,31 @@ pub fn finish(t: Thread) {
         .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
 }
 
+/// `Thread.BeginThreadAffinity`: the thread stays on its OS thread.
+pub fn begin_affinity(t: Thread) {
+    let depth = crate::thread_data::of(t).affinity_depth();
+    if depth.get() == 0 {
+        t.managed().pin();
+    }
+    depth.set(depth.get() + 1);
+}
+
+/// `Thread.EndThreadAffinity`. One that belongs to no `begin_affinity` does nothing.
+pub fn end_affinity(t: Thread) {
+    let depth = crate::thread_data::of(t).affinity_depth();
+    if depth.get() == 1 {
+        t.managed().unpin();
+    }
+    depth.set(depth.get().saturating_sub(1));
+}
+
+/// Ends all that the program has left open: the thread belongs to the thread pool.
+pub fn forget_affinity(t: Thread) {
+    if crate::thread_data::of(t).affinity_depth().replace(0) != 0 {
+        t.managed().unpin();
+    }
+}
+
 /// `Thread.Interrupt`.
 pub fn interrupt(internal: ObjRef) {
     match managed_of(internal) {

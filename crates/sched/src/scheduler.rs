@@ -562,15 +562,37 @@ fn reclaim(thread: &'static ManagedThread) {
 
 /// See `SchedulerHooks`.
 fn yield_now(thread: &'static ManagedThread) {
-    let Some(green) = Green::of(thread) else { return };
-    if thread.is_pinned() {
-        return;
-    }
-    let has_others = worker::here().is_some_and(|w| w.has_next() || w.has_queued() || has_injected());
-    if has_others || RETURNING_COUNT.load(Ordering::Relaxed) != 0 {
+    let (Some(worker), Some(green)) = (worker::here(), Green::of(thread)) else { return };
+    if worker.has_next() || worker.has_queued() || has_injected() {
         YIELD_COUNT.fetch_add(1, Ordering::Relaxed);
-        thread.waiting(|| worker::leave(green, After::Yield));
+        if thread.is_pinned() {
+            thread.blocking_in_place(|| wait_for_next_slot(worker));
+        } else {
+            thread.waiting(|| worker::leave(green, After::Yield));
+        }
     }
+}
+
+/// For a pinned thread: its worker's slot goes to another one, and it waits until there is one for it again.
+fn wait_for_next_slot(worker: &'static Worker) {
+    spill(worker);
+    let mut shared = SHARED.lock();
+    let seen = worker.activations();
+    // Threads in the queues and pinned ones take turns: else pinned ones that compute would hand slots to each other for ever.
+    let has_queued = !injector().is_empty() || !preempted().is_empty();
+    worker.status.store(TAKEN, Ordering::Release);
+    let next = if has_queued { None } else { shared.returning.pop_front() };
+    shared.returning.push_back(worker);
+    match next {
+        Some(next) => next.activate(),
+        None => shared.active -= 1,
+    }
+    shared.note();
+    drop(shared);
+    if next.is_none() {
+        wake_one();
+    }
+    worker.wait_for_activation(seen);
 }
 
 /// Calls `visit` with each worker.

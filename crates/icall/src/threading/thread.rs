@@ -186,6 +186,16 @@ unsafe extern "C" fn system_max_stack_size(_t: Thread) -> i32 {
     i32::try_from(limit.rlim_max).unwrap_or(i32::MAX)
 }
 
+/// From now on the thread stays on its OS thread.
+unsafe extern "C" fn begin_affinity(t: Thread) {
+    threads::begin_affinity(t);
+}
+
+/// Ends what the last `begin_affinity` began.
+unsafe extern "C" fn end_affinity(t: Thread) {
+    threads::end_affinity(t);
+}
+
 /// What a thread that ends has to give up.
 fn on_exit(t: Thread) {
     waitables::abandon_mutexes(t.id());
@@ -202,6 +212,7 @@ pub fn install() {
 /// OutOfMemoryException.
 pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
     let internal = threads::current_internal(t)?;
+    threads::forget_affinity(t);
     // Only when the program changed it: each name is a system call.
     if thread_names::name_of(internal).as_deref() != Some(name) {
         thread_names::replace(internal, Some(name), false);
@@ -245,6 +256,7 @@ unsafe extern "C" fn get_stack_traces(t: Thread, threads: *mut ObjRef, traces: *
 pub const TABLE: &[InternalCall] = &[
     ("System.Threading.InternalThread::Thread_free_internal", free_internal as *const ()),
     ("System.Threading.Thread::Abort_internal", abort as *const ()),
+    ("System.Threading.Thread::BeginThreadAffinity", begin_affinity as *const ()),
     ("System.Threading.Thread::ByteArrayToCurrentDomain", byte_array_to_domain as *const ()),
     ("System.Threading.Thread::ByteArrayToRootDomain", byte_array_to_domain as *const ()),
     ("System.Threading.Thread::ClrState", clear_state as *const ()),
@@ -252,6 +264,7 @@ pub const TABLE: &[InternalCall] = &[
     ("System.Threading.Thread::GetAbortExceptionState", get_abort_exception_state as *const ()),
     ("@6.8 System.Threading.Thread::GetCurrentThread", get_current_thread as *const ()),
     ("@6.12 System.Threading.Thread::GetCurrentThread_icall", store_current_thread as *const ()),
+    ("System.Threading.Thread::EndThreadAffinity", end_affinity as *const ()),
     ("System.Threading.Thread::GetDomainID", get_domain_id as *const ()),
     ("System.Threading.Thread::GetName_internal", get_name as *const ()),
     ("System.Threading.Thread::GetPriorityNative", get_priority as *const ()),
