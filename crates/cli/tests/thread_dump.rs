@@ -21,16 +21,72 @@ fn thread_part<'a>(dump: &'a str, name: &str) -> &'a str {
     dump[start..].split("\n\n").next().unwrap_or_default()
 }
 
-#[test]
-fn sigquit_writes_stacks_and_the_program_goes_on() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/thread_dump/waits.cs");
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("waits.exe");
+/// The program of this name, compiled; None without a compiler.
+fn compile(name: &str) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/thread_dump").join(name).with_extension("cs");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("exe");
     let mut mcs = Command::new("mcs");
     mcs.args(["-nologo", "-debug"]).arg(format!("-out:{}", program.display())).arg(source);
     match mcs.output() {
         Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout)),
-        Err(error) => return eprintln!("skipped: mcs: {error}"),
+        Err(error) => {
+            eprintln!("skipped: mcs: {error}");
+            return None;
+        }
     }
+    Some(program)
+}
+
+/// The dump of a process with so many threads at the gate of `parked.cs`.
+fn dump_of_parked(program: &Path, mode: &str, count: u32) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .args([&format!("--threads={mode}")])
+        .arg(program)
+        .arg(count.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("saki starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    assert_eq!(lines.next().as_deref(), Some("ready"));
+    let deadline = Instant::now() + PATIENCE;
+    send_quit(child.id());
+    assert!(lines.any(|line| line == HEAD));
+    let dump = loop {
+        send_quit(child.id());
+        let dump: String = lines.by_ref().take_while(|line| line != HEAD).map(|line| line + "\n").collect();
+        // Those that have said that they are ready may be on their way to the gate.
+        let are_waiting = dump.matches(" threads with this stack (").count() == 2;
+        if are_waiting || Instant::now() > deadline {
+            break dump;
+        }
+    };
+    child.stdin.take().expect("piped").write_all(b"\n").expect("saki reads");
+    assert!(lines.any(|line| line == "end"));
+    assert!(child.wait().expect("a child").success());
+    dump
+}
+
+#[test]
+fn many_threads_are_grouped_by_equal_stacks() {
+    let Some(program) = compile("parked") else { return };
+    for (mode, count, written) in [("native", 60, "60"), ("green", 10_000, "10,000"), ("mn:2", 10_000, "10,000")] {
+        let dump = dump_of_parked(&program, mode, count);
+        let part = |head: &str| {
+            let start = dump.find(head).unwrap_or_else(|| panic!("{mode}: no {head:?} in:\n{dump}"));
+            dump[start..].split("\n\n").next().unwrap_or_default().to_owned()
+        };
+        let at_gate = part(&format!("\n{written} threads with this stack (waiting for a handle): thread "));
+        assert_eq!(at_gate.matches("  at Parked:WaitAtTheGate").count(), 1, "{mode}: {at_gate}");
+        let asleep = part("\n3 threads with this stack (sleeping): thread ");
+        assert!(asleep.contains("  at Parked:SleepLong"), "{mode}: {asleep}");
+        assert!(part("\"main\" (thread 1, ").contains("  at Parked:Main"), "{mode}: {dump}");
+    }
+}
+
+#[test]
+fn sigquit_writes_stacks_and_the_program_goes_on() {
+    let Some(program) = compile("waits") else { return };
     let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
         .arg(&program)
         .stdin(Stdio::piped())

@@ -5,14 +5,18 @@
 //! the world and notes frames; names come from metadata, whose locks a stopped thread may hold, so they are looked up, and all is written,
 //! when the world runs again. Meanwhile a walk and a hold keep the methods from being freed.
 //!
+//! Of many threads those with equal stacks are written as one, with their number and ids.
+//!
 //! Left out: native frames, and values of locals.
 
 use crate::source_lines::source_position;
 use crate::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
+use rustc_hash::FxHashMap;
 use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
 use saki_sync::WaitWord;
 use saki_thread::{ManagedThread, StopReason, ThreadKind, ThreadRef, WaitState};
+use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -23,12 +27,18 @@ static ASKED: WaitWord = WaitWord::new(0);
 
 /// Frames written of a deeper stack.
 const MAX_FRAMES: usize = 1000;
+/// Of more threads, those with equal stacks are written as one.
+const MAX_SINGLE_THREADS: usize = 50;
+/// Runs of thread ids written for one stack.
+const MAX_RANGES: usize = 20;
 
 /// What one thread was doing when it was stopped.
 pub struct Stack {
     pub thread: ThreadRef,
     wait_state: WaitState,
     was_running: bool,
+    /// A green thread that has no carrier.
+    was_parked: bool,
     /// Innermost first; the innermost `MAX_FRAMES`.
     pub frames: Vec<TraceFrame>,
     depth: usize,
@@ -86,32 +96,117 @@ fn dump() {
 fn note(thread: &'static ManagedThread) -> Stack {
     let (frames, depth) = stack_trace::walk_stopped(thread, MAX_FRAMES);
     let was_running = !thread.is_in_safe_region();
-    Stack { thread: ThreadRef::to(thread), wait_state: thread.wait_state(), was_running, frames, depth }
+    let was_parked = !was_running && !thread.is_safe();
+    Stack { thread: ThreadRef::to(thread), wait_state: thread.wait_state(), was_running, was_parked, frames, depth }
+}
+
+/// Threads with equal stacks that do the same.
+struct Group<'a> {
+    first: &'a Stack,
+    ids: Vec<u32>,
+}
+
+/// What is compared.
+type StackKey = (&'static str, usize, Vec<(*const Method, u32)>);
+
+/// In the order of their first threads.
+fn group(stacks: &[Stack]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();
+    for stack in stacks {
+        let frames = stack.frames.iter().map(|frame| (std::ptr::from_ref(frame.method), frame.il_offset)).collect();
+        let place = *places.entry((activity(stack), stack.depth, frames)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Group { first: stack, ids: Vec::new() });
+        }
+        groups[place].ids.push(stack.thread.managed_id());
+    }
+    groups
 }
 
 fn describe(stacks: &[Stack]) -> String {
     let mut out = String::from("Full thread dump:\n");
-    for stack in stacks {
-        let thread = &stack.thread;
-        let name = thread.name().unwrap_or_else(|| match thread.kind() {
-            ThreadKind::Main => "main".into(),
-            _ => "<unnamed thread>".into(),
-        });
-        let _ = write!(out, "\n\"{name}\" (thread {}, system's {}, ", thread.managed_id(), thread.native_id());
-        out.push_str(match stack.wait_state {
-            WaitState::Sleep => "sleeping)\n",
-            WaitState::Join => "joining a thread)\n",
-            WaitState::Monitor => "waiting for a lock)\n",
-            WaitState::Handle => "waiting for a handle)\n",
-            WaitState::Running | WaitState::Native if stack.was_running => "running)\n",
-            WaitState::Running | WaitState::Native => "in native code)\n",
-        });
-        stack.frames.iter().for_each(|frame| describe_frame(&mut out, frame));
-        if stack.depth > stack.frames.len() {
-            let _ = writeln!(out, "  ... {} frames more", stack.depth - stack.frames.len());
+    if stacks.len() <= MAX_SINGLE_THREADS {
+        stacks.iter().for_each(|stack| describe_thread(&mut out, stack));
+        return out;
+    }
+    for mut group in group(stacks) {
+        if let [_] = group.ids[..] {
+            describe_thread(&mut out, group.first);
+            continue;
         }
+        group.ids.sort_unstable();
+        let count = with_separators(group.ids.len());
+        let _ = writeln!(out, "\n{count} threads with this stack ({}): {}", activity(group.first), ranges(&group.ids));
+        describe_frames(&mut out, group.first);
     }
     out
+}
+
+fn describe_thread(out: &mut String, stack: &Stack) {
+    let thread = &stack.thread;
+    let name = thread.name().unwrap_or_else(|| match thread.kind() {
+        ThreadKind::Main => "main".into(),
+        _ => "<unnamed thread>".into(),
+    });
+    let _ = write!(out, "\n\"{name}\" (thread {}, ", thread.managed_id());
+    // A thread that waits for a carrier has none.
+    let native_id = thread.native_id();
+    if native_id != 0 {
+        let _ = write!(out, "system's {native_id}, ");
+    }
+    let _ = writeln!(out, "{})", activity(stack));
+    describe_frames(out, stack);
+}
+
+fn activity(stack: &Stack) -> &'static str {
+    match stack.wait_state {
+        WaitState::Sleep => "sleeping",
+        WaitState::Join => "joining a thread",
+        WaitState::Monitor => "waiting for a lock",
+        WaitState::Handle => "waiting for a handle",
+        WaitState::Running | WaitState::Native if stack.was_running => "running",
+        WaitState::Running | WaitState::Native if stack.was_parked => "waiting",
+        WaitState::Running | WaitState::Native => "in native code",
+    }
+}
+
+fn describe_frames(out: &mut String, stack: &Stack) {
+    stack.frames.iter().for_each(|frame| describe_frame(out, frame));
+    if stack.depth > stack.frames.len() {
+        let _ = writeln!(out, "  ... {} frames more", stack.depth - stack.frames.len());
+    }
+}
+
+/// `1,234`.
+fn with_separators(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `3, 7 to 9`: ascending numbers, those that follow each other as one.
+fn ranges(ids: &[u32]) -> String {
+    let runs: Vec<&[u32]> = ids.chunk_by(|a, b| a + 1 == *b).collect();
+    let mut text = String::new();
+    for run in runs.iter().take(MAX_RANGES) {
+        let separator = if text.is_empty() { "thread " } else { ", " };
+        let _ = match run {
+            [first, .., last] => write!(text, "{separator}{first} to {last}"),
+            [first, ..] => write!(text, "{separator}{first}"),
+            [] => Ok(()),
+        };
+    }
+    if runs.len() > MAX_RANGES {
+        text.push_str(", ...");
+    }
+    text
 }
 
 fn describe_frame(out: &mut String, frame: &TraceFrame) {
@@ -123,4 +218,25 @@ fn describe_frame(out: &mut String, frame: &TraceFrame) {
         let _ = write!(out, " in {}:{}", position.file, position.line);
     }
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_follow_each_other_are_a_range() {
+        let check = |ids: &[u32], expect| assert_eq!(ranges(ids), expect);
+        check(&[7], "thread 7");
+        check(&[3, 7, 8, 9, 12], "thread 3, 7 to 9, 12");
+        check(
+            &(0..50).map(|n| 2 * n).collect::<Vec<_>>(),
+            "thread 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, ...",
+        );
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!([7, 100, 1234, 1_000_000].map(with_separators), ["7", "100", "1,234", "1,000,000"]);
+    }
 }
