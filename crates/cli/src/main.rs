@@ -150,6 +150,7 @@ fn start(options: &Options, path: &Path) -> i32 {
     let t = match vm::start(&VmOptions {
         threads: options.threads,
         hot_stacks: options.hot_stacks,
+        io: options.io,
         framework_root: options.framework_root(),
         mono_path: options.mono_path(),
         heap: options.heap(),

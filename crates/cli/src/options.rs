@@ -9,6 +9,7 @@ use crate::cache_command::CacheAction;
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
+use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::vm::Request;
@@ -173,6 +174,11 @@ pub struct Options {
     /// many as there are processors)
     #[arg(long, value_name = "MODE", env = "SAKI_THREADS", default_value_t = ThreadMode::Native)]
     pub threads: ThreadMode,
+
+    /// How threads wait for sockets, pipes and terminals: blocking (in the system call), poll or epoll (parked, one OS thread asks the
+    /// system for all). Default: blocking with native threads, else epoll
+    #[arg(long, value_name = "MODEL", env = "SAKI_IO")]
+    pub io: Option<IoModel>,
 
     /// Green threads' stacks that keep their place: of more, those that are not used move to compact memory
     #[arg(long, value_name = "N", env = "SAKI_HOT_STACKS", default_value_t = DEFAULT_HOT_STACKS)]
@@ -367,7 +373,7 @@ pub fn is_command_name(word: &str) -> bool {
 /// options costs more than all else that happens before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_NO_CACHE", "SAKI_THREADS"]
+    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_IO", "SAKI_NO_CACHE", "SAKI_THREADS"]
         .iter()
         .any(|name| std::env::var_os(name).is_some());
     if first.starts_with('-') || is_command_name(first) || has_option_variables {
@@ -448,6 +454,7 @@ impl Default for Options {
         Options {
             threads: ThreadMode::Native,
             hot_stacks: DEFAULT_HOT_STACKS,
+            io: None,
             command: Vec::new(),
             framework: PathBuf::from(DEFAULT_FRAMEWORK_ROOT),
             max_heap: None,

@@ -1,10 +1,13 @@
 //! System calls that may block, made for managed code.
 //!
-//! Invariant: the world can stop while one runs; a signal does not end it, a requested abort does. Left out: what the
+//! Where waits park (`saki_reactor`) a call is tried without blocking, and the thread parks until it may work. Invariant: the world can stop while a
+//! thread waits; a signal does not end the wait, a requested abort does. Left out: what the
 //! results mean.
 
 use crate::io::errors::errno;
+use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::{Thread, pending, suspension};
+use std::time::{Duration, Instant};
 
 /// Runs a system call in a safe region, again after signals, unless the thread is aborted: then the exception is pending, to
 /// be thrown when the internal call returns.
@@ -37,6 +40,63 @@ pub(crate) fn system_call_unless(
         match outcome {
             Err(libc::EINTR) if !is_over() => {}
             outcome => return outcome,
+        }
+    }
+}
+
+/// What a call that would block waits for.
+pub(crate) struct Wait {
+    pub(crate) fd: i32,
+    pub(crate) interest: Interest,
+    pub(crate) lifetime: Lifetime,
+}
+
+/// How a call ended that may have parked its thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Parked {
+    Done(usize),
+    Failed(i32),
+    /// The timeout has passed.
+    TimedOut,
+    /// The descriptor cannot be waited for: the call is to block.
+    MustBlock,
+}
+
+/// Tries a system call, which never blocks, until it does not fail with EAGAIN any more; parks the thread in between, unless
+/// `is_over` says that the failure is to stay. The calls themselves are made outside of safe regions, as they take some microseconds at most. `timeout` is
+/// asked for when the thread has to wait for the first time.
+pub(crate) fn parking_call(
+    t: Thread,
+    wait: &Wait,
+    timeout: impl FnOnce() -> Option<Duration>,
+    is_over: impl Fn() -> bool,
+    mut attempt: impl FnMut() -> isize,
+) -> Parked {
+    let mut timeout = Some(timeout);
+    let mut deadline = None;
+    loop {
+        if pending::throw_if_aborted(t).is_err() {
+            return Parked::Failed(libc::EINTR);
+        }
+        let result = attempt();
+        if let Ok(value) = usize::try_from(result) {
+            return Parked::Done(value);
+        }
+        match errno() {
+            libc::EINTR => continue,
+            libc::EAGAIN if !is_over() => {}
+            errno => return Parked::Failed(errno),
+        }
+        if let Some(timeout) = timeout.take() {
+            deadline = timeout().and_then(|timeout| Instant::now().checked_add(timeout));
+        }
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let end = saki_reactor::wait(t.managed(), wait.fd, wait.interest, wait.lifetime, rest, &is_over);
+        suspension::stop_if_asked(t);
+        match end {
+            WaitEnd::TryAgain => {}
+            WaitEnd::TimedOut => return Parked::TimedOut,
+            WaitEnd::CannotWait => return Parked::MustBlock,
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct VmOptions {
     pub threads: saki_sched::ThreadMode,
     /// Of more green threads' stacks those that are not used move to compact memory.
     pub hot_stacks: usize,
+    /// How threads wait for descriptors; None: as suits the kind of threads.
+    pub io: Option<saki_reactor::IoModel>,
     pub dump: compile::DumpOptions,
     /// Run the code generator's verifier on everything.
     pub verify: bool,
@@ -199,6 +201,10 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     handles::register_with_collector();
     saki_types::lazy::set_lock_hooks(LockHooks { thread_id: lock_owner_id, lock: saki_thread::lock_in_safe_region });
     let thread = saki_thread::attach_current(ThreadKind::Main);
+    saki_reactor::start(options.io.unwrap_or(match options.threads {
+        saki_sched::ThreadMode::Native => saki_reactor::IoModel::Blocking,
+        saki_sched::ThreadMode::Green | saki_sched::ThreadMode::Mn { .. } => saki_reactor::IoModel::Epoll,
+    }));
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);

@@ -9,4 +9,5 @@ pub mod mono_io;
 pub mod mono_io_paths;
 pub mod native_read;
 pub mod path;
+pub mod streams;
 pub mod watcher;

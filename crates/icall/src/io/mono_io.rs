@@ -7,6 +7,7 @@ use super::errors::{IoResult, Win32Error, errno, report, report_success};
 use super::file_handles::{self, Access, FileHandle, FileType};
 use super::file_sharing::{self, FileIdentity};
 use super::path::{path_error, system_path};
+use super::streams;
 use crate::arguments::{argument_error, non_null, write_out};
 use crate::system_call::system_call;
 use saki_abi::ObjRef;
@@ -166,8 +167,7 @@ unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, 
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::READ)?;
-            // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
-            call(t, || unsafe { libc::read(file.fd, address.cast(), length) })
+            streams::read(t, &file, address, length)
         });
         black_box(array);
         Ok(report(result.map(|read| read as i32), error, -1))
@@ -179,8 +179,7 @@ unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32,
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::WRITE)?;
-            // SAFETY: as in `read`.
-            call(t, || unsafe { libc::write(file.fd, address.cast(), length) })
+            streams::write(t, &file, address, length)
         });
         black_box(array);
         Ok(report(result.map(|written| written as i32), error, -1))

@@ -82,7 +82,12 @@ unsafe extern "C" fn bind(t: Thread, socket: usize, address: ObjRef, error: *mut
 unsafe extern "C" fn listen(_t: Thread, socket: usize, backlog: i32, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: a system call on an open socket.
-        check(unsafe { libc::listen(socket.fd, backlog) })
+        check(unsafe { libc::listen(socket.fd, backlog) })?;
+        if saki_reactor::waits_park() {
+            sockets::set_non_blocking(socket.fd, true)?;
+            socket.is_kept_non_blocking.store(true, Ordering::Release);
+        }
+        Ok(())
     });
     report(result.map(|_| ()), error, ());
 }
@@ -95,6 +100,7 @@ unsafe extern "C" fn close(t: Thread, socket: usize, error: *mut i32) {
         // Release: whoever finds the end of the data because of the shutdown sees this.
         socket.is_readable.store(false, Ordering::Release);
         let jobs_queued = io_selector::remove_descriptor(t, socket.fd);
+        saki_reactor::forget(socket.fd);
         t.managed().blocking(|| {
             // SAFETY: the descriptor was ours and left the table; what comes of it does not matter.
             unsafe {
@@ -124,6 +130,7 @@ unsafe extern "C" fn disconnect(_t: Thread, socket: usize, _reuse: u8, error: *m
         // SAFETY: makes a descriptor, and gives the socket's number to it.
         unsafe {
             let fresh = check(libc::socket(socket.domain, socket.kind | libc::SOCK_CLOEXEC, socket.protocol))?;
+            saki_reactor::forget(socket.fd);
             let replaced = check(libc::dup3(fresh, socket.fd, libc::O_CLOEXEC));
             libc::close(fresh);
             replaced
@@ -144,12 +151,10 @@ unsafe extern "C" fn available(_t: Thread, socket: usize, error: *mut i32) -> i3
 
 unsafe extern "C" fn blocking(_t: Thread, socket: usize, block: u8, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
-        // SAFETY: reads and changes the flags of a descriptor.
-        unsafe {
-            let flags = check(libc::fcntl(socket.fd, libc::F_GETFL))?;
-            let wanted = if block != 0 { flags & !libc::O_NONBLOCK } else { flags | libc::O_NONBLOCK };
-            check(libc::fcntl(socket.fd, libc::F_SETFL, wanted))
-        }
+        // Release: whoever is cancelled afterwards sees it.
+        socket.is_blocking.store(block != 0, Ordering::Release);
+        let is_kept = socket.is_kept_non_blocking.load(Ordering::Acquire);
+        sockets::set_non_blocking(socket.fd, block == 0 || is_kept)
     });
     report(result.map(|_| ()), error, ());
 }

@@ -1,15 +1,20 @@
 //! System.Net.Sockets.Socket: Poll and Select, both on `poll`.
 
 use super::socket_errors::{SocketError, SocketResult, report};
-use super::sockets::call;
+use super::sockets::{Operation, call};
 use crate::arguments::store_out;
+use crate::io::errors::errno;
 use saki_abi::ObjRef;
+use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, ManagedField, Thread, object, types_by_name};
+use saki_runtime::{InternalCall, ManagedField, Thread, object, pending, suspension, types_by_name};
 use std::time::{Duration, Instant};
 
 static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
 static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+
+/// How often descriptors are looked at that cannot be waited for.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
@@ -24,6 +29,9 @@ fn events_of(mode: usize) -> i16 {
 
 /// Waits; the number of descriptors that are ready.
 fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+    if saki_reactor::waits_park() && timeout_us != 0 {
+        return poll_parking(t, descriptors, timeout_us);
+    }
     let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_millis(us / 1000));
     let ready = call(t, || {
         let rest_ms = deadline.map_or(-1, |deadline| {
@@ -34,6 +42,38 @@ fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketR
         unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, rest_ms) as isize }
     });
     ready.map_err(SocketError::from_errno)
+}
+
+/// As `poll`, parked.
+fn poll_parking(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+    let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_micros(us));
+    // Errors are reported for both directions.
+    let interest = |events: i16| if events & libc::POLLOUT != 0 { Interest::Write } else { Interest::Read };
+    let wanted: Vec<_> = descriptors.iter().map(|entry| (entry.fd, interest(entry.events))).collect();
+    let operation = Operation::begin(t);
+    loop {
+        if pending::throw_if_aborted(t).is_err() {
+            return Err(SocketError::from_errno(libc::EINTR));
+        }
+        // SAFETY: as many descriptors as the slice has; does not wait.
+        let ready = unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) };
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        match usize::try_from(ready) {
+            Err(_) => return Err(SocketError::from_errno(errno())),
+            Ok(0) if rest.is_none_or(|rest| !rest.is_zero()) => {}
+            Ok(count) => return Ok(count),
+        }
+        if operation.is_cancelled() {
+            return Err(SocketError::from_errno(libc::EINTR));
+        }
+        let is_over = || operation.is_cancelled();
+        let end = saki_reactor::wait_any(t.managed(), &wanted, Lifetime::Known, rest, is_over);
+        suspension::stop_if_asked(t);
+        if end == WaitEnd::CannotWait {
+            // Nothing can be waited for: look again now and then.
+            t.managed().sleep(Some(rest.map_or(LOOK_INTERVAL, |rest| rest.min(LOOK_INTERVAL))), false);
+        }
+    }
 }
 
 unsafe extern "C" fn poll_one(t: Thread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {

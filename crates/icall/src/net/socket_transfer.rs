@@ -1,14 +1,16 @@
 //! System.Net.Sockets.Socket: what may block — accepting, connecting, sending and receiving.
 //!
-//! Every call runs in a safe region and can be cancelled. The last argument of the internal calls says whether the socket
+//! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the internal calls says whether the socket
 //! blocks; the system knows that from the descriptor's flags.
 
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Socket, call, call_cancellable, lookup};
+use super::sockets::{self, Socket, call, call_cancellable, lookup, transfer};
 use crate::arguments::store_out;
 use crate::io::path::system_path_of;
+use crate::system_call::Parked;
 use saki_abi::ObjRef;
+use saki_reactor::Interest;
 use saki_runtime::{InternalCall, Thread, object, strings};
 use std::sync::atomic::Ordering;
 
@@ -48,10 +50,11 @@ fn receive_with(
     t: Thread,
     socket: usize,
     wanted_bytes: usize,
-    mut receive: impl FnMut(&Socket) -> isize,
+    mut receive: impl FnMut(&Socket, i32) -> isize,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
-    let count = call(t, || receive(&socket)).map_err(SocketError::from_errno)?;
+    let count =
+        transfer(t, &socket, Interest::Read, |flags| receive(&socket, flags)).map_err(SocketError::from_errno)?;
     // Acquire: pairs with the Release before the shutdown.
     if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
         return Err(SocketError::INTERRUPTED);
@@ -59,15 +62,13 @@ fn receive_with(
     Ok(count as i32)
 }
 
-/// Sends; a socket that blocks and gives up has timed out.
-fn send_with(t: Thread, socket: usize, mut send: impl FnMut(&Socket) -> isize) -> SocketResult<i32> {
+/// Sends; a socket that blocks and gives up has timed out. `send` gets flags to add.
+fn send_with(t: Thread, socket: usize, mut send: impl FnMut(&Socket, i32) -> isize) -> SocketResult<i32> {
     let socket = lookup(socket)?;
-    match call(t, || send(&socket)) {
+    match transfer(t, &socket, Interest::Write, |flags| send(&socket, flags)) {
         Ok(count) => Ok(count as i32),
         Err(libc::EAGAIN) => {
-            // SAFETY: asks for the flags of a descriptor.
-            let flags = unsafe { libc::fcntl(socket.fd, libc::F_GETFL) };
-            let blocks = flags != -1 && flags & libc::O_NONBLOCK == 0;
+            let blocks = socket.is_blocking.load(Ordering::Acquire);
             Err(SocketError::from_errno(if blocks { libc::ETIMEDOUT } else { libc::EAGAIN }))
         }
         Err(errno) => Err(SocketError::from_errno(errno)),
@@ -89,9 +90,9 @@ unsafe extern "C" fn receive(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        receive_with(t, socket, count, |socket| {
+        receive_with(t, socket, count, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
-            unsafe { libc::recv(socket.fd, data.cast(), count, flags & !libc::MSG_NOSIGNAL) }
+            unsafe { libc::recv(socket.fd, data.cast(), count, flags & !libc::MSG_NOSIGNAL | more) }
         })
     });
     report(result, error, 0)
@@ -108,9 +109,9 @@ unsafe extern "C" fn send(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        send_with(t, socket, |socket| {
+        send_with(t, socket, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
-            unsafe { libc::send(socket.fd, data.cast(), count, flags) }
+            unsafe { libc::send(socket.fd, data.cast(), count, flags | more) }
         })
     });
     report(result, error, 0)
@@ -146,13 +147,45 @@ unsafe extern "C" fn receive_buffers(
     let result = system_flags(flags).and_then(|flags| {
         let mut vectors = vectors(buffers, count)?;
         let wanted_bytes = vectors.iter().map(|vector| vector.iov_len).sum();
-        receive_with(t, socket, wanted_bytes, |socket| {
+        receive_with(t, socket, wanted_bytes, |socket, more| {
             let mut header = message(&mut vectors);
             // SAFETY: the buffers are pinned by managed code.
-            unsafe { libc::recvmsg(socket.fd, &mut header, flags & !libc::MSG_NOSIGNAL) }
+            unsafe { libc::recvmsg(socket.fd, &mut header, flags & !libc::MSG_NOSIGNAL | more) }
         })
     });
     report(result, error, 0)
+}
+
+/// Sends all of the buffers, as a call that blocks does, or what a socket takes that does not wait.
+fn send_vectors(t: Thread, socket: usize, mut vectors: Vec<libc::iovec>, flags: i32) -> SocketResult<i32> {
+    let mut rest = &mut vectors[..];
+    let mut total = 0;
+    loop {
+        let sent = send_with(t, socket, |socket, more| {
+            let header = message(rest);
+            // SAFETY: the buffers are pinned by managed code.
+            unsafe { libc::sendmsg(socket.fd, &header, flags | more) }
+        });
+        let mut count = match sent {
+            Err(_) if total > 0 => return Ok(total),
+            sent => sent?,
+        };
+        total += count;
+        while let Some(first) = rest.first_mut() {
+            let taken = (count as usize).min(first.iov_len);
+            first.iov_base = first.iov_base.wrapping_byte_add(taken);
+            first.iov_len -= taken;
+            count -= taken as i32;
+            if first.iov_len > 0 {
+                break;
+            }
+            rest = &mut rest[1..];
+        }
+        let waits = lookup(socket)?.is_blocking.load(Ordering::Acquire);
+        if rest.is_empty() || !waits {
+            return Ok(total);
+        }
+    }
 }
 
 unsafe extern "C" fn send_buffers(
@@ -164,14 +197,7 @@ unsafe extern "C" fn send_buffers(
     error: *mut i32,
     _blocking: u8,
 ) -> i32 {
-    let result = system_flags(flags).and_then(|flags| {
-        let mut vectors = vectors(buffers, count)?;
-        send_with(t, socket, |socket| {
-            let header = message(&mut vectors);
-            // SAFETY: the buffers are pinned by managed code.
-            unsafe { libc::sendmsg(socket.fd, &header, flags) }
-        })
-    });
+    let result = system_flags(flags).and_then(|flags| send_vectors(t, socket, vectors(buffers, count)?, flags));
     report(result, error, 0)
 }
 
@@ -194,12 +220,12 @@ unsafe extern "C" fn receive_from(
         let mut sender = Address::empty();
         let received = system_flags(flags).and_then(|flags| {
             let count = byte_count(count)?;
-            receive_with(t, socket, count, |socket| {
+            receive_with(t, socket, count, |socket, more| {
                 sender = Address::empty();
                 let mut length = sender.length;
                 // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
                 let result = unsafe {
-                    let flags = flags & !libc::MSG_NOSIGNAL;
+                    let flags = flags & !libc::MSG_NOSIGNAL | more;
                     libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length)
                 };
                 sender.length = length;
@@ -231,29 +257,95 @@ unsafe extern "C" fn send_to(
     t.run(|| {
         let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
             let (flags, count) = (system_flags(flags)?, byte_count(count)?);
-            send_with(t, socket, |socket| {
+            send_with(t, socket, |socket, more| {
                 // SAFETY: managed code pins `count` bytes; an address and its length.
-                unsafe { libc::sendto(socket.fd, data.cast(), count, flags, address.pointer(), address.length) }
+                unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
             })
         });
         Ok(report(result, error, 0))
     })
 }
 
+fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
+    let attempt = || {
+        let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the peer's address is not wanted.
+        unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) as isize }
+    };
+    // Acquire: the descriptor does not block.
+    if socket.is_kept_non_blocking.load(Ordering::Acquire) {
+        match sockets::park(t, socket, Interest::Read, attempt) {
+            Parked::Done(fd) => return Ok(fd),
+            Parked::Failed(errno) => return Err(errno),
+            Parked::TimedOut => return Err(libc::EAGAIN),
+            Parked::MustBlock => {}
+        }
+    }
+    call(t, attempt)
+}
+
 unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
     let result = lookup(socket).and_then(|socket| {
-        let accepted = call(t, || {
-            let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
-            // SAFETY: the peer's address is not wanted.
-            unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) as isize }
-        });
-        let fd = accepted.map_err(SocketError::from_errno)?;
+        let fd = accept_on(t, &socket).map_err(SocketError::from_errno)?;
         Ok(sockets::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
     });
     report(result, error, 0)
 }
 
-fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
+/// Begins to connect without blocking, and parks until that has ended. The errno value; None: the socket is to block.
+fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
+    // Sockets of other families tell in other ways when a full queue has room again.
+    let is_internet = matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
+    if !saki_reactor::waits_park() || !is_internet || !socket.is_blocking.load(Ordering::Acquire) {
+        return Ok(None);
+    }
+    sockets::set_non_blocking(socket.fd, true)?;
+    let mut is_started = false;
+    let outcome = sockets::park(t, socket, Interest::Write, || {
+        if !is_started {
+            // SAFETY: an address and its length.
+            let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
+            if result == 0 || crate::io::errors::errno() != libc::EINPROGRESS {
+                return result as isize;
+            }
+            is_started = true;
+        }
+        let mut poll = libc::pollfd { fd: socket.fd, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one descriptor.
+        let ready = unsafe { libc::poll(&mut poll, 1, 0) };
+        if ready == 0 {
+            saki_os::thread::set_errno(libc::EAGAIN);
+            return -1;
+        }
+        ready as isize
+    });
+    if socket.is_blocking.load(Ordering::Acquire) {
+        sockets::set_non_blocking(socket.fd, false)?;
+    }
+    match outcome {
+        Parked::Done(_) if !is_started => Ok(Some(0)),
+        Parked::Done(_) => connect_error(socket).map(Some),
+        // Cancelled: as a wait that a signal ends.
+        Parked::Failed(libc::EAGAIN) => Ok(Some(libc::EINTR)),
+        Parked::Failed(errno) => Ok(Some(errno)),
+        Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
+        Parked::MustBlock => Ok(None),
+    }
+}
+
+/// How connecting ended.
+fn connect_error(socket: &Socket) -> SocketResult<i32> {
+    let mut errno = 0;
+    let mut size = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: room for an int.
+    check(unsafe {
+        let value = (&raw mut errno).cast();
+        libc::getsockopt(socket.fd, libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size)
+    })?;
+    Ok(errno)
+}
+
+fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<i32> {
     let mut is_started = false;
     let connected = call_cancellable(t, || {
         if !is_started {
@@ -270,19 +362,17 @@ fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult
         // SAFETY: one descriptor.
         unsafe { libc::poll(&mut poll, 1, -1) as isize }
     });
-    let failed = match connected {
-        Err(errno) => errno,
-        Ok(_) if !is_started => 0,
-        Ok(_) => {
-            let mut errno = 0;
-            let mut size = size_of::<i32>() as libc::socklen_t;
-            // SAFETY: room for an int.
-            check(unsafe {
-                let value = (&raw mut errno).cast();
-                libc::getsockopt(socket.fd, libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size)
-            })?;
-            errno
-        }
+    match connected {
+        Err(errno) => Ok(errno),
+        Ok(_) if !is_started => Ok(0),
+        Ok(_) => connect_error(socket),
+    }
+}
+
+fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
+    let failed = match connect_parking(t, socket, address)? {
+        Some(errno) => errno,
+        None => connect_blocking(t, socket, address)?,
     };
     match failed {
         0 => Ok(()),
@@ -307,9 +397,9 @@ unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *
 
 fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
     while count > 0 {
-        let sent = send_with(t, socket, |socket| {
+        let sent = send_with(t, socket, |socket, more| {
             // SAFETY: `count` bytes that the caller keeps in place.
-            unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL) }
+            unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) }
         })? as usize;
         data = data.wrapping_add(sent);
         count -= sent;

@@ -3,17 +3,21 @@
 //! Invariants: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of
 //! anything else fail with NOT_SOCKET. To end the blocking call of another thread, SafeSocketHandle makes the socket
 //! non-blocking and then cancels: a signal interrupts the system call, and the next try fails with EAGAIN; waits for
-//! readiness fail with EINTR instead. A signal that comes before the system call is lost; SafeSocketHandle repeats it
+//! readiness fail with EINTR instead. Where waits park (`saki_reactor`) the thread is woken instead, and looks at `is_blocking` and at whether it is
+//! cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it
 //! until the thread has left.
 
 use super::socket_errors::{SocketError, SocketResult, check};
-use crate::system_call::{system_call, system_call_unless};
+use crate::io::errors::errno;
+use crate::system_call::{Parked, Wait, parking_call, system_call, system_call_unless};
 use parking_lot::{Mutex, RwLock};
+use saki_reactor::{Interest, Lifetime};
 use saki_runtime::{Thread, interruption};
 use saki_thread::ManagedThread;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI32};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 /// What is known of an open socket.
 pub(crate) struct Socket {
@@ -23,6 +27,10 @@ pub(crate) struct Socket {
     pub(crate) protocol: i32,
     /// False once this side has shut down receiving: an end of data then is an interruption.
     pub(crate) is_readable: AtomicBool,
+    /// Whether the program wants calls to wait.
+    pub(crate) is_blocking: AtomicBool,
+    /// Whether the descriptor stays non-blocking whatever the program wants, since its calls can be tried in no other way: it listens.
+    pub(crate) is_kept_non_blocking: AtomicBool,
     /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
     pub(crate) saved_error: AtomicI32,
 }
@@ -31,8 +39,17 @@ static SOCKETS: LazyLock<RwLock<HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLo
 
 /// Puts an open socket into the table.
 pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
-    let (is_readable, saved_error) = (AtomicBool::new(true), AtomicI32::new(0));
-    SOCKETS.write().insert(fd, Arc::new(Socket { fd, domain, kind, protocol, is_readable, saved_error }));
+    let socket = Socket {
+        fd,
+        domain,
+        kind,
+        protocol,
+        is_readable: AtomicBool::new(true),
+        is_blocking: AtomicBool::new(true),
+        is_kept_non_blocking: AtomicBool::new(false),
+        saved_error: AtomicI32::new(0),
+    };
+    SOCKETS.write().insert(fd, Arc::new(socket));
     fd as usize
 }
 
@@ -56,16 +73,16 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
 static OPERATIONS: LazyLock<Mutex<HashMap<u32, bool>>> = LazyLock::new(Mutex::default);
 
 /// A blocking call of the current thread; over when dropped.
-struct Operation(u32);
+pub(crate) struct Operation(u32);
 
 impl Operation {
-    fn begin(t: Thread) -> Operation {
+    pub(crate) fn begin(t: Thread) -> Operation {
         let id = t.id();
         OPERATIONS.lock().insert(id, false);
         Operation(id)
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         OPERATIONS.lock().get(&self.0).copied().unwrap_or(false)
     }
 }
@@ -81,7 +98,11 @@ pub(crate) fn cancel(thread: &ManagedThread) {
     let mut operations = OPERATIONS.lock();
     if let Some(is_cancelled) = operations.get_mut(&thread.managed_id()) {
         *is_cancelled = true;
-        interruption::signal_thread(thread.native_id());
+        let native_id = thread.native_id();
+        if native_id != 0 {
+            interruption::signal_thread(native_id);
+        }
+        thread.unpark();
     }
 }
 
@@ -101,6 +122,68 @@ pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32>
 pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
     let operation = Operation::begin(t);
     system_call_unless(t, || operation.is_cancelled(), body)
+}
+
+/// A call that waits for the socket, tried with `MSG_DONTWAIT` where waits park, and with no flags of ours where it is to block itself.
+///
+/// # Errors
+/// The errno value; EAGAIN after a timeout, or when the socket does not wait.
+pub(crate) fn transfer(
+    t: Thread,
+    socket: &Socket,
+    interest: Interest,
+    mut attempt: impl FnMut(i32) -> isize,
+) -> Result<usize, i32> {
+    if saki_reactor::waits_park() {
+        match park(t, socket, interest, || attempt(libc::MSG_DONTWAIT)) {
+            Parked::Done(count) => return Ok(count),
+            Parked::Failed(errno) => return Err(errno),
+            Parked::TimedOut => return Err(libc::EAGAIN),
+            Parked::MustBlock => {}
+        }
+    }
+    call(t, || attempt(0))
+}
+
+/// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
+pub(crate) fn park(t: Thread, socket: &Socket, interest: Interest, mut attempt: impl FnMut() -> isize) -> Parked {
+    // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
+    let waits = || socket.is_blocking.load(Ordering::Acquire);
+    // Most calls need not wait, and need not be found by those that cancel.
+    let first = attempt();
+    if let Ok(count) = usize::try_from(first) {
+        return Parked::Done(count);
+    }
+    match errno() {
+        libc::EAGAIN if waits() => {}
+        libc::EINTR => {}
+        errno => return Parked::Failed(errno),
+    }
+    let operation = Operation::begin(t);
+    let wait = Wait { fd: socket.fd, interest, lifetime: Lifetime::Known };
+    let is_over = || !waits() || operation.is_cancelled();
+    parking_call(t, &wait, || timeout_of(socket, interest), is_over, attempt)
+}
+
+/// How long the program lets a call wait.
+fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
+    let name = if interest == Interest::Read { libc::SO_RCVTIMEO } else { libc::SO_SNDTIMEO };
+    let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let mut size = size_of::<libc::timeval>() as libc::socklen_t;
+    // SAFETY: room for `size` bytes.
+    let result = unsafe { libc::getsockopt(socket.fd, libc::SOL_SOCKET, name, (&raw mut time).cast(), &mut size) };
+    let timeout = Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64);
+    (result == 0 && !timeout.is_zero()).then_some(timeout)
+}
+
+/// Sets or clears O_NONBLOCK.
+pub(crate) fn set_non_blocking(fd: i32, is_non_blocking: bool) -> SocketResult<()> {
+    // SAFETY: reads and changes the flags of a descriptor.
+    unsafe {
+        let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
+        let wanted = if is_non_blocking { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
+        check(libc::fcntl(fd, libc::F_SETFL, wanted)).map(|_| ())
+    }
 }
 
 /// Sets an `int` option.

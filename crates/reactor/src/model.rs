@@ -1,0 +1,71 @@
+//! Which I/O model is in force: `--io` and `SAKI_IO`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+/// How threads wait for descriptors. See `docs/io.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IoModel {
+    /// In the system call itself.
+    #[default]
+    Blocking,
+    /// Parked; readiness by `poll` (poll(2)).
+    Poll,
+    /// Parked; readiness by `epoll` (epoll(7)).
+    Epoll,
+}
+
+static MODEL: OnceLock<IoModel> = OnceLock::new();
+
+/// Sets the model; once, before the first wait.
+pub fn start(model: IoModel) {
+    let _ = MODEL.set(model);
+}
+
+/// The model in force.
+pub fn model() -> IoModel {
+    MODEL.get().copied().unwrap_or_default()
+}
+
+/// Whether waits for descriptors park the thread; else system calls block.
+#[inline]
+pub fn waits_park() -> bool {
+    model() != IoModel::Blocking
+}
+
+impl FromStr for IoModel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<IoModel, String> {
+        match text {
+            "blocking" => Ok(IoModel::Blocking),
+            "poll" => Ok(IoModel::Poll),
+            "epoll" => Ok(IoModel::Epoll),
+            _ => Err(format!("'{text}' is not one of blocking, poll and epoll")),
+        }
+    }
+}
+
+impl fmt::Display for IoModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IoModel::Blocking => "blocking",
+            IoModel::Poll => "poll",
+            IoModel::Epoll => "epoll",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_written_as_they_are_read() {
+        for text in ["blocking", "poll", "epoll"] {
+            assert_eq!(text.parse::<IoModel>().unwrap().to_string(), text);
+        }
+        assert!("Epoll".parse::<IoModel>().is_err() && "".parse::<IoModel>().is_err());
+    }
+}
