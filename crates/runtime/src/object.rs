@@ -25,13 +25,27 @@ pub fn type_of(object: ObjRef) -> Ty {
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_instance_of(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
-    // SAFETY: vtables are never freed; `t` is current.
-    let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
-    let object = object.ok_or_else(|| exceptions::out_of_memory(t))?;
+    let object = new_unregistered(t, vtable)?;
     if vtable.flags.has(VTableFlags::FINALIZER) {
         saki_gc::register_finalizer(t.managed(), object);
     }
     Ok(object)
+}
+
+fn new_unregistered(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
+    // SAFETY: vtables are never freed; `t` is current.
+    let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
+    object.ok_or_else(|| exceptions::out_of_memory(t))
+}
+
+/// As `new_instance`, but the object's finalizer does not run before the caller registers it.
+///
+/// # Errors
+/// As `new_instance`.
+pub fn new_instance_without_finalizer(t: Thread, ty: Ty) -> Managed<ObjRef> {
+    let vtable = vtable_of(ty).to_managed(t)?;
+    // SAFETY: vtables are never freed.
+    new_unregistered(t, unsafe { &*vtable })
 }
 
 /// A zeroed instance of a type.

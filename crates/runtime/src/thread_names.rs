@@ -25,6 +25,9 @@ pub fn name_of(internal: ObjRef) -> Option<String> {
 /// Sets a thread's name. `by_program`: only once, and reports false the second time.
 pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
     {
+        if name.is_some() {
+            threads::register(internal);
+        }
         let _guard = NAMES.lock();
         if by_program && IS_NAMED.get::<i32>(internal) != 0 {
             return false;

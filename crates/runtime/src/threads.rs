@@ -1,7 +1,15 @@
 //! System.Threading.Thread objects and the managed threads behind them: making, starting, ending.
 //!
 //! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), given back
-//! by the object's finalizer. Its `state` holds the bits of `ThreadState` that last; WaitSleepJoin is derived from what the
+//! by the object's finalizer, for which an object is registered only when it has something to give back:
+//!
+//! | `handle` | meaning | who leaves it |
+//! |---|---|---|
+//! | 0 | nothing to give back, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; whoever makes the change registers the object |
+//! | REGISTERED | has a name, no thread | `link` → address, CAS AcqRel |
+//! | address | of a boxed reference | the finalizer → 0, swap AcqRel |
+//!
+//! Its `state` holds the bits of `ThreadState` that last; WaitSleepJoin is derived from what the
 //! thread waits for now. Invariant: a thread that has ended is Stopped before `Join` sees its end.
 //! Left out: what is thrown into threads (`pending`), and the internal calls (`icall::threading`).
 
@@ -119,6 +127,9 @@ pub fn clear_state(internal: ObjRef, bits: u32) {
     }
 }
 
+/// See the module header.
+const REGISTERED: usize = 1;
+
 fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
     // SAFETY: an IntPtr field of the object, aligned; only atomics touch it.
     unsafe { &*HANDLE.address::<AtomicUsize>(internal) }
@@ -127,9 +138,9 @@ fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
 /// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
 pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
     // Acquire: pairs with `link`; the box is filled.
-    let address = handle_word(internal).load(Ordering::Acquire) as *const ThreadRef;
-    // SAFETY: null or a box from `link`, freed only by the object's finalizer.
-    (!address.is_null()).then(|| unsafe { (*address).as_static() })
+    let address = handle_word(internal).load(Ordering::Acquire);
+    // SAFETY: a box from `link`, freed only by the object's finalizer.
+    (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
 }
 
 /// As `managed_of`, counted.
@@ -140,24 +151,43 @@ pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
 /// Makes `internal` refer to the thread, unless it does.
 fn link(internal: ObjRef, thread: &'static ManagedThread) {
     let word = handle_word(internal);
+    // Acquire: as in `managed_of`. The starter and the new thread both come here.
+    let mut before = word.load(Ordering::Acquire);
+    if before > REGISTERED {
+        return;
+    }
     // The first object of the thread brings its state along. Relaxed: published by the exchange below.
     let bits = own_state_bits(internal).load(Ordering::Relaxed);
     let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
     let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
-    // AcqRel: publishes the box; the starter and the new thread both try.
-    if word.compare_exchange(0, reference as usize, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        // SAFETY: made above and not published.
-        drop(unsafe { Box::from_raw(reference) });
+    // AcqRel: publishes the box.
+    while let Err(now) = word.compare_exchange(before, reference as usize, Ordering::AcqRel, Ordering::Acquire) {
+        before = now;
+        if before > REGISTERED {
+            // SAFETY: made above and not published.
+            return drop(unsafe { Box::from_raw(reference) });
+        }
+    }
+    if before == 0 {
+        saki_gc::register_finalizer(Thread::current().managed(), internal);
+    }
+}
+
+/// Has the finalizer of an InternalThread run, which frees its name.
+pub(crate) fn register(internal: ObjRef) {
+    // AcqRel: whoever makes the change registers the object.
+    if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        saki_gc::register_finalizer(Thread::current().managed(), internal);
     }
 }
 
 /// Gives the thread reference back; for the finalizer of the InternalThread.
 pub fn unlink(internal: ObjRef) {
     // AcqRel: whoever gets the address owns the box.
-    let reference = handle_word(internal).swap(0, Ordering::AcqRel) as *mut ThreadRef;
-    if !reference.is_null() {
+    let reference = handle_word(internal).swap(0, Ordering::AcqRel);
+    if reference > REGISTERED {
         // SAFETY: a box from `link`; the swap made it ours.
-        drop(unsafe { Box::from_raw(reference) });
+        drop(unsafe { Box::from_raw(reference as *mut ThreadRef) });
     }
 }
 
@@ -174,8 +204,7 @@ pub fn internal_of(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
 }
 
 fn new_internal(t: Thread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
-    let internal_ty = universe().corlib_type("System.Threading", "InternalThread").to_managed(t)?;
-    let internal = object::new_instance(t, internal_ty)?;
+    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
     PRIORITY.set(internal, NORMAL_PRIORITY);
@@ -455,10 +484,9 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
 
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: Thread) {
-    let hooks: Vec<ExitHook> = EXIT_HOOKS.read().clone();
-    for hook in hooks {
-        hook(t);
-    }
+    // One by one: a hook may wait, and the list's lock is not to be held then.
+    let hook = |index: usize| EXIT_HOOKS.read().get(index).copied();
+    (0..).map_while(hook).for_each(|hook| hook(t));
     let thread = t.managed().roots[root::THREAD_OBJECT].get();
     if thread.is_null() {
         return;

@@ -196,7 +196,8 @@ impl Type {
         Ok(None)
     }
 
-    /// `Finalize` that overrides Object's.
+    /// `Finalize` that overrides Object's and does something: CriticalFinalizerObject's own is empty, so its classes without another one
+    /// (Thread) count as having none.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -208,7 +209,8 @@ impl Type {
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
         let found = self.method_in_slot(slot, base)?;
-        Ok((found.owner != object).then_some(found))
+        let is_empty = found.owner == object || found.owner == self.universe().critical_finalizer_object();
+        Ok((!is_empty).then_some(found))
     }
 }
 

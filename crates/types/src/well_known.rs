@@ -70,6 +70,7 @@ well_known! {
     marshal_by_ref = "System" "MarshalByRefObject";
     context_bound = "System" "ContextBoundObject";
     critical_finalizer_object = "System.Runtime.ConstrainedExecution" "CriticalFinalizerObject";
+    internal_thread = "System.Threading" "InternalThread";
 }
 
 impl WellKnown {
