@@ -1,15 +1,23 @@
 //! When the process may end: after every foreground thread has.
 //!
+//! | word | change | who | ordering |
+//! |---|---|---|---|
+//! | `FOREGROUND` | + 1 | starter, before the thread can end | Relaxed: its program order is enough |
+//! | `FOREGROUND` | − 1 | a thread that ends; then it looks at `WAITERS` | SeqCst: of it and a waiter one sees the other's change |
+//! | `WAITERS` | + 1, − 1 | whoever waits, around its waits; after the first it looks at `FOREGROUND` | SeqCst, as above |
+//!
 //! Invariant: a foreground thread counts from its creation (before `spawn` returns) until after it is detached; changing
-//! it to background takes it out. Left out: what ending does to background threads (the process just exits).
+//! it to background takes it out. The end of a thread for which nobody waits here costs no lock and no system call. Left out: what ending
+//! does to background threads (the process just exits).
 
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};
 use parking_lot::Mutex;
 use saki_sync::WaitWord;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 static FOREGROUND: WaitWord = WaitWord::new(0);
+static WAITERS: AtomicU32 = AtomicU32::new(0);
 
 /// The thread that waits for the others, to be unparked.
 static WAITING: Mutex<Option<&'static ManagedThread>> = Mutex::new(None);
@@ -29,27 +37,36 @@ pub(crate) fn count_thread_ended(thread: &ManagedThread) {
 
 fn count_ended(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {
-        // Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
-        FOREGROUND.atomic().fetch_sub(1, Ordering::Release);
-        FOREGROUND.wake_all();
-        if let Some(thread) = *WAITING.lock() {
-            thread.unpark();
+        // SeqCst: see the table. Its Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
+        FOREGROUND.atomic().fetch_sub(1, Ordering::SeqCst);
+        if WAITERS.load(Ordering::SeqCst) != 0 {
+            wake_waiters();
         }
+    }
+}
+
+#[cold]
+fn wake_waiters() {
+    FOREGROUND.wake_all();
+    if let Some(thread) = *WAITING.lock() {
+        thread.unpark();
     }
 }
 
 /// Foreground threads that have not ended, without the main thread.
 pub fn foreground_thread_count() -> u32 {
-    FOREGROUND.load(Ordering::Acquire)
+    // SeqCst: see the table.
+    FOREGROUND.load(Ordering::SeqCst)
 }
 
 /// Waits, in a safe region, until no foreground thread but the caller is left.
 pub fn wait_for_foreground_threads() {
     let own = u32::from(current().is_some_and(|t| t.kind() == ThreadKind::Foreground));
+    WAITERS.fetch_add(1, Ordering::SeqCst);
     loop {
         let count = foreground_thread_count();
         if count <= own {
-            return;
+            break;
         }
         match current() {
             Some(thread) => {
@@ -62,6 +79,7 @@ pub fn wait_for_foreground_threads() {
             }
         }
     }
+    WAITERS.fetch_sub(1, Ordering::SeqCst);
 }
 
 impl ManagedThread {

@@ -16,7 +16,7 @@ use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 const MIN_FREE_IDS: usize = 512;
@@ -181,17 +181,21 @@ impl ThreadRef {
 
     fn join_unattached(&self, timeout: Option<Duration>) -> BlockEnd {
         let start = std::time::Instant::now();
-        while !self.0.is_detached() {
-            if timeout.is_some_and(|t| start.elapsed() >= t) {
-                return BlockEnd::TimedOut;
+        // SeqCst, here and at the look at the lifecycle: see `tell_end`.
+        UNATTACHED_JOINERS.fetch_add(1, Ordering::SeqCst);
+        let end = loop {
+            let lifecycle = self.0.lifecycle.load(Ordering::SeqCst);
+            if lifecycle == DETACHED {
+                break BlockEnd::Woken;
             }
             let rest = timeout.map(|t| t.saturating_sub(start.elapsed()));
-            let lifecycle = self.0.lifecycle.load(Ordering::Acquire);
-            if lifecycle != DETACHED {
-                saki_os::futex::wait(&self.0.lifecycle, lifecycle, rest);
+            if rest.is_some_and(|rest| rest.is_zero()) {
+                break BlockEnd::TimedOut;
             }
-        }
-        BlockEnd::Woken
+            saki_os::futex::wait(&self.0.lifecycle, lifecycle, rest);
+        };
+        UNATTACHED_JOINERS.fetch_sub(1, Ordering::SeqCst);
+        end
     }
 }
 
@@ -221,6 +225,9 @@ impl Deref for ThreadRef {
         self.0
     }
 }
+
+/// OS threads without a managed one that wait for some thread's end, in the kernel.
+static UNATTACHED_JOINERS: AtomicU32 = AtomicU32::new(0);
 
 /// Detaches a thread that ends without having done so.
 struct DetachAtExit;
@@ -384,9 +391,11 @@ pub fn detach_current() {
 
 /// The thread has ended and is in no list: those that wait for it go on, and its own reference goes.
 pub(crate) fn tell_end(thread: &'static ManagedThread) {
-    // Release: who sees the end sees everything the thread did.
-    thread.lifecycle.store(DETACHED, Ordering::Release);
-    saki_os::futex::wake_all(&thread.lifecycle);
+    // Release: who sees the end sees everything the thread did. SeqCst: a joiner sees the end, or its count is seen here.
+    thread.lifecycle.store(DETACHED, Ordering::SeqCst);
+    if UNATTACHED_JOINERS.load(Ordering::SeqCst) != 0 {
+        saki_os::futex::wake_all(&thread.lifecycle);
+    }
     for joiner in thread.joiners.lock().unwrap_or_else(|e| e.into_inner()).iter() {
         joiner.unpark();
     }
