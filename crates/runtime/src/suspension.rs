@@ -118,18 +118,25 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) {
         });
         if claimed.is_ok() {
             thread.set_poll(POLL_SUSPEND);
-            stopping.push(thread.managed_id());
+            stopping.push(ThreadRef::to(thread));
         }
     });
     let deadline = Instant::now() + limit;
-    let runs = |id: &u32| {
-        let Some(thread) = saki_thread::find_thread(*id) else { return false };
+    // Of those that have stopped none runs again: each is looked at until then, once if it waits already.
+    let runs = |thread: &ThreadRef| {
+        if thread.is_detached() {
+            return false;
+        }
         if thread.is_in_safe_region() {
             now_suspended(&thread.state_bits);
         }
         thread.state_bits.load(Ordering::Acquire) & state::SUSPEND_REQUESTED != 0
     };
-    while stopping.iter().any(runs) && Instant::now() < deadline {
+    loop {
+        stopping.retain(runs);
+        if stopping.is_empty() || Instant::now() >= deadline {
+            return;
+        }
         t.managed().sleep(Some(LOOK_INTERVAL), false);
     }
 }
