@@ -13,16 +13,15 @@ pub mod atomic {
     pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
+#[cfg(not(loom))]
+pub use crate::short_mutex::{ShortMutex as Mutex, ShortMutexGuard as MutexGuard};
 #[cfg(loom)]
 pub use loom::{
-    sync::{Arc, Condvar, Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard},
     thread,
 };
 #[cfg(not(loom))]
-pub use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard},
-    thread,
-};
+pub use std::{sync::Arc, thread};
 
 /// A hint in spin loops; a scheduling point in models.
 #[inline(always)]
@@ -58,6 +57,10 @@ pub fn heavy_fence() {
 }
 
 /// Locks a mutex, ignoring poison: a panic aborts the machine.
+#[inline]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(not(loom))]
+    return mutex.lock();
+    #[cfg(loom)]
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -16,6 +16,8 @@ pub mod parker;
 pub mod raw_lock;
 #[cfg(not(loom))]
 pub mod recycler;
+#[cfg(not(loom))]
+pub mod short_mutex;
 pub mod slot_pool;
 pub mod thin_lock;
 pub mod wait_word;

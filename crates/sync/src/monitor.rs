@@ -164,7 +164,8 @@ pub struct NotOwner;
 struct Queues {
     entry: VecDeque<&'static MonitorNode>,
     waiting: VecDeque<&'static MonitorNode>,
-    /// Threads inside the slow paths; the monitor is not idle while there are any.
+    /// Threads that entered the slow paths, but for those that left them without the lock. The monitor is not idle while not all of
+    /// them have `returned`.
     in_flight: u32,
 }
 
@@ -179,6 +180,10 @@ pub struct Monitor {
     recursion: AtomicU32,
     /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
+    /// Threads that left the slow paths with the lock, which spares them another turn at `queues`; only the owner touches it.
+    returned: AtomicU32,
+    /// Length of the wait queue, for the owner; changes under `queues`. It grows by the owner only, so 0 is certain.
+    waiting: AtomicU32,
     /// Managed id of who left it last by compiled code, which tells by it whether the line travels; only the owner touches it.
     last: AtomicU32,
 }
@@ -222,8 +227,30 @@ impl Monitor {
             flags: AtomicU32::new(0),
             recursion: AtomicU32::new(0),
             quiet: AtomicU32::new(0),
+            returned: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
             last: AtomicU32::new(0),
         }
+    }
+
+    /// Nobody is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while nobody owns it.
+    fn is_alone(&self, queues: &Queues) -> bool {
+        // Relaxed: the owner's, or ordered by the owner's exit.
+        let has_all_returned = queues.in_flight == self.returned.load(Ordering::Relaxed);
+        queues.entry.is_empty() && queues.waiting.is_empty() && has_all_returned
+    }
+
+    /// Under `queues`.
+    fn note_waiting(&self, queues: &Queues) {
+        // Relaxed: see `pulse_some`.
+        self.waiting.store(queues.waiting.len() as u32, Ordering::Relaxed);
+    }
+
+    /// As owner: out of the slow paths.
+    fn note_return(&self) {
+        // Relaxed, and no exchange: only the owner touches it. Both counts wrap.
+        self.returned.store(self.returned.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.quiet.store(0, Ordering::Relaxed);
     }
 
     /// Sets the owner of a monitor that no other thread can see yet.
@@ -255,7 +282,7 @@ impl Monitor {
     /// Nobody owns it, waits, or is about to. Stable only while the world is stopped.
     pub fn is_idle(&self) -> bool {
         let queues = lock(&self.queues);
-        self.owner() == 0 && queues.entry.is_empty() && queues.waiting.is_empty() && queues.in_flight == 0
+        self.owner() == 0 && self.is_alone(&queues)
     }
 
     /// Threads in (entry queue, wait queue).
@@ -324,13 +351,19 @@ impl Monitor {
             }
         }
         // Retiring needs this to be 0, so only the first look below can find the monitor retired.
-        lock(&self.queues).in_flight += 1;
+        self.begin_slow(&mut lock(&self.queues));
         let end = self.acquire_queued(blocker, &Deadline::after(timeout), true, false);
         if end == Ok(EnterEnd::Entered) {
-            self.quiet.store(0, Ordering::Relaxed);
+            self.note_return();
+        } else {
+            let mut queues = lock(&self.queues);
+            queues.in_flight = queues.in_flight.wrapping_sub(1);
         }
-        lock(&self.queues).in_flight -= 1;
         end
+    }
+
+    fn begin_slow(&self, queues: &mut Queues) {
+        queues.in_flight = queues.in_flight.wrapping_add(1);
     }
 
     /// `woken`: the caller was popped from the entry queue, so WAKING is its to clear.
@@ -508,7 +541,7 @@ impl Monitor {
     #[cold]
     fn retire(&self) -> bool {
         let queues = lock(&self.queues);
-        let is_lone = queues.entry.is_empty() && queues.waiting.is_empty() && queues.in_flight == 0;
+        let is_lone = self.is_alone(&queues);
         if is_lone {
             // Release: not needed for the critical section, which the object's word publishes; harmless and uniform.
             self.owner.store(RETIRED, Ordering::Release);
@@ -557,14 +590,17 @@ impl Monitor {
         if self.owner() != id {
             return Err(NotOwner);
         }
-        let recursion = self.recursion.swap(0, Ordering::Relaxed);
+        // Relaxed, and no exchange: only the owner touches it.
+        let recursion = self.recursion();
+        self.recursion.store(0, Ordering::Relaxed);
         let deadline = Deadline::after(timeout);
         let next = {
             let mut queues = lock(&self.queues);
-            queues.in_flight += 1;
+            self.begin_slow(&mut queues);
             node.starving.store(0, Ordering::Relaxed);
             node.phase.store(WAITING, Ordering::Relaxed);
             queues.waiting.push_back(node);
+            self.note_waiting(&queues);
             self.release(&mut queues)
         };
         if let Some(next) = next {
@@ -573,9 +609,8 @@ impl Monitor {
         let outcome = self.wait_for_pulse(blocker, node, &deadline);
         // Never retired: the caller is in flight.
         let _ = self.acquire_queued(blocker, &Deadline(None), false, outcome == WaitOutcome::Pulsed);
-        self.quiet.store(0, Ordering::Relaxed);
+        self.note_return();
         self.recursion.store(recursion, Ordering::Relaxed);
-        lock(&self.queues).in_flight -= 1;
         Ok(outcome)
     }
 
@@ -595,6 +630,7 @@ impl Monitor {
                     let mut queues = lock(&self.queues);
                     if node.phase.load(Ordering::Relaxed) == WAITING {
                         queues.waiting.retain(|n| !std::ptr::eq(*n, node));
+                        self.note_waiting(&queues);
                         node.phase.store(IDLE, Ordering::Relaxed);
                         return if end == BlockEnd::TimedOut {
                             WaitOutcome::TimedOut
@@ -621,13 +657,21 @@ impl Monitor {
         if self.owner() != id {
             return Err(NotOwner);
         }
+        // Relaxed: threads begin to wait as owners, so the caller sees all of them.
+        if self.waiting.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
         let mut queues = lock(&self.queues);
         for _ in 0..count.min(queues.waiting.len()) {
             if let Some(node) = queues.waiting.pop_front() {
                 node.phase.store(PULSED, Ordering::Relaxed);
                 queues.entry.push_back(node);
-                self.flags.fetch_or(WAITERS, Ordering::Relaxed);
             }
+        }
+        self.note_waiting(&queues);
+        if !queues.entry.is_empty() {
+            // No exchange: without the mutex only the woken thread changes the flags, as owner, which the caller is.
+            self.flags.store(self.flags.load(Ordering::Relaxed) | WAITERS, Ordering::Relaxed);
         }
         Ok(())
     }

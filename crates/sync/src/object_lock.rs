@@ -124,9 +124,12 @@ impl<'a> ObjectLock<'a> {
         if monitor.owner() != id {
             return Err(NotOwner);
         }
-        let entries = self.word.take_entries();
+        // Mostly there are none.
+        let entries = if self.word.snapshot().recursion() == 0 { 0 } else { self.word.take_entries() };
         let outcome = monitor.wait(blocker, timeout);
-        self.word.add_entries(entries);
+        if entries != 0 {
+            self.word.add_entries(entries);
+        }
         outcome
     }
 

@@ -18,7 +18,8 @@
 //! | `cold_stack` | see `cold_stack` | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
-//! | `name`, `kind`, `lifecycle`, `wait_state` | anyone, atomically or under its mutex | anyone |
+//! | `wait_state` | owner | anyone |
+//! | `name`, `kind`, `lifecycle` | anyone, atomically or under its mutex | anyone |
 
 use crate::carrier::Carrier;
 use crate::cold_stack::ColdStack;
@@ -241,7 +242,7 @@ impl ManagedThread {
         })
     }
 
-    /// Makes a structure without references ready for another thread.
+    /// Makes a structure without references ready for another thread, but for its name.
     pub(crate) fn reset(&self, managed_id: u32) {
         // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi`.
         unsafe { *self.abi.get() = empty_abi(managed_id) };
@@ -258,7 +259,6 @@ impl ManagedThread {
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.lifecycle.store(CREATED, Ordering::Release);
         self.references.store(1, Ordering::Release);
-        self.set_name(None);
     }
 
     /// The compiled code's view; what the pinned register holds.
@@ -366,9 +366,12 @@ impl ManagedThread {
         WaitState::from_number(self.wait_state.load(Ordering::Acquire))
     }
 
-    /// Sets what the thread is about to wait for; returns what it was.
+    /// Sets what the thread is about to wait for; returns what it was. Called by the thread itself.
     pub fn set_wait_state(&self, state: WaitState) -> WaitState {
-        WaitState::from_number(self.wait_state.swap(state as u32, Ordering::AcqRel))
+        // Relaxed, and no exchange: only the thread itself writes it. Release: as for the other states.
+        let before = self.wait_state.load(Ordering::Relaxed);
+        self.wait_state.store(state as u32, Ordering::Release);
+        WaitState::from_number(before)
     }
 
     /// Hints for the handle table. For the thread itself.

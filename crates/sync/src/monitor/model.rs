@@ -4,7 +4,7 @@
 //! |---|---|
 //! | entrants | the CAS of `try_acquire` Relaxed; the store of `exit` Relaxed; no barrier behind it, no second look; `acquire_or_flag` without WAITERS, without the barrier, keeping WAKING, or without a look when woken |
 //! | hand-over | `release` tells the heir before the word names it |
-//! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release` |
+//! | pulse | `pulse` without setting WAITERS; `wait` queues its node after `release`, or does not count it |
 //! | timeout against pulse | `wait_for_pulse` takes a PULSED node for timed out; a timed-out node stays in its queue |
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
