@@ -9,6 +9,7 @@ use crate::managed_thread::ManagedThread;
 use crate::protocol::{RUNNING, SAFE, STOPPED};
 use crate::safepoint::STOP_WORDS;
 use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer, with_spilled_registers};
+use saki_sync::RawLock;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +18,28 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     match current() {
         Some(thread) => thread.blocking(f),
         None => f(),
+    }
+}
+
+/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it has it: when a stop is requested, or its carrier was
+/// taken, it gives the lock back first. So who stops the world may take such a lock if its sections have no safepoint.
+pub fn lock_in_safe_region(lock: &RawLock) {
+    let Some(thread) = current() else {
+        return lock.lock();
+    };
+    if lock.try_lock() {
+        return;
+    }
+    loop {
+        let region = thread.enter_safe_region();
+        lock.lock();
+        match region.try_leave() {
+            Ok(()) => return,
+            Err(region) => {
+                lock.unlock();
+                region.leave();
+            }
+        }
     }
 }
 

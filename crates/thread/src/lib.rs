@@ -17,8 +17,6 @@ pub mod current;
 #[cfg(not(loom))]
 pub mod exit;
 #[cfg(not(loom))]
-pub mod gc_mutex;
-#[cfg(not(loom))]
 pub mod histogram;
 #[cfg(not(loom))]
 pub mod managed_thread;
@@ -41,15 +39,13 @@ mod stack_reserve;
 pub mod statics;
 
 #[cfg(not(loom))]
-pub use blocking::{SafeRegion, blocking};
+pub use blocking::{SafeRegion, blocking, lock_in_safe_region};
 #[cfg(not(loom))]
 pub use carrier::{AllocBuffer, Carrier, for_each_carrier, for_each_thread_that_ran};
 #[cfg(not(loom))]
 pub use current::current;
 #[cfg(not(loom))]
 pub use exit::{foreground_thread_count, wait_for_foreground_threads};
-#[cfg(not(loom))]
-pub use gc_mutex::{GcCondvar, GcMutex, GcMutexGuard, lock_in_safe_region};
 #[cfg(not(loom))]
 pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]

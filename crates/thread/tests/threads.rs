@@ -3,10 +3,10 @@
 
 use saki_sync::monitor::{BlockEnd, EnterEnd, WaitOutcome};
 use saki_sync::object_lock::ObjectLock;
-use saki_sync::{MonitorTable, ThinLockWord};
+use saki_sync::{MonitorTable, RawLock, ThinLockWord};
 use saki_thread::{
-    BlockScan, GcCondvar, GcMutex, REQUEST_ABORT, REQUEST_INTERRUPT, StopReason, ThreadKind, WaitState, attach_current,
-    current, find_thread, foreground_thread_count, spawn, wait_for_foreground_threads, with_world_stopped,
+    BlockScan, REQUEST_ABORT, REQUEST_INTERRUPT, StopReason, ThreadKind, WaitState, current, find_thread,
+    foreground_thread_count, lock_in_safe_region, spawn, wait_for_foreground_threads, with_world_stopped,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -156,15 +156,20 @@ fn object_locks_exclude_while_the_world_stops() {
 }
 
 #[test]
-fn blocking_mutex_lets_the_world_stop() {
-    static LOCK: GcMutex<u64> = GcMutex::new(0);
-    static CHANGED: GcCondvar = GcCondvar::new();
+fn a_lock_that_is_waited_for_in_safe_regions_lets_the_world_stop() {
+    static LOCK: RawLock = RawLock::new();
+    static SUM: AtomicU64 = AtomicU64::new(0);
+    let add = |number: u64| {
+        // Not atomic: the lock is what keeps threads apart.
+        SUM.store(SUM.load(Ordering::Relaxed) + number, Ordering::Relaxed);
+        LOCK.unlock();
+    };
     let threads: Vec<_> = (0..4)
         .map(|_| {
-            spawn(ThreadKind::Background, None, 0, |thread| {
+            spawn(ThreadKind::Background, None, 0, move |thread| {
                 for _ in 0..2000 {
-                    *LOCK.lock() += 1;
-                    CHANGED.notify_all();
+                    lock_in_safe_region(&LOCK);
+                    add(1);
                     thread.poll();
                 }
             })
@@ -173,15 +178,13 @@ fn blocking_mutex_lets_the_world_stop() {
         .collect();
     for _ in 0..200 {
         // Taken while the world is stopped: no stopped thread holds it.
-        with_world_stopped(StopReason::Test, |_| *LOCK.lock() += 0);
+        with_world_stopped(StopReason::Test, |_| {
+            LOCK.lock();
+            add(0);
+        });
     }
-    attach_current(ThreadKind::Background);
-    let mut guard = LOCK.lock();
-    while *guard < 8000 {
-        guard = CHANGED.wait(guard, Some(Duration::from_secs(1))).0;
-    }
-    drop(guard);
     for thread in threads {
         assert!(thread.join(None));
     }
+    assert_eq!(SUM.load(Ordering::Relaxed), 8000);
 }
