@@ -159,11 +159,7 @@ pub fn spawn(
         Some(parts) if kind != ThreadKind::Internal => &parts.stacks,
         _ => return saki_thread::spawn(kind, name, stack_size_bytes, f),
     };
-    let size_bytes = match stack_size_bytes {
-        0 => saki_thread::default_stack_bytes(),
-        bytes => bytes.max(MIN_STACK_BYTES),
-    };
-    let stack = stacks.take(size_bytes)?;
+    let stack = stacks.take(saki_thread::stack_bytes(stack_size_bytes, MIN_STACK_BYTES))?;
     let thread = scheduling::create_green(kind, name, |thread| Green::of_new(thread).as_pointer());
     let Some(green) = Green::of(&thread) else { saki_base::bug!("a green thread without a record") };
     // The structure stays the thread's until it begins, which takes a reference of its own.

@@ -66,6 +66,6 @@ pub use safepoint::{
     with_world_stopped,
 };
 #[cfg(not(loom))]
-pub use spawn::{SpawnedThread, default_stack_bytes, spawn};
+pub use spawn::{SpawnedThread, default_stack_bytes, spawn, stack_bytes};
 #[cfg(not(loom))]
 pub use statics::{BlockScan, StaticBlock};

@@ -46,6 +46,11 @@ pub fn default_stack_bytes() -> usize {
     saki_os::address_space::share_bytes(DEFAULT_STACK_BYTES, LEAST_DEFAULT_STACK_BYTES, STACK_SHARE)
 }
 
+/// The stack of a thread that asks for `asked_bytes` (0 = default) and needs `least_bytes`, where its program chose too little.
+pub fn stack_bytes(asked_bytes: usize, least_bytes: usize) -> usize {
+    if asked_bytes == 0 { default_stack_bytes() } else { asked_bytes.max(least_bytes) }
+}
+
 /// Starts an OS thread, attached as a managed one. `stack_size_bytes` 0 = default.
 ///
 /// Errors: the system's, when it has no room for another thread.
@@ -57,13 +62,15 @@ pub fn spawn(
 ) -> io::Result<SpawnedThread> {
     let thread = ThreadRef::create(kind, name);
     let is_limited = is_address_space_limited();
-    let usable_bytes = stack_size_bytes.max(MIN_STACK_BYTES);
-    // Where address space is limited a smaller reserve lets more threads begin.
-    let reserve_bytes = if is_limited { STACK_RESERVE_BYTES.min(usable_bytes / 2) } else { STACK_RESERVE_BYTES };
-    let stack = match stack_size_bytes {
-        0 => default_stack_bytes(),
-        _ => usable_bytes.saturating_add(reserve_bytes),
+    let usable_bytes = stack_bytes(stack_size_bytes, MIN_STACK_BYTES);
+    let reserve_bytes = match stack_size_bytes {
+        // Part of it.
+        0 => 0,
+        // Where address space is limited a smaller reserve lets more threads begin.
+        _ if is_limited => STACK_RESERVE_BYTES.min(usable_bytes / 2),
+        _ => STACK_RESERVE_BYTES,
     };
+    let stack = usable_bytes.saturating_add(reserve_bytes);
     let headroom = if is_limited { Some(Reservation::reserve(HEADROOM_BYTES)?) } else { None };
     let alternate_stack = AlternateStackMemory::map()?;
     let own = thread.clone();
