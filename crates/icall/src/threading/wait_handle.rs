@@ -66,6 +66,8 @@ unsafe extern "C" fn wait_internal(
     milliseconds: i32,
 ) -> i32 {
     t.run(|| match usize::try_from(count) {
+        // SAFETY: managed code passes the address of a handle.
+        Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
         Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
             // A copy: the array may be a managed one, which moves.
             let mut copy = [0; MAX_HANDLES];

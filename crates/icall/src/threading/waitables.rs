@@ -9,7 +9,7 @@
 use parking_lot::Mutex;
 use saki_thread::ManagedThread;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 /// Set in every handle; above all file descriptors and below all invalid values.
@@ -84,14 +84,30 @@ struct Slot {
 /// A thread that waits.
 struct Wait {
     thread: &'static ManagedThread,
-    /// Slots, in the order of the caller's handles.
-    slots: Vec<usize>,
+    slots: SlotList,
     for_all: bool,
-    /// `PENDING` or what `satisfy` gave.
+    /// `PENDING`, `LEFT`, or what `satisfy` gave.
     outcome: AtomicU32,
 }
 
+/// Slots of a wait, in the order of the caller's handles. Mostly it is one, which takes no memory of its own.
+enum SlotList {
+    One([usize; 1]),
+    Many(Vec<usize>),
+}
+
+impl SlotList {
+    fn as_slice(&self) -> &[usize] {
+        match self {
+            SlotList::One(slot) => slot,
+            SlotList::Many(slots) => slots,
+        }
+    }
+}
+
 const PENDING: u32 = u32::MAX;
+/// Nobody waits any more.
+const LEFT: u32 = PENDING - 1;
 /// Added to the index of a mutex whose owner ended without releasing it.
 pub const ABANDONED: u32 = 0x80;
 
@@ -106,11 +122,28 @@ struct Table {
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
-/// Threads to wake once the lock is released.
-type Woken = Vec<&'static ManagedThread>;
+/// Mutexes in `Table::owned`: a thread that ends and sees 0 has none. Changes under the table's lock; Relaxed: a thread got its mutexes itself,
+/// or found that it has them under the lock.
+static OWNED_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Threads to wake once the lock is released. Mostly it is one, which takes no memory of its own.
+#[derive(Default)]
+struct Woken {
+    first: Option<&'static ManagedThread>,
+    more: Vec<&'static ManagedThread>,
+}
+
+impl Woken {
+    fn push(&mut self, thread: &'static ManagedThread) {
+        match self.first {
+            None => self.first = Some(thread),
+            Some(_) => self.more.push(thread),
+        }
+    }
+}
 
 fn wake(woken: Woken) {
-    for thread in woken {
+    for thread in woken.first.into_iter().chain(woken.more) {
         thread.unpark();
     }
 }
@@ -161,9 +194,16 @@ impl Table {
         self.free.push(slot);
     }
 
+    fn own(&mut self, owner: u32, slot: usize) {
+        self.owned.entry(owner).or_default().push(slot);
+        OWNED_COUNT.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn disown(&mut self, owner: u32, slot: usize) {
         if let Some(owned) = self.owned.get_mut(&owner) {
+            let before = owned.len();
             owned.retain(|other| *other != slot);
+            OWNED_COUNT.fetch_sub(before - owned.len(), Ordering::Relaxed);
             if owned.is_empty() {
                 self.owned.remove(&owner);
             }
@@ -190,9 +230,10 @@ impl Table {
             Kind::Mutex { owner, depth, is_abandoned } => {
                 let was_abandoned = std::mem::take(is_abandoned);
                 *depth += 1;
-                if *owner == 0 {
-                    *owner = thread_id;
-                    self.owned.entry(thread_id).or_default().push(slot);
+                let is_new = *owner == 0;
+                *owner = thread_id;
+                if is_new {
+                    self.own(thread_id, slot);
                 }
                 was_abandoned
             }
@@ -219,7 +260,7 @@ impl Table {
         loop {
             let Some(wait) = self.object(slot).and_then(|object| object.waits.get(position).cloned()) else { return };
             let thread_id = wait.thread.managed_id();
-            match self.satisfy(&wait.slots, wait.for_all, thread_id) {
+            match self.satisfy(wait.slots.as_slice(), wait.for_all, thread_id) {
                 Some(outcome) => {
                     self.remove(&wait);
                     // Release: pairs with the waiter's look without the lock.
@@ -236,7 +277,7 @@ impl Table {
     }
 
     fn remove(&mut self, wait: &Arc<Wait>) {
-        for &slot in &wait.slots {
+        for &slot in wait.slots.as_slice() {
             if let Some(object) = self.object(slot) {
                 object.waits.retain(|other| !Arc::ptr_eq(other, wait));
             }
@@ -303,7 +344,7 @@ pub fn create(kind: Kind, name: Option<String>) -> Created {
     };
     let handle = table.insert(kind, name);
     if owner != 0 {
-        table.owned.entry(owner).or_default().push(handle & INDEX_MASK);
+        table.own(owner, handle & INDEX_MASK);
     }
     Created::New(handle)
 }
@@ -374,7 +415,7 @@ pub fn close(handle: usize) -> bool {
 /// # Errors
 /// See `SignalError`.
 pub fn signal(handle: usize, thread_id: u32) -> Result<(), SignalError> {
-    let mut woken = Woken::new();
+    let mut woken = Woken::default();
     let result = {
         let mut table = TABLE.lock();
         match table.slot_of(handle) {
@@ -388,7 +429,7 @@ pub fn signal(handle: usize, thread_id: u32) -> Result<(), SignalError> {
 
 /// Sets or resets an event. False when the handle is no event's.
 pub fn set_event(handle: usize, signalled: bool) -> bool {
-    let mut woken = Woken::new();
+    let mut woken = Woken::default();
     let known = {
         let mut table = TABLE.lock();
         let slot = table.slot_of(handle);
@@ -412,7 +453,7 @@ pub fn set_event(handle: usize, signalled: bool) -> bool {
 /// # Errors
 /// `TooManyPosts` (with the count) when it would exceed its maximum, `UnknownHandle`.
 pub fn release_semaphore(handle: usize, add: i32) -> Result<i32, (SignalError, i32)> {
-    let mut woken = Woken::new();
+    let mut woken = Woken::default();
     let result = {
         let mut table = TABLE.lock();
         let slot = table.slot_of(handle);
@@ -452,10 +493,15 @@ pub fn release_mutex(handle: usize, thread_id: u32) -> Result<(), SignalError> {
 
 /// Gives up the mutexes of a thread that ends; who gets one is told.
 pub fn abandon_mutexes(thread_id: u32) {
-    let mut woken = Woken::new();
+    if OWNED_COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let mut woken = Woken::default();
     {
         let mut table = TABLE.lock();
-        for slot in table.owned.remove(&thread_id).unwrap_or_default() {
+        let owned = table.owned.remove(&thread_id).unwrap_or_default();
+        OWNED_COUNT.fetch_sub(owned.len(), Ordering::Relaxed);
+        for slot in owned {
             if let Some(Kind::Mutex { owner, depth, is_abandoned }) = table.object(slot).map(|object| &mut object.kind)
             {
                 (*owner, *depth, *is_abandoned) = (0, 0, true);
@@ -493,16 +539,25 @@ impl Waiting {
     }
 
     fn leave(&self) -> Option<u32> {
+        // Acquire: pairs with `serve`, which has taken a satisfied wait out of the queues.
+        match self.0.outcome.load(Ordering::Acquire) {
+            PENDING => self.leave_queues(),
+            LEFT => None,
+            outcome => Some(outcome),
+        }
+    }
+
+    #[cold]
+    fn leave_queues(&self) -> Option<u32> {
         let mut table = TABLE.lock();
+        // Relaxed: the lock orders it.
         match self.0.outcome.load(Ordering::Relaxed) {
-            // Relaxed: the lock orders it.
             PENDING => {
                 // No longer in a queue, so nobody sets it after this.
-                self.0.outcome.store(PENDING - 1, Ordering::Relaxed);
+                self.0.outcome.store(LEFT, Ordering::Relaxed);
                 table.remove(&self.0);
                 None
             }
-            outcome if outcome == PENDING - 1 => None,
             outcome => Some(outcome),
         }
     }
@@ -526,33 +581,34 @@ pub fn begin(
     signal_first: Option<usize>,
 ) -> Result<Begin, SignalError> {
     let thread_id = thread.managed_id();
-    let mut woken = Woken::new();
+    let mut woken = Woken::default();
     let mut table = TABLE.lock();
-    let mut slots: Vec<usize> = Vec::with_capacity(handles.len());
-    for &handle in handles {
-        let Some(slot) = table.slot_of(handle) else { return Ok(Begin::UnknownHandle) };
-        if for_all && slots.contains(&slot) {
-            return Ok(Begin::Duplicate);
-        }
-        slots.push(slot);
+    let slots = match *handles {
+        [handle] => table.slot_of(handle).map(|slot| SlotList::One([slot])),
+        _ => handles.iter().map(|&handle| table.slot_of(handle)).collect::<Option<_>>().map(SlotList::Many),
+    };
+    let Some(slots) = slots else { return Ok(Begin::UnknownHandle) };
+    let has_duplicates = |slots: &[usize]| (1..slots.len()).any(|end| slots[..end].contains(&slots[end]));
+    if for_all && has_duplicates(slots.as_slice()) {
+        return Ok(Begin::Duplicate);
     }
     if let Some(handle) = signal_first {
         let slot = table.slot_of(handle).ok_or(SignalError::UnknownHandle)?;
         table.signal(slot, thread_id, &mut woken)?;
     }
-    let begun = match table.satisfy(&slots, for_all, thread_id) {
+    let begun = match table.satisfy(slots.as_slice(), for_all, thread_id) {
         Some(outcome) => Begin::Satisfied(outcome),
         None => {
             let wait = Arc::new(Wait { thread, slots, for_all, outcome: AtomicU32::new(PENDING) });
             if !is_poll {
-                for &slot in &wait.slots {
+                for &slot in wait.slots.as_slice() {
                     if let Some(object) = table.object(slot) {
                         object.references += 1;
                         object.waits.push_back(wait.clone());
                     }
                 }
             } else {
-                wait.outcome.store(PENDING - 1, Ordering::Relaxed);
+                wait.outcome.store(LEFT, Ordering::Relaxed);
             }
             Begin::Waiting(Waiting(wait))
         }
