@@ -29,6 +29,8 @@ static class Crowd
     static volatile bool stop;
     static int failures, collections;
     static long entered, left, requested, aborted, interrupted, rounds;
+    static Stopwatch watch;
+    static int seconds;
     static Thread[] threads;
     static int[] turns;
     [ThreadStatic] static int own;
@@ -161,6 +163,9 @@ static class Crowd
         if (own != number)
             Fail("another thread's static");
         turns[number]++;
+        // The main thread may come to it late.
+        if (watch.Elapsed.TotalSeconds >= seconds)
+            stop = true;
         Interlocked.Increment(ref rounds);
     }
 
@@ -201,7 +206,8 @@ static class Crowd
 
     static int Main(string[] arguments)
     {
-        int seconds = int.Parse(arguments[0]), count = int.Parse(arguments[1]);
+        seconds = int.Parse(arguments[0]);
+        int count = int.Parse(arguments[1]);
         for (int i = 0; i < Accounts; i++)
             accounts[i] = new Account { Balance = FirstBalance };
         threads = new Thread[count];
@@ -210,12 +216,14 @@ static class Crowd
             Begin(i, (uint)i * 2654435761u);
         uint random = 12345;
         int replaced = 0;
+        watch = Stopwatch.StartNew();
         gate.Set();
-        Stopwatch watch = Stopwatch.StartNew(), sinceCollection = Stopwatch.StartNew();
-        while (!stop && watch.Elapsed.TotalSeconds < seconds)
+        Stopwatch sinceCollection = Stopwatch.StartNew(), asleep = new Stopwatch();
+        long longestSleep = 0;
+        while (!stop)
         {
             Disturb(ref random);
-            for (int place = 0; place < count; place++)
+            for (int place = 0; place < count && !stop; place++)
             {
                 if (!threads[place].IsAlive)
                 {
@@ -228,9 +236,10 @@ static class Crowd
                 Collect();
                 sinceCollection.Restart();
             }
+            asleep.Restart();
             Thread.Sleep(1);
+            longestSleep = Math.Max(longestSleep, asleep.ElapsedMilliseconds);
         }
-        stop = true;
         Stopwatch end = Stopwatch.StartNew();
         foreach (Thread thread in threads)
         {
@@ -253,8 +262,8 @@ static class Crowd
             if (turn == 0) silent++;
         if (silent > count / 20 && rounds > 50L * count)
             Fail(silent + " threads had no turn");
-        Console.Error.WriteLine("crowd: {0} threads, {1} rounds, {2} requests, {3} aborted, {4} interrupted, {5} replaced, {6} collections, {7} silent",
-            count, rounds, requested, aborted, interrupted, replaced, collections, silent);
+        Console.Error.WriteLine("crowd: {0} threads, {1} rounds, {2} requests, {3} aborted, {4} interrupted, {5} replaced, {6} collections, {7} silent, {8} ms longest_sleep",
+            count, rounds, requested, aborted, interrupted, replaced, collections, silent, longestSleep);
         Console.WriteLine(failures == 0 ? "ok" : "failed");
         return failures == 0 ? 0 : 1;
     }
