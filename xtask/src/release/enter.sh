@@ -10,6 +10,8 @@ shift 3
 # What an earlier run left behind; nothing is mounted here yet.
 find "$root/tmp" "$root/root/.cache" -mindepth 1 -delete 2>/dev/null || true
 
+# A mount point, as the root of a system is: commands there that make mount namespaces of their own (`unshare`) change how its mounts spread.
+mount --bind "$root" "$root"
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 for device in null zero full random urandom tty; do
 	: >"$root/dev/$device"
