@@ -17,8 +17,10 @@ static class Program
         } catch (Exception e) {
             var missing = e as FileNotFoundException;
             var bad = e as BadImageFormatException;
-            string file = missing != null ? missing.FileName : bad != null ? bad.FileName : null;
-            Console.WriteLine("{0}: {1}, file {2}", what, e.GetType().Name, Path.GetFileName(file));
+            string file = missing != null ? missing.FileName : bad != null ? bad.FileName : "";
+            // Bytes have no file, but an invented name.
+            file = file.EndsWith("assembly") ? "none" : Path.GetFileName(file);
+            Console.WriteLine("{0}: {1}, file {2}", what, e.GetType().Name, file);
         }
     }
 
