@@ -39,6 +39,6 @@ pub use park_word::ParkWord;
 pub use queue::RunQueue;
 pub use run_next::RunNext;
 #[cfg(not(loom))]
-pub use scheduler::{Statistics, mode, spawn, start, statistics};
+pub use scheduler::{Statistics, mode, parallelism, spawn, start, statistics};
 pub use task_word::TaskWord;
 pub use timers::{TimerKey, Timers};

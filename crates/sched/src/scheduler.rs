@@ -102,6 +102,13 @@ pub fn mode() -> ThreadMode {
     MODE.get().copied().unwrap_or_default()
 }
 
+/// How many managed threads can run at the same time: what programs take for the number of processors. A class library that knows that
+/// there is one does not spin for what only another thread could change.
+pub fn parallelism() -> usize {
+    let processors = saki_os::cpu::count();
+    mode().carriers().map_or(processors, |carriers| carriers.min(processors))
+}
+
 /// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. Of more than `hot_stacks`
 /// stacks those that are not used move to compact memory.
 ///

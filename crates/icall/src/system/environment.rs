@@ -104,7 +104,7 @@ extern "C" fn tick_count(_t: Thread) -> i32 {
 }
 
 extern "C" fn processor_count(_t: Thread) -> i32 {
-    saki_os::cpu::count() as i32
+    saki_sched::parallelism() as i32
 }
 
 extern "C" fn page_size(_t: Thread) -> i32 {

@@ -170,7 +170,7 @@ fn threads_per_cpu() -> i32 {
 }
 
 fn cpu_count() -> i32 {
-    saki_os::cpu::count() as i32
+    saki_sched::parallelism() as i32
 }
 
 /// What to do once the lock is released.
