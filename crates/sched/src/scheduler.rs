@@ -431,7 +431,7 @@ fn has_injected() -> bool {
 }
 
 /// Whether a worker without work would find a thread without taking what another one runs next.
-fn has_stealable_work() -> bool {
+pub(crate) fn has_stealable_work() -> bool {
     has_injected() || WORKERS.read().iter().any(|w| w.has_queued() || w.has_next() && !w.is_active())
 }
 

@@ -1,8 +1,8 @@
 //! The watcher: an OS thread that looks after what carriers cannot see to themselves.
 //!
 //! It takes carriers from threads that stay in native code while others wait, asks threads to give way that have run for a quantum while
-//! others wait, wakes an idle worker for a thread that its worker has not come to, and makes tokens of due timers when no worker is idle. It looks
-//! often after it had something to do, then less and less often, and sleeps when nothing runs.
+//! others wait, wakes an idle worker for a thread that its worker has not come to since the last look, and makes tokens of due timers when no
+//! worker is idle. It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
 //!
 //! | `IS_ASLEEP` | from | to | who | ordering |
 //! |---|---|---|---|---|
@@ -99,6 +99,9 @@ fn look(seen: &mut Vec<Seen>) -> Look {
         scheduler::expire_timers();
     }
     let has_waiting_work = scheduler::has_waiting_work();
+    // A thread that its worker is to run next waits in vain only if the worker does not switch: threads that wait for each other all the time
+    // are better off on one carrier.
+    let mut is_wanted = scheduler::has_stealable_work();
     let now_ns = saki_os::clock::monotonic_ns();
     let mut blocked = Vec::new();
     scheduler::for_each_worker(|index, worker| {
@@ -118,6 +121,7 @@ fn look(seen: &mut Vec<Seen>) -> Look {
         if !has_waiting_work {
             return;
         }
+        is_wanted |= worker.has_next();
         if is_safe && seen.was_safe {
             blocked.push(worker);
         } else if now_ns - seen.since_ns >= QUANTUM_NS {
@@ -126,7 +130,10 @@ fn look(seen: &mut Vec<Seen>) -> Look {
         }
         seen.was_safe = is_safe;
     });
-    if has_waiting_work && scheduler::has_idle() {
+    if !is_wanted {
+        return result;
+    }
+    if scheduler::has_idle() {
         scheduler::wake_one();
         result.did_something = true;
     } else {
