@@ -464,7 +464,7 @@ impl Monitor {
     }
 
     fn remove_entry(&self, queues: &mut Queues, node: &'static MonitorNode) {
-        queues.entry.retain(|n| !std::ptr::eq(*n, node));
+        take_out(&mut queues.entry, node);
         node.phase.store(IDLE, Ordering::Relaxed);
         if queues.entry.is_empty() {
             // Relaxed: ordered by the mutex.
@@ -629,7 +629,7 @@ impl Monitor {
                 _ => {
                     let mut queues = lock(&self.queues);
                     if node.phase.load(Ordering::Relaxed) == WAITING {
-                        queues.waiting.retain(|n| !std::ptr::eq(*n, node));
+                        take_out(&mut queues.waiting, node);
                         self.note_waiting(&queues);
                         node.phase.store(IDLE, Ordering::Relaxed);
                         return if end == BlockEnd::TimedOut {
@@ -674,6 +674,14 @@ impl Monitor {
             self.flags.store(self.flags.load(Ordering::Relaxed) | WAITERS, Ordering::Relaxed);
         }
         Ok(())
+    }
+}
+
+/// Removes the node from the queue, if it is there. Nodes near the head are found first: woken threads stand there, and those whose time is
+/// over, where all wait equally long.
+fn take_out(queue: &mut VecDeque<&'static MonitorNode>, node: &'static MonitorNode) {
+    if let Some(place) = queue.iter().position(|n| std::ptr::eq(*n, node)) {
+        queue.remove(place);
     }
 }
 

@@ -8,7 +8,7 @@
 
 use parking_lot::Mutex;
 use saki_thread::ManagedThread;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -73,7 +73,8 @@ struct Object {
     /// Handles and waits.
     references: usize,
     name: Option<String>,
-    waits: VecDeque<Arc<Wait>>,
+    /// By ticket, so in the order in which they came. A million threads may wait for one object, and any of them may leave.
+    waits: BTreeMap<u64, Arc<Wait>>,
 }
 
 struct Slot {
@@ -83,6 +84,8 @@ struct Slot {
 
 /// A thread that waits.
 struct Wait {
+    /// Of the table's `next_ticket`.
+    ticket: u64,
     thread: &'static ManagedThread,
     slots: SlotList,
     for_all: bool,
@@ -118,6 +121,7 @@ struct Table {
     names: HashMap<String, usize>,
     /// Mutexes owned, by managed thread id.
     owned: HashMap<u32, Vec<usize>>,
+    next_ticket: u64,
 }
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
@@ -158,7 +162,7 @@ impl Table {
         if let Some(name) = &name {
             self.names.insert(name.clone(), slot);
         }
-        self.slots[slot].object = Some(Object { kind, references: 1, name, waits: VecDeque::new() });
+        self.slots[slot].object = Some(Object { kind, references: 1, name, waits: BTreeMap::new() });
         self.handle_of(slot)
     }
 
@@ -256,18 +260,18 @@ impl Table {
 
     /// Satisfies waiters of an object that has become signalled.
     fn serve(&mut self, slot: usize, woken: &mut Woken) {
-        let mut position = 0;
+        let mut from = 0;
         loop {
-            let Some(wait) = self.object(slot).and_then(|object| object.waits.get(position).cloned()) else { return };
+            let next =
+                self.object(slot).and_then(|object| object.waits.range(from..).next().map(|(_, wait)| wait.clone()));
+            let Some(wait) = next else { return };
+            from = wait.ticket + 1;
             let thread_id = wait.thread.managed_id();
-            match self.satisfy(wait.slots.as_slice(), wait.for_all, thread_id) {
-                Some(outcome) => {
-                    self.remove(&wait);
-                    // Release: pairs with the waiter's look without the lock.
-                    wait.outcome.store(outcome, Ordering::Release);
-                    woken.push(wait.thread);
-                }
-                None => position += 1,
+            if let Some(outcome) = self.satisfy(wait.slots.as_slice(), wait.for_all, thread_id) {
+                self.remove(&wait);
+                // Release: pairs with the waiter's look without the lock.
+                wait.outcome.store(outcome, Ordering::Release);
+                woken.push(wait.thread);
             }
             // Nothing is left for those who come later.
             if !self.slots[slot].object.as_ref().is_some_and(|object| object.kind.is_signalled(0)) {
@@ -279,7 +283,7 @@ impl Table {
     fn remove(&mut self, wait: &Arc<Wait>) {
         for &slot in wait.slots.as_slice() {
             if let Some(object) = self.object(slot) {
-                object.waits.retain(|other| !Arc::ptr_eq(other, wait));
+                object.waits.remove(&wait.ticket);
             }
             self.release(slot);
         }
@@ -599,12 +603,14 @@ pub fn begin(
     let begun = match table.satisfy(slots.as_slice(), for_all, thread_id) {
         Some(outcome) => Begin::Satisfied(outcome),
         None => {
-            let wait = Arc::new(Wait { thread, slots, for_all, outcome: AtomicU32::new(PENDING) });
+            let ticket = table.next_ticket;
+            table.next_ticket += 1;
+            let wait = Arc::new(Wait { ticket, thread, slots, for_all, outcome: AtomicU32::new(PENDING) });
             if !is_poll {
                 for &slot in wait.slots.as_slice() {
                     if let Some(object) = table.object(slot) {
                         object.references += 1;
-                        object.waits.push_back(wait.clone());
+                        object.waits.insert(ticket, wait.clone());
                     }
                 }
             } else {
@@ -680,6 +686,30 @@ mod tests {
         std::thread::sleep(Duration::from_millis(10));
         abandon_mutexes(own);
         assert_eq!(waiter.join().unwrap(), Some(ABANDONED));
+    }
+
+    #[test]
+    fn two_hundred_thousand_waits_for_one_object_leave_and_end() {
+        // Half a minute where each one looks through all others.
+        const WAITS: usize = 200_000;
+        const LIMIT: Duration = Duration::from_secs(10);
+        let (gate, never) = (event(true), event(true));
+        let thread = saki_thread::attach_current(ThreadKind::Background);
+        let begun = std::time::Instant::now();
+        let waits: Vec<Waiting> = (0..WAITS)
+            .filter_map(|_| match begin(thread, &[never, gate, gate], false, false, None) {
+                Ok(Begin::Waiting(waiting)) => Some(waiting),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(waits.len(), WAITS);
+        let (leave, stay): (Vec<_>, Vec<_>) = waits.into_iter().enumerate().partition(|(i, _)| i % 2 == 0);
+        assert!(leave.into_iter().rev().all(|(_, waiting)| waiting.end().is_none()));
+        assert!(set_event(gate, true));
+        assert!(stay.into_iter().all(|(_, waiting)| waiting.end() == Some(1)));
+        assert!(begun.elapsed() < LIMIT, "{:?}", begun.elapsed());
+        assert!(close(gate) && close(never));
+        assert!(!is_open(gate) && !is_open(never), "the waits have given their references back");
     }
 
     #[test]
