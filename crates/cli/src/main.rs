@@ -38,6 +38,10 @@ static NAME: OnceLock<&str> = OnceLock::new();
 /// See `process_start` for why it is a C function. The standard library finds the arguments by itself.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main() -> libc::c_int {
+    saki_os::thread::run_below_gap(run_process)
+}
+
+extern "C" fn run_process() -> ! {
     process_start::prepare();
     forget_environment();
     start_up_memory::economise();

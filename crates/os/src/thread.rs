@@ -86,6 +86,91 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
     result
 }
 
+/// A handler of the ends of OS threads, whoever ends them: native code may (`pthread_exit`).
+pub struct EndNotice(libc::pthread_key_t);
+
+impl EndNotice {
+    /// `handler` gets what the thread gave to `ask`. It runs on the ending thread's stack, after the destructors of thread-local variables
+    /// (on the process's first thread without them), and not when the process ends.
+    ///
+    /// Errors: the system's, when there are too many such handlers.
+    pub fn new(handler: unsafe extern "C" fn(*mut libc::c_void)) -> io::Result<EndNotice> {
+        let mut key = 0;
+        // SAFETY: `key` is writable.
+        match unsafe { libc::pthread_key_create(&mut key, Some(handler)) } {
+            0 => Ok(EndNotice(key)),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
+    /// Has the handler called at the end of the calling thread with the address of `argument`; once.
+    pub fn ask<T: Sync>(&self, argument: &'static T) {
+        // SAFETY: the key is never deleted. Without memory for it the thread's end goes unnoticed.
+        unsafe { libc::pthread_setspecific(self.0, std::ptr::from_ref(argument).cast()) };
+    }
+}
+
+/// Bytes that `run_below_gap` leaves: what destructors of thread-specific data may use.
+const GAP_BYTES: usize = 64 << 10;
+
+/// Runs `body`, which does not return, at some distance below the caller's frame. If native code ends the process's first OS thread while other
+/// threads' frames are on its stack, the C library goes on at the outermost frame and overwrites what is right below.
+pub fn run_below_gap(body: extern "C" fn() -> !) -> ! {
+    // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored.
+    unsafe { arch::call_below(body, GAP_BYTES) }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod arch {
+    /// # Safety
+    /// The stack has room for the gap, which is a multiple of 16.
+    #[unsafe(naked)]
+    pub(super) unsafe extern "C" fn call_below(body: extern "C" fn() -> !, gap_bytes: usize) -> ! {
+        std::arch::naked_asm!(
+            ".cfi_startproc",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            "sub rsp, rsi",
+            "call rdi",
+            "ud2",
+            ".cfi_endproc",
+        )
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arch {
+    /// # Safety
+    /// The stack has room for the gap, which is a multiple of 16.
+    #[unsafe(naked)]
+    pub(super) unsafe extern "C" fn call_below(body: extern "C" fn() -> !, gap_bytes: usize) -> ! {
+        std::arch::naked_asm!(
+            ".cfi_startproc",
+            "stp x29, x30, [sp, #-16]!",
+            "mov x29, sp",
+            ".cfi_def_cfa x29, 16",
+            ".cfi_offset x29, -16",
+            ".cfi_offset x30, -8",
+            "sub sp, sp, x1",
+            "blr x0",
+            "brk #1",
+            ".cfi_endproc",
+        )
+    }
+}
+
+/// The calling thread's stack stays until the process ends, and nothing runs on it.
+pub fn sleep_for_ever() -> ! {
+    SignalMask::block_all();
+    loop {
+        // SAFETY: no preconditions.
+        unsafe { libc::pause() };
+    }
+}
+
 /// Touches as much stack as a call into the C library takes. To be called before one that blocks all signals, as those that start threads
 /// and processes do: the kernel ends a process that touches a closed page meanwhile, which a handler of faults would have opened.
 #[inline(never)]

@@ -90,6 +90,11 @@ pub fn by_id(id: i32) -> Option<&'static Domain> {
     DOMAINS.read().get(index).copied().filter(|domain| !domain.is_unloaded())
 }
 
+/// The thread with this managed id has ended, wherever it was.
+pub(crate) fn forget_thread(id: u32) {
+    DOMAINS.read().iter().for_each(|domain| domain.forget_thread(id));
+}
+
 /// How many domains there have been.
 pub fn count() -> usize {
     // Relaxed: collections, which ask, come after with the world stopped.

@@ -71,7 +71,7 @@ const NORMAL_PRIORITY: i32 = 2;
 const MAIN_MANAGED_ID: i32 = 1;
 static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
 
-/// What other crates do on a thread that ends, while it can still run managed code.
+/// What other crates do on a thread that ends. It may have ended inside native code: no managed object is touched.
 pub type ExitHook = fn(Thread);
 static EXIT_HOOKS: RwLock<Vec<ExitHook>> = RwLock::new(Vec::new());
 
@@ -482,19 +482,38 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
-/// Marks the current thread as ended. It runs no managed code after this.
-pub fn finish(t: Thread) {
+fn run_exit_hooks(t: Thread) {
     // One by one: a hook may wait, and the list's lock is not to be held then.
     let hook = |index: usize| EXIT_HOOKS.read().get(index).copied();
     (0..).map_while(hook).for_each(|hook| hook(t));
+}
+
+/// A thread has ended without coming back here: native code ended it, or had attached it. It is in a safe region.
+pub fn ended_in_native_code(thread: &'static ManagedThread) {
+    // SAFETY: the thread runs no more, and the caller acts for it. No managed object is touched.
+    let t = unsafe { Thread::from_abi(thread.abi()) };
+    run_exit_hooks(t);
+    domains::forget_thread(t.id());
+    if let Some(bits) = current_bits(t) {
+        set_stopped(bits);
+    }
+}
+
+/// Release: who sees Stopped sees what the thread did.
+fn set_stopped(bits: &AtomicU32) {
+    let _ = bits
+        .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
+}
+
+/// Marks the current thread as ended. It runs no managed code after this.
+pub fn finish(t: Thread) {
+    run_exit_hooks(t);
     let thread = t.managed().roots[root::THREAD_OBJECT].get();
     if thread.is_null() {
         return;
     }
     let internal = INTERNAL_THREAD.get_ref(thread);
-    // Release: who sees Stopped sees what the thread did.
-    let _ = state_bits(internal)
-        .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
+    set_stopped(state_bits(internal));
 }
 
 /// `Thread.BeginThreadAffinity`: the thread stays on its OS thread.

@@ -208,6 +208,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);
+    saki_thread::set_native_end_hook(crate::threads::ended_in_native_code);
     // SAFETY: the thread just attached.
     let t = unsafe { Thread::from_abi(thread.abi()) };
     bootstrap(t)

@@ -23,6 +23,8 @@ mod green;
 #[cfg(not(loom))]
 mod mode;
 #[cfg(not(loom))]
+mod native_exit;
+#[cfg(not(loom))]
 mod scheduler;
 #[cfg(not(loom))]
 mod watcher;

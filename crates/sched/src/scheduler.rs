@@ -14,6 +14,7 @@ use crate::green::Green;
 use crate::idle::{IdleCarriers, SleepEnd};
 use crate::injector::Injector;
 use crate::mode::ThreadMode;
+use crate::native_exit;
 use crate::timers::{TimerKey, Timers};
 use crate::watcher;
 use crate::worker::{self, ACTIVE, After, IDLE, TAKEN, Worker};
@@ -72,6 +73,8 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared { active: 0, target: 0, returni
 static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
 /// Numbers of workers, which begin before they are in the list.
 static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Records of workers whose OS threads have ended.
+static FREE_WORKERS: Mutex<Vec<&'static Worker>> = Mutex::new(Vec::new());
 static FREE_SLOTS: AtomicUsize = AtomicUsize::new(0);
 static RETURNING_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// What there is from `start` on, in modes with green threads.
@@ -132,8 +135,10 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     let worker = Worker::leak(0);
     // SAFETY: a stack of its own, which is never given back.
     worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), worker::begin_base, worker.as_pointer().cast()) });
+    native_exit::install()?;
+    native_exit::watch(worker);
     if let Some(carrier) = main.carrier() {
-        worker.set_carrier(carrier);
+        worker.set_carrier(Some(carrier));
         carrier.set_scheduler(worker.as_pointer());
     }
     {
@@ -280,13 +285,14 @@ pub(crate) fn wake_one() {
 
 /// Starts an ACTIVE worker on an OS thread of its own. False when the system has no room for it.
 fn start_worker() -> bool {
-    let number = WORKER_COUNT.fetch_add(1, Ordering::Relaxed);
+    let Some(worker) = take_worker() else { return false };
     let start = || {
         let alternate_stack = AlternateStackMemory::map()?;
         saki_os::thread::start(Some("saki-carrier"), WORKER_STACK_BYTES, move |_| {
-            let worker = Worker::leak(number);
             worker::set_here(worker);
-            worker.set_carrier(scheduling::attach_scheduler_carrier(alternate_stack, worker.as_pointer()));
+            native_exit::watch(worker);
+            let carrier = scheduling::attach_scheduler_carrier(alternate_stack, worker.as_pointer());
+            worker.set_carrier(Some(carrier));
             WORKERS.write().push(worker);
             if let Some(mask) = MASK.get() {
                 mask.set();
@@ -294,11 +300,48 @@ fn start_worker() -> bool {
             worker.run()
         })
     };
-    let is_started = number < MAX_WORKERS && start().is_ok();
+    let is_started = start().is_ok();
     if !is_started {
-        WORKER_COUNT.fetch_sub(1, Ordering::Relaxed);
+        FREE_WORKERS.lock().push(worker);
     }
     is_started
+}
+
+/// The record of a worker whose OS thread has ended, or a new one, ACTIVE. None when there are as many as there can be.
+fn take_worker() -> Option<&'static Worker> {
+    if let Some(worker) = FREE_WORKERS.lock().pop() {
+        worker.status.store(ACTIVE, Ordering::Release);
+        return Some(worker);
+    }
+    let number = WORKER_COUNT.fetch_add(1, Ordering::Relaxed);
+    if number >= MAX_WORKERS {
+        WORKER_COUNT.fetch_sub(1, Ordering::Relaxed);
+        return None;
+    }
+    Some(Worker::leak(number))
+}
+
+/// The calling OS thread, which is the worker's, ends; it runs no thread. The threads in its queues go to others, and its slot to a new worker:
+/// one that sleeps may have to be woken for timers, for which it did not care without a slot.
+pub(crate) fn forget_worker(worker: &'static Worker) {
+    let has_slot = {
+        let mut shared = SHARED.lock();
+        let had_slot = worker.status.swap(IDLE, Ordering::AcqRel) == ACTIVE;
+        let returning = if had_slot { shared.returning.pop_front() } else { None };
+        shared.note();
+        returning.inspect(|returning| returning.activate()).is_none() && had_slot
+    };
+    spill(worker);
+    WORKERS.write().retain(|other| !std::ptr::eq(*other, worker));
+    if let Some(carrier) = worker.carrier() {
+        worker.set_carrier(None);
+        scheduling::detach_scheduler_carrier(carrier);
+    }
+    FREE_WORKERS.lock().push(worker);
+    if has_slot && !start_worker() {
+        SHARED.lock().free_slot();
+        wake_one();
+    }
 }
 
 /// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away.

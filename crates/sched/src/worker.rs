@@ -23,8 +23,7 @@ use saki_sync::WaitWord;
 use saki_thread::Carrier;
 use saki_thread::scheduling;
 use std::cell::{Cell, UnsafeCell};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 pub(crate) const ACTIVE: u32 = 0;
 pub(crate) const TAKEN: u32 = 1;
@@ -48,7 +47,8 @@ pub(crate) enum After {
 
 /// See the module header.
 pub(crate) struct Worker {
-    carrier: OnceLock<&'static Carrier>,
+    /// Null before its OS thread is attached, and after that has ended.
+    carrier: AtomicPtr<Carrier>,
     /// Its number among the idle ones.
     pub(crate) number: usize,
     pub(crate) status: AtomicU32,
@@ -83,6 +83,12 @@ pub(crate) fn set_here(worker: &'static Worker) {
     HERE.set(Some(worker));
 }
 
+/// The calling OS thread ends.
+#[inline(never)]
+pub(crate) fn forget_here() {
+    HERE.set(None);
+}
+
 /// The worker of the calling OS thread, which runs a green thread.
 fn here_for_switch() -> &'static Worker {
     here().unwrap_or_else(|| saki_base::bug!("a green thread outside its scheduler"))
@@ -91,7 +97,7 @@ fn here_for_switch() -> &'static Worker {
 impl Worker {
     pub(crate) fn leak(number: usize) -> &'static Worker {
         saki_base::leak(Worker {
-            carrier: OnceLock::new(),
+            carrier: AtomicPtr::new(std::ptr::null_mut()),
             number,
             status: AtomicU32::new(ACTIVE),
             activations: WaitWord::new(0),
@@ -103,12 +109,15 @@ impl Worker {
         })
     }
 
-    pub(crate) fn set_carrier(&'static self, carrier: &'static Carrier) {
-        let _ = self.carrier.set(carrier);
+    /// Release: the carrier's record is visible with it.
+    pub(crate) fn set_carrier(&self, carrier: Option<&'static Carrier>) {
+        self.carrier.store(carrier.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut(), Ordering::Release);
     }
 
+    #[inline(always)]
     pub(crate) fn carrier(&self) -> Option<&'static Carrier> {
-        self.carrier.get().copied()
+        // SAFETY: null, or a record that is never freed.
+        unsafe { self.carrier.load(Ordering::Acquire).as_ref() }
     }
 
     pub(crate) fn as_pointer(&'static self) -> *mut () {

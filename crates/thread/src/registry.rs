@@ -16,6 +16,7 @@ use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
 use std::collections::VecDeque;
 use std::ops::Deref;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -237,13 +238,31 @@ impl Drop for DetachAtExit {
         // The main thread's destructors run when the process exits, perhaps with the world stopped. So do those of a thread that
         // ends the process; who waits for that thread is not to go on.
         // Relaxed: this thread set it, or another one that ends the process.
-        if !IS_PROCESS_ENDING.load(Ordering::Relaxed) && current().is_some_and(|t| t.kind() != ThreadKind::Main) {
+        if IS_PROCESS_ENDING.load(Ordering::Relaxed) {
+            return;
+        }
+        // The scheduler detaches its own.
+        if let Some(thread) = current().filter(|t| t.kind() != ThreadKind::Main && !t.is_green()) {
+            tell_native_end(thread);
             detach_current();
         }
     }
 }
 
 static IS_PROCESS_ENDING: AtomicBool = AtomicBool::new(false);
+static NATIVE_END_HOOK: OnceLock<fn(&'static ManagedThread)> = OnceLock::new();
+
+/// Has `hook` called for each thread that native code ends, or that ends in native code, before it is detached: without the stop lock, in
+/// a safe region. Once.
+pub fn set_native_end_hook(hook: fn(&'static ManagedThread)) {
+    let _ = NATIVE_END_HOOK.set(hook);
+}
+
+pub(crate) fn tell_native_end(thread: &'static ManagedThread) {
+    if let Some(hook) = NATIVE_END_HOOK.get() {
+        hook(thread);
+    }
+}
 
 /// Ends the process with this exit code. The calling thread stays attached.
 pub fn end_process(exit_code: i32) -> ! {
@@ -323,6 +342,15 @@ pub(crate) fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory, sc
     carrier
 }
 
+/// See `scheduling`.
+pub(crate) fn detach_scheduler_carrier(carrier: &'static Carrier) {
+    STOP_LOCK.lock();
+    detach_carrier(carrier);
+    STOP_LOCK.unlock();
+    carrier.set_scheduler(std::ptr::null_mut());
+    carrier.release();
+}
+
 /// A green thread, RUNNING on a carrier, begins. As it runs, no stop is under way.
 pub(crate) fn attach_green(thread: &'static ManagedThread) {
     for hooks in HOOKS.read().iter() {
@@ -338,6 +366,16 @@ pub(crate) fn detach_green(thread: &'static ManagedThread) {
     }
     unlist(thread);
     thread.free_static_blocks();
+}
+
+/// As `detach_green`, of a thread that ended inside native code and has no carrier any more.
+pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
+    STOP_LOCK.lock();
+    detach_green(thread);
+    thread.stack_reserve.take_down();
+    // Relaxed: nobody looks at the stack of a thread that is in no list.
+    thread.published_sp.store(0, Ordering::Relaxed);
+    STOP_LOCK.unlock();
 }
 
 /// Puts a thread into the list.

@@ -186,6 +186,11 @@ pub fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory, scheduler
     registry::attach_scheduler_carrier(alternate_stack, scheduler)
 }
 
+/// The calling OS thread ends, whose carrier runs nothing.
+pub fn detach_scheduler_carrier(carrier: &'static Carrier) {
+    registry::detach_scheduler_carrier(carrier);
+}
+
 /// Makes `thread`, or none, what the calling OS thread's carrier runs. The thread that it ran is WAITING, and so is `thread`, or it has not
 /// begun; the buffer is put by.
 #[inline(always)]
@@ -242,6 +247,13 @@ pub fn run_green(
     // No frame of this thread holds references any more, so nothing of the stack is to be scanned.
     thread.published_sp.store(0, Ordering::Relaxed);
     STOP_WORDS.enter(&thread.state, thread.poll_word(), WAITING);
+}
+
+/// A green thread ended its OS thread inside native code, and is WAITING: it runs no more, and its stack is used no more. Afterwards it is in no
+/// list; `end_green` follows. The caller is attached to nothing.
+pub fn detach_ended(thread: &'static ManagedThread) {
+    registry::tell_native_end(thread);
+    registry::detach_ended_green(thread);
 }
 
 /// The thread of `run_green` has left its stack: those that wait for its end go on.

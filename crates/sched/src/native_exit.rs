@@ -1,0 +1,62 @@
+//! Native code that ends the OS thread it runs on (`pthread_exit`): the managed thread that called it ends, and its carrier is replaced.
+//!
+//! The C library leaves the frames of the green stack and goes to the outermost one of the OS thread's own stack, where it runs the
+//! destructors of thread-local variables and those of thread-specific data. One of the latter is ours. There the managed thread is
+//! parked for good and detached; nobody returns to its stack, which is free. The slot goes to another worker.
+//!
+//! The OS thread then ends, but for the one on whose stack the main managed thread is: that one sleeps until the process ends. What the C
+//! library and the destructors use of its stack lies in a gap above all frames that matter (`os::thread::run_below_gap`).
+//!
+//! Invariant: the thread that ends is in a safe region. Left out: what belongs to native code, which ends by its own destructors.
+
+use crate::green::Green;
+use crate::scheduler;
+use crate::worker::{self, Worker};
+use saki_os::signal::SignalMask;
+use saki_os::thread::EndNotice;
+use saki_thread::scheduling;
+use std::ffi::c_void;
+use std::io;
+use std::sync::OnceLock;
+
+/// The notice, and the kernel's id of the OS thread that may not end.
+static NOTICE: OnceLock<(EndNotice, u32)> = OnceLock::new();
+
+/// On the main thread, before there are workers.
+///
+/// # Errors
+/// The system's, when it has no room for another kind of thread-specific data.
+pub(crate) fn install() -> io::Result<()> {
+    let notice = EndNotice::new(os_thread_ends)?;
+    let _ = NOTICE.set((notice, saki_os::thread::native_id()));
+    Ok(())
+}
+
+/// The worker's OS thread calls.
+pub(crate) fn watch(worker: &'static Worker) {
+    if let Some((notice, _)) = NOTICE.get() {
+        notice.ask(worker);
+    }
+}
+
+/// # Safety
+/// Called by the C library at the end of an OS thread with what that thread gave to `watch`.
+unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
+    // SAFETY: from `watch`; workers are never freed.
+    let worker: &'static Worker = unsafe { &*worker.cast::<Worker>() };
+    let thread = worker.carrier().and_then(|carrier| carrier.current());
+    let Some(green) = thread.and_then(Green::of) else { saki_base::bug!("a carrier ended without a thread") };
+    // For good: the alternate stack goes.
+    SignalMask::block_all();
+    green.thread.become_waiting();
+    if let Some(carrier) = worker.carrier() {
+        scheduling::take_up(carrier, None);
+    }
+    worker::forget_here();
+    scheduler::forget_worker(worker);
+    scheduling::detach_ended(green.thread);
+    scheduler::end(green);
+    if NOTICE.get().is_some_and(|(_, kept)| *kept == saki_os::thread::native_id()) {
+        saki_os::thread::sleep_for_ever()
+    }
+}
