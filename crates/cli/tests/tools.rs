@@ -180,9 +180,9 @@ fn run_tool(command: &mut Command) -> Option<Output> {
     command.output().inspect_err(|error| eprintln!("skipped: {}: {error}", command.get_program().display())).ok()
 }
 
-#[test]
-fn gdb_shows_managed_frames() {
-    let Some(program) = program() else { return };
+/// What gdb writes at the first call of `getppid`; None where it may not trace.
+fn gdb_backtrace(mode: &str, arguments: &[&str]) -> Option<String> {
+    let program = program()?;
     let mut command = Command::new("gdb");
     command.args(["-q", "-nx", "-batch"]);
     for step in [
@@ -197,25 +197,50 @@ fn gdb_shows_managed_frames() {
     ] {
         command.args(["-ex", step]);
     }
-    command.args(["--args", env!("CARGO_BIN_EXE_saki"), "--perf", "gdb"]).arg(program).args(ARGUMENTS);
-    let Some(done) = run_tool(&mut command) else { return };
+    command.args(["--args", env!("CARGO_BIN_EXE_saki"), "--perf", "gdb", &format!("--threads={mode}")]);
+    let done = run_tool(command.arg(program).args(arguments))?;
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     if err.contains("ptrace") || err.contains("Could not trace") {
-        return eprintln!("skipped: gdb may not trace here: {err}");
+        eprintln!("skipped: gdb may not trace here: {err}");
+        return None;
     }
-    let mut rest = &*out;
-    let frames = [
-        "getppid ()",
-        "in Methods:getppid () [native call] ()",
-        "in Methods:CallNative () ()",
-        "in Methods:Main (System.String[]) ()",
-        "in invoke thunk ()",
-        "saki_enter",
-        "in main ()",
-    ];
+    Some(format!("{out}\n{err}"))
+}
+
+fn check_frames(out: &str, frames: &[&str]) {
+    let mut rest = out;
     for frame in frames {
-        let Some(at) = rest.find(frame) else { panic!("{frame} is not in its place in\n{out}\n{err}") };
+        let Some(at) = rest.find(frame) else { panic!("{frame} is not in its place in\n{out}") };
         rest = &rest[at + frame.len()..];
+    }
+}
+
+#[test]
+fn gdb_shows_managed_frames() {
+    let Some(out) = gdb_backtrace("native", &ARGUMENTS) else { return };
+    check_frames(
+        &out,
+        &[
+            "getppid ()",
+            "in Methods:getppid () [native call] ()",
+            "in Methods:CallNative () ()",
+            "in Methods:Main (System.String[]) ()",
+            "in invoke thunk ()",
+            "saki_enter",
+            "in main ()",
+        ],
+    );
+}
+
+/// The walk ends at the fiber's entry, and does not go on in what lies above it.
+#[test]
+fn gdb_finds_the_end_of_a_green_stack() {
+    for mode in ["green", "mn:2"] {
+        let Some(out) = gdb_backtrace(mode, &["50", "1000", "thread"]) else { return };
+        check_frames(&out, &["getppid ()", "in Methods:CallNative () ()", "saki_enter", "::first_resume::"]);
+        let after = &out[out.find("::first_resume::").unwrap()..];
+        let next = after.lines().nth(1).unwrap_or_default();
+        assert!(!next.starts_with('#') && !out.contains("Backtrace stopped"), "{mode}: {out}");
     }
 }
 

@@ -36,7 +36,16 @@ class Methods
             if (i % 1000 == 999)
                 GC.Collect();
         }
-        CallNative();
+        if (args.Length > 2)
+        {
+            var thread = new System.Threading.Thread(CallNative);
+            thread.Start();
+            thread.Join();
+        }
+        else
+        {
+            CallNative();
+        }
         Console.WriteLine(Work(int.Parse(args[1])));
     }
 }

@@ -18,7 +18,18 @@ pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usi
 
 #[unsafe(naked)]
 unsafe extern "C" fn first_resume() -> ! {
-    naked_asm!("ldr x9, [sp, #8]", "ldr x0, [sp, #16]", "add sp, sp, #32", "mov x29, xzr", "blr x9", "brk #1")
+    naked_asm!(
+        // The outermost frame: walkers of stacks end here, those by frame pointers at the 0 in x29.
+        ".cfi_startproc",
+        ".cfi_undefined x30",
+        "ldr x9, [sp, #8]",
+        "ldr x0, [sp, #16]",
+        "add sp, sp, #32",
+        "mov x29, xzr",
+        "blr x9",
+        "brk #1",
+        ".cfi_endproc",
+    )
 }
 
 #[inline(always)]

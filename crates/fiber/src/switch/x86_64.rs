@@ -24,12 +24,16 @@ pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usi
 #[unsafe(naked)]
 unsafe extern "C" fn first_resume() -> ! {
     naked_asm!(
+        // The outermost frame: walkers of stacks end here, those by frame pointers at the 0 in rbp.
+        ".cfi_startproc",
+        ".cfi_undefined rip",
         "pop rax", // entry
         "pop rdi", // argument; rsp = top - 24
         "xor ebp, ebp",
         "and rsp, -16",
         "call rax",
         "ud2",
+        ".cfi_endproc",
     )
 }
 
