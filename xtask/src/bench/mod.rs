@@ -6,6 +6,7 @@
 //! Invariant: a run counts only if it exits with 0 and prints what the other runtimes print.
 //! Left out: micro-benchmarks inside one process, which belong to the crates.
 
+mod green;
 mod pauses;
 mod peers;
 mod report;
@@ -45,6 +46,8 @@ enum Suite {
     Dynamic,
     /// Files, text, collections, regular expressions, JSON.
     Library,
+    /// What threads cost in the three modes, beside Go and Java as well.
+    Green,
 }
 
 impl Suite {
@@ -62,6 +65,8 @@ impl Suite {
     }
 }
 
+const DEFAULT_RUNS: usize = 5;
+
 /// No program takes a tenth of this on a machine of this decade.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -73,13 +78,14 @@ pub struct Options {
     /// Runtime command of Saki (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
-    /// Repetitions of each program under each runtime.
-    #[arg(long, default_value_t = 5)]
-    runs: usize,
+    /// Repetitions of each program under each runtime [default: 5, of the suite green 3].
+    #[arg(long)]
+    runs: Option<usize>,
     /// Only programs whose name matches this regular expression.
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
-    /// Do not run this runtime (saki, mono, coreclr); may be repeated.
+    /// Do not run this runtime (saki, mono, coreclr; in the suite green: native, green, mn, mono, coreclr, net9, go, java); may be
+    /// repeated.
     #[arg(long, value_name = "NAME")]
     without: Vec<String>,
     /// Measure processor seconds instead of wall seconds: for a machine that does other work, too.
@@ -91,6 +97,12 @@ pub struct Options {
     /// Also store the figures in bench/results/.
     #[arg(long)]
     json: bool,
+}
+
+impl Options {
+    fn runs(&self) -> usize {
+        self.runs.unwrap_or(DEFAULT_RUNS).max(1)
+    }
 }
 
 /// Measurements of one program under one runtime.
@@ -130,6 +142,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     let output = root.join("target/bench");
     fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
     let mut runtimes = peers::available(crate::runtime_command(root, options.saki.as_deref())?, &output)?;
+    if options.suite == Suite::Green {
+        return green::run(root, options, runtimes, &output);
+    }
     runtimes.retain(|r| !options.without.iter().any(|name| *name == r.name));
     if runtimes.is_empty() {
         return Err("no runtime to measure".to_owned());
@@ -158,17 +173,18 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.json {
         let name = report::utc_now().replace(':', "");
-        write(&root.join(format!("bench/results/{name}.json")), &report::json(&rows, &runtimes, options.runs))?;
+        write(&root.join(format!("bench/results/{name}.json")), &report::json(&rows, &runtimes, options.runs()))?;
     }
     let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
 }
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 3] = [
+const MARKS: [(Suite, &str); 4] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
     (Suite::Library, "<!-- suite: library -->\n"),
+    (Suite::Green, "<!-- suite: green -->\n"),
 ];
 
 /// Writes one suite's part of the page and leaves the others'.
@@ -240,7 +256,7 @@ fn compile(root: &Path, program: &str, output: &Path) -> Result<PathBuf, String>
 fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], options: &Options) -> Result<Row, String> {
     let empty = || Cell { seconds: Vec::new(), max_rss_kib: 0, failure: None, stdout: None };
     let mut cells: Vec<Cell> = runtimes.iter().map(|_| empty()).collect();
-    for _ in 0..options.runs.max(1) {
+    for _ in 0..options.runs() {
         for (runtime, cell) in runtimes.iter().zip(&mut cells) {
             if cell.failure.is_none() {
                 measure_once(executable, runtime, options.cpu, cell)?;
@@ -297,7 +313,8 @@ mod tests {
         let page = with_section(&page, Suite::Threads, "T");
         let page = with_section(&page, Suite::Dynamic, "old");
         let page = with_section(&page, Suite::Dynamic, "D");
+        let page = with_section(&page, Suite::Green, "G");
         let marks: Vec<&str> = MARKS.iter().map(|(_, mark)| *mark).collect();
-        assert_eq!(page, format!("K\n\n{}T\n\n{}D\n\n{}L\n", marks[0], marks[1], marks[2]));
+        assert_eq!(page, format!("K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n", marks[0], marks[1], marks[2], marks[3]));
     }
 }

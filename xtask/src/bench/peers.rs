@@ -29,23 +29,29 @@ pub fn available(saki: Vec<String>, output: &Path) -> Result<Vec<Runtime>, Strin
     }
     let dotnet = std::env::var("DOTNET").unwrap_or_else(|_| "dotnet".to_owned());
     if let Some(version) = self::version(std::slice::from_ref(&dotnet), "--version") {
-        let configuration = output.join("coreclr.runtimeconfig.json");
-        fs::write(&configuration, CORECLR_CONFIGURATION).map_err(|e| format!("{}: {e}", configuration.display()))?;
-        let path = configuration.display().to_string();
-        found.push(Runtime {
-            name: "coreclr",
-            version,
-            argv: vec![dotnet, "exec".to_owned(), "--runtimeconfig".to_owned(), path],
-            environment: vec![
-                ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT".to_owned(), "1".to_owned()),
-                ("COMPlus_EnableDiagnostics".to_owned(), "0".to_owned()),
-            ],
-        });
+        found.push(coreclr("coreclr", version, dotnet, output)?);
     }
     Ok(found)
 }
 
-fn version(command: &[String], option: &str) -> Option<String> {
+/// A CoreCLR by its `dotnet`. Errors: its configuration cannot be written to `output`.
+pub fn coreclr(name: &'static str, version: String, dotnet: String, output: &Path) -> Result<Runtime, String> {
+    let configuration = output.join("coreclr.runtimeconfig.json");
+    fs::write(&configuration, CORECLR_CONFIGURATION).map_err(|e| format!("{}: {e}", configuration.display()))?;
+    let path = configuration.display().to_string();
+    Ok(Runtime {
+        name,
+        version,
+        argv: vec![dotnet, "exec".to_owned(), "--runtimeconfig".to_owned(), path],
+        environment: vec![
+            ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT".to_owned(), "1".to_owned()),
+            ("COMPlus_EnableDiagnostics".to_owned(), "0".to_owned()),
+        ],
+    })
+}
+
+/// The first line that the command prints when it is asked for its version.
+pub fn version(command: &[String], option: &str) -> Option<String> {
     let (program, arguments) = command.split_first()?;
     let done = Command::new(program)
         .args(arguments)

@@ -152,7 +152,7 @@ pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], option
         utc_now(),
         machine(),
         time_measured(options),
-        options.runs
+        options.runs()
     );
     for runtime in runtimes {
         out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));

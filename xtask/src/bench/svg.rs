@@ -22,16 +22,24 @@ const PLOT_WIDTH: f64 = 520.0;
 const BAR_HEIGHT: f64 = 7.0;
 const GROUP_GAP: f64 = 6.0;
 const TOP: f64 = 54.0;
-/// Bars and ticks lie within this range.
-const MIN_RATIO: f64 = 0.01;
-const MAX_RATIO: f64 = 10.0;
-const TICKS: [f64; 7] = [0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 10.0];
 /// Colours that are told apart by the colour-blind as well (Okabe and Ito).
-const COLOURS: [&str; 3] = ["#0072b2", "#999999", "#e69f00"];
+const COLOURS: [&str; 8] = ["#0072b2", "#999999", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442"];
 
-fn x(ratio: f64) -> f64 {
-    let share = (ratio.clamp(MIN_RATIO, MAX_RATIO) / MIN_RATIO).ln() / (MAX_RATIO / MIN_RATIO).ln();
-    LABEL_WIDTH + share * PLOT_WIDTH
+/// The axis of ratios: what lies outside the range is drawn at its end.
+pub struct Scale {
+    pub min: f64,
+    pub max: f64,
+    pub ticks: &'static [f64],
+}
+
+/// For runtimes that are within a hundred times of each other.
+pub const NEAR: Scale = Scale { min: 0.01, max: 10.0, ticks: &[0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 10.0] };
+
+impl Scale {
+    fn x(&self, ratio: f64) -> f64 {
+        let share = (ratio.clamp(self.min, self.max) / self.min).ln() / (self.max / self.min).ln();
+        LABEL_WIDTH + share * PLOT_WIDTH
+    }
 }
 
 fn escaped(text: &str) -> String {
@@ -50,12 +58,12 @@ fn begin(title: &str, height: f64) -> String {
 }
 
 /// The chart. `series` are the names in the order of `Bar::series`, at most as many as there are colours.
-pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
+pub fn bar_chart(title: &str, scale: &Scale, series: &[&str], groups: &[Group]) -> String {
     let group_height = |group: &Group| group.bars.len() as f64 * BAR_HEIGHT + GROUP_GAP;
     let bottom = TOP + groups.iter().map(group_height).sum::<f64>();
     let mut out = begin(title, bottom + 24.0);
     for (index, name) in series.iter().enumerate() {
-        let at = LABEL_WIDTH + index as f64 * 110.0;
+        let at = LABEL_WIDTH + index as f64 * (PLOT_WIDTH / series.len() as f64).min(110.0);
         out.push_str(&format!(
             "<rect x=\"{at}\" y=\"28\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"37\">{}</text>\n",
             COLOURS[index % COLOURS.len()],
@@ -63,8 +71,8 @@ pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
             escaped(name)
         ));
     }
-    for tick in TICKS {
-        let (at, colour) = (x(tick), if tick == 1.0 { "#000" } else { "#ddd" });
+    for &tick in scale.ticks {
+        let (at, colour) = (scale.x(tick), if tick == 1.0 { "#000" } else { "#ddd" });
         out.push_str(&format!(
             "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{}\" y2=\"{bottom:.1}\" stroke=\"{colour}\"/>\
              <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n",
@@ -84,7 +92,7 @@ pub fn bar_chart(title: &str, series: &[&str], groups: &[Group]) -> String {
             out.push_str(&format!(
                 "<rect x=\"{LABEL_WIDTH}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" fill=\"{}\"><title>{}: \
                  {:.2}</title></rect>\n",
-                (x(bar.ratio) - LABEL_WIDTH).max(0.5),
+                (scale.x(bar.ratio) - LABEL_WIDTH).max(0.5),
                 BAR_HEIGHT - 1.0,
                 COLOURS[bar.series % COLOURS.len()],
                 escaped(series.get(bar.series).unwrap_or(&"")),
@@ -157,10 +165,10 @@ mod tests {
     #[test]
     fn a_bar_at_the_reference_ends_at_its_line() {
         let group = Group { label: "a<b".to_owned(), bars: vec![Bar { series: 0, ratio: 1.0 }] };
-        let chart = bar_chart("t", &["saki"], &[group]);
-        assert!(chart.contains(&format!("width=\"{:.1}\"", x(1.0) - LABEL_WIDTH)));
+        let chart = bar_chart("t", &NEAR, &["saki"], &[group]);
+        assert!(chart.contains(&format!("width=\"{:.1}\"", NEAR.x(1.0) - LABEL_WIDTH)));
         assert!(chart.contains("a&lt;b") && chart.ends_with("</svg>\n"));
-        assert_eq!((x(0.0), x(1e9)), (LABEL_WIDTH, LABEL_WIDTH + PLOT_WIDTH));
+        assert_eq!((NEAR.x(0.0), NEAR.x(1e9)), (LABEL_WIDTH, LABEL_WIDTH + PLOT_WIDTH));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::peers::Runtime;
-use super::svg::{Bar, Group, bar_chart};
+use super::svg::{Bar, Group, NEAR, bar_chart};
 use super::{Options, Suite, compile, pauses, report, write, write_section};
 use crate::Outcome;
 use crate::process::{self, End, Job};
@@ -152,7 +152,7 @@ pub(super) fn run_once(
 }
 
 /// The figures in a program's output: (name, nanoseconds).
-fn figures_of(stdout: &str) -> Vec<(String, f64)> {
+pub(super) fn figures_of(stdout: &str) -> Vec<(String, f64)> {
     let time = Regex::new(r"^(.*?)\s+([0-9.]+)(?: ns)?\s*$").expect("a valid pattern");
     let rate = Regex::new(r"^(.*?)\s+([0-9.]+) M/s").expect("a valid pattern");
     let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0);
@@ -178,7 +178,7 @@ fn measure(
     for (name, program, arguments) in spec.whole.iter().filter(|(name, ..)| wanted(name)) {
         let executable = compile(root, program, output)?;
         let mut figure = Figure::new((*name).to_owned(), "s", runtimes.len());
-        for _ in 0..options.runs.max(1) {
+        for _ in 0..options.runs() {
             for (index, runtime) in runtimes.iter().enumerate() {
                 if let Some(finished) = run_once(&executable, arguments, runtime)? {
                     figure.samples[index].push(finished.wall.as_secs_f64());
@@ -191,7 +191,7 @@ fn measure(
     }
     for (prefix, program, arguments) in spec.inner.iter().filter(|(name, ..)| wanted(name)) {
         let executable = compile(root, program, output)?;
-        for _ in 0..options.runs.max(1) {
+        for _ in 0..options.runs() {
             for (index, runtime) in runtimes.iter().enumerate() {
                 let Some(finished) = run_once(&executable, arguments, runtime)? else { continue };
                 for (name, value) in figures_of(&String::from_utf8_lossy(&finished.stdout)) {
@@ -257,7 +257,7 @@ fn chart(figures: &[Figure], runtimes: &[Runtime]) -> Option<String> {
         })
         .collect();
     let names: Vec<&str> = runtimes.iter().map(|r| r.name).collect();
-    Some(bar_chart("Time relative to Mono (logarithmic; shorter is faster)", &names, &groups))
+    Some(bar_chart("Time relative to Mono (logarithmic; shorter is faster)", &NEAR, &names, &groups))
 }
 
 /// Measures and prints; with `--markdown` writes the suite's part of docs/benchmarks.md and its plots.
@@ -284,7 +284,7 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
             spec.option,
             report::utc_now(),
             report::machine(),
-            options.runs
+            options.runs()
         );
         for runtime in runtimes {
             let _ = writeln!(page, "- {}: {}", runtime.name, runtime.version);
