@@ -8,6 +8,7 @@
 
 use crate::limits::{Resource, limit_bytes};
 use crate::signal::SignalMask;
+use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -40,6 +41,8 @@ pub fn start(
     let result = create(
         stack_size_bytes,
         Box::new(move || {
+            let here = 0_u8;
+            STARTED.set(Some(((&raw const here).addr(), stack_size_bytes)));
             if let Some(name) = name {
                 set_native_name(&name);
             }
@@ -180,6 +183,14 @@ pub fn touch_stack_ahead() {
     std::hint::black_box(&mut MaybeUninit::<[u8; LIBRARY_STACK_BYTES]>::uninit());
 }
 
+thread_local! {
+    /// Of a thread that [`start`] has made: an address in its first frame, and the size of its stack.
+    static STARTED: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
+
+/// The most that the C library puts between the end of a stack and the first frame: its own record of the thread, and thread-local storage.
+const ABOVE_FIRST_FRAME_BYTES: usize = 64 << 10;
+
 /// Addresses of the calling thread's stack, guard pages excluded. For the main thread the low end follows the stack
 /// limit (`ulimit -s`); the memory there may not be mapped yet.
 pub fn stack_bounds() -> io::Result<Range<usize>> {
@@ -189,6 +200,10 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     let is_main = native_id() == std::process::id();
     if error != 0 && is_main {
         return Ok(main_stack_bounds());
+    }
+    // It allocates, which fails where address space is scarce.
+    if let Some((first_frame, size_bytes)) = STARTED.get().filter(|_| error != 0) {
+        return Ok(first_frame - size_bytes.saturating_sub(ABOVE_FIRST_FRAME_BYTES)..first_frame);
     }
     if error != 0 {
         return Err(io::Error::from_raw_os_error(error));

@@ -170,7 +170,7 @@ fn idle() {
     show("idle: start and stop searching, nobody idle", search);
     let found = best(TIMES / 100, || {
         for _ in 0..TIMES / 100 {
-            idle.sleep(0, false, None, || Some(()));
+            idle.sleep(0, false, || None, || Some(()));
             idle.stop_searching(|| false);
         }
     });
@@ -188,7 +188,7 @@ fn wake_ups(idle: &IdleCarriers) {
         scope.spawn(|| {
             let mut searches = false;
             while !is_over.load(Ordering::Relaxed) {
-                let end = idle.sleep(1, searches, None, || None::<()>);
+                let end = idle.sleep(1, searches, || None, || None::<()>);
                 assert_eq!(end, SleepEnd::Woken);
                 awake_at.store(monotonic_ns() as usize, Ordering::Release);
                 searches = true;

@@ -156,12 +156,13 @@ impl IdleCarriers {
     /// reached the deadline. `is_searching`: whether it searched before. Afterwards it does, however the sleep ended: it goes on by
     /// `stop_searching` or by `sleep`.
     ///
-    /// `look` takes work from wherever there may be some for this carrier. It is called once, without locks.
+    /// `look` takes work from wherever there may be some for this carrier, `deadline_ns` says when to wake. Each is called once at most, without
+    /// locks, when the carrier has been announced: whoever makes work or an earlier deadline then finds it idle.
     pub fn sleep<R>(
         &self,
         carrier: usize,
         is_searching: bool,
-        deadline_ns: Option<u64>,
+        deadline_ns: impl FnOnce() -> Option<u64>,
         look: impl FnOnce() -> Option<R>,
     ) -> SleepEnd<R> {
         let number = carrier as u32;
@@ -175,6 +176,8 @@ impl IdleCarriers {
             self.leave_list(number);
             return SleepEnd::Found(found);
         }
+        // Only now: what changes after it was asked for finds this carrier on the list.
+        let deadline_ns = deadline_ns();
         let wait = &self.carriers[carrier].wait;
         loop {
             // Relaxed: failure means NOTIFIED, or SLEEPING after a spurious return.

@@ -369,7 +369,7 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
             spill(worker);
         }
         // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
-        let deadline_ns = if FREE_SLOTS.load(Ordering::Relaxed) == 0 { None } else { next_deadline_ns() };
+        let deadline_ns = || if FREE_SLOTS.load(Ordering::Relaxed) == 0 { None } else { next_deadline_ns() };
         match idle.sleep(worker.number, is_searching, deadline_ns, || look_again(worker)) {
             SleepEnd::Found(green) => return found_work(green, true),
             SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,

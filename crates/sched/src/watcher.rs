@@ -1,8 +1,8 @@
 //! The watcher: an OS thread that looks after what carriers cannot see to themselves.
 //!
 //! It takes carriers from threads that stay in native code while others wait, asks threads to give way that have run for a quantum while
-//! others wait, wakes an idle worker for a thread that its worker has not come to since the last look, and makes tokens of due timers when no
-//! worker is idle. It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
+//! others wait, wakes an idle worker for a thread that its worker has not come to since the last look, and makes tokens of due timers that no
+//! idle worker has looked after. It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
 //!
 //! | `IS_ASLEEP` | from | to | who | ordering |
 //! |---|---|---|---|---|
@@ -23,6 +23,8 @@ use std::time::Duration;
 const QUANTUM_NS: u64 = 10_000_000;
 const FIRST_INTERVAL: Duration = Duration::from_micros(20);
 const LAST_INTERVAL: Duration = Duration::from_millis(2);
+/// How much later than idle workers the watcher, which sleeps, looks after timers.
+const BEHIND_IDLE: Duration = Duration::from_millis(1);
 /// Looks without anything running until the watcher sleeps.
 const IDLE_LOOKS: u32 = 5;
 
@@ -67,8 +69,10 @@ fn watch() {
             // Whoever makes work sees that the watcher sleeps, or the watcher sees the work.
             saki_os::membarrier::heavy();
             if !scheduler::has_waiting_work() {
-                // Where no worker is idle nobody else wakes threads whose time has come.
-                WAKES.wait(wakes, if scheduler::has_idle() { None } else { until_deadline() });
+                // Where no worker is idle nobody else wakes threads whose time has come. Where one is, another one with a later deadline may be
+                // left when that is woken for work.
+                let delay = if scheduler::has_idle() { BEHIND_IDLE } else { Duration::ZERO };
+                WAKES.wait(wakes, until_deadline().map(|rest| rest + delay));
             }
             IS_ASLEEP.store(false, Ordering::Relaxed);
             idle_looks = 0;
@@ -95,9 +99,7 @@ struct Look {
 
 fn look(seen: &mut Vec<Seen>) -> Look {
     let mut result = Look::default();
-    if !scheduler::has_idle() {
-        scheduler::expire_timers();
-    }
+    scheduler::expire_timers();
     let has_waiting_work = scheduler::has_waiting_work();
     // A thread that its worker is to run next waits in vain only if the worker does not switch: threads that wait for each other all the time
     // are better off on one carrier.

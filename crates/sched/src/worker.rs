@@ -32,6 +32,9 @@ pub(crate) const IDLE: u32 = 2;
 /// How often the shared queues come before the worker's own: one time in so many.
 const SHARED_TICKS: u64 = 61;
 
+/// Above the capacity of a few rings the shared queue is where most threads wait.
+const MANY_INJECTED: usize = 128;
+
 /// What is to be done for a thread that was switched away from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum After {
@@ -196,10 +199,22 @@ impl Worker {
         // Relaxed: the watcher compares for equality.
         self.ticks.store(ticks, Ordering::Relaxed);
         // Now and then the shared queues come first, those with threads that have had their turn at their head.
-        if ticks.is_multiple_of(SHARED_TICKS)
-            && let Some(green) = scheduler::preempted().pop().or_else(|| scheduler::injector().pop())
-        {
-            return Some(green);
+        if ticks.is_multiple_of(SHARED_TICKS) {
+            let (preempted, injected) = (scheduler::preempted(), scheduler::injector());
+            let found = match ticks / SHARED_TICKS % 3 {
+                0 => preempted.pop().or_else(|| injected.pop()).or_else(|| self.queue.pop()),
+                1 => injected.pop().or_else(|| self.queue.pop()).or_else(|| preempted.pop()),
+                _ => self.queue.pop().or_else(|| preempted.pop()).or_else(|| injected.pop()),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        // Many that do not fit into the rings wait there: they get every other turn.
+        if ticks.is_multiple_of(2) && scheduler::injector().len() > MANY_INJECTED {
+            if let found @ Some(_) = scheduler::injector().pop() {
+                return found;
+            }
         }
         self.run_next.pop().or_else(|| self.queue.pop()).or_else(scheduler::pop_shared)
     }

@@ -59,7 +59,7 @@ fn carry_one((idle, work): &(IdleCarriers, Work), carrier: usize, deadline_ns: O
     }
     let mut searches = false;
     loop {
-        let end = idle.sleep(carrier, searches, deadline_ns, || work.take());
+        let end = idle.sleep(carrier, searches, || deadline_ns, || work.take());
         searches = true;
         if matches!(end, SleepEnd::Found(())) || work.take().is_some() {
             return idle.stop_searching(|| work.is_there());
@@ -131,10 +131,10 @@ fn model_a_deadline_meets_a_wake_up() {
         let carrier = thread::spawn(move || {
             let (idle, work) = &*other;
             let far = Some(u64::MAX / 2);
-            let first = idle.sleep(0, false, far, || work.take());
+            let first = idle.sleep(0, false, || far, || work.take());
             let second = match first {
                 SleepEnd::Found(()) => None,
-                _ => Some(idle.sleep(0, true, far, || work.take())),
+                _ => Some(idle.sleep(0, true, || far, || work.take())),
             };
             idle.stop_searching(|| work.is_there());
             (first, second)
@@ -158,7 +158,7 @@ fn model_a_certain_carrier_is_woken() {
         let shared = Arc::new((IdleCarriers::new(1), Section::default()));
         let other = shared.clone();
         let carrier = thread::spawn(move || {
-            assert_eq!(other.0.sleep(0, false, None, || None::<()>), SleepEnd::Woken);
+            assert_eq!(other.0.sleep(0, false, || None, || None::<()>), SleepEnd::Woken);
             other.1.touch();
         });
         shared.1.touch();
@@ -178,7 +178,7 @@ fn check_reaches(push: fn(&Queues, &'static Section), take: fn(&Queues) -> Optio
             let (idle, queues) = &*other;
             let mut searches = false;
             let task = loop {
-                let end = idle.sleep(0, searches, None, || take(queues));
+                let end = idle.sleep(0, searches, || None, || take(queues));
                 searches = true;
                 if let SleepEnd::Found(task) = end {
                     break task;

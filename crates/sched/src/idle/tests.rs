@@ -14,11 +14,16 @@ fn no_look() -> Option<()> {
 fn a_carrier_that_finds_something_does_not_sleep() {
     let idle = IdleCarriers::new(2);
     assert!(!idle.has_idle());
-    let end = idle.sleep(1, false, None, || {
-        assert_eq!(idle.counts(), (1, 0));
-        assert!(idle.has_idle());
-        Some(7)
-    });
+    let end = idle.sleep(
+        1,
+        false,
+        || None,
+        || {
+            assert_eq!(idle.counts(), (1, 0));
+            assert!(idle.has_idle());
+            Some(7)
+        },
+    );
     assert_eq!(end, SleepEnd::Found(7));
     assert_eq!(idle.counts(), (0, 1), "it searches");
     assert!(!idle.wake_one());
@@ -30,9 +35,9 @@ fn a_carrier_that_finds_something_does_not_sleep() {
 fn a_sleep_ends_at_its_deadline() {
     let idle = IdleCarriers::new(1);
     let begun = Instant::now();
-    assert_eq!(idle.sleep(0, false, Some(monotonic_ns() + 5_000_000), no_look), SleepEnd::TimedOut);
+    assert_eq!(idle.sleep(0, false, || Some(monotonic_ns() + 5_000_000), no_look), SleepEnd::TimedOut);
     assert!(begun.elapsed() >= Duration::from_millis(5));
-    assert_eq!(idle.sleep(0, true, Some(0), no_look), SleepEnd::TimedOut);
+    assert_eq!(idle.sleep(0, true, || Some(0), no_look), SleepEnd::TimedOut);
     idle.stop_searching(|| false);
     assert_eq!(idle.counts(), (0, 0));
 }
@@ -41,14 +46,19 @@ fn a_sleep_ends_at_its_deadline() {
 fn nobody_is_woken_while_somebody_searches() {
     let idle = IdleCarriers::new(4);
     assert!(idle.start_searching());
-    let end = idle.sleep(0, false, None, || {
-        assert_eq!(idle.counts(), (1, 1));
-        assert!(!idle.has_idle() && !idle.wake_one());
-        // The last searcher finds work, and more.
-        idle.stop_searching(|| true);
-        assert_eq!(idle.counts(), (0, 1));
-        None::<()>
-    });
+    let end = idle.sleep(
+        0,
+        false,
+        || None,
+        || {
+            assert_eq!(idle.counts(), (1, 1));
+            assert!(!idle.has_idle() && !idle.wake_one());
+            // The last searcher finds work, and more.
+            idle.stop_searching(|| true);
+            assert_eq!(idle.counts(), (0, 1));
+            None::<()>
+        },
+    );
     assert_eq!(end, SleepEnd::Woken);
     assert!(idle.start_searching(), "a second of four");
     assert!(!idle.start_searching(), "half of them");
@@ -60,18 +70,28 @@ fn nobody_is_woken_while_somebody_searches() {
 fn a_certain_carrier_is_woken_though_another_searches() {
     let idle = IdleCarriers::new(4);
     assert!(idle.start_searching());
-    let end = idle.sleep(2, false, None, || {
-        assert!(!idle.wake(1));
-        assert!(idle.wake(2) && !idle.wake(2));
-        None::<()>
-    });
+    let end = idle.sleep(
+        2,
+        false,
+        || None,
+        || {
+            assert!(!idle.wake(1));
+            assert!(idle.wake(2) && !idle.wake(2));
+            None::<()>
+        },
+    );
     assert_eq!(end, SleepEnd::Woken);
-    let found = idle.sleep(2, true, None, || {
-        assert!(idle.wake(2));
-        Some(())
-    });
+    let found = idle.sleep(
+        2,
+        true,
+        || None,
+        || {
+            assert!(idle.wake(2));
+            Some(())
+        },
+    );
     assert_eq!(found, SleepEnd::Found(()), "its notice is taken back");
-    assert_eq!(idle.sleep(2, true, Some(0), no_look), SleepEnd::TimedOut);
+    assert_eq!(idle.sleep(2, true, || Some(0), no_look), SleepEnd::TimedOut);
     assert_eq!(idle.counts(), (0, 2));
 }
 
@@ -91,7 +111,7 @@ fn no_task_is_left_behind_in_a_storm() {
                 while !is_over.load(Ordering::Acquire) {
                     let mut task = injector.pop();
                     if task.is_none() {
-                        match idle.sleep(carrier, searches, None, || injector.pop()) {
+                        match idle.sleep(carrier, searches, || None, || injector.pop()) {
                             SleepEnd::Found(found) => task = Some(found),
                             SleepEnd::Woken => {
                                 searches = true;
