@@ -288,7 +288,7 @@ fn start_worker() -> bool {
     let Some(worker) = take_worker() else { return false };
     let start = || {
         let alternate_stack = AlternateStackMemory::map()?;
-        saki_os::thread::start(Some("saki-carrier"), WORKER_STACK_BYTES, move |_| {
+        saki_os::thread::start(Some(&os_thread_name(worker.number)), WORKER_STACK_BYTES, move |_| {
             worker::set_here(worker);
             native_exit::watch(worker);
             let carrier = scheduling::attach_scheduler_carrier(alternate_stack, worker.as_pointer());
@@ -305,6 +305,14 @@ fn start_worker() -> bool {
         FREE_WORKERS.lock().push(worker);
     }
     is_started
+}
+
+/// What debuggers and `ps` show of a carrier, whichever thread it runs: the kernel keeps 15 bytes.
+fn os_thread_name(number: usize) -> String {
+    match number {
+        0..100 => format!("saki-carrier-{number}"),
+        _ => format!("carrier-{number}"),
+    }
 }
 
 /// The record of a worker whose OS thread has ended, or a new one, ACTIVE. None when there are as many as there can be.
