@@ -211,10 +211,11 @@ impl Worker {
             }
         }
         // Many that do not fit into the rings wait there: they get every other turn.
-        if ticks.is_multiple_of(2) && scheduler::injector().len() > MANY_INJECTED {
-            if let found @ Some(_) = scheduler::injector().pop() {
-                return found;
-            }
+        if ticks.is_multiple_of(2)
+            && scheduler::injector().len() > MANY_INJECTED
+            && let Some(green) = scheduler::injector().pop()
+        {
+            return Some(green);
         }
         self.run_next.pop().or_else(|| self.queue.pop()).or_else(scheduler::pop_shared)
     }

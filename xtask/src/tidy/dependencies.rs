@@ -28,9 +28,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tools", &["base", "os", "code"]),
     ("thread", &["abi", "os", "sync"]),
     ("sched", &["fiber", "thread"]),
+    ("reactor", &["thread"]),
     ("unwind", &["abi", "code", "thread"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
-    ("runtime", &["metadata", "contract", "types", "il", "jit", "code", "sched", "unwind", "gc", "tools"]),
+    ("runtime", &["metadata", "contract", "types", "il", "jit", "code", "sched", "reactor", "unwind", "gc", "tools"]),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect"]),
@@ -47,7 +48,10 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("object", &["tools"]),
     // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,
     // P/Invoke symbols, errno, memory that managed code frees).
-    ("libc", &["os", "gc", "icall", "interop", "reflect", "runtime", "sync", "thread", "tools", "unwind", "cli"]),
+    (
+        "libc",
+        &["os", "gc", "icall", "interop", "reactor", "reflect", "runtime", "sync", "thread", "tools", "unwind", "cli"],
+    ),
 ];
 
 /// Checks the manifests of `crates/*`, that the tables name nothing that is not there, and that only `gc` mentions MMTk in code.
