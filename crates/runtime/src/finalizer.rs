@@ -88,35 +88,54 @@ fn wait_for_work(deadline: Option<Instant>) {
     state.busy = true;
 }
 
-/// The finalizer of the type met last: most queues hold many objects of one type.
-type Last = Option<(Ty, PreparedCall)>;
+/// The finalizers of the types met last, where they have one: most queues hold many objects of few types in turn, and looking one up takes a
+/// search by name.
+#[derive(Default)]
+struct Met {
+    calls: [Option<(Ty, Option<PreparedCall>)>; 8],
+    next: usize,
+}
+
+impl Met {
+    fn find(&self, ty: Ty) -> Option<Option<PreparedCall>> {
+        self.calls.iter().flatten().find(|(known, _)| std::ptr::eq(*known, ty)).map(|(_, call)| *call)
+    }
+
+    /// In the place of the one that came first.
+    fn note(&mut self, ty: Ty, call: Option<PreparedCall>) {
+        self.calls[self.next] = Some((ty, call));
+        self.next = (self.next + 1) % self.calls.len();
+    }
+}
 
 /// Runs everything that is ready now, on the calling thread.
 pub fn drain(t: Thread) {
-    let mut last = None;
+    let mut met = Met::default();
     let before = domains::current();
     while let Some(object) = saki_gc::next_finalizable() {
-        finalize(t, object, &mut last);
+        finalize(t, object, &mut met);
     }
     domains::switch(t, before);
 }
 
-fn finalize(t: Thread, object: ObjRef, last: &mut Last) {
+fn finalize(t: Thread, object: ObjRef, met: &mut Met) {
     let ty = type_of(object);
     let domain = domains::of_universe(ty.universe());
     if domain.is_unloaded() {
         return;
     }
     domains::switch(t, domain);
-    let call = match last {
-        Some((known, call)) if std::ptr::eq(*known, ty) => call,
-        _ => {
-            let Ok(Some(finalizer)) = ty.finalizer() else { return };
-            let Ok(call) = invoke::prepare(t, finalizer) else { crate::unhandled::report_and_exit(t) };
-            &mut last.insert((ty, call)).1
-        }
-    };
-    if invoke::invoke_prepared(t, call, &[Slot::from_ref(object)]).is_err() {
+    let call = met.find(ty).unwrap_or_else(|| {
+        let finalizer = ty.finalizer().ok().flatten();
+        let call = finalizer.map(|finalizer| match invoke::prepare(t, finalizer) {
+            Ok(call) => call,
+            Err(_) => crate::unhandled::report_and_exit(t),
+        });
+        met.note(ty, call);
+        call
+    });
+    let Some(call) = call else { return };
+    if invoke::invoke_prepared(t, &call, &[Slot::from_ref(object)]).is_err() {
         let exception = t.take_pending();
         if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
             // An abort ends one finalizer only.
