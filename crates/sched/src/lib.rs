@@ -13,6 +13,7 @@ pub mod injector;
 pub mod park_word;
 pub mod queue;
 pub mod run_next;
+pub mod slots;
 mod task_word;
 pub mod timers;
 
@@ -42,5 +43,6 @@ pub use queue::RunQueue;
 pub use run_next::RunNext;
 #[cfg(not(loom))]
 pub use scheduler::{Statistics, mode, parallelism, spawn, start, statistics};
+pub use slots::{Reclaimed, SlotHolder, Slots, WorkerSlot};
 pub use task_word::TaskWord;
 pub use timers::{TimerKey, Timers};

@@ -5,8 +5,7 @@
 //! code is *taken*: it loses its slot, which the next worker gets. When the thread comes back it takes a free slot, or moves to the queue
 //! of those that no worker has; its worker then sleeps like the others.
 //!
-//! Invariant: `SHARED` is held for a few instructions, never across a switch, a safepoint or a wait. A worker gives its slot back before it is
-//! counted as idle, and looks at all queues after that; whoever makes a thread runnable looks for a free slot and an idle worker after it
+//! Invariant: a worker gives its slot back before it is counted as idle, and looks at all queues after that; whoever makes a thread runnable looks for a free slot and an idle worker after it
 //! did so. The barriers between (`IdleCarriers`) let one of the two see the other.
 
 use crate::cold::{self, ColdCounts};
@@ -15,15 +14,15 @@ use crate::idle::{IdleCarriers, SleepEnd};
 use crate::injector::Injector;
 use crate::mode::ThreadMode;
 use crate::native_exit;
+use crate::slots::{Reclaimed, SlotHolder, Slots};
 use crate::timers::{TimerKey, Timers};
 use crate::watcher;
-use crate::worker::{self, ACTIVE, After, IDLE, TAKEN, Worker};
+use crate::worker::{self, After, Worker};
 use parking_lot::{Mutex, RwLock};
 use saki_fiber::{StackCounts, StackPool, StackPoolOptions};
 use saki_os::signal::{AlternateStackMemory, SignalMask};
 use saki_thread::scheduling::{self, SchedulerHooks};
 use saki_thread::{ManagedThread, POLL_TAKEN, SpawnedThread, ThreadKind};
-use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -37,49 +36,15 @@ const MIN_STACK_BYTES: usize = 64 << 10;
 /// Workers that there can be: each one that is blocked in native code costs an OS thread.
 const MAX_WORKERS: usize = 1024;
 
-#[derive(Default)]
-struct Shared {
-    /// ACTIVE workers.
-    active: usize,
-    target: usize,
-    /// TAKEN workers whose pinned thread waits for a slot.
-    returning: VecDeque<&'static Worker>,
-}
-
-impl Shared {
-    /// Gives the slot of one worker that loses it to nobody.
-    fn free_slot(&mut self) {
-        self.active -= 1;
-        self.note();
-    }
-
-    fn take_slot(&mut self) -> bool {
-        let is_free = self.active < self.target;
-        if is_free {
-            self.active += 1;
-            self.note();
-        }
-        is_free
-    }
-
-    fn note(&self) {
-        // Relaxed: see the module header for those that look without the lock.
-        FREE_SLOTS.store(self.target - self.active, Ordering::Relaxed);
-        RETURNING_COUNT.store(self.returning.len(), Ordering::Relaxed);
-    }
-}
-
-static SHARED: Mutex<Shared> = Mutex::new(Shared { active: 0, target: 0, returning: VecDeque::new() });
 static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
 /// Numbers of workers, which begin before they are in the list.
 static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Records of workers whose OS threads have ended.
 static FREE_WORKERS: Mutex<Vec<&'static Worker>> = Mutex::new(Vec::new());
-static FREE_SLOTS: AtomicUsize = AtomicUsize::new(0);
-static RETURNING_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// What there is from `start` on, in modes with green threads.
 struct Parts {
     stacks: StackPool,
+    slots: Slots,
     idle: IdleCarriers,
     injector: Injector<&'static Green>,
     /// Threads whose quantum was over: they come after all others, but for now and then.
@@ -124,6 +89,7 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
         .unwrap_or_else(|| saki_base::bug!("the scheduler starts on a thread that is not attached"));
     let parts = PARTS.get_or_init(|| Parts {
         stacks: StackPool::new(StackPoolOptions::default()),
+        slots: Slots::new(carriers, 1),
         idle: IdleCarriers::new(MAX_WORKERS),
         injector: Injector::new(),
         preempted: Injector::new(),
@@ -140,12 +106,6 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     if let Some(carrier) = main.carrier() {
         worker.set_carrier(Some(carrier));
         carrier.set_scheduler(worker.as_pointer());
-    }
-    {
-        let mut shared = SHARED.lock();
-        shared.target = carriers;
-        shared.active = 1;
-        shared.note();
     }
     WORKERS.write().push(worker);
     worker::set_here(worker);
@@ -224,6 +184,10 @@ fn parts() -> &'static Parts {
     PARTS.get().unwrap_or_else(|| saki_base::bug!("a green thread without a scheduler"))
 }
 
+fn slots() -> &'static Slots {
+    &parts().slots
+}
+
 pub(crate) fn stacks() -> &'static StackPool {
     &parts().stacks
 }
@@ -265,7 +229,7 @@ pub(crate) fn put_behind(green: &'static Green) {
 fn wake_for_work() {
     saki_os::membarrier::light();
     // Relaxed: ordered by the barriers; see the module header.
-    if FREE_SLOTS.load(Ordering::Relaxed) != 0 {
+    if slots().free() != 0 {
         wake_one();
     }
 }
@@ -277,9 +241,8 @@ pub(crate) fn wake_one() {
     if idle.wake_one() || idle.counts() != (0, 0) {
         return;
     }
-    let mut shared = SHARED.lock();
-    if shared.take_slot() && !start_worker() {
-        shared.free_slot();
+    if slots().take_free() && !start_worker() {
+        slots().give_free();
     }
 }
 
@@ -318,7 +281,7 @@ fn os_thread_name(number: usize) -> String {
 /// The record of a worker whose OS thread has ended, or a new one, ACTIVE. None when there are as many as there can be.
 fn take_worker() -> Option<&'static Worker> {
     if let Some(worker) = FREE_WORKERS.lock().pop() {
-        worker.status.store(ACTIVE, Ordering::Release);
+        worker.slot.begin();
         return Some(worker);
     }
     let number = WORKER_COUNT.fetch_add(1, Ordering::Relaxed);
@@ -332,13 +295,7 @@ fn take_worker() -> Option<&'static Worker> {
 /// The calling OS thread, which is the worker's, ends; it runs no thread. The threads in its queues go to others, and its slot to a new worker:
 /// one that sleeps may have to be woken for timers, for which it did not care without a slot.
 pub(crate) fn forget_worker(worker: &'static Worker) {
-    let has_slot = {
-        let mut shared = SHARED.lock();
-        let had_slot = worker.status.swap(IDLE, Ordering::AcqRel) == ACTIVE;
-        let returning = if had_slot { shared.returning.pop_front() } else { None };
-        shared.note();
-        returning.inspect(|returning| returning.activate()).is_none() && had_slot
-    };
+    let has_slot = slots().leave(&worker.slot);
     spill(worker);
     WORKERS.write().retain(|other| !std::ptr::eq(*other, worker));
     if let Some(carrier) = worker.carrier() {
@@ -347,7 +304,7 @@ pub(crate) fn forget_worker(worker: &'static Worker) {
     }
     FREE_WORKERS.lock().push(worker);
     if has_slot && !start_worker() {
-        SHARED.lock().free_slot();
+        slots().give_free();
         wake_one();
     }
 }
@@ -355,7 +312,7 @@ pub(crate) fn forget_worker(worker: &'static Worker) {
 /// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away.
 #[inline]
 pub(crate) fn must_go_to_base(worker: &Worker) -> bool {
-    RETURNING_COUNT.load(Ordering::Relaxed) != 0 || !worker.is_active()
+    slots().has_returning() || !worker.is_active()
 }
 
 /// For a worker's base context: the next thread to run; sleeps until there is one.
@@ -363,7 +320,7 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
     let idle = &parts().idle;
     let mut is_searching = false;
     loop {
-        if keep_slot(worker) {
+        if slots().keep(&worker.slot) {
             expire_timers();
             let found = worker.pick().or_else(|| {
                 is_searching = is_searching || idle.start_searching();
@@ -372,12 +329,12 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
             if let Some(green) = found {
                 return found_work(green, is_searching);
             }
-            give_slot_back(worker);
+            slots().give_back(&worker.slot);
         } else {
             spill(worker);
         }
         // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
-        let deadline_ns = || if FREE_SLOTS.load(Ordering::Relaxed) == 0 { None } else { next_deadline_ns() };
+        let deadline_ns = || if slots().free() == 0 { None } else { next_deadline_ns() };
         match idle.sleep(worker.number, is_searching, deadline_ns, || look_again(worker)) {
             SleepEnd::Found(green) => return found_work(green, true),
             SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,
@@ -391,7 +348,7 @@ fn found_work(green: &'static Green, is_searching: bool) -> &'static Green {
         parts().idle.stop_searching(has_waiting_work);
     }
     // There is a worker without a slot for it, too, if more is queued.
-    if FREE_SLOTS.load(Ordering::Relaxed) != 0 && has_waiting_work() {
+    if slots().free() != 0 && has_waiting_work() {
         wake_one();
     }
     green
@@ -399,46 +356,14 @@ fn found_work(green: &'static Green, is_searching: bool) -> &'static Green {
 
 /// Before a worker sleeps: a thread that has come meanwhile, with a slot for it.
 fn look_again(worker: &'static Worker) -> Option<&'static Green> {
-    if !has_stealable_work() || !keep_slot(worker) {
+    if !has_stealable_work() || !slots().keep(&worker.slot) {
         return None;
     }
     let found = worker.pick().or_else(|| steal(worker, false));
     if found.is_none() {
-        give_slot_back(worker);
+        slots().give_back(&worker.slot);
     }
     found
-}
-
-/// Whether the worker has a slot, or gets one; a thread that returns from native code and may not change its OS thread comes first.
-fn keep_slot(worker: &'static Worker) -> bool {
-    // Relaxed: others take the slot under the lock only, and then the thread on it goes to the base context.
-    if worker.is_active() && RETURNING_COUNT.load(Ordering::Relaxed) == 0 {
-        return true;
-    }
-    let mut shared = SHARED.lock();
-    if worker.status.load(Ordering::Relaxed) == ACTIVE {
-        let Some(returning) = shared.returning.pop_front() else { return true };
-        shared.note();
-        worker.status.store(IDLE, Ordering::Release);
-        returning.activate();
-        return false;
-    }
-    let has_slot = shared.take_slot();
-    worker.status.store(if has_slot { ACTIVE } else { IDLE }, Ordering::Release);
-    has_slot
-}
-
-fn give_slot_back(worker: &'static Worker) {
-    let mut shared = SHARED.lock();
-    if worker.status.swap(IDLE, Ordering::AcqRel) == ACTIVE {
-        match shared.returning.pop_front() {
-            Some(returning) => {
-                shared.note();
-                returning.activate();
-            }
-            None => shared.free_slot(),
-        }
-    }
 }
 
 /// Looks for what others have queued; `with_next`: also for what they run next.
@@ -478,7 +403,7 @@ fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
 
 /// Whether threads wait that any worker's slot would do for: in the shared queues, or back from native code.
 fn has_injected() -> bool {
-    !injector().is_empty() || !preempted().is_empty() || RETURNING_COUNT.load(Ordering::Relaxed) != 0
+    !injector().is_empty() || !preempted().is_empty() || slots().has_returning()
 }
 
 /// Whether a worker without work would find a thread without taking what another one runs next.
@@ -524,94 +449,69 @@ pub(crate) fn expire_timers() {
     }
 }
 
+/// A thread on a worker, whose slot can be taken while it is in native code.
+struct OnWorker {
+    worker: &'static Worker,
+    thread: &'static ManagedThread,
+}
+
+impl SlotHolder for OnWorker {
+    fn is_safe(&self) -> bool {
+        let present = self.worker.carrier().and_then(|carrier| carrier.current());
+        present.is_some_and(|present| std::ptr::eq(present, self.thread)) && self.thread.is_safe()
+    }
+
+    fn ask(&self) {
+        self.thread.set_poll(POLL_TAKEN);
+    }
+
+    fn withdraw(&self) {
+        self.thread.clear_poll(POLL_TAKEN);
+    }
+}
+
 /// Gives the slot of a worker whose thread is in native code to another one. Whether it did.
 pub(crate) fn take(worker: &'static Worker) -> bool {
-    let Some(thread) = worker.carrier().and_then(|carrier| carrier.current()) else { return false };
-    let mut shared = SHARED.lock();
-    if worker.status.load(Ordering::Relaxed) != ACTIVE || !thread.is_green() || !thread.is_safe() {
-        return false;
-    }
-    // Before the barrier: what the thread makes runnable from now on goes to the shared queue (`make_runnable`).
-    worker.status.store(TAKEN, Ordering::Release);
-    thread.set_poll(POLL_TAKEN);
-    saki_os::membarrier::heavy();
-    let is_still_there = worker.carrier().and_then(|c| c.current()).is_some_and(|t| std::ptr::eq(t, thread));
-    if !is_still_there || !thread.is_safe() {
-        thread.clear_poll(POLL_TAKEN);
-        worker.status.store(ACTIVE, Ordering::Release);
-        return false;
-    }
-    let is_free = give_slot_away(&mut shared, worker);
-    drop(shared);
+    let present = worker.carrier().and_then(|carrier| carrier.current());
+    let Some(thread) = present.filter(|thread| thread.is_green()) else { return false };
+    let taken = slots().take_from(&worker.slot, &OnWorker { worker, thread });
+    note_taken(worker, taken);
+    taken.is_some()
+}
+
+/// See `Slots::take_from`.
+fn note_taken(worker: &'static Worker, taken: Option<bool>) {
+    let Some(is_free) = taken else { return };
+    TAKEN_COUNT.fetch_add(1, Ordering::Relaxed);
     spill(worker);
     if is_free {
         wake_one();
-    }
-    true
-}
-
-/// The worker's slot goes to a thread that returns from native code, or is free; then true: somebody is to be woken for it.
-fn give_slot_away(shared: &mut Shared, worker: &'static Worker) -> bool {
-    TAKEN_COUNT.fetch_add(1, Ordering::Relaxed);
-    worker.status.store(TAKEN, Ordering::Release);
-    match shared.returning.pop_front() {
-        Some(returning) => {
-            shared.note();
-            returning.activate();
-            false
-        }
-        None => {
-            shared.free_slot();
-            true
-        }
     }
 }
 
 /// See `SchedulerHooks`.
 fn about_to_block(thread: &'static ManagedThread) {
     let Some(worker) = worker::here() else { return };
-    if !worker.is_active() || !(worker.has_next() || worker.has_queued() || has_injected()) {
-        return;
-    }
-    let mut shared = SHARED.lock();
-    if worker.status.load(Ordering::Relaxed) == ACTIVE && thread.is_safe() {
-        // The thread is SAFE and its own: nothing to wait for.
-        thread.set_poll(POLL_TAKEN);
-        let is_free = give_slot_away(&mut shared, worker);
-        drop(shared);
-        spill(worker);
-        if is_free {
-            wake_one();
-        }
+    if worker.is_active() && (worker.has_next() || worker.has_queued() || has_injected()) {
+        note_taken(worker, slots().give_own(&worker.slot, &OnWorker { worker, thread }));
     }
 }
 
 /// See `SchedulerHooks`.
 fn reclaim(thread: &'static ManagedThread) {
     let (Some(worker), Some(green)) = (worker::here(), Green::of(thread)) else { return };
-    let mut shared = SHARED.lock();
-    thread.clear_poll(POLL_TAKEN);
-    if worker.status.load(Ordering::Relaxed) != TAKEN {
-        return;
+    match slots().reclaim(&worker.slot, &OnWorker { worker, thread }, thread.is_pinned()) {
+        Reclaimed::Slot => watcher::note_work(),
+        Reclaimed::Wait(seen) => {
+            watcher::note_work();
+            worker.slot.wait_for_activation(seen);
+        }
+        Reclaimed::Nothing => {
+            thread.become_waiting();
+            worker::leave(green, After::Requeue);
+            thread.end_waiting();
+        }
     }
-    if shared.take_slot() {
-        worker.status.store(ACTIVE, Ordering::Release);
-        drop(shared);
-        watcher::note_work();
-        return;
-    }
-    if thread.is_pinned() {
-        let seen = worker.activations();
-        shared.returning.push_back(worker);
-        shared.note();
-        drop(shared);
-        watcher::note_work();
-        return worker.wait_for_activation(seen);
-    }
-    drop(shared);
-    thread.become_waiting();
-    worker::leave(green, After::Requeue);
-    thread.end_waiting();
 }
 
 /// See `SchedulerHooks`.
@@ -630,23 +530,13 @@ fn yield_now(thread: &'static ManagedThread) {
 /// For a pinned thread: its worker's slot goes to another one, and it waits until there is one for it again.
 fn wait_for_next_slot(worker: &'static Worker) {
     spill(worker);
-    let mut shared = SHARED.lock();
-    let seen = worker.activations();
     // Threads in the queues and pinned ones take turns: else pinned ones that compute would hand slots to each other for ever.
-    let has_queued = !injector().is_empty() || !preempted().is_empty();
-    worker.status.store(TAKEN, Ordering::Release);
-    let next = if has_queued { None } else { shared.returning.pop_front() };
-    shared.returning.push_back(worker);
-    match next {
-        Some(next) => next.activate(),
-        None => shared.active -= 1,
-    }
-    shared.note();
-    drop(shared);
-    if next.is_none() {
+    let is_for_queues = !injector().is_empty() || !preempted().is_empty();
+    let (seen, is_free) = slots().wait_for_turn(&worker.slot, is_for_queues);
+    if is_free {
         wake_one();
     }
-    worker.wait_for_activation(seen);
+    worker.slot.wait_for_activation(seen);
 }
 
 /// Calls `visit` with each worker.
@@ -656,7 +546,7 @@ pub(crate) fn for_each_worker(mut visit: impl FnMut(usize, &'static Worker)) {
 
 /// Whether a worker sleeps that there is a slot for.
 pub(crate) fn has_idle() -> bool {
-    FREE_SLOTS.load(Ordering::Relaxed) != 0 && parts().idle.counts().0 != 0
+    slots().free() != 0 && parts().idle.counts().0 != 0
 }
 
 /// What the scheduler has done so far.

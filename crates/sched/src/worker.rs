@@ -4,11 +4,7 @@
 //! *base context*, which looks further (other workers, the injector, timers) and sleeps. What is left to do for a thread that was switched
 //! away from (`After`) is done by the context that runs next, because until then the thread's stack is in use.
 //!
-//! | status | meaning | who changes it, under the scheduler's lock |
-//! |---|---|---|
-//! | ACTIVE | holds one of the slots for running carriers | `scheduler::take` → TAKEN; the worker itself → IDLE |
-//! | TAKEN | its thread is in native code, and its slot was given away | `take`, if the thread came back meanwhile, the thread when it comes back, or who gives it a slot → ACTIVE; the base context → IDLE |
-//! | IDLE | has no slot, and sleeps or is about to | the worker itself, when it gets one → ACTIVE |
+//! Whether a worker has a slot: `slots`.
 //!
 //! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`). The
 //! others, as long as they find something in their own queues and the shared ones, look nowhere else.
@@ -18,16 +14,12 @@ use crate::green::Green;
 use crate::queue::RunQueue;
 use crate::run_next::RunNext;
 use crate::scheduler;
+use crate::slots::WorkerSlot;
 use saki_fiber::Context;
-use saki_sync::WaitWord;
 use saki_thread::Carrier;
 use saki_thread::scheduling;
 use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-
-pub(crate) const ACTIVE: u32 = 0;
-pub(crate) const TAKEN: u32 = 1;
-pub(crate) const IDLE: u32 = 2;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// How often the shared queues come before the worker's own: one time in so many.
 const SHARED_TICKS: u64 = 61;
@@ -54,9 +46,7 @@ pub(crate) struct Worker {
     carrier: AtomicPtr<Carrier>,
     /// Its number among the idle ones.
     pub(crate) number: usize,
-    pub(crate) status: AtomicU32,
-    /// Counts slots given to a pinned thread, which sleeps on it.
-    activations: WaitWord,
+    pub(crate) slot: WorkerSlot,
     /// The thread that runs next, before those in the queue.
     run_next: RunNext<&'static Green>,
     queue: RunQueue<&'static Green>,
@@ -102,8 +92,7 @@ impl Worker {
         saki_base::leak(Worker {
             carrier: AtomicPtr::new(std::ptr::null_mut()),
             number,
-            status: AtomicU32::new(ACTIVE),
-            activations: WaitWord::new(0),
+            slot: WorkerSlot::new_active(),
             run_next: RunNext::new(),
             queue: RunQueue::new(),
             ticks: AtomicU64::new(0),
@@ -134,29 +123,7 @@ impl Worker {
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.status.load(Ordering::Acquire) == ACTIVE
-    }
-
-    /// Gives a slot to the pinned thread that waits for one. Under the scheduler's lock.
-    pub(crate) fn activate(&self) {
-        self.status.store(ACTIVE, Ordering::Release);
-        // Release: the status is visible to whoever sees the count.
-        self.activations.atomic().fetch_add(1, Ordering::Release);
-        self.activations.wake(1);
-    }
-
-    /// How often the worker was activated. Under the scheduler's lock.
-    pub(crate) fn activations(&self) -> u32 {
-        self.activations.load(Ordering::Relaxed)
-    }
-
-    /// For a pinned thread: waits for the activation after the first `seen`. The slot may have been taken again by then; the thread finds that
-    /// when it leaves its safe region.
-    pub(crate) fn wait_for_activation(&self, seen: u32) {
-        // Acquire: pairs with `activate`.
-        while self.activations.load(Ordering::Acquire) == seen {
-            self.activations.wait(seen, None);
-        }
+        self.slot.is_active()
     }
 
     /// For the worker's OS thread: `green` runs as soon as the present thread gives way. What was to run next goes to the queue; true then.
