@@ -113,14 +113,16 @@ impl EndNotice {
     }
 }
 
-/// Bytes that `run_below_gap` leaves: what destructors of thread-specific data may use.
+/// Bytes that `run_below_gap` leaves: what destructors of thread-specific data may use. Of a small stack no more than this part.
 const GAP_BYTES: usize = 64 << 10;
+const GAP_SHARE: usize = 32;
 
 /// Runs `body`, which does not return, at some distance below the caller's frame. If native code ends the process's first OS thread while other
 /// threads' frames are on its stack, the C library goes on at the outermost frame and overwrites what is right below.
 pub fn run_below_gap(body: extern "C" fn() -> !) -> ! {
-    // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored.
-    unsafe { arch::call_below(body, GAP_BYTES) }
+    let gap_bytes = GAP_BYTES.min(limit_bytes(Resource::Stack) / GAP_SHARE) & !15;
+    // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored. The stack may grow further than the gap.
+    unsafe { arch::call_below(body, gap_bytes) }
 }
 
 #[cfg(target_arch = "x86_64")]
