@@ -7,6 +7,7 @@
 //!
 //! | word | written by | read by |
 //! |---|---|---|
+//! | `IS_ASLEEP` | the mover; Relaxed | whoever makes a stack hot: a hint |
 //! | `HOT`, `MOVED_AWAY`, `COPIED_BYTES`, `RESTORED` | anyone, added to; Relaxed | reports, the mover: hints |
 //! | `Green::is_listed` | whoever swaps it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
 //! | `Green::has_run` | the carrier that takes the thread; the mover clears it; Relaxed | the mover: a hint |
@@ -22,7 +23,7 @@ use parking_lot::Mutex;
 use saki_fiber::PooledStack;
 use saki_sync::WaitWord;
 use saki_thread::cold_stack::while_moving;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Stacks that stay in their places however long their threads are parked: some 200 MiB.
@@ -43,6 +44,7 @@ static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
 static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
 /// Counts reasons for the mover to go on; it sleeps on it.
 static REASONS: WaitWord = WaitWord::new(0);
+static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 
 /// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are.
 pub(crate) fn start(hot_stacks: usize) {
@@ -78,7 +80,8 @@ pub(crate) fn note_hot(green: &'static Green) {
     if !green.is_listed.swap(true, Ordering::Relaxed) {
         LISTED.lock().push(green);
     }
-    if HOT.fetch_add(1, Ordering::Relaxed) == LIMIT.load(Ordering::Relaxed) {
+    let hot = HOT.fetch_add(1, Ordering::Relaxed) + 1;
+    if hot > LIMIT.load(Ordering::Relaxed) && IS_ASLEEP.load(Ordering::Relaxed) {
         REASONS.atomic().fetch_add(1, Ordering::Release);
         REASONS.wake(1);
     }
@@ -133,7 +136,7 @@ fn move_for_ever() {
         // Acquire: pairs with `note_hot`.
         let reasons = REASONS.load(Ordering::Acquire);
         if HOT.load(Ordering::Relaxed) <= LIMIT.load(Ordering::Relaxed) {
-            REASONS.wait(reasons, None);
+            sleep_until_hot(reasons);
             continue;
         }
         std::thread::sleep(interval);
@@ -143,9 +146,16 @@ fn move_for_ever() {
         let was_vain = round.moved_away > 0 && in_vain * 2 > round.moved_away;
         interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(LEAST_INTERVAL, MOST_INTERVAL);
         if round.moved_away == 0 && !round.has_any_run {
-            REASONS.wait(reasons, None);
+            sleep_until_hot(reasons);
         }
     }
+}
+
+/// Sleeps until a stack becomes hot and there are too many. One that becomes so at the same time may be missed, and stays in its place until the next.
+fn sleep_until_hot(reasons: u32) {
+    IS_ASLEEP.store(true, Ordering::Relaxed);
+    REASONS.wait(reasons, None);
+    IS_ASLEEP.store(false, Ordering::Relaxed);
 }
 
 struct Round {
