@@ -156,6 +156,8 @@ fn model_a_thread_gives_its_slot_away_before_it_blocks() {
         let watcher = thread::spawn(move || other.take_and_run());
         let is_free = world.slots.give_own(world.first, &world.thread);
         assert_ne!(is_free, Some(false), "nobody returns");
+        let is_asked = world.thread.poll.load(Ordering::Relaxed) & protocol::TAKEN != 0;
+        assert!(is_free.is_none() || is_asked, "it goes on as if it had the slot");
         if is_free == Some(true) {
             world.run_second();
         }
