@@ -167,7 +167,8 @@ unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, 
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::READ)?;
-            streams::read(t, &file, address, length)
+            // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
+            unsafe { streams::read(t, &file, address, length) }
         });
         black_box(array);
         Ok(report(result.map(|read| read as i32), error, -1))
@@ -179,7 +180,8 @@ unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32,
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::WRITE)?;
-            streams::write(t, &file, address, length)
+            // SAFETY: as in `read`.
+            unsafe { streams::write(t, &file, address, length) }
         });
         black_box(array);
         Ok(report(result.map(|written| written as i32), error, -1))

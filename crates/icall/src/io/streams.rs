@@ -1,7 +1,8 @@
 //! Reading and writing files, pipes and terminals.
 //!
-//! Where waits park, pipes and terminals are tried with RWF_NOWAIT, which leaves the mode of the descriptor as it is: child processes and native code may have
-//! the same open file. Invariant: files on disk, and whatever does not know RWF_NOWAIT, block in a safe region.
+//! Where waits park, pipes are tried with RWF_NOWAIT, which leaves the mode of the descriptor as it is: child processes and native code may have the same open file.
+//! Terminals do not know it; they are read when poll(2) says that there is something. Invariant: files on disk, writes to terminals, and pipes of kernels without
+//! RWF_NOWAIT block in a safe region.
 
 use super::errors::{IoResult, Win32Error};
 use super::file_handles::{FileHandle, FileType};
@@ -26,16 +27,39 @@ fn parked(t: Thread, file: &FileHandle, interest: Interest, attempt: impl FnMut(
     }
 }
 
-/// Reads at the present position into `length` bytes that stay in place. 0: the end.
+/// Fails with EAGAIN if there is nothing to read. Another reader of the same terminal may take it before the caller does, who then waits in the call.
+fn poll_input(fd: i32) -> isize {
+    let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor; does not wait.
+    match unsafe { libc::poll(&mut entry, 1, 0) } {
+        0 => {
+            saki_os::thread::set_errno(libc::EAGAIN);
+            -1
+        }
+        ready => ready as isize,
+    }
+}
+
+/// Reads at the present position. 0: the end.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn read(t: Thread, file: &FileHandle, address: *mut u8, length: usize) -> IoResult<usize> {
+///
+/// # Safety
+/// `length` bytes from `address` on are writable and stay in place.
+pub(crate) unsafe fn read(t: Thread, file: &FileHandle, address: *mut u8, length: usize) -> IoResult<usize> {
     let vector = libc::iovec { iov_base: address.cast(), iov_len: length };
-    // SAFETY: one vector of `length` bytes, by this function's contract.
-    let attempt = || unsafe { libc::preadv2(file.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
-    parked(t, file, Interest::Read, attempt).unwrap_or_else(|| {
-        // SAFETY: as above.
+    let parked = if file.file_type == FileType::Char {
+        // Whatever ends the wait, the call below says what has become of the terminal.
+        let _ = parked(t, file, Interest::Read, || poll_input(file.fd));
+        None
+    } else {
+        // SAFETY: one vector of `length` bytes, by this function's contract.
+        let attempt = || unsafe { libc::preadv2(file.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
+        parked(t, file, Interest::Read, attempt)
+    };
+    parked.unwrap_or_else(|| {
+        // SAFETY: this function's contract.
         system_call(t, || unsafe { libc::read(file.fd, address.cast(), length) }).map_err(Win32Error::from_errno)
     })
 }
@@ -44,12 +68,15 @@ pub(crate) fn read(t: Thread, file: &FileHandle, address: *mut u8, length: usize
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn write(t: Thread, file: &FileHandle, address: *const u8, length: usize) -> IoResult<usize> {
+///
+/// # Safety
+/// `length` bytes from `address` on are readable and stay in place.
+pub(crate) unsafe fn write(t: Thread, file: &FileHandle, address: *const u8, length: usize) -> IoResult<usize> {
     let vector = libc::iovec { iov_base: address.cast_mut().cast(), iov_len: length };
     // SAFETY: one vector of `length` bytes, by this function's contract.
     let attempt = || unsafe { libc::pwritev2(file.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
     parked(t, file, Interest::Write, attempt).unwrap_or_else(|| {
-        // SAFETY: as above.
+        // SAFETY: this function's contract.
         system_call(t, || unsafe { libc::write(file.fd, address.cast(), length) }).map_err(Win32Error::from_errno)
     })
 }

@@ -273,15 +273,17 @@ fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
         unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) as isize }
     };
     // Acquire: the descriptor does not block.
-    if socket.is_kept_non_blocking.load(Ordering::Acquire) {
+    if !socket.is_kept_non_blocking.load(Ordering::Acquire) {
+        return call(t, attempt);
+    }
+    loop {
         match sockets::park(t, socket, Interest::Read, attempt) {
             Parked::Done(fd) => return Ok(fd),
             Parked::Failed(errno) => return Err(errno),
             Parked::TimedOut => return Err(libc::EAGAIN),
-            Parked::MustBlock => {}
+            Parked::MustBlock => sockets::wait_blocking(t, socket.fd, libc::POLLIN)?,
         }
     }
-    call(t, attempt)
 }
 
 unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
@@ -292,7 +294,7 @@ unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking
     report(result, error, 0)
 }
 
-/// Begins to connect without blocking, and parks until that has ended. The errno value; None: the socket is to block.
+/// Begins to connect without blocking, and waits until that has ended. The errno value; None: nothing was begun.
 fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
     // Sockets of other families tell in other ways when a full queue has room again.
     let is_internet = matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
@@ -329,7 +331,11 @@ fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResul
         Parked::Failed(libc::EAGAIN) => Ok(Some(libc::EINTR)),
         Parked::Failed(errno) => Ok(Some(errno)),
         Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
-        Parked::MustBlock => Ok(None),
+        // It has begun.
+        Parked::MustBlock => match sockets::wait_blocking(t, socket.fd, libc::POLLOUT) {
+            Ok(()) => connect_error(socket).map(Some),
+            Err(errno) => Ok(Some(errno)),
+        },
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
         is_kept_non_blocking: AtomicBool::new(false),
         saved_error: AtomicI32::new(0),
     };
+    // Native code may have closed an earlier socket of this number, whose watch is over.
+    saki_reactor::forget(fd);
     SOCKETS.write().insert(fd, Arc::new(socket));
     fd as usize
 }
@@ -174,6 +176,16 @@ fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
     let result = unsafe { libc::getsockopt(socket.fd, libc::SOL_SOCKET, name, (&raw mut time).cast(), &mut size) };
     let timeout = Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64);
     (result == 0 && !timeout.is_zero()).then_some(timeout)
+}
+
+/// Waits for a socket in the system call, where the reactor cannot: it has no descriptor left, for one.
+///
+/// # Errors
+/// The errno value; EINTR when cancelled.
+pub(crate) fn wait_blocking(t: Thread, fd: i32, events: i16) -> Result<(), i32> {
+    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one descriptor.
+    call_cancellable(t, || unsafe { libc::poll(&mut entry, 1, -1) as isize }).map(|_| ())
 }
 
 /// Sets or clears O_NONBLOCK.
