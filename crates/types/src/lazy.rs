@@ -55,8 +55,7 @@ pub struct LoaderLockGuard(PhantomData<*const ()>);
 /// The lock of all first uses. Never held across allocation of managed objects or a safepoint, except by an
 /// assembly-resolve handler.
 pub fn loader_lock() -> LoaderLockGuard {
-    // Without hooks there is one thread.
-    let me = HOOKS.get().map_or(1, |hooks| (hooks.thread_id)());
+    let me = HOOKS.get().map_or_else(os_thread_id, |hooks| (hooks.thread_id)());
     let lock = &LOADER_LOCK;
     // Relaxed: it is our id only if we stored it.
     if lock.owner.load(Ordering::Relaxed) == me {
@@ -72,6 +71,13 @@ pub fn loader_lock() -> LoaderLockGuard {
     lock.owner.store(me, Ordering::Relaxed);
     lock.depth.set(1);
     LoaderLockGuard(PhantomData)
+}
+
+/// An owner's id for programs that load types without a virtual machine (tools, tests): no managed thread runs there, and
+/// the OS thread is the owner.
+fn os_thread_id() -> u64 {
+    thread_local!(static MARK: u8 = const { 0 });
+    MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64)
 }
 
 impl Drop for LoaderLockGuard {
@@ -145,5 +151,29 @@ fn known<T: Clone>(value: &Result<T, Box<LoadError>>) -> LoadResult<T> {
     match value {
         Ok(value) => Ok(value.clone()),
         Err(error) => Err(LoadError::clone(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::loader_lock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn without_hooks_os_threads_exclude_one_another() {
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let _outer = loader_lock();
+                        let _inner = loader_lock();
+                        assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0);
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
     }
 }
