@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
-use saki_thread::ManagedThread;
+use saki_thread::{Carrier, CarrierHooks, ManagedThread};
 use saki_types::{LoadResult, Ty, Universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +29,7 @@ pub fn free_domain(universe: &'static Universe) {
 
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
 pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
-    TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache())
+    TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)
 }
 
 /// # Errors
@@ -47,7 +47,10 @@ pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
 /// # Errors
 /// As `target`: also a double free.
 pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
-    TABLE.free(handle, t.managed().handle_cache())
+    match t.managed().handle_cache() {
+        Some(cache) => TABLE.free(handle, cache),
+        None => TABLE.free_shared(handle),
+    }
 }
 
 struct Roots;
@@ -173,13 +176,16 @@ pub fn bind_thread(thread: &ManagedThread) {
     unsafe { (*thread.abi()).handle_slots = TABLE.slots_address() };
 }
 
-/// The thread ends: what it has reserved goes back.
-pub fn release_cache(thread: &ManagedThread) {
-    TABLE.release_cache(thread.handle_cache());
+fn carrier_detaching(carrier: &'static Carrier) {
+    TABLE.release_cache(carrier.handle_cache());
 }
 
-/// Registers all of the runtime's roots and weak tables with the collector. Called once.
+/// What a carrier has reserved goes back when it ends.
+static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching: carrier_detaching };
+
+/// Registers all of the runtime's roots and weak tables with the collector, and the carriers' slots. Called once.
 pub fn register_with_collector() {
+    saki_thread::add_carrier_hooks(&CARRIER_HOOKS);
     saki_gc::register_root_provider(&Roots);
     saki_gc::set_weak_reference_release(release_weak_reference);
     saki_gc::register_weak_table(&Weak);

@@ -94,7 +94,6 @@ fn detaching(thread: &'static ManagedThread) {
     // SAFETY: the thread detaches itself.
     let t = unsafe { Thread::from_abi(thread.abi()) };
     of(t).release_thread_objects(t, None);
-    crate::handles::release_cache(thread);
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {
         // SAFETY: made in `attached`; the thread runs no managed code any more.

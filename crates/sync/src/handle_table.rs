@@ -19,8 +19,8 @@
 //! | allocated | 1 | 1 | object (0 = null is stored as expired) | owner of the handle: CAS; collector: moves, expires |
 //! | expired | 0 | 1 | domain | owner of the handle: CAS to allocated, reserved or free |
 //!
-//! A freed slot stays with the thread that freed it, reserved, while its cache has room; so allocation after a free is
-//! one plain store, and threads meet only when a cache runs empty or over. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was
+//! A freed slot stays with the carrier on which it was freed, reserved, while its cache has room; so allocation after a free is
+//! one plain store, and carriers meet only when a cache runs empty or over. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was
 //! reused at random). The Release that stores an object pairs with the Acquire of `target`. The collector
 //! changes slots only while the world is stopped; readers return the object into a conservatively scanned frame before
 //! their next safepoint.
@@ -166,7 +166,7 @@ impl HandleSlot<'_> {
     }
 }
 
-/// The slots that a thread has reserved. Only its thread uses it.
+/// The slots that an OS thread has reserved. Only that thread uses it.
 pub struct SlotCache {
     recent: [[Cell<u32>; RECENT_LEN]; 4],
     recent_len: [Cell<u32>; 4],

@@ -10,6 +10,7 @@
 //! | `current` | the carrier's OS thread | stopper, after its heavy fence; collector and inspectors while stopped |
 //! | `idle_buffer`, `is_stowed` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
 //! | `ran` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
+//! | `handle_cache` | the carrier's OS thread; it stays with the record | the same |
 //! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
 //! | `native_id` | the OS thread, at attach | anyone |
 //!
@@ -21,6 +22,7 @@
 use crate::managed_thread::ManagedThread;
 use parking_lot::{Mutex, RwLock};
 use saki_os::signal::{AlternateStack, AlternateStackMemory};
+use saki_sync::SlotCache;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
@@ -46,6 +48,7 @@ pub struct Carrier {
     is_stowed: AtomicBool,
     /// Threads that ran on this carrier since the last collection and have left it; each is on one such list at most (`is_in_ran_list`).
     ran: UnsafeCell<Vec<&'static ManagedThread>>,
+    handle_cache: SlotCache,
     heap: AtomicPtr<()>,
     scheduler: AtomicPtr<()>,
     native_id: AtomicU32,
@@ -70,6 +73,7 @@ impl Carrier {
             idle_buffer: UnsafeCell::default(),
             is_stowed: AtomicBool::new(true),
             ran: UnsafeCell::default(),
+            handle_cache: SlotCache::new(),
             heap: AtomicPtr::new(std::ptr::null_mut()),
             scheduler: AtomicPtr::new(std::ptr::null_mut()),
             native_id: AtomicU32::new(0),
@@ -177,6 +181,12 @@ impl Carrier {
             Some(thread) if !self.is_stowed.load(Ordering::Relaxed) => buffer_of(thread),
             _ => self.idle_buffer.get(),
         }
+    }
+
+    /// The slots of the handle table that are reserved for what runs here. For the carrier's OS thread.
+    #[inline(always)]
+    pub fn handle_cache(&self) -> &SlotCache {
+        &self.handle_cache
     }
 
     /// What the collector keeps for the carrier.

@@ -17,7 +17,7 @@
 //! | `registry_index` | whoever holds the registry's lock; Relaxed | the same |
 //! | `cold_stack` | see `cold_stack` | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
-//! | `statics`, `handle_cache` | owner | collector while stopped (statics) |
+//! | `statics` | owner | collector while stopped |
 //! | `wait_state` | owner | anyone |
 //! | `name`, `kind`, `lifecycle` | anyone, atomically or under its mutex | anyone |
 
@@ -148,7 +148,6 @@ pub struct ManagedThread {
     name: Mutex<Option<String>>,
     pub(crate) joiners: Mutex<Vec<&'static ManagedThread>>,
     pub(crate) statics: StaticBlocks,
-    handle_cache: SlotCache,
     carrier: AtomicPtr<Carrier>,
     /// Null for a native thread; else the scheduler's part, which stays with the structure.
     scheduler_data: AtomicPtr<()>,
@@ -227,7 +226,6 @@ impl ManagedThread {
             name: Mutex::new(None),
             joiners: Mutex::new(Vec::new()),
             statics: StaticBlocks::default(),
-            handle_cache: SlotCache::new(),
             carrier: AtomicPtr::new(std::ptr::null_mut()),
             scheduler_data: AtomicPtr::new(std::ptr::null_mut()),
             wait_observer: AtomicPtr::new(std::ptr::null_mut()),
@@ -304,6 +302,11 @@ impl ManagedThread {
         self.carrier.store(std::ptr::from_ref(carrier).cast_mut(), Ordering::Release);
     }
 
+    /// The thread runs nowhere any more. For whoever detaches it in its place.
+    pub(crate) fn forget_carrier(&self) {
+        self.carrier.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
     /// What the scheduler keeps for the thread; null for a native one.
     #[inline(always)]
     pub fn scheduler_data(&self) -> *mut () {
@@ -374,9 +377,11 @@ impl ManagedThread {
         WaitState::from_number(before)
     }
 
-    /// Hints for the handle table. For the thread itself.
-    pub fn handle_cache(&self) -> &SlotCache {
-        &self.handle_cache
+    /// The slots of the handle table that are reserved for what runs on the thread's carrier. None for a thread that native code ended.
+    /// For the thread itself, which keeps it across no safepoint.
+    #[inline(always)]
+    pub fn handle_cache(&self) -> Option<&'static SlotCache> {
+        self.carrier().map(Carrier::handle_cache)
     }
 
     /// The usable stack, from `abi.stack_limit` (above the reserve) to its base.

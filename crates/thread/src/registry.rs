@@ -371,6 +371,7 @@ pub(crate) fn detach_green(thread: &'static ManagedThread) {
 /// As `detach_green`, of a thread that ended inside native code and has no carrier any more.
 pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
     STOP_LOCK.lock();
+    thread.forget_carrier();
     detach_green(thread);
     thread.stack_reserve.take_down();
     // Relaxed: nobody looks at the stack of a thread that is in no list.
