@@ -280,7 +280,14 @@ impl StackPool {
     ///
     /// # Safety
     /// Nothing runs on the stacks, or refers to their contents.
-    pub unsafe fn strip<'a>(&self, stacks: impl IntoIterator<Item = &'a PooledStack>) {
+    pub unsafe fn strip<'a>(&self, stacks: impl IntoIterator<Item = &'a PooledStack, IntoIter: Clone>) {
+        let stacks = stacks.into_iter();
+        if self.guard() == GuardKind::Markers {
+            let guards = stacks.clone().map(|stack| stack.low - guard_bytes()..stack.low);
+            // SAFETY: guards of slots, where nothing lies.
+            let removed = unsafe { guard::remove_markers(guards) };
+            debug_assert!(removed.is_ok(), "{removed:?}");
+        }
         let mut run: Option<Range<usize>> = None;
         for stack in stacks {
             let slot = stack.low - guard_bytes()..end_of(stack.low, usize::from(stack.class));
@@ -288,27 +295,14 @@ impl StackPool {
                 Some(run) if run.end == slot.start => run.end = slot.end,
                 _ => {
                     if let Some(done) = run.replace(slot) {
-                        // SAFETY: this function's contract.
-                        unsafe { self.strip_run(done) };
+                        discard(done.start, done.end);
                     }
                 }
             }
         }
         if let Some(run) = run {
-            // SAFETY: this function's contract.
-            unsafe { self.strip_run(run) };
+            discard(run.start, run.end);
         }
-    }
-
-    /// # Safety
-    /// As `strip`, for neighbouring slots.
-    unsafe fn strip_run(&self, run: Range<usize>) {
-        if self.guard() == GuardKind::Markers {
-            // SAFETY: slots of a chunk, by this function's contract without contents that are needed.
-            let removed = unsafe { guard::set_markers(run.clone(), false) };
-            debug_assert!(removed.is_ok(), "{removed:?}");
-        }
-        discard(run.start, run.end);
     }
 
     /// Gives a stripped stack its guard again.

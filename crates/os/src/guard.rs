@@ -89,18 +89,8 @@ impl Reservation {
                 .map(|index| self.range(offset_bytes + index * stride_bytes, len_bytes))
                 .map(|start| libc::iovec { iov_base: start, iov_len: len_bytes })
                 .collect();
-            // SAFETY: `range` checked that the pages are ours; nothing keeps references into a reservation. The kernel reads the list only.
-            let advised = unsafe {
-                libc::syscall(
-                    libc::SYS_process_madvise,
-                    PIDFD_SELF,
-                    ranges.as_ptr(),
-                    ranges.len(),
-                    MADV_GUARD_INSTALL,
-                    0_u32,
-                )
-            };
-            let whole = usize::try_from(advised).unwrap_or(0) / len_bytes;
+            // SAFETY: `range` checked that the pages are ours; nothing keeps references into a reservation.
+            let whole = unsafe { advise_many(&ranges, MADV_GUARD_INSTALL) } / len_bytes;
             if whole == 0 {
                 // It cannot, or says why not.
                 let result = self.install_guard(offset_bytes + done * stride_bytes, len_bytes, GuardKind::Markers);
@@ -113,6 +103,51 @@ impl Reservation {
         }
         (done, Ok(()))
     }
+}
+
+/// Gives the same advice for many ranges with one system call. Returns how many bytes, from the first range on, the kernel took it for: 0 before
+/// Linux 6.14.
+///
+/// # Safety
+/// As for `madvise` on each of the ranges.
+unsafe fn advise_many(ranges: &[libc::iovec], advice: i32) -> usize {
+    // SAFETY: this function's contract; the kernel reads the list only.
+    let advised =
+        unsafe { libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, ranges.as_ptr(), ranges.len(), advice, 0_u32) };
+    usize::try_from(advised).unwrap_or(0)
+}
+
+/// Removes the markers in ranges of whole pages, many with one system call where the kernel can. The kernel looks at each page of a range, so that a
+/// range should have nothing but markers.
+///
+/// # Errors
+/// The system's.
+///
+/// # Safety
+/// The pages are writable anonymous mappings', and nobody needs their contents.
+pub unsafe fn remove_markers(ranges: impl IntoIterator<Item = std::ops::Range<usize>>) -> io::Result<()> {
+    let mut ranges = ranges.into_iter().peekable();
+    while ranges.peek().is_some() {
+        let mut batch: Vec<libc::iovec> = Vec::with_capacity(AT_ONCE);
+        batch.extend(
+            ranges
+                .by_ref()
+                .take(AT_ONCE)
+                .map(|pages| libc::iovec { iov_base: pages.start as *mut libc::c_void, iov_len: pages.len() }),
+        );
+        // SAFETY: this function's contract.
+        let mut done_bytes = unsafe { advise_many(&batch, MADV_GUARD_REMOVE) };
+        for pages in batch {
+            if pages.iov_len <= done_bytes {
+                done_bytes -= pages.iov_len;
+                continue;
+            }
+            done_bytes = 0;
+            // SAFETY: as above.
+            check(unsafe { libc::madvise(pages.iov_base, pages.iov_len, MADV_GUARD_REMOVE) })?;
+        }
+    }
+    Ok(())
 }
 
 /// Installs markers in whole pages, whose contents are lost, or removes them.
