@@ -34,8 +34,9 @@ impl VTableFlags {
     pub const DELEGATE: u32 = 32;
     /// A value type (boxed instances carry this vtable).
     pub const VALUE_TYPE: u32 = 64;
-    /// `System.WeakReference` or `WeakReference<T>`: the finalizer frees a GC handle and does nothing else.
-    pub const WEAK_REFERENCE: u32 = 128;
+    /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer gives something of the runtime's back and does
+    /// nothing else, so collections do it themselves.
+    pub const IS_RELEASED_BY_COLLECTOR: u32 = 128;
     /// Instances are transparent proxies: laid out as TransparentProxy, whatever `ty` says.
     pub const PROXY: u32 = 256;
     /// An array of ephemerons: pairs of references, of which the second counts while the first lives.

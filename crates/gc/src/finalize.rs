@@ -3,8 +3,8 @@
 //! An object is registered when it is created and when it is re-registered. When a collection finds it unreachable it
 //! moves to a ready queue and is kept alive with all it refers to (resurrection) until the finalizer thread takes it.
 //! Objects whose type derives from CriticalFinalizerObject go to a second queue that is drained after the first, so that
-//! a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC handle, are
-//! not resurrected: the collection has their handles freed itself.
+//! a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC handle, and the objects
+//! behind threads are not resurrected: the collection has what they hold given back itself.
 //!
 //! | list | who adds | a collection |
 //! |---|---|---|
@@ -49,7 +49,7 @@ static FINALIZERS: Mutex<Finalizers> = Mutex::new(Finalizers {
     ready_critical: VecDeque::new(),
 });
 static WAKE_FINALIZER: OnceLock<fn()> = OnceLock::new();
-static RELEASE_WEAK_REFERENCE: OnceLock<fn(ObjRef)> = OnceLock::new();
+static RELEASE: OnceLock<fn(ObjRef)> = OnceLock::new();
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
 
@@ -97,10 +97,11 @@ pub fn set_finalizer_wakeup(wake: fn()) {
     let _ = WAKE_FINALIZER.set(wake);
 }
 
-/// `release` is called for each dead object whose vtable has `WEAK_REFERENCE`, with the world stopped, instead of its
-/// finalizer: it frees the GC handle and clears the field, and may not block. Set once; later calls are ignored.
-pub fn set_weak_reference_release(release: fn(ObjRef)) {
-    let _ = RELEASE_WEAK_REFERENCE.set(release);
+/// `release` is called for each dead object whose vtable has `IS_RELEASED_BY_COLLECTOR`, with the world stopped, instead of its
+/// finalizer: it does what that would do, and may not block. Another object's finalizer may still see the object. Set once; later calls are
+/// ignored.
+pub fn set_release(release: fn(ObjRef)) {
+    let _ = RELEASE.set(release);
 }
 
 /// The finalizer of the new object runs once after it becomes unreachable. `thread` is the current thread.
@@ -140,8 +141,8 @@ pub fn finalizable_count() -> usize {
     finalizers.ready.len() + finalizers.ready_critical.len()
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Weak
-/// references stay as they are. Stops the world, to learn of objects that only their threads know, but collects nothing.
+/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. What
+/// collections release themselves stays as it is. Stops the world, to learn of objects that only their threads know, but collects nothing.
 /// `filter` must not reach a safepoint. Returns how many.
 pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
     saki_thread::with_world_stopped(saki_thread::StopReason::Unloading, |_| {
@@ -156,8 +157,8 @@ pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
         for list in [&mut finalizers.old, &mut finalizers.young] {
             list.retain(|&object| {
                 // SAFETY: registered objects are alive until they leave the lists.
-                let is_weak = unsafe { vtable_of(object) }.flags.has(VTableFlags::WEAK_REFERENCE);
-                let accepted = !is_weak && filter(object);
+                let is_released = unsafe { vtable_of(object) }.flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR);
+                let accepted = !is_released && filter(object);
                 if accepted && !take_suppressed(object) {
                     taken.push(object);
                 }
@@ -210,8 +211,8 @@ fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<O
     }
     // SAFETY: dead in this collection, so not yet swept.
     let flags = unsafe { vtable_of(object) }.flags;
-    match RELEASE_WEAK_REFERENCE.get() {
-        Some(release) if flags.has(VTableFlags::WEAK_REFERENCE) => release(object),
+    match RELEASE.get() {
+        Some(release) if flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR) => release(object),
         _ => dead.push(object),
     }
     None

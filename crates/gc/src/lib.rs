@@ -30,7 +30,7 @@ pub use conditional::{ConditionalRoots, register_conditional_roots};
 pub use ephemeron::set_ephemeron_tombstone;
 pub use finalize::{
     finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,
-    set_finalizer_wakeup, set_weak_reference_release, suppress_finalizer,
+    set_finalizer_wakeup, set_release, suppress_finalizer,
 };
 pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,

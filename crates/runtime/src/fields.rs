@@ -2,7 +2,8 @@
 
 use crate::thread::Thread;
 use saki_abi::ObjRef;
-use saki_types::Field;
+use saki_types::{Field, universe};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A field of a corlib (or other) type that the runtime reads or writes.
@@ -18,6 +19,8 @@ pub struct ManagedField {
     type_name: &'static str,
     field: &'static str,
     offset: AtomicUsize,
+    /// The field in the root domain.
+    in_root: OnceLock<&'static Field>,
 }
 
 /// No offset: it was not looked up yet.
@@ -25,7 +28,14 @@ const UNKNOWN: usize = usize::MAX;
 
 impl ManagedField {
     pub const fn corlib(namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
-        ManagedField { assembly: "mscorlib", namespace, type_name, field, offset: AtomicUsize::new(UNKNOWN) }
+        ManagedField {
+            assembly: "mscorlib",
+            namespace,
+            type_name,
+            field,
+            offset: AtomicUsize::new(UNKNOWN),
+            in_root: OnceLock::new(),
+        }
     }
 
     pub const fn of(
@@ -34,7 +44,14 @@ impl ManagedField {
         type_name: &'static str,
         field: &'static str,
     ) -> Self {
-        ManagedField { assembly, namespace, type_name, field, offset: AtomicUsize::new(UNKNOWN) }
+        ManagedField {
+            assembly,
+            namespace,
+            type_name,
+            field,
+            offset: AtomicUsize::new(UNKNOWN),
+            in_root: OnceLock::new(),
+        }
     }
 
     /// The name of the field.
@@ -44,6 +61,13 @@ impl ManagedField {
 
     /// The field in the current domain; aborts when the class library lacks it (a class library of another version).
     pub fn field(&self) -> &'static Field {
+        if *universe() == *universe::root() {
+            return self.in_root.get_or_init(|| self.look_up());
+        }
+        self.look_up()
+    }
+
+    fn look_up(&self) -> &'static Field {
         debug_assert!(
             crate::class_library::is_field_listed(self.assembly, self.namespace, self.type_name, self.field),
             "{}.{}::{} of {} is not in the contract (crates/contract/contract.txt)",

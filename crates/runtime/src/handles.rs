@@ -151,9 +151,17 @@ pub fn note_weak_reference_class(ty: Ty) -> LoadResult<bool> {
     Ok(true)
 }
 
-/// What the finalizer of a dead weak reference would do. World stopped.
-fn release_weak_reference(object: ObjRef) {
+/// What the finalizer of a dead object would do, which collections release. World stopped.
+fn release(object: ObjRef) {
     let ty = crate::object::type_of(object);
+    if ty.is_corlib("System.Threading", "InternalThread") {
+        crate::threads::release_dead(object);
+    } else {
+        release_weak_reference(object, ty);
+    }
+}
+
+fn release_weak_reference(object: ObjRef, ty: Ty) {
     let is_generic = ty.is_corlib("System", "WeakReference`1");
     let offset = WEAK_REFERENCE_HANDLE[usize::from(is_generic)].load(Ordering::Relaxed);
     let place = object.field_ptr::<u32>(offset);
@@ -187,7 +195,7 @@ static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching:
 pub fn register_with_collector() {
     saki_thread::add_carrier_hooks(&CARRIER_HOOKS);
     saki_gc::register_root_provider(&Roots);
-    saki_gc::set_weak_reference_release(release_weak_reference);
+    saki_gc::set_release(release);
     saki_gc::register_weak_table(&Weak);
     saki_gc::register_weak_table(&Monitors);
     crate::dynamic_methods::register_with_collector();

@@ -1,13 +1,14 @@
 //! System.Threading.Thread objects and the managed threads behind them: making, starting, ending.
 //!
 //! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), given back
-//! by the object's finalizer, for which an object is registered only when it has something to give back:
+//! by the object's finalizer, for which an object is registered only when it has something to give back. Collections do what the finalizer
+//! would do (`release_dead`); it runs where a program calls it:
 //!
 //! | `handle` | meaning | who leaves it |
 //! |---|---|---|
 //! | 0 | nothing to give back, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; whoever makes the change registers the object |
 //! | REGISTERED | has a name, no thread | `link` → address, CAS AcqRel |
-//! | address | of a boxed reference | the finalizer → 0, swap AcqRel |
+//! | address | of a boxed reference | the finalizer, or the collection that finds the object dead → 0, swap AcqRel |
 //!
 //! Its `state` holds the bits of `ThreadState` that last; WaitSleepJoin is derived from what the
 //! thread waits for now. Invariant: a thread that has ended is Stopped before `Join` sees its end.
@@ -22,12 +23,12 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::suspension;
 use crate::thread::{Managed, Thread};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_ABORT, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::universe;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
 pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
 pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
@@ -183,11 +184,41 @@ pub(crate) fn register(internal: ObjRef) {
 
 /// Gives the thread reference back; for the finalizer of the InternalThread.
 pub fn unlink(internal: ObjRef) {
+    drop(take_reference(internal));
+}
+
+fn take_reference(internal: ObjRef) -> Option<Box<ThreadRef>> {
     // AcqRel: whoever gets the address owns the box.
-    let reference = handle_word(internal).swap(0, Ordering::AcqRel);
-    if reference > REGISTERED {
-        // SAFETY: a box from `link`; the swap made it ours.
-        drop(unsafe { Box::from_raw(reference as *mut ThreadRef) });
+    let address = handle_word(internal).swap(0, Ordering::AcqRel);
+    // SAFETY: a box from `link`; the swap made it ours.
+    let reference = (address > REGISTERED).then(|| unsafe { Box::from_raw(address as *mut ThreadRef) })?;
+    // The finalizer of another object may still ask for the state. Relaxed: as in `set_state`.
+    own_state_bits(internal).store(reference.state_bits.load(Ordering::Relaxed), Ordering::Relaxed);
+    Some(reference)
+}
+
+/// References that collections took from dead objects. Never locked across a safepoint.
+static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
+/// Whether there may be some. Relaxed: a hint.
+static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
+
+/// For a collection, which found the object dead: the next threads that start give the reference back. World stopped.
+pub(crate) fn release_dead(internal: ObjRef) {
+    if let Some(reference) = take_reference(internal) {
+        RELEASED.lock().push(*reference);
+        HAS_RELEASED.store(true, Ordering::Relaxed);
+    }
+    crate::thread_names::free(internal);
+}
+
+/// Gives some released references back: more than a start takes, so that they become fewer, and few, so that no start takes long.
+fn drop_released() {
+    if HAS_RELEASED.load(Ordering::Relaxed) {
+        let mut released = RELEASED.lock();
+        let some = [released.pop(), released.pop()];
+        HAS_RELEASED.store(!released.is_empty(), Ordering::Relaxed);
+        drop(released);
+        drop(some);
     }
 }
 
@@ -378,6 +409,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     let is_background = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
     let kind = if is_background { ThreadKind::Background } else { ThreadKind::Foreground };
     let stack_bytes = usize::try_from(STACK_SIZE.get::<i32>(internal)).unwrap_or(0);
+    drop_released();
     let spawned = saki_sched::spawn(kind, None, stack_bytes, move |managed| {
         // SAFETY: the thread just attached.
         run(unsafe { Thread::from_abi(managed.abi()) }, start);
@@ -557,10 +589,12 @@ pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
         return Err(thread_state_error(t, "Thread has not been started."));
     }
-    // The starter is between claiming and linking for a few microseconds.
     let thread = loop {
         match thread_ref_of(internal) {
             Some(thread) => break thread,
+            // It has ended, and its object was released: a finalizer asks.
+            None if own_state_bits(internal).load(Ordering::Acquire) & state::STOPPED != 0 => return Ok(true),
+            // The starter is between claiming and linking for a few microseconds.
             None => t.managed().yield_now(),
         }
     };

@@ -67,8 +67,8 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     }
     if ty.finalizer()?.is_some() {
         flags |= VTableFlags::FINALIZER;
-        if crate::handles::note_weak_reference_class(ty)? {
-            flags |= VTableFlags::WEAK_REFERENCE;
+        if crate::handles::note_weak_reference_class(ty)? || *ty == *universe().internal_thread() {
+            flags |= VTableFlags::IS_RELEASED_BY_COLLECTOR;
         }
         if ty.is_subclass_of(universe().critical_finalizer_object())? {
             flags |= VTableFlags::CRITICAL_FINALIZER;
