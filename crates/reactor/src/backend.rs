@@ -8,6 +8,8 @@ mod poll;
 
 use crate::model::IoModel;
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 pub(crate) use epoll::Epoll;
 pub(crate) use poll::Poll;
@@ -42,11 +44,48 @@ pub(crate) trait Backend: Send + Sync {
     /// Nothing is asked of the descriptor any more, which may be closed already.
     fn unwatch(&self, fd: i32);
 
-    /// Waits until something is ready, and calls `report` for each descriptor.
+    /// Waits until something is ready, `interrupt`, or the timeout, and calls `report` for each descriptor. May return for nothing. One caller at a time.
     ///
     /// # Errors
     /// The system's, but for EINTR.
-    fn wait(&self, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()>;
+    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()>;
+
+    /// Ends the present `wait`, or the next one.
+    fn interrupt(&self);
+}
+
+/// A descriptor that others make readable: an event counter (eventfd(2)).
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Bell> {
+        // SAFETY: makes a descriptor.
+        let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+        // SAFETY: just made, and nobody else's.
+        Ok(Bell(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    pub(crate) fn fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
+    pub(crate) fn ring(&self) {
+        let one = 1_u64;
+        // SAFETY: eight bytes. A counter that is full is readable already.
+        unsafe { libc::write(self.fd(), (&raw const one).cast(), size_of::<u64>()) };
+    }
+
+    /// Makes it unreadable.
+    pub(crate) fn silence(&self) {
+        let mut count = 0_u64;
+        // SAFETY: room for eight bytes; there may be none to read.
+        unsafe { libc::read(self.fd(), (&raw mut count).cast(), size_of::<u64>()) };
+    }
+}
+
+/// As system calls take timeouts. Longer ones than fit are cut, so that the wait ends for nothing.
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec { tv_sec: time.as_secs().min(1 << 30) as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }
 
 /// # Errors

@@ -11,7 +11,7 @@
 //! closed, wake waiters for nothing. Invariant: the lock is held for a few instructions and one system call, never while waking or waiting.
 
 use crate::backend::{Backend, Readiness, open};
-use crate::model::model;
+use crate::model::{PolledBy, model, polled_by};
 use parking_lot::{Mutex, RwLock};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::{ManagedThread, REQUEST_ABORT, WaitState};
@@ -96,17 +96,24 @@ fn record(fd: i32) -> Option<&'static Mutex<Record>> {
     Some(records[index])
 }
 
-/// The backend, and with it the poller, which start at the first wait.
+/// The backend, which starts at the first wait, and with it whoever polls.
 ///
 /// # Errors
 /// The system's, which has no descriptor or no thread left.
 fn backend() -> io::Result<&'static dyn Backend> {
+    let mut is_new = false;
     let started = BACKEND.get_or_init(|| {
         let number = |error: io::Error| error.raw_os_error().unwrap_or(libc::EAGAIN);
         let backend = open(model()).map_err(number)?;
-        saki_os::thread::start_service("saki-reactor", poll_for_ever).map_err(number)?;
+        is_new = true;
+        if matches!(polled_by(), PolledBy::OwnThread) {
+            saki_os::thread::start_service("saki-reactor", poll_for_ever).map_err(number)?;
+        }
         Ok(backend)
     });
+    if is_new && let PolledBy::Others { begun } = polled_by() {
+        begun();
+    }
     match started {
         Ok(backend) => Ok(&**backend),
         Err(errno) => Err(io::Error::from_raw_os_error(*errno)),
@@ -114,23 +121,34 @@ fn backend() -> io::Result<&'static dyn Backend> {
 }
 
 fn poll_for_ever() {
-    let backend = loop {
-        // The starter stores it right after this thread began.
-        match BACKEND.get() {
-            Some(Ok(backend)) => break backend,
-            Some(Err(_)) => return,
-            None => std::thread::yield_now(),
-        }
-    };
     loop {
-        if let Err(error) = backend.wait(&mut report) {
-            saki_base::bug!("the system does not say which descriptors are ready: {error}");
+        match BACKEND.get() {
+            Some(Ok(_)) => poll(None, &mut ManagedThread::unpark),
+            Some(Err(_)) => return,
+            // The starter stores it right after this thread began.
+            None => std::thread::yield_now(),
         }
     }
 }
 
+/// Asks the system which descriptors are ready, and waits until there are some, until the timeout has passed, or somebody calls [`interrupt`]; each thread that
+/// is to go on goes to `wake`, which unparks it. May return for nothing. One caller at a time; for whom `start` has named.
+pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
+    let Some(Ok(backend)) = BACKEND.get() else { return };
+    if let Err(error) = backend.wait(timeout, &mut |fd, ready| report(fd, ready, wake)) {
+        saki_base::bug!("the system does not say which descriptors are ready: {error}");
+    }
+}
+
+/// Ends the present [`poll`], or the next one.
+pub fn interrupt() {
+    if let Some(Ok(backend)) = BACKEND.get() {
+        backend.interrupt();
+    }
+}
+
 /// A descriptor is ready.
-fn report(fd: i32, ready: Readiness) {
+fn report(fd: i32, ready: Readiness, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(place) = record(fd) else { return };
     let mut woken = Vec::new();
     {
@@ -156,7 +174,7 @@ fn report(fd: i32, ready: Readiness) {
             woken.append(&mut record.write.report());
         }
     }
-    woken.into_iter().for_each(ManagedThread::unpark);
+    woken.into_iter().for_each(wake);
 }
 
 /// Says that the calling thread, `thread`, waits. The number of reports seen; None: it need not wait.

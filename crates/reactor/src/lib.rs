@@ -1,8 +1,8 @@
 //! Waiting for file descriptors without an OS thread for each wait.
 //!
 //! A thread that finds that an operation would block calls [`wait`] and tries again afterwards: it parks like for any other wait, so a green thread
-//! gives its carrier away. One OS thread, the *poller*, asks the system which descriptors have become ready (`Backend`) and wakes
-//! whoever waits for them. Which system interface that is, and whether there is one at all, is said at the start ([`IoModel`]).
+//! gives its carrier away. The *poller* ([`poll`]) asks the system which descriptors have become ready (`Backend`) and wakes
+//! whoever waits for them: with green threads a carrier without work, else an OS thread of its own ([`PolledBy`]). Which system interface that is, and whether there is one at all, is said at the start ([`IoModel`]).
 //!
 //! Invariant: a wait never misses readiness: whoever waits says so before the system is asked to report, or finds in the record of the descriptor that
 //! it was reported (`descriptor`). A wait may end for nothing; so callers try, wait, and try again. Nobody is registered on a stack: waiting threads are found by
@@ -13,5 +13,5 @@ mod descriptor;
 mod model;
 
 pub use backend::Readiness;
-pub use descriptor::{Interest, Lifetime, WaitEnd, forget, wait, wait_any};
-pub use model::{IoModel, model, start, waits_park};
+pub use descriptor::{Interest, Lifetime, WaitEnd, forget, interrupt, poll, wait, wait_any};
+pub use model::{IoModel, PolledBy, model, start, waits_park};

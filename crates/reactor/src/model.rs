@@ -16,16 +16,30 @@ pub enum IoModel {
     Epoll,
 }
 
-static MODEL: OnceLock<IoModel> = OnceLock::new();
+/// Who asks the system which descriptors are ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum PolledBy {
+    /// An OS thread of the reactor's.
+    #[default]
+    OwnThread,
+    /// A scheduler, by `poll`. It is told when there is something to poll for, at the first wait.
+    Others { begun: fn() },
+}
+
+static MODEL: OnceLock<(IoModel, PolledBy)> = OnceLock::new();
 
 /// Sets the model; once, before the first wait.
-pub fn start(model: IoModel) {
-    let _ = MODEL.set(model);
+pub fn start(model: IoModel, polled_by: PolledBy) {
+    let _ = MODEL.set((model, polled_by));
+}
+
+pub(crate) fn polled_by() -> PolledBy {
+    MODEL.get().map(|(_, polled_by)| *polled_by).unwrap_or_default()
 }
 
 /// The model in force.
 pub fn model() -> IoModel {
-    MODEL.get().copied().unwrap_or_default()
+    MODEL.get().map(|(model, _)| *model).unwrap_or_default()
 }
 
 /// Whether waits for descriptors park the thread; else system calls block.

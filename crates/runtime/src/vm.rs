@@ -16,6 +16,7 @@ use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::RuntimeHooks;
 use saki_jit::CompilerOptions;
 use saki_os::errata::{self, LockedReads};
+use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
@@ -201,10 +202,13 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     handles::register_with_collector();
     saki_types::lazy::set_lock_hooks(LockHooks { thread_id: lock_owner_id, lock: saki_thread::lock_in_safe_region });
     let thread = saki_thread::attach_current(ThreadKind::Main);
-    saki_reactor::start(options.io.unwrap_or(match options.threads {
-        saki_sched::ThreadMode::Native => saki_reactor::IoModel::Blocking,
-        saki_sched::ThreadMode::Green | saki_sched::ThreadMode::Mn { .. } => saki_reactor::IoModel::Epoll,
-    }));
+    let (io_default, polled_by) = match options.threads {
+        saki_sched::ThreadMode::Native => (saki_reactor::IoModel::Blocking, PolledBy::OwnThread),
+        saki_sched::ThreadMode::Green | saki_sched::ThreadMode::Mn { .. } => {
+            (saki_reactor::IoModel::Epoll, PolledBy::Others { begun: || saki_sched::start_polling(&POLLER) })
+        }
+    };
+    saki_reactor::start(options.io.unwrap_or(io_default), polled_by);
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);
@@ -216,6 +220,9 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t)
 }
+
+/// What carriers without work wait in.
+static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::poll, interrupt: saki_reactor::interrupt };
 
 /// Threads that are not managed count by the kernel's ids.
 fn lock_owner_id() -> u64 {

@@ -154,7 +154,7 @@ fn run_next() {
 
 fn idle() {
     const TIMES: usize = 1_000_000;
-    let idle = IdleCarriers::new(2);
+    let idle = IdleCarriers::new(2, (|| {}) as fn());
     let look = best(TIMES, || {
         for _ in 0..TIMES {
             black_box(idle.has_idle());

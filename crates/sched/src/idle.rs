@@ -4,6 +4,10 @@
 //! work visible asks `has_idle` and, if so, calls `wake_one`, which wakes one idle carrier as a searcher. While somebody searches
 //! nobody is woken: a searcher that finds work and was the last one looks whether there is more, and wakes the next.
 //!
+//! One idle carrier at a time can wait for events of the system instead of sleeping (`sleep_or_poll`): it has the *role* of the poller, and what it waits in
+//! ends by `interrupt` instead of a wake. It is woken last, so that there is a poller as long as carriers are idle. Who has work looks for events without waiting
+//! now and then (`try_look`), in the same role.
+//!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
 //! | `word` | idle + 1, and searching − 1 if it searched | carrier in `sleep`, under `idle` | Relaxed; then the heavy barrier, and it looks at all queues |
@@ -11,13 +15,16 @@
 //! | `word` | idle − 1, searching + 1 | the carrier itself, under `idle`, having found work or timed out | as above |
 //! | `word` | searching + 1 | running carrier without work (`start_searching`) | Relaxed: it will leave by one of the other rows |
 //! | `word` | searching − 1 | searcher with work (`stop_searching`) | Relaxed; if it was the last, the heavy barrier, and it looks at all queues |
-//! | `wait` | AWAKE → SLEEPING | its carrier, CAS | Relaxed |
+//! | `wait` | AWAKE → SLEEPING, or POLLING with the role | its carrier, CAS | Relaxed |
 //! | `wait` | any → NOTIFIED | waker that took the carrier off the list, swap under `idle` | Release, pairs with the carrier's Acquire load |
 //! | `wait` | any → AWAKE | its carrier, when it is off the list | Relaxed |
+//! | `role` | FREE → WAITING, LOOKING | who is about to poll, CAS | Acquire, pairs with the Release of who polled before |
+//! | `role` | WAITING, LOOKING → FREE | the same, when it polls no more | Release |
 //!
 //! No wake-up is lost: between making work visible and the look at `word` stands the light side of an asymmetric barrier
 //! (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either the carrier sees the
-//! work, or who made it visible sees the carrier idle (and wakes it) or no searcher.
+//! work, or who made it visible sees the carrier idle (and wakes it) or no searcher. Only who has the role polls, so an interrupt reaches whom it is meant for; one that comes
+//! after that carrier has gone wakes the next one for nothing.
 //!
 //! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when somebody else took it off. Left
 //! out: where work is (`look` knows), and which carrier would suit it best: the one that fell asleep last is woken.
@@ -31,6 +38,11 @@ use std::time::Duration;
 const AWAKE: u32 = 0;
 const SLEEPING: u32 = 1;
 const NOTIFIED: u32 = 2;
+const POLLING: u32 = 3;
+
+const FREE: u32 = 0;
+const LOOKING: u32 = 1;
+const WAITING: u32 = 2;
 
 const SEARCHING: u32 = 1;
 const SEARCHING_MASK: u32 = IDLE - 1;
@@ -45,6 +57,20 @@ pub enum SleepEnd<R> {
     Woken,
     /// The deadline has come.
     TimedOut,
+    /// It polled, and there were events.
+    Polled,
+}
+
+/// Waits for events until the timeout has passed or somebody interrupts it; if there are any, calls the function once before it deals with them.
+pub type Poll<'a> = &'a mut dyn FnMut(Option<Duration>, &mut dyn FnMut());
+
+/// What wakes a carrier.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alarm {
+    /// It is awake.
+    None,
+    Futex,
+    Interrupt,
 }
 
 /// On lines of its own: a waker writes one carrier's word only.
@@ -54,22 +80,66 @@ struct Carrier {
 }
 
 /// See the module header.
-pub struct IdleCarriers {
+pub struct IdleCarriers<I = fn()> {
     word: AtomicU32,
-    /// Carriers that are idle, the last one last.
+    role: AtomicU32,
+    /// How often somebody has polled. Relaxed: changed with the role, and a hint for others.
+    polls: AtomicU32,
+    /// Carriers that are idle, the last one last, but for the poller, which comes first.
     idle: Mutex<Vec<u32>>,
     carriers: Box<[Carrier]>,
+    interrupt: I,
 }
 
-impl IdleCarriers {
-    /// For carriers numbered from 0 to `count` − 1, none of which is idle or searching; fewer than 65,536.
-    pub fn new(count: usize) -> IdleCarriers {
+impl<I: Fn()> IdleCarriers<I> {
+    /// For carriers numbered from 0 to `count` − 1, none of which is idle or searching; fewer than 65,536. `interrupt` ends the present or the next wait for events.
+    pub fn new(count: usize, interrupt: I) -> IdleCarriers<I> {
         assert!(count < IDLE as usize);
         IdleCarriers {
             word: AtomicU32::new(0),
+            role: AtomicU32::new(FREE),
+            polls: AtomicU32::new(0),
             idle: Mutex::new(Vec::with_capacity(count)),
             carriers: (0..count).map(|_| Carrier { wait: WaitWord::new(AWAKE) }).collect(),
+            interrupt,
         }
+    }
+
+    /// Takes the role of the poller to look for events without waiting; `end_poll` follows. False: somebody polls.
+    pub fn try_look(&self) -> bool {
+        self.take_role(LOOKING)
+    }
+
+    /// As `try_look`, to wait, for one that is no carrier.
+    pub fn try_poll(&self) -> bool {
+        self.take_role(WAITING)
+    }
+
+    /// After `try_look` or `try_poll`.
+    pub fn end_poll(&self) {
+        self.give_role();
+    }
+
+    /// How often somebody has polled: a hint.
+    pub fn polls(&self) -> u32 {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// Whether a carrier waits for events, or is about to.
+    pub fn is_polled(&self) -> bool {
+        // Relaxed: whoever relies on it brings a barrier.
+        self.role.load(Ordering::Relaxed) == WAITING
+    }
+
+    fn take_role(&self, role: u32) -> bool {
+        // Relaxed: a look before the exchange.
+        self.role.load(Ordering::Relaxed) == FREE
+            && self.role.compare_exchange(FREE, role, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    fn give_role(&self) {
+        self.polls.store(self.polls().wrapping_add(1), Ordering::Relaxed);
+        self.role.store(FREE, Ordering::Release);
     }
 
     /// Whether `wake_one` would wake a carrier. To be asked after work was made visible; costs a load.
@@ -96,9 +166,9 @@ impl IdleCarriers {
             return false;
         }
         let Some(carrier) = idle.pop() else { return false };
-        let sleeps = self.notify(carrier);
+        let alarm = self.notify(carrier);
         drop(idle);
-        self.wake_sleeper(carrier, sleeps);
+        self.wake_sleeper(carrier, alarm);
         true
     }
 
@@ -109,22 +179,28 @@ impl IdleCarriers {
         if !remove(&mut idle, carrier) {
             return false;
         }
-        let sleeps = self.notify(carrier);
+        let alarm = self.notify(carrier);
         drop(idle);
-        self.wake_sleeper(carrier, sleeps);
+        self.wake_sleeper(carrier, alarm);
         true
     }
 
-    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns whether it has to be woken.
-    fn notify(&self, carrier: u32) -> bool {
+    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns what it has to be woken by.
+    fn notify(&self, carrier: u32) -> Alarm {
         self.word.fetch_sub(IDLE - SEARCHING, Ordering::Relaxed);
-        // Release pairs with the Acquire in `sleep`.
-        self.carriers[carrier as usize].wait.atomic().swap(NOTIFIED, Ordering::Release) == SLEEPING
+        // Release pairs with the Acquire in `sleep_or_poll`.
+        match self.carriers[carrier as usize].wait.atomic().swap(NOTIFIED, Ordering::Release) {
+            SLEEPING => Alarm::Futex,
+            POLLING => Alarm::Interrupt,
+            _ => Alarm::None,
+        }
     }
 
-    fn wake_sleeper(&self, carrier: u32, sleeps: bool) {
-        if sleeps {
-            self.carriers[carrier as usize].wait.wake(1);
+    fn wake_sleeper(&self, carrier: u32, alarm: Alarm) {
+        match alarm {
+            Alarm::None => {}
+            Alarm::Futex => self.carriers[carrier as usize].wait.wake(1),
+            Alarm::Interrupt => (self.interrupt)(),
         }
     }
 
@@ -165,23 +241,48 @@ impl IdleCarriers {
         deadline_ns: impl FnOnce() -> Option<u64>,
         look: impl FnOnce() -> Option<R>,
     ) -> SleepEnd<R> {
+        self.sleep_or_poll(carrier, is_searching, deadline_ns, look, None)
+    }
+
+    /// As `sleep`; if nobody polls, waits by `poll`.
+    pub fn sleep_or_poll<R>(
+        &self,
+        carrier: usize,
+        is_searching: bool,
+        deadline_ns: impl FnOnce() -> Option<u64>,
+        look: impl FnOnce() -> Option<R>,
+        poll: Option<Poll>,
+    ) -> SleepEnd<R> {
+        let poll = poll.filter(|_| self.take_role(WAITING));
+        let has_role = poll.is_some();
         let number = carrier as u32;
         let mut idle = lock(&self.idle);
         debug_assert!(!idle.contains(&number));
-        idle.push(number);
+        let place = if has_role { 0 } else { idle.len() };
+        idle.insert(place, number);
         self.word.fetch_add(if is_searching { IDLE - SEARCHING } else { IDLE }, Ordering::Relaxed);
         drop(idle);
         heavy_fence();
-        if let Some(found) = look() {
-            self.leave_list(number);
-            return SleepEnd::Found(found);
+        let end = match look() {
+            Some(found) => {
+                self.leave_list(number);
+                SleepEnd::Found(found)
+            }
+            // The deadline only now: what changes after it was asked for finds this carrier on the list.
+            None => self.wait_on_list(number, deadline_ns(), poll),
+        };
+        if has_role {
+            self.give_role();
         }
-        // Only now: what changes after it was asked for finds this carrier on the list.
-        let deadline_ns = deadline_ns();
-        let wait = &self.carriers[carrier].wait;
+        end
+    }
+
+    fn wait_on_list<R>(&self, number: u32, deadline_ns: Option<u64>, mut poll: Option<Poll>) -> SleepEnd<R> {
+        let wait = &self.carriers[number as usize].wait;
+        let asleep = if poll.is_some() { POLLING } else { SLEEPING };
         loop {
-            // Relaxed: failure means NOTIFIED, or SLEEPING after a spurious return.
-            let _ = wait.atomic().compare_exchange(AWAKE, SLEEPING, Ordering::Relaxed, Ordering::Relaxed);
+            // Relaxed: failure means NOTIFIED, or SLEEPING (POLLING) after a spurious return.
+            let _ = wait.atomic().compare_exchange(AWAKE, asleep, Ordering::Relaxed, Ordering::Relaxed);
             // Acquire pairs with the Release of `notify`.
             if wait.load(Ordering::Acquire) == NOTIFIED {
                 // Relaxed: off the list, so nobody else writes it.
@@ -189,10 +290,29 @@ impl IdleCarriers {
                 return SleepEnd::Woken;
             }
             let rest = deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(monotonic_ns())));
-            if rest.is_some_and(|rest| rest.is_zero()) || !wait.wait(SLEEPING, rest) {
-                return if self.leave_list(number) { SleepEnd::TimedOut } else { SleepEnd::Woken };
+            if rest.is_some_and(|rest| rest.is_zero()) {
+                return self.time_out(number);
+            }
+            match &mut poll {
+                Some(poll) => {
+                    let mut has_polled = false;
+                    poll(rest, &mut || {
+                        has_polled = true;
+                        self.leave_list(number);
+                    });
+                    if has_polled {
+                        return SleepEnd::Polled;
+                    }
+                }
+                None if wait.wait(SLEEPING, rest) => {}
+                None => return self.time_out(number),
             }
         }
+    }
+
+    /// The time of the carrier's sleep is over.
+    fn time_out<R>(&self, carrier: u32) -> SleepEnd<R> {
+        if self.leave_list(carrier) { SleepEnd::TimedOut } else { SleepEnd::Woken }
     }
 
     /// Makes an idle carrier, which the caller is, a searcher. Returns whether somebody else has done so before.

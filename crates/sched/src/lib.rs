@@ -6,7 +6,7 @@
 //! hand around and never look into; their atomics come from `saki_sync::facade`, so that models run the shipped code.
 //!
 //! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one queue at most, or
-//! suspended, or runs. Left out: I/O, which blocks its carrier until that is taken.
+//! suspended, or runs. Left out: what carriers without work wait for beside work (`poller`), and native code that blocks, whose carrier is taken.
 
 pub mod idle;
 pub mod injector;
@@ -26,6 +26,8 @@ mod mode;
 #[cfg(not(loom))]
 mod native_exit;
 #[cfg(not(loom))]
+mod poller;
+#[cfg(not(loom))]
 mod scheduler;
 #[cfg(not(loom))]
 mod watcher;
@@ -39,6 +41,8 @@ pub use injector::Injector;
 #[cfg(not(loom))]
 pub use mode::ThreadMode;
 pub use park_word::ParkWord;
+#[cfg(not(loom))]
+pub use poller::{Poller, start_polling};
 pub use queue::RunQueue;
 pub use run_next::RunNext;
 #[cfg(not(loom))]

@@ -10,10 +10,11 @@
 
 use crate::cold::{self, ColdCounts};
 use crate::green::Green;
-use crate::idle::{IdleCarriers, SleepEnd};
+use crate::idle::{self, IdleCarriers, SleepEnd};
 use crate::injector::Injector;
 use crate::mode::ThreadMode;
 use crate::native_exit;
+use crate::poller;
 use crate::slots::{Reclaimed, SlotHolder, Slots};
 use crate::timers::{TimerKey, Timers};
 use crate::watcher;
@@ -90,7 +91,7 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     let parts = PARTS.get_or_init(|| Parts {
         stacks: StackPool::new(StackPoolOptions::default()),
         slots: Slots::new(carriers, 1),
-        idle: IdleCarriers::new(MAX_WORKERS),
+        idle: IdleCarriers::new(MAX_WORKERS, poller::interrupt),
         injector: Injector::new(),
         preempted: Injector::new(),
         timers: Timers::new(),
@@ -165,6 +166,7 @@ pub(crate) fn end(green: &'static Green) {
 /// Lets a thread run as soon as there is a carrier: next on the caller's, if the caller has one.
 pub(crate) fn make_runnable(green: &'static Green) {
     match worker::here() {
+        Some(worker) if worker.is_active() && worker.is_collecting() => worker.push_last(green),
         Some(worker) if worker.is_active() => {
             if worker.push_next(green) {
                 wake_for_work();
@@ -309,10 +311,10 @@ pub(crate) fn forget_worker(worker: &'static Worker) {
     }
 }
 
-/// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away.
+/// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away, or is to look for events.
 #[inline]
 pub(crate) fn must_go_to_base(worker: &Worker) -> bool {
-    slots().has_returning() || !worker.is_active()
+    slots().has_returning() || !worker.is_active() || worker.is_look_due()
 }
 
 /// For a worker's base context: the next thread to run; sleeps until there is one.
@@ -322,7 +324,13 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
     loop {
         if slots().keep(&worker.slot) {
             expire_timers();
-            let found = worker.pick().or_else(|| {
+            let has_looked = worker.is_look_due();
+            if has_looked {
+                poller::look(worker, idle);
+            }
+            let found = worker.pick();
+            let found = found.or_else(|| if !has_looked && poller::look(worker, idle) { worker.pick() } else { None });
+            let found = found.or_else(|| {
                 is_searching = is_searching || idle.start_searching();
                 if is_searching { search_for_long(worker) } else { None }
             });
@@ -335,12 +343,34 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
         }
         // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
         let deadline_ns = || if slots().free() == 0 { None } else { next_deadline_ns() };
-        match idle.sleep(worker.number, is_searching, deadline_ns, || look_again(worker)) {
+        let poller = poller::get();
+        let mut poll = |timeout: Option<Duration>, before: &mut dyn FnMut()| {
+            if let Some(poller) = poller {
+                poller::wait(worker, poller, timeout, before);
+            }
+        };
+        let poll: Option<idle::Poll> = if poller.is_some() { Some(&mut poll) } else { None };
+        match idle.sleep_or_poll(worker.number, is_searching, deadline_ns, || look_again(worker), poll) {
             SleepEnd::Found(green) => return found_work(green, true),
-            SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,
+            SleepEnd::Woken | SleepEnd::TimedOut | SleepEnd::Polled => is_searching = true,
         }
         watcher::note_work();
     }
+}
+
+/// For a worker without a slot: whether it gets one.
+pub(crate) fn take_slot(worker: &'static Worker) -> bool {
+    slots().keep(&worker.slot)
+}
+
+/// Wakes an idle worker, with a slot for it or without, if nobody waits for events: it does then. Whether somebody does.
+pub(crate) fn is_polled() -> bool {
+    let idle = &parts().idle;
+    idle.is_polled() || idle.wake_one()
+}
+
+pub(crate) fn idle() -> &'static IdleCarriers {
+    &parts().idle
 }
 
 fn found_work(green: &'static Green, is_searching: bool) -> &'static Green {
@@ -386,11 +416,12 @@ pub(crate) fn pop_shared() -> Option<&'static Green> {
     injector().pop().or_else(|| preempted().pop())
 }
 
-/// Spins for some microseconds; at the end takes also what other workers are to run next and have not come to.
+/// Spins for some microseconds, unless it can wait for events instead; at the end takes also what other workers are to run next and have not come to.
 fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
     const LOOKS: u32 = 20;
     const SPINS: u32 = 40;
-    for _ in 0..LOOKS {
+    let looks = if poller::get().is_some() { 0 } else { LOOKS };
+    for _ in 0..looks {
         for _ in 0..SPINS {
             saki_os::cpu::spin_hint();
         }
@@ -398,7 +429,7 @@ fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
             return Some(green);
         }
     }
-    steal(worker, true)
+    pop_shared().or_else(|| steal(worker, true))
 }
 
 /// Whether threads wait that any worker's slot would do for: in the shared queues, or back from native code.

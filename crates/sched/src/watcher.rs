@@ -2,21 +2,23 @@
 //!
 //! It takes carriers from threads that stay in native code while others wait, asks threads to give way that have run for a quantum while
 //! others wait, wakes an idle worker for a thread that its worker has not come to since the last look, and makes tokens of due timers that no
-//! idle worker has looked after. It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
+//! idle worker has looked after, and sees to it that somebody looks for events (`poller`). It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
 //!
-//! | `IS_ASLEEP` | from | to | who | ordering |
+//! | `SLEEP` | from | to | who | ordering |
 //! |---|---|---|---|---|
-//! | | false | true | the watcher, then a heavy barrier, then it looks for waiting work | Relaxed: ordered by the barrier |
-//! | | true | false | whoever made work, after a light barrier; it raises `WAKES` and wakes | AcqRel swap: one waker |
-//! | | true | false | the watcher, awake again | Relaxed: a hint from then on |
+//! | | AWAKE | ASLEEP | the watcher, then a heavy barrier, then it looks for waiting work | Relaxed: ordered by the barrier |
+//! | | AWAKE | POLLING | the same, having the role of the poller (`idle`) | as above |
+//! | | ASLEEP, POLLING | AWAKE | whoever made work, after a light barrier; it raises `WAKES` and wakes, or interrupts | AcqRel swap: one waker |
+//! | | any | AWAKE | the watcher, awake again | Relaxed: a hint from then on |
 //!
 //! Invariant: it changes nothing by itself: each of these is an operation of the scheduler that would be right at any time.
 
+use crate::poller;
 use crate::scheduler;
 use saki_sync::WaitWord;
-use saki_thread::POLL_YIELD;
+use saki_thread::{ManagedThread, POLL_YIELD};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// How long a thread may run while others wait.
@@ -27,19 +29,36 @@ const LAST_INTERVAL: Duration = Duration::from_millis(2);
 const BEHIND_IDLE: Duration = Duration::from_millis(1);
 /// Looks without anything running until the watcher sleeps.
 const IDLE_LOOKS: u32 = 5;
+/// How long nobody may look for events.
+const LONGEST_UNPOLLED_NS: u64 = 1_000_000;
 
 /// Counts wakes; the watcher sleeps on it.
 static WAKES: WaitWord = WaitWord::new(0);
-static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
+static SLEEP: AtomicU32 = AtomicU32::new(AWAKE);
+
+const AWAKE: u32 = 0;
+const ASLEEP: u32 = 1;
+const POLLING: u32 = 2;
 
 /// Something runs or is about to: the watcher, if it sleeps, is needed.
 #[inline]
 pub(crate) fn note_work() {
     saki_os::membarrier::light();
     // Relaxed: a look before the exchange, ordered by the barriers.
-    if IS_ASLEEP.load(Ordering::Relaxed) && IS_ASLEEP.swap(false, Ordering::AcqRel) {
-        WAKES.atomic().fetch_add(1, Ordering::Release);
-        WAKES.wake(1);
+    if SLEEP.load(Ordering::Relaxed) != AWAKE {
+        wake();
+    }
+}
+
+#[cold]
+fn wake() {
+    match SLEEP.swap(AWAKE, Ordering::AcqRel) {
+        ASLEEP => {
+            WAKES.atomic().fetch_add(1, Ordering::Release);
+            WAKES.wake(1);
+        }
+        POLLING => poller::interrupt(),
+        _ => {}
     }
 }
 
@@ -51,12 +70,20 @@ struct Seen {
     was_safe: bool,
 }
 
+#[derive(Default)]
+struct AllSeen {
+    workers: Vec<Seen>,
+    /// How often somebody had looked for events, and when the watcher saw that first.
+    polls: u32,
+    polls_since_ns: u64,
+}
+
 pub(crate) fn start() -> io::Result<()> {
     saki_os::thread::start_service("saki-watcher", watch)
 }
 
 fn watch() {
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen = AllSeen::default();
     let mut interval = FIRST_INTERVAL;
     let mut idle_looks = 0;
     loop {
@@ -65,16 +92,7 @@ fn watch() {
         interval = if look.did_something { FIRST_INTERVAL } else { (interval * 2).min(LAST_INTERVAL) };
         idle_looks = if look.something_runs { 0 } else { idle_looks + 1 };
         if idle_looks >= IDLE_LOOKS {
-            IS_ASLEEP.store(true, Ordering::Relaxed);
-            // Whoever makes work sees that the watcher sleeps, or the watcher sees the work.
-            saki_os::membarrier::heavy();
-            if !scheduler::has_waiting_work() {
-                // Where no worker is idle nobody else wakes threads whose time has come. Where one is, another one with a later deadline may be
-                // left when that is woken for work.
-                let delay = if scheduler::has_idle() { BEHIND_IDLE } else { Duration::ZERO };
-                WAKES.wait(wakes, until_deadline().map(|rest| rest + delay));
-            }
-            IS_ASLEEP.store(false, Ordering::Relaxed);
+            sleep(wakes);
             idle_looks = 0;
             interval = FIRST_INTERVAL;
             continue;
@@ -82,6 +100,33 @@ fn watch() {
         let rest = until_deadline().unwrap_or(interval);
         // A timer that an idle worker waits for is not the watcher's; looking a little too often then does no harm.
         std::thread::sleep(interval.min(rest).max(FIRST_INTERVAL));
+    }
+}
+
+/// Sleeps until there is work, or timers are to be looked at; `wakes` as it was before the last look.
+fn sleep(wakes: u32) {
+    // Events wake threads while nothing runs: somebody waits for them.
+    let poller = poller::get().filter(|_| !scheduler::is_polled());
+    let poller = poller.filter(|_| scheduler::idle().try_poll());
+    SLEEP.store(if poller.is_some() { POLLING } else { ASLEEP }, Ordering::Relaxed);
+    // Whoever makes work, or gives up to wait for events, sees that the watcher sleeps, or the watcher sees the work.
+    saki_os::membarrier::heavy();
+    let is_polled = poller.is_some() || poller::get().is_none() || scheduler::idle().is_polled();
+    if is_polled && !scheduler::has_waiting_work() {
+        // Where no worker is idle nobody else wakes threads whose time has come. Where one is, another one with a later deadline may be
+        // left when that is woken for work.
+        let delay = if scheduler::has_idle() { BEHIND_IDLE } else { Duration::ZERO };
+        let rest = until_deadline().map(|rest| rest + delay);
+        match poller {
+            Some(poller) => (poller.poll)(rest, &mut ManagedThread::unpark),
+            None => {
+                WAKES.wait(wakes, rest);
+            }
+        }
+    }
+    SLEEP.store(AWAKE, Ordering::Relaxed);
+    if poller.is_some() {
+        scheduler::idle().end_poll();
     }
 }
 
@@ -97,14 +142,29 @@ struct Look {
     something_runs: bool,
 }
 
-fn look(seen: &mut Vec<Seen>) -> Look {
+/// Has somebody look for events if nobody has for long: an idle worker, which then waits for them, or else the watcher itself.
+fn look_for_events(seen: &mut AllSeen, now_ns: u64) {
+    if poller::get().is_none() {
+        return;
+    }
+    let polls = scheduler::idle().polls();
+    if polls != seen.polls {
+        (seen.polls, seen.polls_since_ns) = (polls, now_ns);
+    } else if now_ns - seen.polls_since_ns >= LONGEST_UNPOLLED_NS && !scheduler::is_polled() {
+        poller::look_from_outside(scheduler::idle());
+    }
+}
+
+fn look(seen: &mut AllSeen) -> Look {
     let mut result = Look::default();
     scheduler::expire_timers();
+    let now_ns = saki_os::clock::monotonic_ns();
+    look_for_events(seen, now_ns);
+    let seen = &mut seen.workers;
     let has_waiting_work = scheduler::has_waiting_work();
     // A thread that its worker is to run next waits in vain only if the worker does not switch: threads that wait for each other all the time
     // are better off on one carrier.
     let mut is_wanted = scheduler::has_stealable_work();
-    let now_ns = saki_os::clock::monotonic_ns();
     let mut blocked = Vec::new();
     scheduler::for_each_worker(|index, worker| {
         if seen.len() <= index {

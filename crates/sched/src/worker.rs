@@ -11,6 +11,7 @@
 
 use crate::cold;
 use crate::green::Green;
+use crate::poller;
 use crate::queue::RunQueue;
 use crate::run_next::RunNext;
 use crate::scheduler;
@@ -23,6 +24,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// How often the shared queues come before the worker's own: one time in so many.
 const SHARED_TICKS: u64 = 61;
+
+/// How often a worker looks for events (`poller`): after so many switches, which is some 100 µs of short turns.
+const LOOK_TICKS: u64 = 61;
 
 /// Above the capacity of a few rings the shared queue is where most threads wait.
 const MANY_INJECTED: usize = 128;
@@ -52,6 +56,10 @@ pub(crate) struct Worker {
     queue: RunQueue<&'static Green>,
     /// Counts switches; the watcher compares.
     pub(crate) ticks: AtomicU64,
+    /// `ticks` when it last looked for events.
+    looked_at: Cell<u64>,
+    /// Whether threads that become runnable go to the end of its queue, and nobody is woken for them: it deals with events.
+    is_collecting: Cell<bool>,
     base: UnsafeCell<Context>,
     after: Cell<Option<(After, &'static Green)>>,
 }
@@ -96,6 +104,8 @@ impl Worker {
             run_next: RunNext::new(),
             queue: RunQueue::new(),
             ticks: AtomicU64::new(0),
+            looked_at: Cell::new(0),
+            is_collecting: Cell::new(false),
             base: UnsafeCell::default(),
             after: Cell::new(None),
         })
@@ -135,6 +145,31 @@ impl Worker {
             }
             None => false,
         }
+    }
+
+    /// For the worker's OS thread: `green` runs after all others in the queue.
+    pub(crate) fn push_last(&self, green: &'static Green) {
+        self.queue.push_or_spill(green, scheduler::injector());
+    }
+
+    /// For the worker's OS thread. See the field.
+    pub(crate) fn set_collecting(&self, is_collecting: bool) {
+        self.is_collecting.set(is_collecting);
+    }
+
+    pub(crate) fn is_collecting(&self) -> bool {
+        self.is_collecting.get()
+    }
+
+    /// For the worker's OS thread, which looks for events.
+    pub(crate) fn note_look(&self) {
+        self.looked_at.set(self.ticks.load(Ordering::Relaxed));
+    }
+
+    /// Whether it is time to look for events, if there is something to look for.
+    #[inline]
+    pub(crate) fn is_look_due(&self) -> bool {
+        self.ticks.load(Ordering::Relaxed).wrapping_sub(self.looked_at.get()) >= LOOK_TICKS && poller::get().is_some()
     }
 
     /// For this worker: half of the victim's queue, the first thread of which is returned.

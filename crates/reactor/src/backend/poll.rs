@@ -1,36 +1,21 @@
-//! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with an event counter (eventfd(2)) that says when it has changed.
+//! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has changed.
 
-use super::{Backend, Readiness, check};
+use super::{Backend, Bell, Readiness, check, timespec};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 /// See the module header.
 pub(crate) struct Poll {
     watched: Mutex<HashMap<i32, Readiness>>,
-    /// Readable when the list has changed.
-    changes: OwnedFd,
+    /// Rings when the list has changed.
+    bell: Bell,
 }
 
 impl Poll {
     pub(crate) fn open() -> io::Result<Poll> {
-        // SAFETY: makes a descriptor.
-        let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-        // SAFETY: just made, and nobody else's.
-        Ok(Poll { watched: Mutex::default(), changes: unsafe { OwnedFd::from_raw_fd(fd) } })
-    }
-
-    fn tell_change(&self) {
-        let one = 1_u64;
-        // SAFETY: eight bytes. A counter that is full is readable already.
-        unsafe { libc::write(self.changes.as_raw_fd(), (&raw const one).cast(), size_of::<u64>()) };
-    }
-
-    fn take_changes(&self) {
-        let mut count = 0_u64;
-        // SAFETY: room for eight bytes; there may be none to read.
-        unsafe { libc::read(self.changes.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+        Ok(Poll { watched: Mutex::default(), bell: Bell::new()? })
     }
 }
 
@@ -49,7 +34,7 @@ impl Backend for Poll {
             return Err(io::Error::from_raw_os_error(libc::EPERM));
         }
         self.watched.lock().insert(fd, wanted);
-        self.tell_change();
+        self.bell.ring();
         Ok(())
     }
 
@@ -59,25 +44,27 @@ impl Backend for Poll {
 
     fn unwatch(&self, fd: i32) {
         if self.watched.lock().remove(&fd).is_some() {
-            self.tell_change();
+            self.bell.ring();
         }
     }
 
-    fn wait(&self, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()> {
-        let own = libc::pollfd { fd: self.changes.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()> {
+        let own = libc::pollfd { fd: self.bell.fd(), events: libc::POLLIN, revents: 0 };
         let mut list = vec![own];
         list.extend(self.watched.lock().iter().map(|(&fd, wanted)| {
             let read = if wanted.read { libc::POLLIN | libc::POLLRDHUP } else { 0 };
             let write = if wanted.write { libc::POLLOUT } else { 0 };
             libc::pollfd { fd, events: read | write, revents: 0 }
         }));
-        // SAFETY: as many descriptors as the list has.
-        match check(unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, -1) }) {
+        let timeout = timeout.map(timespec);
+        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: as many descriptors as the list has, and a time or null for none.
+        match check(unsafe { libc::ppoll(list.as_mut_ptr(), list.len() as libc::nfds_t, timeout, std::ptr::null()) }) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result?,
         };
         if list[0].revents != 0 {
-            self.take_changes();
+            self.bell.silence();
         }
         for entry in list[1..].iter().filter(|entry| entry.revents != 0) {
             let has_failed = entry.revents & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) != 0;
@@ -98,5 +85,9 @@ impl Backend for Poll {
             report(entry.fd, ready);
         }
         Ok(())
+    }
+
+    fn interrupt(&self) {
+        self.bell.ring();
     }
 }

@@ -7,6 +7,8 @@
 //! | a notice meets a find | a notice that stays behind |
 //! | a deadline meets a wake-up | a carrier that was notified takes itself for timed out |
 //! | a task in a queue reaches a sleeper | a task goes into the injector uncounted |
+//! | events and tasks reach the poller | the poller is woken as a sleeper; a poller that keeps the role; one that does not leave the list before it deals with events |
+//! | whoever polls has the role alone | the role taken by a load and a store; given Relaxed; taken Relaxed |
 //! | a certain carrier is woken | the swap of `notify` Relaxed; the load of `wait` in `sleep` Relaxed |
 
 use super::*;
@@ -46,10 +48,123 @@ impl Work {
     }
 }
 
+fn no_poller() {
+    panic!("nobody polls");
+}
+
+/// Events of the system: a task each. What ends a wait for them changes `changes`.
+struct Events {
+    waiting: AtomicUsize,
+    changes: WaitWord,
+}
+
+impl Events {
+    fn new() -> Arc<Events> {
+        Arc::new(Events { waiting: AtomicUsize::new(0), changes: WaitWord::new(0) })
+    }
+
+    fn interrupt(&self) {
+        // The system orders them.
+        self.changes.atomic().fetch_add(1, Ordering::AcqRel);
+        self.changes.wake(1);
+    }
+
+    fn occur(&self) {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        self.interrupt();
+    }
+
+    fn poll(&self, work: &Work, seen: &mut u32, before: &mut dyn FnMut()) {
+        loop {
+            let changes = self.changes.load(Ordering::Acquire);
+            let count = self.waiting.swap(0, Ordering::AcqRel);
+            if count > 0 {
+                before();
+                work.0.fetch_add(count, Ordering::Relaxed);
+                return;
+            }
+            if changes != *seen {
+                *seen = changes;
+                return;
+            }
+            self.changes.wait(changes, None);
+        }
+    }
+}
+
+type Polling = Arc<(IdleCarriers<Box<dyn Fn() + Send + Sync>>, Work, Arc<Events>)>;
+
+fn polling(carriers: usize) -> Polling {
+    let events = Events::new();
+    let other = events.clone();
+    Arc::new((IdleCarriers::new(carriers, Box::new(move || other.interrupt())), Work::default(), events))
+}
+
+/// As `carry_one`; polls if nobody else does. `seen`: the last change that ended a wait for events.
+fn carry_one_or_poll(shared: &Polling, carrier: usize, seen: &mut u32) {
+    let (idle, work, events) = &**shared;
+    let mut searches = false;
+    loop {
+        if work.take().is_some() {
+            if searches {
+                idle.stop_searching(|| work.is_there());
+            }
+            return;
+        }
+        let mut poll = |_: Option<Duration>, before: &mut dyn FnMut()| events.poll(work, seen, before);
+        let end = idle.sleep_or_poll(carrier, searches, || None, || work.take(), Some(&mut poll));
+        searches = true;
+        if end == SleepEnd::Found(()) {
+            return idle.stop_searching(|| work.is_there());
+        }
+        assert!(idle.counts().1 > 0, "a carrier that is awake searches");
+    }
+}
+
+#[test]
+fn model_events_and_tasks_reach_the_poller() {
+    explore(Some(3), || {
+        let shared = polling(1);
+        let other = shared.clone();
+        let carrier = thread::spawn(move || {
+            let mut seen = 0;
+            carry_one_or_poll(&other, 0, &mut seen);
+            carry_one_or_poll(&other, 0, &mut seen);
+        });
+        let (idle, work, events) = &*shared;
+        events.occur();
+        work.0.fetch_add(1, Ordering::Relaxed);
+        if idle.has_idle() {
+            idle.wake_one();
+        }
+        carrier.join().unwrap();
+        assert!(!work.is_there());
+        assert_eq!((idle.counts(), idle.is_polled()), ((0, 0), false));
+    });
+}
+
+#[test]
+fn model_whoever_polls_has_the_role_alone() {
+    explore(None, || {
+        let shared = Arc::new((IdleCarriers::new(1, no_poller as fn()), Section::default()));
+        let other = shared.clone();
+        let look = |(idle, section): &(IdleCarriers, Section)| {
+            if idle.try_look() {
+                section.touch();
+                idle.end_poll();
+            }
+        };
+        let poller = thread::spawn(move || look(&other));
+        look(&shared);
+        poller.join().unwrap();
+        assert!(shared.0.try_poll() && shared.0.is_polled());
+    });
+}
+
 type Shared = Arc<(IdleCarriers, Work)>;
 
 fn shared(carriers: usize) -> Shared {
-    Arc::new((IdleCarriers::new(carriers), Work::default()))
+    Arc::new((IdleCarriers::new(carriers, no_poller as fn()), Work::default()))
 }
 
 /// Gets one task as a carrier that neither searches nor is idle before and after.
@@ -155,7 +270,7 @@ fn model_a_deadline_meets_a_wake_up() {
 #[test]
 fn model_a_certain_carrier_is_woken() {
     explore(None, || {
-        let shared = Arc::new((IdleCarriers::new(1), Section::default()));
+        let shared = Arc::new((IdleCarriers::new(1, no_poller as fn()), Section::default()));
         let other = shared.clone();
         let carrier = thread::spawn(move || {
             assert_eq!(other.0.sleep(0, false, || None, || None::<()>), SleepEnd::Woken);
@@ -172,7 +287,7 @@ fn model_a_certain_carrier_is_woken() {
 /// A carrier sleeps, another thread pushes a task in some way: the task must be found, with what its maker wrote.
 fn check_reaches(push: fn(&Queues, &'static Section), take: fn(&Queues) -> Option<&'static Section>) {
     explore(None, move || {
-        let shared = Arc::new((IdleCarriers::new(1), Queues::default()));
+        let shared = Arc::new((IdleCarriers::new(1, no_poller as fn()), Queues::default()));
         let other = shared.clone();
         let carrier = thread::spawn(move || {
             let (idle, queues) = &*other;

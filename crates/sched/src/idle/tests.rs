@@ -6,13 +6,17 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Instant;
 
+fn no_poller() {
+    panic!("nobody polls");
+}
+
 fn no_look() -> Option<()> {
     None
 }
 
 #[test]
 fn a_carrier_that_finds_something_does_not_sleep() {
-    let idle = IdleCarriers::new(2);
+    let idle = IdleCarriers::new(2, no_poller);
     assert!(!idle.has_idle());
     let end = idle.sleep(
         1,
@@ -33,7 +37,7 @@ fn a_carrier_that_finds_something_does_not_sleep() {
 
 #[test]
 fn a_sleep_ends_at_its_deadline() {
-    let idle = IdleCarriers::new(1);
+    let idle = IdleCarriers::new(1, no_poller);
     let begun = Instant::now();
     assert_eq!(idle.sleep(0, false, || Some(monotonic_ns() + 5_000_000), no_look), SleepEnd::TimedOut);
     assert!(begun.elapsed() >= Duration::from_millis(5));
@@ -44,7 +48,7 @@ fn a_sleep_ends_at_its_deadline() {
 
 #[test]
 fn nobody_is_woken_while_somebody_searches() {
-    let idle = IdleCarriers::new(4);
+    let idle = IdleCarriers::new(4, no_poller);
     assert!(idle.start_searching());
     let end = idle.sleep(
         0,
@@ -68,7 +72,7 @@ fn nobody_is_woken_while_somebody_searches() {
 
 #[test]
 fn a_certain_carrier_is_woken_though_another_searches() {
-    let idle = IdleCarriers::new(4);
+    let idle = IdleCarriers::new(4, no_poller);
     assert!(idle.start_searching());
     let end = idle.sleep(
         2,
@@ -100,7 +104,7 @@ fn no_task_is_left_behind_in_a_storm() {
     const TASKS: usize = 20_000;
     const CARRIERS: usize = 3;
     saki_os::membarrier::initialise();
-    let idle = IdleCarriers::new(CARRIERS);
+    let idle = IdleCarriers::new(CARRIERS, no_poller);
     let injector = Injector::new();
     let (done, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -117,7 +121,7 @@ fn no_task_is_left_behind_in_a_storm() {
                                 searches = true;
                                 continue;
                             }
-                            SleepEnd::TimedOut => panic!("without a deadline"),
+                            SleepEnd::TimedOut | SleepEnd::Polled => panic!("without a deadline or a poller"),
                         }
                         searches = true;
                     }

@@ -1,0 +1,80 @@
+//! Waiting for events of the system, such as descriptors that become ready, by the carriers themselves.
+//!
+//! The scheduler does not know what the events are: a [`Poller`] waits for them, and says whom they wake. One carrier without work waits
+//! there in place of its sleep (`IdleCarriers::sleep_or_poll`). Carriers with work look without waiting, before they search elsewhere and after some switches. The watcher sees to it that somebody
+//! does: it wakes an idle carrier for that, or looks itself when all carriers run long, and waits itself when none is idle and none runs anything.
+//!
+//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that has a slot, and else to the shared one. Left out: who waits for what.
+
+use crate::idle::IdleCarriers;
+use crate::scheduler;
+use crate::watcher;
+use crate::worker::Worker;
+use saki_thread::ManagedThread;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Something to wait for beside work. One thread at a time calls `poll`.
+pub struct Poller {
+    /// Waits for events until there are some, the timeout has passed, or it is interrupted. Each thread that they wake goes to the function, which unparks it.
+    pub poll: fn(Option<Duration>, &mut dyn FnMut(&'static ManagedThread)),
+    /// Ends the present `poll`, or the next one. For any thread.
+    pub interrupt: fn(),
+}
+
+static POLLER: OnceLock<&'static Poller> = OnceLock::new();
+
+/// From now on there is something to wait for. At the first call carriers begin to.
+pub fn start_polling(poller: &'static Poller) {
+    if POLLER.set(poller).is_ok() {
+        watcher::note_work();
+        scheduler::is_polled();
+    }
+}
+
+pub(crate) fn interrupt() {
+    if let Some(poller) = POLLER.get() {
+        (poller.interrupt)();
+    }
+}
+
+pub(crate) fn get() -> Option<&'static Poller> {
+    POLLER.get().copied()
+}
+
+/// For a worker with a slot, in its base context: looks for events without waiting. Whether they woke threads, which are in the worker's queue.
+pub(crate) fn look(worker: &'static Worker, idle: &IdleCarriers) -> bool {
+    worker.note_look();
+    worker.set_collecting(true);
+    let has_woken = look_from_outside(idle);
+    worker.set_collecting(false);
+    if has_woken {
+        watcher::note_work();
+    }
+    has_woken
+}
+
+/// For the watcher: looks without waiting. Whether events woke threads, which are in the shared queue.
+pub(crate) fn look_from_outside(idle: &IdleCarriers) -> bool {
+    let Some(poller) = get().filter(|_| idle.try_look()) else { return false };
+    let mut has_woken = false;
+    (poller.poll)(Some(Duration::ZERO), &mut |thread| {
+        has_woken = true;
+        thread.unpark();
+    });
+    idle.end_poll();
+    has_woken
+}
+
+/// For an idle worker, which has the role: as `Poller::poll`. If there are events it takes a slot if it gets one, after `before`.
+pub(crate) fn wait(worker: &'static Worker, poller: &Poller, timeout: Option<Duration>, before: &mut dyn FnMut()) {
+    let mut is_first = true;
+    (poller.poll)(timeout, &mut |thread| {
+        if std::mem::take(&mut is_first) {
+            before();
+            worker.set_collecting(scheduler::take_slot(worker));
+        }
+        thread.unpark();
+    });
+    worker.set_collecting(false);
+}
