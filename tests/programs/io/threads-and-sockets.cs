@@ -1,3 +1,4 @@
+// io: each
 // Blocking sockets with a thread for each connection: data both ways, timeouts, endings by close, abort and refusal, and waits for several sockets.
 using System;
 using System.Collections.Generic;

@@ -27,6 +27,9 @@ use header::{ExpectedExit, Header};
 /// GC stress makes a program many times slower; its time limit grows by this factor.
 const STRESS_TIMEOUT_FACTOR: u32 = 10;
 
+/// What `--io` takes: programs whose header says `io: each` run with all of them.
+const IO_MODELS: [&str; 3] = ["blocking", "poll", "epoll"];
+
 /// Lines of a diff that a failing program may print.
 const MAX_DIFF_LINES: usize = 30;
 
@@ -44,6 +47,9 @@ pub struct Options {
     /// How Saki executes threads: SAKI_THREADS=MODE in the environment.
     #[arg(long, value_name = "MODE")]
     threads: Option<String>,
+    /// How threads wait for descriptors: SAKI_IO=MODEL in the environment, for all programs.
+    #[arg(long, value_name = "MODEL")]
+    io: Option<String>,
     /// Run with the code cache in this directory; otherwise without one.
     #[arg(long, value_name = "DIR")]
     code_cache: Option<PathBuf>,
@@ -246,16 +252,34 @@ impl Suite<'_> {
         if self.options.compile_only {
             return Ok(0.0);
         }
-        let finished = self.execute(program, &executable)?;
-        if self.options.bless {
-            let expected = program.source.with_extension("expected");
-            fs::write(&expected, &finished.stdout).map_err(|e| format!("{}: {e}", expected.display()))?;
+        let mut seconds = 0.0;
+        for io_model in self.io_models(program) {
+            let at = |report: String| match io_model {
+                Some(model) => format!("with SAKI_IO={model}: {report}"),
+                None => report,
+            };
+            let finished = self.execute(program, &executable, io_model).map_err(at)?;
+            if self.options.bless {
+                let expected = program.source.with_extension("expected");
+                fs::write(&expected, &finished.stdout).map_err(|e| format!("{}: {e}", expected.display()))?;
+            }
+            judge(program, &finished).map_err(at)?;
+            seconds += finished.wall.as_secs_f64();
         }
-        judge(program, &finished).map(|()| finished.wall.as_secs_f64())
+        Ok(seconds)
+    }
+
+    /// The I/O models to run the program with, one after the other; None: what goes with the threads.
+    fn io_models<'s>(&'s self, program: &Program) -> Vec<Option<&'s str>> {
+        match &self.options.io {
+            Some(model) => vec![Some(model)],
+            None if program.header.each_io_model && self.options.stress.is_none() => IO_MODELS.map(Some).to_vec(),
+            None => vec![None],
+        }
     }
 
     /// Runs the program in an empty folder of its own.
-    fn execute(&self, program: &Program, executable: &Path) -> Result<Finished, String> {
+    fn execute(&self, program: &Program, executable: &Path, io_model: Option<&str>) -> Result<Finished, String> {
         let directory = executable.with_file_name("run");
         // Absent when this is the first run.
         let _ = fs::remove_dir_all(&directory);
@@ -279,6 +303,9 @@ impl Suite<'_> {
         environment.extend(program.header.environment.iter().cloned());
         if let Some(mode) = &self.options.threads {
             environment.push(("SAKI_THREADS".to_owned(), mode.clone()));
+        }
+        if let Some(model) = io_model {
+            environment.push(("SAKI_IO".to_owned(), model.to_owned()));
         }
         let mut timeout = Duration::from_secs(program.header.timeout_seconds);
         if let Some(level) = self.options.stress {
