@@ -79,7 +79,7 @@ pub unsafe extern "C" fn mono_add_internal_call_with_flags(
 /// Saves errno as the thread's last P/Invoke error.
 #[unsafe(no_mangle)]
 pub extern "C" fn mono_marshal_set_last_error() {
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let errno = saki_os::error::errno();
     set_last_error(errno);
 }
 
@@ -119,13 +119,11 @@ pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut 
         return;
     }
     if let Some(thread) = saki_thread::current() {
-        // SAFETY: points to this thread's errno.
-        let errno = unsafe { *libc::__errno_location() };
+        let errno = saki_os::error::errno();
         // SAFETY: the cookie says that `enter_native` was called.
         unsafe { saki_thread::leave_native(thread.abi()) };
         thread.unpin();
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = errno };
+        saki_os::error::set_errno(errno);
     }
 }
 

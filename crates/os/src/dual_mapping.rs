@@ -41,7 +41,7 @@ impl DualMapping {
         // SAFETY: the mapping is ours and stays as it is; the new one is at an address of the kernel's choice.
         let rx = unsafe { libc::mremap(rw.cast(), 0, len_bytes, libc::MREMAP_MAYMOVE) };
         if rx == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
         mapping.rx = rx.cast();
         // SAFETY: the second mapping is ours, and nothing is in it yet.
@@ -125,7 +125,7 @@ impl Drop for DualMapping {
 fn map(len_bytes: usize, protection: Protection, flags: libc::c_int, file: RawFd) -> io::Result<*mut u8> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
     let view = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection.bits(), flags, file, 0) };
-    if view == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(view.cast()) }
+    if view == libc::MAP_FAILED { Err(crate::error::last_error()) } else { Ok(view.cast()) }
 }
 
 #[cfg(test)]

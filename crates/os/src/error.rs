@@ -1,22 +1,31 @@
-//! `errno` of the calling thread.
+//! `errno` of the calling OS thread.
 //!
-//! Invariant: reading and writing are async-signal-safe. Left out: error texts (`std::io::Error` has them).
+//! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers take the address of `errno` for a constant of the function
+//! that asks for it (the standard library declares it so, and `std::io::Error::last_os_error` is inlined), while a green thread may go on on another
+//! OS thread in the middle of a function. Left out: error texts (`std::io::Error` has them).
 
 use std::io;
 
-/// The calling thread's `errno`.
+/// The calling OS thread's `errno`.
+#[inline(never)]
 pub fn errno() -> i32 {
     // SAFETY: glibc returns the address of this thread's errno, valid while the thread runs.
     unsafe { *libc::__errno_location() }
 }
 
-/// Sets the calling thread's `errno`.
+/// Sets the calling OS thread's `errno`.
+#[inline(never)]
 pub fn set_errno(value: i32) {
     // SAFETY: as in `errno`.
     unsafe { *libc::__errno_location() = value }
 }
 
+/// As `std::io::Error::last_os_error`, for code that green threads run.
+pub fn last_error() -> io::Error {
+    io::Error::from_raw_os_error(errno())
+}
+
 /// `Err(last OS error)` when the result of a C call is negative.
 pub(crate) fn check(result: i32) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if result < 0 { Err(last_error()) } else { Ok(()) }
 }

@@ -28,7 +28,7 @@ pub fn map_for_ever(file: &File) -> io::Result<&'static [u8]> {
     let base =
         unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
     if base == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
+        return Err(crate::error::last_error());
     }
     // SAFETY: readable for `len_bytes`, never unmapped, and nobody writes to a private read-only mapping.
     Ok(unsafe { std::slice::from_raw_parts(base.cast::<u8>(), len_bytes) })
@@ -45,7 +45,7 @@ pub fn map_executable_page(file: &File) -> io::Result<()> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
     let base =
         unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
-    if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if base == libc::MAP_FAILED { Err(crate::error::last_error()) } else { Ok(()) }
 }
 
 /// Whether the file lies in memory alone: there writing through a mapping moves no time of the file.

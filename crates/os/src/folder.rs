@@ -33,7 +33,7 @@ fn plain_name(name: &OsStr) -> io::Result<CString> {
 }
 
 fn done(result: libc::c_int) -> io::Result<()> {
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 { Ok(()) } else { Err(crate::error::last_error()) }
 }
 
 impl Folder {
@@ -54,7 +54,7 @@ impl Folder {
         // SAFETY: the folder is open and the name ends with a zero byte; the mode is the argument that O_CREAT asks for.
         let fd = unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags, PRIVATE) };
         if fd < 0 {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
         // SAFETY: a descriptor just opened, which nobody else has.
         Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
@@ -140,7 +140,7 @@ impl Folder {
         // SAFETY: an open folder; on success the stream owns the descriptor.
         let stream = unsafe { libc::fdopendir(own.as_raw_fd()) };
         if stream.is_null() {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
         let _ = own.into_raw_fd();
         let mut names = Vec::new();
@@ -166,7 +166,7 @@ impl Folder {
         // SAFETY: the folder is open and the name ends with a zero byte.
         let fd = unsafe { libc::openat(self.0.as_raw_fd(), c".".as_ptr(), flags) };
         if fd < 0 {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
         // SAFETY: a descriptor just opened, which nobody else has.
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })

@@ -87,7 +87,7 @@ impl Reservation {
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection.bits(), flags, -1, 0) };
         if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
         Ok(Reservation { base: base.cast(), len_bytes })
     }
@@ -210,7 +210,7 @@ pub unsafe fn close_stack_pages(address: *mut u8, len_bytes: usize) -> io::Resul
     // SAFETY: the flags keep the kernel from touching a mapping that exists.
     let base = unsafe { libc::mmap(address.cast(), len_bytes, libc::PROT_NONE, flags, -1, 0) };
     if base == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
+        return Err(crate::error::last_error());
     }
     if base != address.cast() {
         // A kernel from before 4.17, which takes the address for a hint.

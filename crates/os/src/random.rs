@@ -14,7 +14,7 @@ pub fn fill(buffer: &mut [u8]) -> io::Result<()> {
         if n >= 0 {
             filled += n as usize;
         } else if crate::error::errno() != libc::EINTR {
-            return Err(io::Error::last_os_error());
+            return Err(crate::error::last_error());
         }
     }
     Ok(())

@@ -249,20 +249,6 @@ fn main_stack_bounds() -> Range<usize> {
     high - len_bytes..high
 }
 
-/// The calling OS thread's `errno`. Never inlined: no compiler may keep its address across a point where a green thread changes OS threads.
-#[inline(never)]
-pub fn errno() -> i32 {
-    // SAFETY: points to this thread's errno.
-    unsafe { *libc::__errno_location() }
-}
-
-/// See `errno`.
-#[inline(never)]
-pub fn set_errno(errno: i32) {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
-}
-
 /// The kernel's id of the calling thread.
 pub fn native_id() -> u32 {
     // SAFETY: no preconditions.

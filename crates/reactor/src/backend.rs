@@ -99,5 +99,5 @@ pub(crate) fn open(model: IoModel) -> io::Result<Box<dyn Backend>> {
 
 /// The result of a system call.
 fn check(result: i32) -> io::Result<i32> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 { Err(saki_os::error::last_error()) } else { Ok(result) }
 }

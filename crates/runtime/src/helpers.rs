@@ -457,7 +457,7 @@ unsafe extern "C" fn resolve_native(t: Thread, method: *const Method) -> usize {
 }
 
 unsafe extern "C" fn save_last_error(t: Thread) {
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let errno = saki_os::error::errno();
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = errno };
 }

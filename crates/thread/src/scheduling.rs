@@ -113,9 +113,9 @@ impl ManagedThread {
     #[cold]
     pub(crate) fn leave_safe_slow(&self) {
         // The thread may be on another OS thread afterwards, whose `errno` is another one.
-        let errno = saki_os::thread::errno();
+        let errno = saki_os::error::errno();
         self.leave_safe_waiting();
-        saki_os::thread::set_errno(errno);
+        saki_os::error::set_errno(errno);
     }
 
     fn leave_safe_waiting(&self) {

@@ -20,6 +20,9 @@ const SAFETY_REACH_LINES: usize = 10;
 /// The one file that makes threads: each begins and ends with the program's signals blocked, and has a stack for them in between.
 const DOOR_OF_THREADS: &str = "crates/os/src/thread.rs";
 
+/// The one file that reads `errno`, in functions that are never inlined: its header says why.
+const DOOR_OF_ERRNO: &str = "crates/os/src/error.rs";
+
 /// File names that say nothing about their content.
 const VAGUE_NAMES: [&str; 4] = ["util.rs", "utils.rs", "misc.rs", "stuff.rs"];
 
@@ -27,6 +30,7 @@ pub struct Rules {
     /// Constructions that no code line may contain, with the reason.
     banned: Vec<(Regex, &'static str)>,
     thread_making: Regex,
+    errno_reading: Regex,
     unsafe_block: Regex,
     machine_path: Regex,
     string_literal: Regex,
@@ -46,6 +50,7 @@ impl Rules {
             thread_making: regex(
                 r"(?:^|[^\w.])(?:std::)?thread::(?:spawn|scope|Builder)\b|\bpthread_create\b|\bSYS_clone",
             )?,
+            errno_reading: regex(r"\blast_os_error\b|\b__errno_location\b")?,
             unsafe_block: regex(r"\bunsafe\s*\{|\bunsafe\s+impl\b")?,
             machine_path: regex(r#"["'` ](?:/work|/tmp|/root)/\w"#)?,
             string_literal: regex(r#""(?:[^"\\]|\\.)*""#)?,
@@ -91,6 +96,9 @@ impl Rules {
                     number,
                     "threads are made by saki_os::thread (a stack for signals) or saki_thread::spawn",
                 );
+            }
+            if !is_test && path != Path::new(DOOR_OF_ERRNO) && self.errno_reading.is_match(&code) {
+                findings.error(path, number, "errno is read by saki_os::error: green threads change their OS thread");
             }
             if self.unsafe_block.is_match(&code) {
                 let above = &lines[index.saturating_sub(SAFETY_REACH_LINES)..=index];
@@ -151,6 +159,7 @@ mod tests {
         for made in ["std::thread::spawn(f)", "thread::Builder::new()", "libc::pthread_create(a)", "thread::scope(f)"] {
             check("crates/a/src/b.rs", &format!("//! H.\nlet a = {made};\n"), &["threads are made"]);
         }
+        check("crates/a/src/b.rs", "//! H.\nlet e = io::Error::last_os_error();\n", &["errno"]);
         check("a.rs", &format!("//! H.\n{}", "x\n".repeat(1600)), &["1601 lines"]);
     }
 }

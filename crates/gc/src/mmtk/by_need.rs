@@ -128,7 +128,7 @@ unsafe fn system_mmap(
 
 /// MMTk cannot go on without memory that its own limit (`--max-heap`) allows, and would end the process with pages of text.
 fn refuse(len_bytes: usize) -> ! {
-    let error = std::io::Error::last_os_error();
+    let error = saki_os::error::last_error();
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();
     eprintln!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
     // SAFETY: ends the process; handlers of exit might need the locks that the caller holds.

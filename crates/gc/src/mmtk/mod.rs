@@ -227,7 +227,7 @@ fn map_bit_table() -> Result<usize, String> {
         )
     };
     if table == libc::MAP_FAILED {
-        return Err(format!("heap: no address space for the collector: {}", std::io::Error::last_os_error()));
+        return Err(format!("heap: no address space for the collector: {}", saki_os::error::last_error()));
     }
     Ok(table as usize)
 }

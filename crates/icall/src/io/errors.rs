@@ -62,7 +62,7 @@ impl Win32Error {
 
 /// The last failed system call's errno.
 pub fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+    saki_os::error::errno()
 }
 
 /// Result of a file operation.

@@ -33,7 +33,7 @@ fn poll_input(fd: i32) -> isize {
     // SAFETY: one descriptor; does not wait.
     match unsafe { libc::poll(&mut entry, 1, 0) } {
         0 => {
-            saki_os::thread::set_errno(libc::EAGAIN);
+            saki_os::error::set_errno(libc::EAGAIN);
             -1
         }
         ready => ready as isize,

@@ -316,7 +316,7 @@ fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResul
         // SAFETY: one descriptor.
         let ready = unsafe { libc::poll(&mut poll, 1, 0) };
         if ready == 0 {
-            saki_os::thread::set_errno(libc::EAGAIN);
+            saki_os::error::set_errno(libc::EAGAIN);
             return -1;
         }
         ready as isize

@@ -96,11 +96,10 @@ const PRIORITIES: [(i32, std::ops::RangeInclusive<i32>, i32); 6] = [
 
 unsafe extern "C" fn get_priority(_t: Thread, handle: usize) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
-    // SAFETY: the thread's errno; -1 is a value as well.
-    let nice = unsafe {
-        *libc::__errno_location() = 0;
-        libc::getpriority(libc::PRIO_PROCESS, process.pid as libc::id_t)
-    };
+    // -1 is a value as well.
+    saki_os::error::set_errno(0);
+    // SAFETY: no preconditions.
+    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, process.pid as libc::id_t) };
     let errno = crate::io::errors::errno();
     if nice == -1 && errno != 0 {
         set_last_error(error_of(errno));

@@ -73,7 +73,7 @@ fn set_attributes(attributes: &libc::termios) -> bool {
             if unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, attributes) } == 0 {
                 return true;
             }
-            if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+            if saki_os::error::last_error().kind() != std::io::ErrorKind::Interrupted {
                 return false;
             }
         }
@@ -180,7 +180,7 @@ fn start_cancel_thread() -> std::io::Result<()> {
     let mut ends = [0; 2];
     // SAFETY: a place for two descriptors.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(std::io::Error::last_os_error());
+        return Err(saki_os::error::last_error());
     }
     // Relaxed: stored before the handler is installed.
     CANCEL_PIPE.store(ends[1], Ordering::Relaxed);
