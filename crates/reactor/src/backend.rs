@@ -7,25 +7,13 @@ mod epoll;
 mod poll;
 
 use crate::model::IoModel;
+use crate::record::Readiness;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 pub(crate) use epoll::Epoll;
 pub(crate) use poll::Poll;
-
-/// For what a descriptor is ready, or asked about. An error or the peer's end readies both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Readiness {
-    pub read: bool,
-    pub write: bool,
-}
-
-impl Readiness {
-    pub(crate) fn is_none(self) -> bool {
-        !self.read && !self.write
-    }
-}
 
 /// See the module header.
 pub(crate) trait Backend: Send + Sync {
@@ -35,11 +23,12 @@ pub(crate) trait Backend: Send + Sync {
     /// EPERM for a descriptor that is always ready, a file's; EBADF.
     fn watch_once(&self, fd: i32, wanted: Readiness) -> io::Result<()>;
 
-    /// Asks for a report whenever the descriptor becomes ready for something, until it is closed. False: there is only `watch_once`.
+    /// Asks for a report of what the descriptor is ready for now, and whenever it becomes ready for something, until it is closed. `is_watched`: it was asked for
+    /// before; only the present state is wanted anew. False: there is only `watch_once`.
     ///
     /// # Errors
     /// As `watch_once`.
-    fn watch_always(&self, fd: i32) -> io::Result<bool>;
+    fn watch_always(&self, fd: i32, is_watched: bool) -> io::Result<bool>;
 
     /// Nothing is asked of the descriptor any more, which may be closed already.
     fn unwatch(&self, fd: i32);

@@ -1,39 +1,16 @@
-//! The records of descriptors: who waits for what, and what was reported.
+//! Waits for descriptors: the records by number, and the poller.
 //!
-//! | field, under the record's lock | changed by |
-//! |---|---|
-//! | `waiting` | a waiter before it asks for reports, and when it goes on; whoever wakes it takes it off |
-//! | `reports` | the poller and `forget`: + 1 each time that waiters are to try again |
-//! | `is_ready` | the poller, when nobody waits and the watch is lasting: the next waiter takes it and tries again at once |
-//! | `is_watched_always` | the first waiter of a lasting descriptor; `forget`, before the descriptor is closed |
-//!
-//! A record belongs to a number: it is never freed, but serves the next descriptor of that number. Reports that come late, for one that is
-//! closed, wake waiters for nothing. Invariant: the lock is held for a few instructions and one system call, never while waking or waiting.
+//! A record (`record`) belongs to a number: it is never freed, but serves the next descriptor of that number. Reports that come late, for one that is
+//! closed, wake waiters for nothing. Invariant: a record's lock is held for a few instructions and one system call, never while waking or waiting.
 
-use crate::backend::{Backend, Readiness, open};
+use crate::backend::{Backend, open};
 use crate::model::{PolledBy, model, polled_by};
-use parking_lot::{Mutex, RwLock};
+use crate::record::{Interest, Lifetime, Readiness, Record, Seen, Watch};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::{ManagedThread, REQUEST_ABORT, WaitState};
 use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// What a thread waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interest {
-    Read,
-    Write,
-}
-
-/// Whether a descriptor is closed by those only who call [`forget`] before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lifetime {
-    /// It is: the system is asked once for all reports.
-    Known,
-    /// Perhaps not: the system is asked at each wait.
-    Unknown,
-}
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,55 +22,31 @@ pub enum WaitEnd {
     CannotWait,
 }
 
-#[derive(Default)]
-struct Direction {
-    waiting: Vec<&'static ManagedThread>,
-    reports: u64,
-    is_ready: bool,
-}
+#[derive(Clone, Copy)]
+struct Waiter(&'static ManagedThread);
 
-impl Direction {
-    /// Those to be woken, who try again.
-    fn report(&mut self) -> Vec<&'static ManagedThread> {
-        self.reports += 1;
-        std::mem::take(&mut self.waiting)
+impl PartialEq for Waiter {
+    fn eq(&self, other: &Waiter) -> bool {
+        std::ptr::eq(self.0, other.0)
     }
 }
 
-#[derive(Default)]
-struct Record {
-    read: Direction,
-    write: Direction,
-    is_watched_always: bool,
-}
+type Place = &'static Record<Waiter>;
 
-impl Record {
-    fn of(&mut self, interest: Interest) -> &mut Direction {
-        match interest {
-            Interest::Read => &mut self.read,
-            Interest::Write => &mut self.write,
-        }
-    }
+/// Records come in blocks, which are made when the first of their numbers is used.
+const BLOCK: usize = 256;
+/// As many as the kernel lets a process have, unless it is told otherwise (`fs.nr_open`); a descriptor beyond cannot be waited for.
+const BLOCKS: usize = (1 << 20) / BLOCK;
 
-    fn wanted(&self) -> Readiness {
-        Readiness { read: !self.read.waiting.is_empty(), write: !self.write.waiting.is_empty() }
-    }
-}
-
-static RECORDS: RwLock<Vec<&'static Mutex<Record>>> = RwLock::new(Vec::new());
+static RECORDS: [OnceLock<Box<[Record<Waiter>]>>; BLOCKS] = [const { OnceLock::new() }; BLOCKS];
 static BACKEND: OnceLock<Result<Box<dyn Backend>, i32>> = OnceLock::new();
 
-/// The record of a number; made if there is none.
-fn record(fd: i32) -> Option<&'static Mutex<Record>> {
-    let index = usize::try_from(fd).ok()?;
-    if let Some(&record) = RECORDS.read().get(index) {
-        return Some(record);
-    }
-    let mut records = RECORDS.write();
-    while records.len() <= index {
-        records.push(saki_base::leak(Mutex::default()));
-    }
-    Some(records[index])
+/// The record of a number.
+fn record(fd: i32) -> Option<Place> {
+    let number = usize::try_from(fd).ok()?;
+    let block = RECORDS.get(number / BLOCK)?;
+    let records = block.get_or_init(|| (0..BLOCK).map(|_| Record::new()).collect());
+    Some(&records[number % BLOCK])
 }
 
 /// The backend, which starts at the first wait, and with it whoever polls.
@@ -135,7 +88,13 @@ fn poll_for_ever() {
 /// is to go on goes to `wake`, which unparks it. May return for nothing. One caller at a time; for whom `start` has named.
 pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(Ok(backend)) = BACKEND.get() else { return };
-    if let Err(error) = backend.wait(timeout, &mut |fd, ready| report(fd, ready, wake)) {
+    let mut report = |fd, ready: Readiness| {
+        let Some(place) = record(fd) else { return };
+        for woken in place.report(ready, &Descriptor { backend: &**backend, fd }) {
+            woken.for_each(&mut |Waiter(thread)| wake(thread));
+        }
+    };
+    if let Err(error) = backend.wait(timeout, &mut report) {
         saki_base::bug!("the system does not say which descriptors are ready: {error}");
     }
 }
@@ -147,72 +106,98 @@ pub fn interrupt() {
     }
 }
 
-/// A descriptor is ready.
-fn report(fd: i32, ready: Readiness, wake: &mut dyn FnMut(&'static ManagedThread)) {
-    let Some(place) = record(fd) else { return };
-    let mut woken = Vec::new();
-    {
-        let mut record = place.lock();
-        let is_watched_always = record.is_watched_always;
-        for (is_ready, interest) in [(ready.read, Interest::Read), (ready.write, Interest::Write)] {
-            let direction = record.of(interest);
-            if is_ready && direction.waiting.is_empty() {
-                direction.is_ready |= is_watched_always;
-            } else if is_ready {
-                woken.append(&mut direction.report());
-            }
-        }
-        // What was asked once was answered for both directions.
-        let left = record.wanted();
-        if !is_watched_always
-            && !left.is_none()
-            && let Ok(backend) = backend()
-            && backend.watch_once(fd, left).is_err()
-        {
-            // Closed meanwhile: whoever waits finds out.
-            woken.append(&mut record.read.report());
-            woken.append(&mut record.write.report());
-        }
-    }
-    woken.into_iter().for_each(wake);
+struct Descriptor<'a> {
+    backend: &'a dyn Backend,
+    fd: i32,
 }
 
-/// Says that the calling thread, `thread`, waits. The number of reports seen; None: it need not wait.
+impl Watch for Descriptor<'_> {
+    type Error = io::Error;
+
+    fn once(&self, wanted: Readiness) -> io::Result<()> {
+        self.backend.watch_once(self.fd, wanted)
+    }
+
+    fn always(&self, is_watched: bool) -> io::Result<bool> {
+        self.backend.watch_always(self.fd, is_watched)
+    }
+}
+
+/// What a thread knows of a descriptor before it tries something; for descriptors whose lifetime is known. To be made before the try.
+#[derive(Clone, Copy)]
+pub struct Look {
+    fd: i32,
+    interest: Interest,
+    place: Option<Place>,
+    seen: Seen,
+}
+
+impl Look {
+    pub fn at(fd: i32, interest: Interest) -> Look {
+        let place = record(fd);
+        let seen = place.map_or(Seen { reports: 0, may_work: true }, |place| place.look(interest));
+        Look { fd, interest, place, seen }
+    }
+
+    /// False: the operation would block; `wait` tells when it may not any more.
+    pub fn may_work(&self) -> bool {
+        self.seen.may_work
+    }
+
+    /// The try has failed, as it would have blocked.
+    pub fn note_would_block(&self) {
+        if let Some(place) = self.place {
+            place.note_nothing_left(self.interest, self.seen, false);
+        }
+    }
+
+    /// The try has transferred less than it was asked to, on a connection whose data is a stream: the next one would block.
+    pub fn note_short(&self) {
+        if let Some(place) = self.place {
+            place.note_nothing_left(self.interest, self.seen, true);
+        }
+    }
+
+    /// As [`wait`], after a look without a try, or with one that would have blocked.
+    pub fn wait(
+        &self,
+        thread: &'static ManagedThread,
+        timeout: Option<Duration>,
+        is_over: impl Fn() -> bool,
+    ) -> WaitEnd {
+        let Some(place) = self.place else { return WaitEnd::CannotWait };
+        match begin(thread, self.fd, place, self.interest, Lifetime::Known, Some(self.seen)) {
+            Ok(Some(reports)) => {
+                let end = park(thread, timeout, || place.is_reported(self.interest, reports) || is_over());
+                place.leave(Waiter(thread), self.interest, reports);
+                end
+            }
+            Ok(None) => WaitEnd::TryAgain,
+            Err(_) => WaitEnd::CannotWait,
+        }
+    }
+}
+
+/// Says that the calling thread, `thread`, waits: see `Record::join`.
 ///
 /// # Errors
 /// EPERM: the descriptor is always ready. EBADF and others: it cannot be watched.
-fn begin(thread: &'static ManagedThread, fd: i32, interest: Interest, lifetime: Lifetime) -> io::Result<Option<u64>> {
-    let backend = backend()?;
-    let place = record(fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
-    let mut record = place.lock();
-    if std::mem::take(&mut record.of(interest).is_ready) {
-        return Ok(None);
-    }
-    let direction = record.of(interest);
-    direction.waiting.push(thread);
-    let seen = direction.reports;
-    let watched = match (record.is_watched_always, lifetime) {
-        (true, _) => Ok(()),
-        (false, Lifetime::Known) => match backend.watch_always(fd) {
-            Ok(true) => {
-                record.is_watched_always = true;
-                Ok(())
-            }
-            Ok(false) => backend.watch_once(fd, record.wanted()),
-            Err(error) => Err(error),
-        },
-        (false, Lifetime::Unknown) => backend.watch_once(fd, record.wanted()),
-    };
-    if let Err(error) = watched {
-        leave(record.of(interest), thread);
-        return Err(error);
-    }
-    Ok(Some(seen))
+fn begin(
+    thread: &'static ManagedThread,
+    fd: i32,
+    place: Place,
+    interest: Interest,
+    lifetime: Lifetime,
+    seen: Option<Seen>,
+) -> io::Result<Option<u32>> {
+    place.join(Waiter(thread), interest, lifetime, seen, &Descriptor { backend: backend()?, fd })
 }
 
-fn leave(direction: &mut Direction, thread: &ManagedThread) {
-    if let Some(place) = direction.waiting.iter().rposition(|other| std::ptr::eq(*other, thread)) {
-        direction.waiting.swap_remove(place);
+fn park(thread: &'static ManagedThread, timeout: Option<Duration>, is_done: impl Fn() -> bool) -> WaitEnd {
+    let is_done = || is_done() || thread.pending_requests() & REQUEST_ABORT != 0;
+    match thread.wait_until(WaitState::Native, timeout, false, is_done) {
+        BlockEnd::TimedOut => WaitEnd::TimedOut,
+        BlockEnd::Woken | BlockEnd::Interrupted => WaitEnd::TryAgain,
     }
 }
 
@@ -237,48 +222,34 @@ pub fn wait_any(
     timeout: Option<Duration>,
     is_over: impl Fn() -> bool,
 ) -> WaitEnd {
-    let mut begun: Vec<(&'static Mutex<Record>, Interest, u64)> = Vec::with_capacity(wanted.len());
+    let mut begun: Vec<(Place, Interest, u32)> = Vec::with_capacity(wanted.len());
     let mut early = None;
     for &(fd, interest) in wanted {
-        match (begin(thread, fd, interest, lifetime), record(fd)) {
-            (Ok(Some(seen)), Some(place)) => begun.push((place, interest, seen)),
-            (Ok(_), _) => early = Some(WaitEnd::TryAgain),
-            (Err(_), _) => early = Some(WaitEnd::CannotWait),
+        let Some(place) = record(fd) else {
+            early = Some(WaitEnd::CannotWait);
+            break;
+        };
+        match begin(thread, fd, place, interest, lifetime, None) {
+            Ok(Some(reports)) => begun.push((place, interest, reports)),
+            Ok(None) => early = Some(WaitEnd::TryAgain),
+            Err(_) => early = Some(WaitEnd::CannotWait),
         }
         if early.is_some() {
             break;
         }
     }
-    let is_reported = || begun.iter().any(|(place, interest, seen)| place.lock().of(*interest).reports != *seen);
-    let end = early.unwrap_or_else(|| {
-        let is_done = || is_reported() || is_over() || thread.pending_requests() & REQUEST_ABORT != 0;
-        match thread.wait_until(WaitState::Native, timeout, false, is_done) {
-            BlockEnd::TimedOut => WaitEnd::TimedOut,
-            BlockEnd::Woken | BlockEnd::Interrupted => WaitEnd::TryAgain,
-        }
-    });
-    for (place, interest, seen) in begun {
-        let mut record = place.lock();
-        let direction = record.of(interest);
-        if direction.reports == seen {
-            leave(direction, thread);
-        }
+    let is_reported = || begun.iter().any(|(place, interest, reports)| place.is_reported(*interest, *reports));
+    let end = early.unwrap_or_else(|| park(thread, timeout, || is_reported() || is_over()));
+    for (place, interest, reports) in begun {
+        place.leave(Waiter(thread), interest, reports);
     }
     end
 }
 
 /// The descriptor is about to be closed: whoever waits for it tries again, and finds it closed.
 pub fn forget(fd: i32) {
-    let Some(Ok(backend)) = BACKEND.get() else { return };
-    let Some(place) = record(fd) else { return };
-    let mut record = place.lock();
-    let was_watched = record.is_watched_always || !record.wanted().is_none();
-    let mut woken = record.read.report();
-    woken.append(&mut record.write.report());
-    (record.read.is_ready, record.write.is_ready, record.is_watched_always) = (false, false, false);
-    if was_watched {
-        backend.unwatch(fd);
+    let (Some(Ok(backend)), Some(place)) = (BACKEND.get(), record(fd)) else { return };
+    for woken in place.forget(|| backend.unwatch(fd)) {
+        woken.for_each(&mut |Waiter(thread)| thread.unpark());
     }
-    drop(record);
-    woken.into_iter().for_each(ManagedThread::unpark);
 }

@@ -5,6 +5,7 @@
 //! out: safepoints (the `Blocker` passed in wraps waits in a safe region) and object knowledge.
 
 pub mod backoff;
+pub mod cancel_word;
 pub mod facade;
 pub mod handle_table;
 #[cfg(loom)]
@@ -23,6 +24,7 @@ pub mod thin_lock;
 pub mod wait_word;
 pub mod walk_epochs;
 
+pub use cancel_word::CancelWord;
 pub use handle_table::{Handle, HandleKind, HandleSlot, HandleTable, SlotCache};
 pub use monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, NotOwner, WaitOutcome};
 pub use monitor_table::MonitorTable;

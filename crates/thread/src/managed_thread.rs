@@ -29,7 +29,7 @@ use crate::stack_reserve::{StackReserve, reserve_bytes};
 use crate::statics::StaticBlocks;
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_sync::monitor::{BlockEnd, Blocker, MonitorNode};
-use saki_sync::{SlotCache, facade};
+use saki_sync::{CancelWord, SlotCache, facade};
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -165,6 +165,8 @@ pub struct ManagedThread {
     pub state_bits: AtomicU32,
     /// Free for the thread pool. For the thread itself.
     pub is_in_work_item: AtomicBool,
+    /// Free for calls that others may end: one at a time, which is over when the thread ends.
+    pub cancel_word: CancelWord,
     pub(crate) stack_reserve: StackReserve,
     pub(crate) cold_stack: ColdStack,
 }
@@ -235,6 +237,7 @@ impl ManagedThread {
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
             is_in_work_item: AtomicBool::new(false),
+            cancel_word: CancelWord::new(),
             stack_reserve: StackReserve::default(),
             cold_stack: ColdStack::default(),
         })

@@ -129,7 +129,9 @@ fn get_number(socket: &Socket, level: i32, name: i32) -> SocketResult<i32> {
 fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResult<()> {
     if is_time(level, name) {
         let time = libc::timeval { tv_sec: i64::from(value / 1000), tv_usec: i64::from(value % 1000) * 1000 };
-        return set(socket, level, name, time);
+        set(socket, level, name, time)?;
+        sockets::note_timeout_changed(socket);
+        return Ok(());
     }
     if level != libc::SOL_SOCKET {
         return set(socket, level, name, value);

@@ -5,7 +5,7 @@
 
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Socket, call, call_cancellable, lookup, transfer};
+use super::sockets::{self, Asked, Socket, call, call_cancellable, lookup, transfer};
 use crate::arguments::store_out;
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
@@ -45,16 +45,19 @@ fn system_flags(flags: i32) -> SocketResult<i32> {
     Ok(system)
 }
 
-/// Receives; the end of the data is an interruption when this side has shut down receiving.
+/// Receives with the system's `flags`; the end of the data is an interruption when this side has shut down receiving. `receive` gets flags.
 fn receive_with(
     t: Thread,
     socket: usize,
     wanted_bytes: usize,
+    flags: i32,
     mut receive: impl FnMut(&Socket, i32) -> isize,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
-    let count =
-        transfer(t, &socket, Interest::Read, |flags| receive(&socket, flags)).map_err(SocketError::from_errno)?;
+    let flags = flags & !libc::MSG_NOSIGNAL;
+    let asked = if flags == 0 { Asked::Bytes(wanted_bytes) } else { Asked::Other };
+    let count = transfer(t, &socket, Interest::Read, asked, |more| receive(&socket, flags | more))
+        .map_err(SocketError::from_errno)?;
     // Acquire: pairs with the Release before the shutdown.
     if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
         return Err(SocketError::INTERRUPTED);
@@ -63,9 +66,14 @@ fn receive_with(
 }
 
 /// Sends; a socket that blocks and gives up has timed out. `send` gets flags to add.
-fn send_with(t: Thread, socket: usize, mut send: impl FnMut(&Socket, i32) -> isize) -> SocketResult<i32> {
+fn send_with(
+    t: Thread,
+    socket: usize,
+    wanted_bytes: usize,
+    mut send: impl FnMut(&Socket, i32) -> isize,
+) -> SocketResult<i32> {
     let socket = lookup(socket)?;
-    match transfer(t, &socket, Interest::Write, |flags| send(&socket, flags)) {
+    match transfer(t, &socket, Interest::Write, Asked::Bytes(wanted_bytes), |flags| send(&socket, flags)) {
         Ok(count) => Ok(count as i32),
         Err(libc::EAGAIN) => {
             let blocks = socket.is_blocking.load(Ordering::Acquire);
@@ -90,9 +98,9 @@ unsafe extern "C" fn receive(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        receive_with(t, socket, count, |socket, more| {
+        receive_with(t, socket, count, flags, |socket, flags| {
             // SAFETY: managed code pins `count` bytes.
-            unsafe { libc::recv(socket.fd, data.cast(), count, flags & !libc::MSG_NOSIGNAL | more) }
+            unsafe { libc::recv(socket.fd, data.cast(), count, flags) }
         })
     });
     report(result, error, 0)
@@ -109,7 +117,7 @@ unsafe extern "C" fn send(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        send_with(t, socket, |socket, more| {
+        send_with(t, socket, count, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
             unsafe { libc::send(socket.fd, data.cast(), count, flags | more) }
         })
@@ -147,10 +155,10 @@ unsafe extern "C" fn receive_buffers(
     let result = system_flags(flags).and_then(|flags| {
         let mut vectors = vectors(buffers, count)?;
         let wanted_bytes = vectors.iter().map(|vector| vector.iov_len).sum();
-        receive_with(t, socket, wanted_bytes, |socket, more| {
+        receive_with(t, socket, wanted_bytes, flags, |socket, flags| {
             let mut header = message(&mut vectors);
             // SAFETY: the buffers are pinned by managed code.
-            unsafe { libc::recvmsg(socket.fd, &mut header, flags & !libc::MSG_NOSIGNAL | more) }
+            unsafe { libc::recvmsg(socket.fd, &mut header, flags) }
         })
     });
     report(result, error, 0)
@@ -161,7 +169,8 @@ fn send_vectors(t: Thread, socket: usize, mut vectors: Vec<libc::iovec>, flags: 
     let mut rest = &mut vectors[..];
     let mut total = 0;
     loop {
-        let sent = send_with(t, socket, |socket, more| {
+        let wanted_bytes = rest.iter().map(|vector| vector.iov_len).sum();
+        let sent = send_with(t, socket, wanted_bytes, |socket, more| {
             let header = message(rest);
             // SAFETY: the buffers are pinned by managed code.
             unsafe { libc::sendmsg(socket.fd, &header, flags | more) }
@@ -220,14 +229,12 @@ unsafe extern "C" fn receive_from(
         let mut sender = Address::empty();
         let received = system_flags(flags).and_then(|flags| {
             let count = byte_count(count)?;
-            receive_with(t, socket, count, |socket, more| {
+            receive_with(t, socket, count, flags, |socket, flags| {
                 sender = Address::empty();
                 let mut length = sender.length;
                 // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
-                let result = unsafe {
-                    let flags = flags & !libc::MSG_NOSIGNAL | more;
-                    libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length)
-                };
+                let result =
+                    unsafe { libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length) };
                 sender.length = length;
                 result
             })
@@ -257,7 +264,7 @@ unsafe extern "C" fn send_to(
     t.run(|| {
         let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
             let (flags, count) = (system_flags(flags)?, byte_count(count)?);
-            send_with(t, socket, |socket, more| {
+            send_with(t, socket, count, |socket, more| {
                 // SAFETY: managed code pins `count` bytes; an address and its length.
                 unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
             })
@@ -403,7 +410,7 @@ unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *
 
 fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
     while count > 0 {
-        let sent = send_with(t, socket, |socket, more| {
+        let sent = send_with(t, socket, count, |socket, more| {
             // SAFETY: `count` bytes that the caller keeps in place.
             unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) }
         })? as usize;

@@ -9,15 +9,15 @@
 
 use super::socket_errors::{SocketError, SocketResult, check};
 use crate::io::errors::errno;
-use crate::system_call::{Parked, Wait, parking_call, system_call, system_call_unless};
-use parking_lot::{Mutex, RwLock};
-use saki_reactor::{Interest, Lifetime};
-use saki_runtime::{Thread, interruption};
+use crate::system_call::{Parked, system_call, system_call_unless};
+use parking_lot::RwLock;
+use saki_reactor::{Interest, Look, WaitEnd};
+use saki_runtime::{Thread, interruption, pending, suspension};
 use saki_thread::ManagedThread;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is known of an open socket.
 pub(crate) struct Socket {
@@ -31,9 +31,14 @@ pub(crate) struct Socket {
     pub(crate) is_blocking: AtomicBool,
     /// Whether the descriptor stays non-blocking whatever the program wants, since its calls can be tried in no other way: it listens.
     pub(crate) is_kept_non_blocking: AtomicBool,
+    /// How long receiving and sending wait, in microseconds; 0: for ever.
+    timeouts_us: [AtomicU64; 2],
     /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
     pub(crate) saved_error: AtomicI32,
 }
+
+/// The system has not been asked yet.
+const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
 static SOCKETS: LazyLock<RwLock<HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLock::default);
 
@@ -47,6 +52,7 @@ pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
         is_readable: AtomicBool::new(true),
         is_blocking: AtomicBool::new(true),
         is_kept_non_blocking: AtomicBool::new(false),
+        timeouts_us: [const { AtomicU64::new(UNKNOWN_TIMEOUT) }; 2],
         saved_error: AtomicI32::new(0),
     };
     // Native code may have closed an earlier socket of this number, whose watch is over.
@@ -71,41 +77,35 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
     SOCKETS.write().remove(&fd).ok_or(SocketError::NOT_SOCKET)
 }
 
-/// The threads in blocking socket calls, by managed id, and whether they are cancelled.
-static OPERATIONS: LazyLock<Mutex<HashMap<u32, bool>>> = LazyLock::new(Mutex::default);
-
-/// A blocking call of the current thread; over when dropped.
-pub(crate) struct Operation(u32);
+/// A blocking call of the current thread, which others may cancel; over when dropped.
+pub(crate) struct Operation(Thread);
 
 impl Operation {
     pub(crate) fn begin(t: Thread) -> Operation {
-        let id = t.id();
-        OPERATIONS.lock().insert(id, false);
-        Operation(id)
+        t.managed().cancel_word.begin();
+        Operation(t)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        OPERATIONS.lock().get(&self.0).copied().unwrap_or(false)
+        self.0.managed().cancel_word.is_cancelled()
     }
 }
 
 impl Drop for Operation {
     fn drop(&mut self) {
-        OPERATIONS.lock().remove(&self.0);
+        self.0.managed().cancel_word.end();
     }
 }
 
 /// Interrupts the blocking socket call of a thread, if it is in one: to close its socket.
 pub(crate) fn cancel(thread: &ManagedThread) {
-    let mut operations = OPERATIONS.lock();
-    if let Some(is_cancelled) = operations.get_mut(&thread.managed_id()) {
-        *is_cancelled = true;
+    thread.cancel_word.cancel(|| {
         let native_id = thread.native_id();
         if native_id != 0 {
             interruption::signal_thread(native_id);
         }
         thread.unpark();
-    }
+    });
 }
 
 /// `system_call` as an operation that can be cancelled.
@@ -126,7 +126,23 @@ pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result
     system_call_unless(t, || operation.is_cancelled(), body)
 }
 
-/// A call that waits for the socket, tried with `MSG_DONTWAIT` where waits park, and with no flags of ours where it is to block itself.
+/// How much a transfer is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    /// Bytes of the socket's data: on a stream a transfer of fewer says that there is no more for now.
+    Bytes(usize),
+    /// Something else, of whose size nothing follows.
+    Other,
+}
+
+impl Asked {
+    fn is_short(self, socket: &Socket, count: usize) -> bool {
+        let is_stream = socket.kind == libc::SOCK_STREAM && matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
+        matches!(self, Asked::Bytes(wanted) if is_stream && count != 0 && count < wanted)
+    }
+}
+
+/// A call that waits for the socket, tried with `MSG_DONTWAIT` where waits park, unless it is known that it would fail, and with no flags of ours where it is to block itself.
 ///
 /// # Errors
 /// The errno value; EAGAIN after a timeout, or when the socket does not wait.
@@ -134,10 +150,11 @@ pub(crate) fn transfer(
     t: Thread,
     socket: &Socket,
     interest: Interest,
+    asked: Asked,
     mut attempt: impl FnMut(i32) -> isize,
 ) -> Result<usize, i32> {
     if saki_reactor::waits_park() {
-        match park(t, socket, interest, || attempt(libc::MSG_DONTWAIT)) {
+        match park_unless(t, socket, interest, asked, false, || attempt(libc::MSG_DONTWAIT)) {
             Parked::Done(count) => return Ok(count),
             Parked::Failed(errno) => return Err(errno),
             Parked::TimedOut => return Err(libc::EAGAIN),
@@ -148,27 +165,101 @@ pub(crate) fn transfer(
 }
 
 /// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
-pub(crate) fn park(t: Thread, socket: &Socket, interest: Interest, mut attempt: impl FnMut() -> isize) -> Parked {
-    // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
-    let waits = || socket.is_blocking.load(Ordering::Acquire);
-    // Most calls need not wait, and need not be found by those that cancel.
-    let first = attempt();
-    if let Ok(count) = usize::try_from(first) {
-        return Parked::Done(count);
-    }
-    match errno() {
-        libc::EAGAIN if waits() => {}
-        libc::EINTR => {}
-        errno => return Parked::Failed(errno),
-    }
-    let operation = Operation::begin(t);
-    let wait = Wait { fd: socket.fd, interest, lifetime: Lifetime::Known };
-    let is_over = || !waits() || operation.is_cancelled();
-    parking_call(t, &wait, || timeout_of(socket, interest), is_over, attempt)
+pub(crate) fn park(t: Thread, socket: &Socket, interest: Interest, attempt: impl FnMut() -> isize) -> Parked {
+    park_unless(t, socket, interest, Asked::Other, true, attempt)
 }
 
-/// How long the program lets a call wait.
+/// As `park`; without `is_tried_first` the thread parks at once where it is known that the call would fail.
+fn park_unless(
+    t: Thread,
+    socket: &Socket,
+    interest: Interest,
+    asked: Asked,
+    is_tried_first: bool,
+    mut attempt: impl FnMut() -> isize,
+) -> Parked {
+    // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
+    let waits = || socket.is_blocking.load(Ordering::Acquire);
+    // None: it would block.
+    let mut try_once = |look: &Look| loop {
+        let result = attempt();
+        if let Ok(count) = usize::try_from(result) {
+            if asked.is_short(socket, count) {
+                look.note_short();
+            }
+            return Some(Parked::Done(count));
+        }
+        match errno() {
+            libc::EAGAIN => {
+                look.note_would_block();
+                return None;
+            }
+            libc::EINTR => {}
+            errno => return Some(Parked::Failed(errno)),
+        }
+    };
+    // Most calls need not wait, and need not be found by those that cancel.
+    let mut look = Look::at(socket.fd, interest);
+    let mut has_tried = is_tried_first || look.may_work() || !waits();
+    if has_tried {
+        match try_once(&look) {
+            Some(end) => return end,
+            None if waits() => {}
+            None => return Parked::Failed(libc::EAGAIN),
+        }
+    }
+    let operation = Operation::begin(t);
+    let is_over = || !waits() || operation.is_cancelled();
+    let mut deadline = None;
+    loop {
+        if pending::throw_if_aborted(t).is_err() {
+            return Parked::Failed(libc::EINTR);
+        }
+        let must_try = look.may_work() || is_over();
+        if !std::mem::take(&mut has_tried) && must_try {
+            match try_once(&look) {
+                Some(end) => return end,
+                None if is_over() => return Parked::Failed(libc::EAGAIN),
+                None => {}
+            }
+        }
+        let deadline = *deadline.get_or_insert_with(|| {
+            timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout))
+        });
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let end = look.wait(t.managed(), rest, is_over);
+        suspension::stop_if_asked(t);
+        match end {
+            WaitEnd::TryAgain => {}
+            WaitEnd::TimedOut => return Parked::TimedOut,
+            WaitEnd::CannotWait => return Parked::MustBlock,
+        }
+        look = Look::at(socket.fd, interest);
+    }
+}
+
+/// How long the program lets a call wait. The system is asked once, until the program changes it.
 fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
+    // Relaxed: a number of its own.
+    let place = &socket.timeouts_us[interest as usize];
+    match place.load(Ordering::Relaxed) {
+        UNKNOWN_TIMEOUT => {
+            let timeout = ask_timeout(socket, interest);
+            place.store(timeout.map_or(0, |timeout| timeout.as_micros() as u64), Ordering::Relaxed);
+            timeout
+        }
+        0 => None,
+        us => Some(Duration::from_micros(us)),
+    }
+}
+
+/// An option of the socket that says how long calls wait has changed.
+pub(crate) fn note_timeout_changed(socket: &Socket) {
+    // Relaxed: as in `timeout_of`.
+    socket.timeouts_us.iter().for_each(|place| place.store(UNKNOWN_TIMEOUT, Ordering::Relaxed));
+}
+
+fn ask_timeout(socket: &Socket, interest: Interest) -> Option<Duration> {
     let name = if interest == Interest::Read { libc::SO_RCVTIMEO } else { libc::SO_SNDTIMEO };
     let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut size = size_of::<libc::timeval>() as libc::socklen_t;

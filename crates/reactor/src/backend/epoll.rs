@@ -1,6 +1,7 @@
 //! `epoll` (epoll(7)): edge-triggered for descriptors that are watched always, one-shot for the others.
 
-use super::{Backend, Bell, Readiness, check, timespec};
+use super::{Backend, Bell, check, timespec};
+use crate::record::Readiness;
 use parking_lot::Mutex;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -90,8 +91,12 @@ impl Backend for Epoll {
         self.set(fd, read | write | libc::EPOLLONESHOT)
     }
 
-    fn watch_always(&self, fd: i32) -> io::Result<bool> {
-        self.set(fd, libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET)?;
+    fn watch_always(&self, fd: i32, is_watched: bool) -> io::Result<bool> {
+        let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLPRI | libc::EPOLLET;
+        // Changing it has the kernel look at the present state, too.
+        if !is_watched || self.control(libc::EPOLL_CTL_MOD, fd, events).is_err() {
+            self.set(fd, events)?;
+        }
         Ok(true)
     }
 
@@ -112,6 +117,8 @@ impl Backend for Epoll {
             let ready = Readiness {
                 read: has_failed || bits & (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLPRI) != 0,
                 write: has_failed || bits & libc::EPOLLOUT != 0,
+                // Urgent data splits the stream.
+                has_ended: has_failed || bits & (libc::EPOLLRDHUP | libc::EPOLLPRI) != 0,
             };
             report(event.u64 as i32, ready);
         }

@@ -1,6 +1,7 @@
 //! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has changed.
 
-use super::{Backend, Bell, Readiness, check, timespec};
+use super::{Backend, Bell, check, timespec};
+use crate::record::Readiness;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
@@ -38,7 +39,7 @@ impl Backend for Poll {
         Ok(())
     }
 
-    fn watch_always(&self, _fd: i32) -> io::Result<bool> {
+    fn watch_always(&self, _fd: i32, _is_watched: bool) -> io::Result<bool> {
         Ok(false)
     }
 
@@ -71,6 +72,7 @@ impl Backend for Poll {
             let ready = Readiness {
                 read: has_failed || entry.revents & (libc::POLLIN | libc::POLLRDHUP) != 0,
                 write: has_failed || entry.revents & libc::POLLOUT != 0,
+                has_ended: has_failed,
             };
             // Whoever has asked for more meanwhile keeps what is left.
             let mut watched = self.watched.lock();
