@@ -7,6 +7,7 @@
 //! Left out: micro-benchmarks inside one process, which belong to the crates.
 
 mod green;
+mod io;
 mod pauses;
 mod peers;
 mod report;
@@ -48,6 +49,8 @@ enum Suite {
     Library,
     /// What threads cost in the three modes, beside Go and Java as well.
     Green,
+    /// Servers and other I/O in Saki's thread modes and I/O models, beside Go and Java as well. Needs wrk.
+    Io,
 }
 
 impl Suite {
@@ -78,13 +81,13 @@ pub struct Options {
     /// Runtime command of Saki (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
-    /// Repetitions of each program under each runtime [default: 5, of the suite green 3].
+    /// Repetitions of each program under each runtime [default: 5, of the suites green and io 3].
     #[arg(long)]
     runs: Option<usize>,
     /// Only programs whose name matches this regular expression.
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
-    /// Do not run this runtime (saki, mono, coreclr; in the suite green: native, green, mn, mono, coreclr, net9, go, java); may be
+    /// Do not run this runtime (saki, mono, coreclr; in the suites green and io the columns that they print); may be
     /// repeated.
     #[arg(long, value_name = "NAME")]
     without: Vec<String>,
@@ -145,6 +148,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if options.suite == Suite::Green {
         return green::run(root, options, runtimes, &output);
     }
+    if options.suite == Suite::Io {
+        return io::run(root, options, runtimes, &output);
+    }
     runtimes.retain(|r| !options.without.iter().any(|name| *name == r.name));
     if runtimes.is_empty() {
         return Err("no runtime to measure".to_owned());
@@ -180,11 +186,12 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
 }
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 4] = [
+const MARKS: [(Suite, &str); 5] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
     (Suite::Library, "<!-- suite: library -->\n"),
     (Suite::Green, "<!-- suite: green -->\n"),
+    (Suite::Io, "<!-- suite: io -->\n"),
 ];
 
 /// Writes one suite's part of the page and leaves the others'.
@@ -315,6 +322,10 @@ mod tests {
         let page = with_section(&page, Suite::Dynamic, "D");
         let page = with_section(&page, Suite::Green, "G");
         let marks: Vec<&str> = MARKS.iter().map(|(_, mark)| *mark).collect();
-        assert_eq!(page, format!("K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n", marks[0], marks[1], marks[2], marks[3]));
+        let page = with_section(&page, Suite::Io, "I");
+        assert_eq!(
+            page,
+            format!("K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n\n{}I\n", marks[0], marks[1], marks[2], marks[3], marks[4])
+        );
     }
 }

@@ -2,12 +2,17 @@
 //!
 //! Saki must be there; Mono is taken from the PATH and CoreCLR from `$DOTNET` or the PATH when present.
 //! CoreCLR gets a runtime configuration that accepts any framework from 3.1 on and turns culture data
-//! off (an ICU library need not be installed), with its default tiering: what a user gets.
+//! off (an ICU library need not be installed), with its default tiering: what a user gets. .NET 9 is the `dotnet` that `$DOTNET9` names, Go
+//! `$GO` or the PATH's, Java the first of `$JAVA_HOME`, the PATH and the machine's JDKs that has virtual threads.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Virtual threads that wait in a monitor without their carrier came with this one.
+const MIN_JAVA: u32 = 24;
+
+#[derive(Clone)]
 pub struct Runtime {
     pub name: &'static str,
     /// First line of the runtime's own version text.
@@ -62,4 +67,63 @@ pub fn version(command: &[String], option: &str) -> Option<String> {
         .ok()?;
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     if done.status.success() { Some(text.lines().next().unwrap_or("").to_owned()) } else { None }
+}
+
+/// The .NET 9 that `$DOTNET9` names. Errors: its configuration cannot be written to `output`.
+pub fn net9(name: &'static str, output: &Path) -> Result<Option<Runtime>, String> {
+    let Ok(dotnet) = std::env::var("DOTNET9") else { return Ok(None) };
+    let listed = version(std::slice::from_ref(&dotnet), "--list-runtimes").unwrap_or_default();
+    // "Microsoft.NETCore.App 9.0.1 [FOLDER]"
+    let listed = listed.split(" [").next().unwrap_or_default().to_owned();
+    let mut runtime = coreclr(name, listed, dotnet, output)?;
+    runtime.environment.push(("DOTNET_ROLL_FORWARD".to_owned(), "LatestMajor".to_owned()));
+    Ok(Some(runtime))
+}
+
+/// The command of Go, and its version.
+pub fn find_go() -> Option<(String, String)> {
+    let go = std::env::var("GO").unwrap_or_else(|_| "go".to_owned());
+    let version = version(std::slice::from_ref(&go), "version")?;
+    Some((go, version))
+}
+
+/// Errors: the command does not start, or fails: what it printed.
+pub fn run(command: &mut Command) -> Result<(), String> {
+    let done = command.output().map_err(|e| format!("cannot start {:?}: {e}", command.get_program()))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command:?}:\n{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())))
+}
+
+/// The folder with `java` and `javac`, and the version.
+pub fn find_java() -> Option<(PathBuf, String)> {
+    let mut folders: Vec<PathBuf> =
+        std::env::var("JAVA_HOME").map(|home| Path::new(&home).join("bin")).into_iter().collect();
+    if let Ok(path) = std::env::var("PATH") {
+        folders.extend(std::env::split_paths(&path));
+    }
+    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
+    folders.extend(installed.map(|entry| entry.path().join("bin")));
+    folders.into_iter().filter(|folder| folder.join("javac").exists()).find_map(|folder| {
+        let version = version(&[folder.join("java").display().to_string()], "--version")?;
+        (java_number(&version)? >= MIN_JAVA).then_some((folder, version))
+    })
+}
+
+/// "openjdk 25.0.1 2025-10-21 LTS" is 25.
+fn java_number(version: &str) -> Option<u32> {
+    version.split_whitespace().nth(1)?.split(['.', '-', '+']).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_java_is_known_by_its_number() {
+        assert_eq!(java_number("openjdk 25.0.1 2025-10-21 LTS"), Some(25));
+        assert_eq!(java_number("openjdk 25-ea"), Some(25));
+        assert_eq!(java_number("java"), None);
+    }
 }

@@ -1,17 +1,13 @@
 //! The columns of the suite: Saki's three modes, the .NET runtimes, Go, Java; and how each is told its number of processors.
 //!
-//! .NET 9 is the `dotnet` that `$DOTNET9` names, Go `$GO` or the PATH's, Java the first of `$JAVA_HOME`, the PATH and the machine's JDKs
-//! that has virtual threads. What is not there has no column.
+//! What is not there has no column.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
 use super::benchmarks::{self, Benchmark, Program};
-use crate::bench::peers::{Runtime, coreclr, version};
-
-/// Virtual threads that wait in a monitor without their carrier came with this one.
-const MIN_JAVA: u32 = 24;
+use crate::bench::peers::{Runtime, find_go, find_java, net9, run};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -136,16 +132,10 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
             peers.push(Peer { runtime, kind: Kind::DotNet });
         }
     }
-    if let Ok(dotnet) = std::env::var("DOTNET9") {
-        let listed = version(std::slice::from_ref(&dotnet), "--list-runtimes").unwrap_or_default();
-        // "Microsoft.NETCore.App 9.0.1 [FOLDER]"
-        let listed = listed.split(" [").next().unwrap_or_default().to_owned();
-        let mut runtime = coreclr(benchmarks::NET9, listed, dotnet, output)?;
-        runtime.environment.push(("DOTNET_ROLL_FORWARD".to_owned(), "LatestMajor".to_owned()));
+    if let Some(runtime) = net9(benchmarks::NET9, output)? {
         peers.push(Peer { runtime, kind: Kind::DotNet });
     }
-    let go = std::env::var("GO").unwrap_or_else(|_| "go".to_owned());
-    if let Some(version) = version(std::slice::from_ref(&go), "version") {
+    if let Some((go, version)) = find_go() {
         let mut build = process::Command::new(&go);
         build.args(["build", "-o"]).arg(&executables.go).arg(sources.join("main.go"));
         match run(&mut build) {
@@ -168,14 +158,6 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
     Ok((peers, executables))
 }
 
-fn run(command: &mut process::Command) -> Result<(), String> {
-    let done = command.output().map_err(|e| format!("cannot start {:?}: {e}", command.get_program()))?;
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(format!("{command:?}:\n{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())))
-}
-
 fn compile_green(sources: &Path, executable: &Path) -> Result<(), String> {
     let mut files: Vec<PathBuf> = fs::read_dir(sources)
         .map_err(|e| format!("{}: {e}", sources.display()))?
@@ -189,26 +171,6 @@ fn compile_green(sources: &Path, executable: &Path) -> Result<(), String> {
         .args(files))
 }
 
-/// The folder with `java` and `javac`, and the version.
-fn find_java() -> Option<(PathBuf, String)> {
-    let mut folders: Vec<PathBuf> =
-        std::env::var("JAVA_HOME").map(|home| Path::new(&home).join("bin")).into_iter().collect();
-    if let Ok(path) = std::env::var("PATH") {
-        folders.extend(std::env::split_paths(&path));
-    }
-    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
-    folders.extend(installed.map(|entry| entry.path().join("bin")));
-    folders.into_iter().filter(|folder| folder.join("javac").exists()).find_map(|folder| {
-        let version = version(&[folder.join("java").display().to_string()], "--version")?;
-        (java_number(&version)? >= MIN_JAVA).then_some((folder, version))
-    })
-}
-
-/// "openjdk 25.0.1 2025-10-21 LTS" is 25.
-fn java_number(version: &str) -> Option<u32> {
-    version.split_whitespace().nth(1)?.split(['.', '-', '+']).next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,12 +179,5 @@ mod tests {
     fn processors_are_read_from_ranges() {
         assert_eq!(processors_of("\t0-2,5\n"), [0, 1, 2, 5]);
         assert_eq!(processors_of("3"), [3]);
-    }
-
-    #[test]
-    fn a_java_is_known_by_its_number() {
-        assert_eq!(java_number("openjdk 25.0.1 2025-10-21 LTS"), Some(25));
-        assert_eq!(java_number("openjdk 25-ea"), Some(25));
-        assert_eq!(java_number("java"), None);
     }
 }
