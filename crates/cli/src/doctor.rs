@@ -3,6 +3,7 @@
 //! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
 
 use saki_os::errata::{self, CpuId, LockedReads};
+use saki_reactor::IoModel;
 use saki_runtime::class_library;
 use saki_runtime::code_cache::directory;
 use std::path::Path;
@@ -27,7 +28,7 @@ struct Machine<'a> {
     framework_root: &'a Path,
 }
 
-const LINES: [fn(&Machine) -> Finding; 9] = [
+const LINES: [fn(&Machine) -> Finding; 10] = [
     processor,
     processors_to_use,
     instruction_sets,
@@ -37,6 +38,7 @@ const LINES: [fn(&Machine) -> Finding; 9] = [
     code_region,
     stack_guards,
     kernel_features,
+    io_models,
 ];
 
 /// Prints the report; the exit code.
@@ -179,6 +181,15 @@ fn kernel_features(_: &Machine) -> Finding {
     let name = |has: bool, what: &str| format!("{} {what}", if has { "has" } else { "lacks" });
     let features = [(saki_os::features::has_io_uring(), "io_uring"), (saki_os::features::has_rseq(), "rseq")];
     Finding::fact("kernel", features.map(|(has, what)| name(has, what)).join(", "))
+}
+
+/// What `--io` can be. Programs run without the others.
+fn io_models(_: &Machine) -> Finding {
+    let text = IoModel::ALL.map(|model| match model.check() {
+        Ok(()) => model.to_string(),
+        Err(cause) => format!("not {model} ({cause})"),
+    });
+    Finding::fact("I/O models", text.join(", "))
 }
 
 #[cfg(test)]

@@ -175,8 +175,8 @@ pub struct Options {
     #[arg(long, value_name = "MODE", env = "SAKI_THREADS", default_value_t = ThreadMode::Native)]
     pub threads: ThreadMode,
 
-    /// How threads wait for sockets, pipes and terminals: blocking (in the system call), poll or epoll (parked, one OS thread asks the
-    /// system for all). Default: blocking with native threads, else epoll
+    /// How threads wait for sockets, pipes and terminals: blocking (in the system call), poll, epoll or uring (parked, the system is asked
+    /// for all of them together). Default: blocking with native threads, else epoll
     #[arg(long, value_name = "MODEL", env = "SAKI_IO")]
     pub io: Option<IoModel>,
 

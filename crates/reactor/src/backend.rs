@@ -5,6 +5,7 @@
 
 mod epoll;
 mod poll;
+mod uring;
 
 use crate::model::IoModel;
 use crate::record::Readiness;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 pub(crate) use epoll::Epoll;
 pub(crate) use poll::Poll;
+pub(crate) use uring::Uring;
 
 /// See the module header.
 pub(crate) trait Backend: Send + Sync {
@@ -82,6 +84,7 @@ fn timespec(time: Duration) -> libc::timespec {
 pub(crate) fn open(model: IoModel) -> io::Result<Box<dyn Backend>> {
     match model {
         IoModel::Poll => Ok(Box::new(Poll::open()?)),
+        IoModel::Uring => Ok(Box::new(Uring::open()?)),
         IoModel::Blocking | IoModel::Epoll => Ok(Box::new(Epoll::open()?)),
     }
 }
@@ -89,4 +92,13 @@ pub(crate) fn open(model: IoModel) -> io::Result<Box<dyn Backend>> {
 /// The result of a system call.
 fn check(result: i32) -> io::Result<i32> {
     if result < 0 { Err(saki_os::error::last_error()) } else { Ok(result) }
+}
+
+/// Whether `poll` would always say that it is ready, as `epoll` finds by itself: a file's descriptor.
+fn is_always_ready(fd: i32) -> io::Result<bool> {
+    // SAFETY: all-zero is a valid `stat`.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: room for the answer.
+    check(unsafe { libc::fstat(fd, &mut status) })?;
+    Ok(matches!(status.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR))
 }

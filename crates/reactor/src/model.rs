@@ -14,6 +14,8 @@ pub enum IoModel {
     Poll,
     /// Parked; readiness by `epoll` (epoll(7)).
     Epoll,
+    /// Parked; readiness by `io_uring` (io_uring(7)).
+    Uring,
 }
 
 /// Who asks the system which descriptors are ready.
@@ -27,6 +29,32 @@ pub enum PolledBy {
 }
 
 static MODEL: OnceLock<(IoModel, PolledBy)> = OnceLock::new();
+
+impl IoModel {
+    pub const ALL: [IoModel; 4] = [IoModel::Blocking, IoModel::Poll, IoModel::Epoll, IoModel::Uring];
+
+    /// Whether the system has what the model needs; with what it lacks.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(self) -> Result<(), String> {
+        match (self, crate::backend::open(self)) {
+            (IoModel::Blocking, _) | (_, Ok(_)) => Ok(()),
+            (IoModel::Uring, Err(error)) => {
+                let errno = error.raw_os_error();
+                let cause = match errno {
+                    Some(libc::ENOSYS | libc::EINVAL) => "the kernel has no io_uring, or one from before Linux 5.19",
+                    Some(libc::EPERM | libc::EACCES) => {
+                        "the system forbids io_uring (kernel.io_uring_disabled, or a filter of system calls)"
+                    }
+                    _ => "the system makes no io_uring",
+                };
+                Err(format!("{cause}: {error}"))
+            }
+            (_, Err(error)) => Err(error.to_string()),
+        }
+    }
+}
 
 /// Sets the model; once, before the first wait.
 pub fn start(model: IoModel, polled_by: PolledBy) {
@@ -56,7 +84,8 @@ impl FromStr for IoModel {
             "blocking" => Ok(IoModel::Blocking),
             "poll" => Ok(IoModel::Poll),
             "epoll" => Ok(IoModel::Epoll),
-            _ => Err(format!("'{text}' is not one of blocking, poll and epoll")),
+            "uring" => Ok(IoModel::Uring),
+            _ => Err(format!("'{text}' is not one of blocking, poll, epoll and uring")),
         }
     }
 }
@@ -67,6 +96,7 @@ impl fmt::Display for IoModel {
             IoModel::Blocking => "blocking",
             IoModel::Poll => "poll",
             IoModel::Epoll => "epoll",
+            IoModel::Uring => "uring",
         })
     }
 }
@@ -77,7 +107,7 @@ mod tests {
 
     #[test]
     fn models_are_written_as_they_are_read() {
-        for text in ["blocking", "poll", "epoll"] {
+        for text in ["blocking", "poll", "epoll", "uring"] {
             assert_eq!(text.parse::<IoModel>().unwrap().to_string(), text);
         }
         assert!("Epoll".parse::<IoModel>().is_err() && "".parse::<IoModel>().is_err());

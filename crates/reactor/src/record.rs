@@ -28,6 +28,8 @@ pub struct Readiness {
     pub write: bool,
     /// The peer has ended, or something is not as with plain data: see the module header.
     pub has_ended: bool,
+    /// Nothing more is reported to those who asked for all reports.
+    pub is_watch_over: bool,
 }
 
 impl Readiness {
@@ -114,7 +116,7 @@ impl<W: Copy + PartialEq> State<W> {
     }
 
     fn wanted(&self) -> Readiness {
-        Readiness { read: self.read.has_waiters(), write: self.write.has_waiters(), has_ended: false }
+        Readiness { read: self.read.has_waiters(), write: self.write.has_waiters(), ..Readiness::default() }
     }
 }
 
@@ -225,6 +227,11 @@ impl<W: Copy + PartialEq> Record<W> {
     pub(crate) fn report(&self, ready: Readiness, watch: &impl Watch) -> [Woken<W>; 2] {
         let mut state = lock(&self.0);
         let mut woken = [Woken::nobody(), Woken::nobody()];
+        if ready.is_watch_over && state.is_watched_always {
+            // Whoever waits asks anew.
+            state.is_watched_always = false;
+            return [state.read.report(), state.write.report()];
+        }
         if ready.read {
             woken[0] = state.read.report();
         }

@@ -208,7 +208,11 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
             (saki_reactor::IoModel::Epoll, PolledBy::Others { begun: || saki_sched::start_polling(&POLLER) })
         }
     };
-    saki_reactor::start(options.io.unwrap_or(io_default), polled_by);
+    let io = options.io.unwrap_or(io_default);
+    if io != io_default {
+        io.check().map_err(|cause| StartError(format!("--io={io} does not work here: {cause}")))?;
+    }
+    saki_reactor::start(io, polled_by);
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_data::HOOKS);

@@ -44,6 +44,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("cranelift", &["jit"]),
     ("memmap2", &["metadata"]),
     ("iced-x86", &["code"]),
+    ("io-uring", &["reactor"]),
     ("gimli", &["tools"]),
     ("object", &["tools"]),
     // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,

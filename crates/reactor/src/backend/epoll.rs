@@ -119,6 +119,7 @@ impl Backend for Epoll {
                 write: has_failed || bits & libc::EPOLLOUT != 0,
                 // Urgent data splits the stream.
                 has_ended: has_failed || bits & (libc::EPOLLRDHUP | libc::EPOLLPRI) != 0,
+                is_watch_over: false,
             };
             report(event.u64 as i32, ready);
         }

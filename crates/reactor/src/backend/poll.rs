@@ -1,6 +1,6 @@
 //! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has changed.
 
-use super::{Backend, Bell, check, timespec};
+use super::{Backend, Bell, check, is_always_ready, timespec};
 use crate::record::Readiness;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -18,15 +18,6 @@ impl Poll {
     pub(crate) fn open() -> io::Result<Poll> {
         Ok(Poll { watched: Mutex::default(), bell: Bell::new()? })
     }
-}
-
-/// Whether `poll` would always say that it is ready, as `epoll` finds by itself.
-fn is_always_ready(fd: i32) -> io::Result<bool> {
-    // SAFETY: all-zero is a valid `stat`.
-    let mut status: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: room for the answer.
-    check(unsafe { libc::fstat(fd, &mut status) })?;
-    Ok(matches!(status.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR))
 }
 
 impl Backend for Poll {
@@ -73,6 +64,7 @@ impl Backend for Poll {
                 read: has_failed || entry.revents & (libc::POLLIN | libc::POLLRDHUP) != 0,
                 write: has_failed || entry.revents & libc::POLLOUT != 0,
                 has_ended: has_failed,
+                is_watch_over: false,
             };
             // Whoever has asked for more meanwhile keeps what is left.
             let mut watched = self.watched.lock();

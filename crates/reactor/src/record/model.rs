@@ -88,7 +88,7 @@ impl Stream {
             }
             heard = now;
             let Content { bytes, has_ended } = *lock(&self.content);
-            let ready = Readiness { read: has_ended || bytes > 0, write: true, has_ended };
+            let ready = Readiness { read: has_ended || bytes > 0, write: true, has_ended, is_watch_over: false };
             self.wake(self.record.report(ready, &self));
         }
     }

@@ -32,9 +32,10 @@ impl Asked {
     }
 }
 
-const READ: Readiness = Readiness { read: true, write: false, has_ended: false };
-const BOTH: Readiness = Readiness { read: true, write: true, has_ended: false };
-const END: Readiness = Readiness { read: true, write: false, has_ended: true };
+const NONE: Readiness = Readiness { read: false, write: false, has_ended: false, is_watch_over: false };
+const READ: Readiness = Readiness { read: true, ..NONE };
+const BOTH: Readiness = Readiness { read: true, write: true, ..NONE };
+const END: Readiness = Readiness { read: true, has_ended: true, ..NONE };
 
 fn names(woken: [Woken<u32>; 2]) -> Vec<u32> {
     let mut names = Vec::new();
@@ -130,4 +131,14 @@ fn forgetting_wakes_all_and_knows_nothing_of_the_next_descriptor() {
     record.note_nothing_left(Interest::Read, seen, false);
     assert!(record.look(Interest::Read).may_work && record.look(Interest::Write).may_work);
     assert_eq!(names(record.forget(|| panic!("nobody watches"))), []);
+}
+
+#[test]
+fn a_watch_that_is_over_is_asked_for_anew() {
+    let (record, asked) = (Record::new(), Asked::default());
+    assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
+    assert_eq!(names(record.report(Readiness { is_watch_over: true, ..NONE }, &asked)), [1]);
+    assert!(record.look(Interest::Read).may_work);
+    assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
+    asked.check("always 0, always 0");
 }
