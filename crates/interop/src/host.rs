@@ -4,11 +4,7 @@
 //! dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
 //! Invariant: none of them needs more than the current thread. Left out: every other symbol of libmono.
 
-use saki_runtime::InternalCall;
-use saki_runtime::internal_calls;
-use saki_runtime::thread::Thread;
-use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ffi::{c_char, c_void};
 
 /// The names that the executable must export.
 pub const EXPORTED_SYMBOLS: [&str; 8] = [
@@ -37,43 +33,17 @@ pub fn keep_exports() -> usize {
     symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
 }
 
-/// The read function of libmono-native: `i32 fn(intptr fd, u8* buffer, i32 count)`; 0 until it registers itself.
-static READ: AtomicUsize = AtomicUsize::new(0);
-
-type ReadFunction = unsafe extern "C" fn(isize, *mut u8, i32) -> i32;
-
-/// The internal call `Interop/Sys::Read`, which libmono-native supplies.
-unsafe extern "C" fn interop_sys_read(_thread: Thread, fd: isize, buffer: *mut u8, count: i32) -> i32 {
-    // Acquire: pairs with the Release at registration.
-    let function = READ.load(Ordering::Acquire);
-    // SAFETY: stored from a function of this type; registered before the row that leads here.
-    let function = unsafe { std::mem::transmute::<usize, ReadFunction>(function) };
-    // SAFETY: managed code passes a pinned buffer of `count` bytes.
-    unsafe { function(fd, buffer, count) }
-}
-
-/// Registers an internal call. Only the one that libmono-native has on this system is known; its functions lack the
-/// thread argument, so that others would need adapters of their own.
+/// Registers an internal call. libmono-native has one on this system, `Interop/Sys::Read`; the virtual machine has its own, which parks the thread where a read has to
+/// wait, so it stays as it is.
 ///
 /// # Safety
 /// `name` is NUL-terminated; `function` has the type that the name implies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_add_internal_call_with_flags(
-    name: *const c_char,
-    function: *const c_void,
+    _name: *const c_char,
+    _function: *const c_void,
     _cooperative: i32,
 ) {
-    if name.is_null() {
-        return;
-    }
-    // SAFETY: the caller's promise.
-    let name = unsafe { CStr::from_ptr(name) };
-    if name.to_bytes() == b"Interop/Sys::Read" {
-        // Release: the row below is found only after the address is there.
-        READ.store(function as usize, Ordering::Release);
-        const ROWS: &[InternalCall] = &[("Interop/Sys::Read", interop_sys_read as *const ())];
-        internal_calls::register(ROWS);
-    }
 }
 
 /// Saves errno as the thread's last P/Invoke error.

@@ -30,7 +30,7 @@ fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
         .unwrap_or_else(|mark| saki_base::bug!("internal call {row_name}: no version {mark}"))
 }
 
-/// Adds rows; later rows win (libmono-native registers one at run time). The class library's version is known.
+/// Adds rows; later rows win. The class library's version is known.
 pub fn register(rows: &'static [InternalCall]) {
     let in_use = class_library::version();
     let mut table = TABLE.write();

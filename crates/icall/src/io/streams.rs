@@ -17,8 +17,7 @@ fn parked(t: Thread, file: &FileHandle, interest: Interest, attempt: impl FnMut(
     if file.file_type == FileType::Disk || !saki_reactor::waits_park() {
         return None;
     }
-    let wait = Wait { fd: file.fd, interest, lifetime: Lifetime::Unknown };
-    match parking_call(t, &wait, || None, || false, attempt) {
+    match parking_call(t, &wait_for(file.fd, interest), || None, || false, attempt) {
         Parked::Done(count) => Some(Ok(count)),
         // The file does not know the flag, or has no position.
         Parked::Failed(libc::EOPNOTSUPP | libc::ENOSYS | libc::ESPIPE | libc::EINVAL) => None,
@@ -27,7 +26,19 @@ fn parked(t: Thread, file: &FileHandle, interest: Interest, attempt: impl FnMut(
     }
 }
 
-/// Fails with EAGAIN if there is nothing to read. Another reader of the same terminal may take it before the caller does, who then waits in the call.
+fn wait_for(fd: i32, interest: Interest) -> Wait {
+    Wait { fd, interest, lifetime: Lifetime::Unknown }
+}
+
+/// Parks, where waits do, until there is something to read, or the descriptor cannot be waited for: a read says then what has become of it. For what does not know
+/// RWF_NOWAIT.
+pub(crate) fn park_until_readable(t: Thread, fd: i32) {
+    if saki_reactor::waits_park() {
+        let _ = parking_call(t, &wait_for(fd, Interest::Read), || None, || false, || poll_input(fd));
+    }
+}
+
+/// Fails with EAGAIN if there is nothing to read. Another reader of the same descriptor may take it before the caller does, who then waits in the call.
 fn poll_input(fd: i32) -> isize {
     let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor; does not wait.
@@ -50,8 +61,7 @@ fn poll_input(fd: i32) -> isize {
 pub(crate) unsafe fn read(t: Thread, file: &FileHandle, address: *mut u8, length: usize) -> IoResult<usize> {
     let vector = libc::iovec { iov_base: address.cast(), iov_len: length };
     let parked = if file.file_type == FileType::Char {
-        // Whatever ends the wait, the call below says what has become of the terminal.
-        let _ = parked(t, file, Interest::Read, || poll_input(file.fd));
+        park_until_readable(t, file.fd);
         None
     } else {
         // SAFETY: one vector of `length` bytes, by this function's contract.
