@@ -6,7 +6,8 @@
 
 use crate::io::errors::errno;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
-use saki_runtime::{Thread, pending, suspension};
+use saki_runtime::{Managed, Thread, pending, suspension};
+use saki_thread::{REQUEST_ABORT, WaitState};
 use std::time::{Duration, Instant};
 
 /// Runs a system call in a safe region, again after signals, unless the thread is aborted: then the exception is pending, to
@@ -87,6 +88,10 @@ pub(crate) fn parking_call(
             libc::EAGAIN if !is_over() => {}
             errno => return Parked::Failed(errno),
         }
+        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
+            // It has to wait for the end of a finally block, and would end each wait at once.
+            return Parked::MustBlock;
+        }
         if let Some(timeout) = timeout.take() {
             deadline = timeout().and_then(|timeout| Instant::now().checked_add(timeout));
         }
@@ -98,5 +103,28 @@ pub(crate) fn parking_call(
             WaitEnd::TimedOut => return Parked::TimedOut,
             WaitEnd::CannotWait => return Parked::MustBlock,
         }
+    }
+}
+
+/// Parks until `is_done`, which whoever makes it true follows with an unpark. False: the timeout has passed.
+///
+/// # Errors
+/// ThreadAbortException.
+pub(crate) fn park_until(t: Thread, timeout: Option<Duration>, is_done: impl Fn() -> bool) -> Managed<bool> {
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let has_abort = || t.managed().pending_requests() & REQUEST_ABORT != 0;
+    loop {
+        pending::throw_if_aborted(t)?;
+        if is_done() {
+            return Ok(true);
+        }
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if rest.is_some_and(|rest| rest.is_zero()) {
+            return Ok(false);
+        }
+        // One that is there has to wait for the end of a finally block, and would end each wait at once.
+        let heeds_aborts = !has_abort();
+        t.managed().wait_until(WaitState::Native, rest, false, || is_done() || heeds_aborts && has_abort());
+        suspension::stop_if_asked(t);
     }
 }

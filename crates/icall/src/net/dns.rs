@@ -1,5 +1,6 @@
 //! System.Net.Dns: names and addresses, by the system's resolver.
 
+use super::look_ups;
 use crate::arguments::{non_null, store_out, string_array};
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Managed, Thread, strings};
@@ -165,7 +166,7 @@ unsafe extern "C" fn get_host_by_name(
     t.run(|| {
         non_null(t, host, "host")?;
         let text = strings::to_rust(host);
-        let found = t.managed().blocking(|| by_name(&text, hint));
+        let found = look_ups::run(t, move || by_name(&text, hint))?;
         store(t, found, name, aliases, addresses)
     })
 }
@@ -181,7 +182,7 @@ unsafe extern "C" fn get_host_by_address(
     t.run(|| {
         non_null(t, address, "addr")?;
         let text = strings::to_rust(address);
-        let found = t.managed().blocking(|| by_address(&text, hint));
+        let found = look_ups::run(t, move || by_address(&text, hint))?;
         store(t, found, name, aliases, addresses)
     })
 }

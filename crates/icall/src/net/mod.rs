@@ -3,6 +3,8 @@
 //! Left out: Socket.Duplicate_internal, the peer credentials of Unix sockets.
 
 pub mod dns;
+mod local_connect;
+mod look_ups;
 pub mod socket;
 mod socket_addresses;
 mod socket_errors;

@@ -8,6 +8,7 @@ use saki_abi::ObjRef;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{InternalCall, ManagedField, Thread, object, pending, suspension, types_by_name};
+use saki_thread::REQUEST_ABORT;
 use std::time::{Duration, Instant};
 
 static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
@@ -66,12 +67,18 @@ fn poll_parking(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) ->
         if operation.is_cancelled() {
             return Err(SocketError::from_errno(libc::EINTR));
         }
+        let look_again = rest.map_or(LOOK_INTERVAL, |rest| rest.min(LOOK_INTERVAL));
+        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
+            // It has to wait for the end of a finally block, and would end each wait at once.
+            t.managed().sleep(Some(look_again), false);
+            continue;
+        }
         let is_over = || operation.is_cancelled();
         let end = saki_reactor::wait_any(t.managed(), &wanted, Lifetime::Known, rest, is_over);
         suspension::stop_if_asked(t);
         if end == WaitEnd::CannotWait {
             // Nothing can be waited for: look again now and then.
-            t.managed().sleep(Some(rest.map_or(LOOK_INTERVAL, |rest| rest.min(LOOK_INTERVAL))), false);
+            t.managed().sleep(Some(look_again), false);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the internal calls says whether the socket
 //! blocks; the system knows that from the descriptor's flags.
 
+use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::sockets::{self, Asked, Socket, call, call_cancellable, lookup, transfer};
@@ -303,9 +304,13 @@ unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking
 
 /// Begins to connect without blocking, and waits until that has ended. The errno value; None: nothing was begun.
 fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
-    // Sockets of other families tell in other ways when a full queue has room again.
+    let is_parking = saki_reactor::waits_park() && socket.is_blocking.load(Ordering::Acquire);
+    if is_parking && socket.domain == libc::AF_UNIX {
+        let timeout = sockets::timeout_of(socket, Interest::Write);
+        return local_connect::connect(t, socket, address, timeout).map(Some);
+    }
     let is_internet = matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
-    if !saki_reactor::waits_park() || !is_internet || !socket.is_blocking.load(Ordering::Acquire) {
+    if !is_parking || !is_internet {
         return Ok(None);
     }
     sockets::set_non_blocking(socket.fd, true)?;

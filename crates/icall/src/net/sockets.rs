@@ -13,7 +13,7 @@ use crate::system_call::{Parked, system_call, system_call_unless};
 use parking_lot::RwLock;
 use saki_reactor::{Interest, Look, WaitEnd};
 use saki_runtime::{Thread, interruption, pending, suspension};
-use saki_thread::ManagedThread;
+use saki_thread::{ManagedThread, REQUEST_ABORT};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -223,6 +223,10 @@ fn park_unless(
                 None => {}
             }
         }
+        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
+            // It has to wait for the end of a finally block, and would end each wait at once.
+            return Parked::MustBlock;
+        }
         let deadline = *deadline.get_or_insert_with(|| {
             timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout))
         });
@@ -239,7 +243,7 @@ fn park_unless(
 }
 
 /// How long the program lets a call wait. The system is asked once, until the program changes it.
-fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
+pub(crate) fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
     // Relaxed: a number of its own.
     let place = &socket.timeouts_us[interest as usize];
     match place.load(Ordering::Relaxed) {

@@ -1,0 +1,150 @@
+//! Look-ups of names, on threads of their own where waits park: who asks parks, however long the answer takes.
+//!
+//! The C library's resolver blocks; it also knows what the machine is configured for (files, search lists, plug-ins), which a resolver of our own would have to learn. So its
+//! calls are made by up to `MAX_THREADS` OS threads, which come as they are needed and go when nothing is asked. Further look-ups wait in a queue, in the order in
+//! which they came. An abort ends the wait; the look-up goes on, and nobody hears of it. Where waits block, whoever asks makes the call.
+//!
+//! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
+
+use crate::system_call::park_until;
+use parking_lot::{Condvar, Mutex};
+use saki_runtime::{Managed, Thread};
+use saki_thread::ManagedThread;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Look-ups at a time. A name server in another country answers in 100 ms: so many wait for more than 1,000 answers a second. A waiting thread has some 60 KiB in use.
+const MAX_THREADS: usize = 128;
+/// A thread that has nothing to do for so long ends.
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+struct Pool {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
+static WORK: Condvar = Condvar::new();
+
+/// Does the jobs, for ever or until there have been none for a while.
+fn serve() {
+    let mut pool = POOL.lock();
+    loop {
+        if let Some(job) = pool.jobs.pop_front() {
+            drop(pool);
+            job();
+            pool = POOL.lock();
+            continue;
+        }
+        pool.idle += 1;
+        let has_timed_out = WORK.wait_for(&mut pool, IDLE_TIME).timed_out();
+        pool.idle -= 1;
+        if has_timed_out && pool.jobs.is_empty() {
+            pool.threads -= 1;
+            return;
+        }
+    }
+}
+
+/// Queues the job. False: the caller is to call `serve_here`.
+fn submit(job: Job) -> bool {
+    {
+        let mut pool = POOL.lock();
+        pool.jobs.push_back(job);
+        if pool.idle >= pool.jobs.len() {
+            WORK.notify_one();
+            return true;
+        }
+        if pool.threads >= MAX_THREADS {
+            return true;
+        }
+        pool.threads += 1;
+    }
+    if saki_os::thread::start_service("saki-look-up", serve).is_ok() {
+        return true;
+    }
+    let mut pool = POOL.lock();
+    pool.threads -= 1;
+    pool.threads > 0
+}
+
+/// Does what is in the queue now.
+fn serve_here() {
+    loop {
+        let job = POOL.lock().jobs.pop_front();
+        match job {
+            Some(job) => job(),
+            None => return,
+        }
+    }
+}
+
+/// Who waits, and for what.
+struct Asked<R> {
+    thread: &'static ManagedThread,
+    answer: Mutex<Option<R>>,
+}
+
+/// The result of `look_up`, which asks the resolver.
+///
+/// # Errors
+/// ThreadAbortException.
+pub(super) fn run<R: Send + 'static>(t: Thread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
+    if !saki_reactor::waits_park() {
+        return Ok(t.managed().blocking(look_up));
+    }
+    let asked = Arc::new(Asked { thread: t.managed(), answer: Mutex::new(None) });
+    let job = {
+        let asked = Arc::clone(&asked);
+        Box::new(move || {
+            let answer = look_up();
+            *asked.answer.lock() = Some(answer);
+            asked.thread.unpark();
+        })
+    };
+    if !submit(job) {
+        t.managed().blocking(serve_here);
+    }
+    loop {
+        park_until(t, None, || asked.answer.lock().is_some())?;
+        if let Some(answer) = asked.answer.lock().take() {
+            return Ok(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn more_jobs_than_threads_are_all_done_and_many_at_a_time() {
+        const JOBS: usize = 3 * MAX_THREADS;
+        let (done, results) = channel();
+        let gate = Arc::new((Mutex::new(0), Condvar::new()));
+        for number in 0..JOBS {
+            let (done, gate) = (done.clone(), Arc::clone(&gate));
+            assert!(submit(Box::new(move || {
+                // Nobody goes on before as many have come as there are threads.
+                let mut arrived = gate.0.lock();
+                *arrived += 1;
+                gate.1.notify_all();
+                while *arrived < MAX_THREADS {
+                    gate.1.wait(&mut arrived);
+                }
+                drop(arrived);
+                done.send(number).unwrap();
+            })));
+        }
+        let mut numbers: Vec<usize> =
+            (0..JOBS).map(|_| results.recv_timeout(Duration::from_secs(60)).unwrap()).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..JOBS).collect::<Vec<_>>());
+        assert!(POOL.lock().threads <= MAX_THREADS);
+    }
+}
