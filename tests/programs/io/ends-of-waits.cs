@@ -99,10 +99,12 @@ class EndsOfWaits
         Action<string, Socket, Action<Socket>> check = (what, socket, wait) =>
         {
             string outcome = "nothing";
+            bool isInside = false;
             var thread = new Thread(() =>
             {
                 try
                 {
+                    Volatile.Write(ref isInside, true);
                     outcome = ErrorOf(() => wait(socket)) == "none" ? "went on" : "error";
                 }
                 catch (ThreadAbortException)
@@ -111,6 +113,8 @@ class EndsOfWaits
                 }
             });
             thread.Start();
+            while (!Volatile.Read(ref isInside))
+                Thread.Sleep(1);
             Thread.Sleep(Moment);
             end(thread, socket);
             bool ended = thread.Join(Limit);

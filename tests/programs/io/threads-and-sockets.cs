@@ -192,10 +192,12 @@ class ThreadsAndSockets
         Socket one, other;
         Pair(out one, out other);
         string outcome = "none";
+        bool isInside = false;
         var thread = new Thread(() =>
         {
             try
             {
+                Volatile.Write(ref isInside, true);
                 one.Receive(new byte[1]);
             }
             catch (ThreadAbortException)
@@ -204,6 +206,8 @@ class ThreadsAndSockets
             }
         });
         thread.Start();
+        while (!Volatile.Read(ref isInside))
+            Thread.Sleep(1);
         Thread.Sleep(50);
         thread.Abort();
         Console.WriteLine("aborted: " + thread.Join(10000) + " " + outcome);

@@ -253,6 +253,8 @@ impl Suite<'_> {
             return Ok(0.0);
         }
         let mut seconds = 0.0;
+        // Absent when this is the first run.
+        let _ = fs::remove_dir_all(cache_of(&executable));
         for io_model in self.io_models(program) {
             let at = |report: String| match io_model {
                 Some(model) => format!("with SAKI_IO={model}: {report}"),
@@ -292,10 +294,15 @@ impl Suite<'_> {
             [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .to_vec();
-        environment.push(match &self.options.code_cache {
+        let code_cache = match &self.options.code_cache {
+            Some(directory) => Some(directory.clone()),
+            // What one run compiles the next one need not.
+            None => io_model.map(|_| cache_of(executable)),
+        };
+        environment.push(match code_cache {
             // The programs run in folders of their own.
             Some(directory) => {
-                let absolute = std::path::absolute(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+                let absolute = std::path::absolute(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
                 ("XDG_CACHE_HOME".to_owned(), absolute.display().to_string())
             }
             None => ("SAKI_NO_CACHE".to_owned(), "true".to_owned()),
@@ -320,6 +327,11 @@ impl Suite<'_> {
             timeout,
         })
     }
+}
+
+/// The code cache of a program that is run several times.
+fn cache_of(executable: &Path) -> PathBuf {
+    executable.with_file_name("cache")
 }
 
 /// Compares what happened with what the program's files ask for.
