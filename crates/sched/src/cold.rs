@@ -5,9 +5,13 @@
 //! because threads needed it soon, makes the time between two rounds longer, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
 //! thread has run, it is the last one until a stack becomes hot.
 //!
+//! The same thread gives back the memory of free stacks: when many threads have ended it looks every `TRIM_INTERVAL` how many stacks were in use at a time since it
+//! looked last, and trims the pool once that is hardly more than are in use then.
+//!
 //! | word | written by | read by |
 //! |---|---|---|
 //! | `IS_ASLEEP` | the mover; Relaxed | whoever makes a stack hot: a hint |
+//! | `MOST_HOT` | whoever makes a stack hot raises it, the mover sets it to `HOT`; Relaxed | the mover, whoever ends: a hint |
 //! | `HOT`, `MOVED_AWAY`, `COPIED_BYTES`, `RESTORED` | anyone, added to; Relaxed | reports, the mover: hints |
 //! | `Green::is_listed` | whoever swaps it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
 //! | `Green::has_run` | the carrier that takes the thread; the mover clears it; Relaxed | the mover: a hint |
@@ -35,8 +39,14 @@ const MOVED_AT_ONCE: usize = 64;
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 const MOST_INTERVAL: Duration = Duration::from_secs(5);
 
+/// What was not needed for so long is given back.
+const TRIM_INTERVAL: Duration = Duration::from_secs(1);
+/// Free stacks that are left as they are.
+const TRIM_SLACK: usize = 512;
+
 static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_HOT_STACKS);
 static HOT: AtomicUsize = AtomicUsize::new(0);
+static MOST_HOT: AtomicUsize = AtomicUsize::new(0);
 static MOVED_AWAY: AtomicU64 = AtomicU64::new(0);
 static RESTORED: AtomicU64 = AtomicU64::new(0);
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
@@ -81,7 +91,16 @@ pub(crate) fn note_hot(green: &'static Green) {
         LISTED.lock().push(green);
     }
     let hot = HOT.fetch_add(1, Ordering::Relaxed) + 1;
-    if hot > LIMIT.load(Ordering::Relaxed) && IS_ASLEEP.load(Ordering::Relaxed) {
+    if hot > MOST_HOT.load(Ordering::Relaxed) {
+        MOST_HOT.fetch_max(hot, Ordering::Relaxed);
+    }
+    if hot > LIMIT.load(Ordering::Relaxed) {
+        wake_mover();
+    }
+}
+
+fn wake_mover() {
+    if IS_ASLEEP.load(Ordering::Relaxed) {
         REASONS.atomic().fetch_add(1, Ordering::Release);
         REASONS.wake(1);
     }
@@ -89,7 +108,11 @@ pub(crate) fn note_hot(green: &'static Green) {
 
 /// The thread has ended and given its stack back.
 pub(crate) fn note_end() {
-    HOT.fetch_sub(1, Ordering::Relaxed);
+    let hot = HOT.fetch_sub(1, Ordering::Relaxed) - 1;
+    // Only who comes by: between two looks at most a few do.
+    if hot + TRIM_SLACK + 1 == MOST_HOT.load(Ordering::Relaxed) {
+        wake_mover();
+    }
 }
 
 /// For a carrier that has taken a thread: puts its stack back in its place.
@@ -132,11 +155,18 @@ pub(crate) fn restore_all() {
 
 fn move_for_ever() {
     let mut interval = LEAST_INTERVAL;
+    // Whether there are free stacks that keep their memory, perhaps.
+    let mut has_surplus = false;
     loop {
         // Acquire: pairs with `note_hot`.
         let reasons = REASONS.load(Ordering::Acquire);
         if HOT.load(Ordering::Relaxed) <= LIMIT.load(Ordering::Relaxed) {
-            sleep_until_hot(reasons);
+            has_surplus |= HOT.load(Ordering::Relaxed) + TRIM_SLACK < MOST_HOT.load(Ordering::Relaxed);
+            let was_woken = sleep_until_hot(reasons, has_surplus.then_some(TRIM_INTERVAL));
+            if !was_woken && most_hot_since_last_look() <= HOT.load(Ordering::Relaxed) + TRIM_SLACK {
+                scheduler::stacks().trim();
+                has_surplus = false;
+            }
             continue;
         }
         std::thread::sleep(interval);
@@ -146,16 +176,23 @@ fn move_for_ever() {
         let was_vain = round.moved_away > 0 && in_vain * 2 > round.moved_away;
         interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(LEAST_INTERVAL, MOST_INTERVAL);
         if round.moved_away == 0 && !round.has_any_run {
-            sleep_until_hot(reasons);
+            sleep_until_hot(reasons, None);
         }
     }
 }
 
-/// Sleeps until a stack becomes hot and there are too many. One that becomes so at the same time may be missed, and stays in its place until the next.
-fn sleep_until_hot(reasons: u32) {
+/// Sleeps until a stack becomes hot and there are too many, or many have become free. One that becomes so at the same time may be missed, and stays in its place until
+/// the next. False: the timeout has passed.
+fn sleep_until_hot(reasons: u32, timeout: Option<Duration>) -> bool {
     IS_ASLEEP.store(true, Ordering::Relaxed);
-    REASONS.wait(reasons, None);
+    let was_woken = REASONS.wait(reasons, timeout);
     IS_ASLEEP.store(false, Ordering::Relaxed);
+    was_woken
+}
+
+/// How many stacks were in use at a time since this was asked last.
+fn most_hot_since_last_look() -> usize {
+    MOST_HOT.swap(HOT.load(Ordering::Relaxed), Ordering::Relaxed)
 }
 
 struct Round {
