@@ -10,6 +10,25 @@ mod arch;
 #[path = "fault_context/x86_64.rs"]
 mod arch;
 
+/// What is told of a signal that a timer sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimerSignal {
+    pub value: usize,
+    pub overruns: u32,
+}
+
+/// The beginning of `siginfo_t` with SI_TIMER, as the kernel lays it out on 64-bit machines.
+#[repr(C)]
+struct TimerInfo {
+    signal: i32,
+    error: i32,
+    code: i32,
+    padding: i32,
+    timer: i32,
+    overrun: i32,
+    value: usize,
+}
+
 /// A signal's saved context.
 pub struct FaultContext {
     signal: i32,
@@ -80,6 +99,29 @@ impl FaultContext {
 
     pub fn set_fp(&mut self, value: usize) {
         arch::set_fp(self.machine_mut(), value);
+    }
+
+    /// A register that callees preserve, by DWARF's number (x86-64: rbx 3, rbp 6, r12 to r15 12 to 15); 0 for others.
+    pub fn register(&self, dwarf_number: usize) -> usize {
+        arch::by_dwarf_number(self.machine(), dwarf_number)
+    }
+
+    /// Of a signal that a timer sent: the timer's value, and how many times it ran out again before the signal was delivered.
+    pub fn timer(&self) -> Option<TimerSignal> {
+        if self.code() != libc::SI_TIMER {
+            return None;
+        }
+        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills these fields for this code (sigaction(2)).
+        let info = unsafe { &*self.info.cast::<TimerInfo>() };
+        Some(TimerSignal { value: info.value, overruns: info.overrun.max(0) as u32 })
+    }
+
+    /// The thread's alternate stack as it was set when the signal came; empty if there was none.
+    pub fn alternate_stack(&self) -> std::ops::Range<usize> {
+        // SAFETY: valid while the handler runs, by `from_raw`.
+        let stack = unsafe { (*self.context).uc_stack };
+        let start = stack.ss_sp as usize;
+        if stack.ss_flags & libc::SS_DISABLE != 0 { 0..0 } else { start..start + stack.ss_size }
     }
 
     /// The register that holds the managed thread in compiled code (r15, x21). To be trusted only when `pc` is there.

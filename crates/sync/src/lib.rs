@@ -17,6 +17,7 @@ pub mod parker;
 pub mod raw_lock;
 #[cfg(not(loom))]
 pub mod recycler;
+pub mod sample_ring;
 #[cfg(not(loom))]
 pub mod short_mutex;
 pub mod slot_pool;
@@ -32,6 +33,7 @@ pub use parker::{ManagedParker, ParkHooks, Parker};
 pub use raw_lock::RawLock;
 #[cfg(not(loom))]
 pub use recycler::Recycler;
+pub use sample_ring::SampleRing;
 pub use slot_pool::SlotPool;
 pub use thin_lock::{ThinLockWord, TryLock, Unlock};
 pub use wait_word::WaitWord;

@@ -119,6 +119,21 @@ impl Frames {
         }
     }
 
+    /// The frames of `thread` from the one that continues at the return address `pc` with this stack and frame pointer, which native code that
+    /// it called was found to return to.
+    ///
+    /// # Safety
+    /// As `of_context`.
+    pub unsafe fn of_return(thread: *const ThreadAbi, pc: usize, sp: usize, fp: usize) -> ContextFrames {
+        if lookup(pc - 1).is_none() {
+            // SAFETY: as promised by the caller.
+            return unsafe { Frames::of_context(thread, pc, sp, fp) };
+        }
+        // SAFETY: valid by the contract.
+        let stack_base = unsafe { (*thread).stack_base };
+        ContextFrames { first: None, rest: Frames { pc, fp, low: sp, high: stack_base } }
+    }
+
     /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
     fn continue_behind(&mut self, exit_frame: usize) {
         self.pc = 0;
@@ -170,6 +185,12 @@ impl Iterator for Frames {
 pub struct ContextFrames {
     first: Option<Frame>,
     rest: Frames,
+}
+
+impl From<Frames> for ContextFrames {
+    fn from(rest: Frames) -> ContextFrames {
+        ContextFrames { first: None, rest }
+    }
 }
 
 impl Iterator for ContextFrames {

@@ -53,5 +53,5 @@ mod overflow;
 
 pub use callbacks::{Callbacks, FaultKind, install};
 pub use dead_words::find_dead_words;
-pub use frames::{Frame, FrameKind, Frames};
+pub use frames::{ContextFrames, Frame, FrameKind, Frames};
 pub use saki_code::Landing;

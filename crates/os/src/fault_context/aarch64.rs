@@ -20,6 +20,10 @@ pub(super) fn fp(m: &mcontext_t) -> usize {
     m.regs[29] as usize
 }
 
+pub(super) fn by_dwarf_number(m: &mcontext_t, number: usize) -> usize {
+    if (19..=30).contains(&number) { m.regs[number] as usize } else { 0 }
+}
+
 pub(super) fn pinned(m: &mcontext_t) -> usize {
     m.regs[21] as usize
 }

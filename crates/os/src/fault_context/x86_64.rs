@@ -47,6 +47,18 @@ pub(super) fn fp(m: &mcontext_t) -> usize {
     get(m, REG_RBP)
 }
 
+pub(super) fn by_dwarf_number(m: &mcontext_t, number: usize) -> usize {
+    match number {
+        3 => get(m, REG_RBX),
+        6 => get(m, REG_RBP),
+        12 => get(m, REG_R12),
+        13 => get(m, REG_R13),
+        14 => get(m, REG_R14),
+        15 => get(m, REG_R15),
+        _ => 0,
+    }
+}
+
 pub(super) fn pinned(m: &mcontext_t) -> usize {
     get(m, REG_R15)
 }
