@@ -14,6 +14,7 @@ mod main_stack;
 mod mono;
 mod options;
 mod process_start;
+mod profile_command;
 mod run_source;
 mod start_up_memory;
 mod stats;
@@ -67,14 +68,12 @@ fn command() -> i32 {
         },
         Action::Run(options) => with_environment(*options),
         Action::RunSource(command) => run_source(&command),
-        Action::Cache { action, framework_root } => match cache_command::run(action, &framework_root) {
-            Ok(()) => 0,
-            Err(message) => fail(&message),
-        },
-        Action::Generate { folder } => match generate::write(&folder) {
-            Ok(()) => 0,
-            Err(message) => fail(&message),
-        },
+        Action::ViewProfile { file } => end_with(profile_command::view(&file)),
+        Action::CompareProfiles { before, after, output } => {
+            end_with(profile_command::compare(&before, &after, output.as_deref()))
+        }
+        Action::Cache { action, framework_root } => end_with(cache_command::run(action, &framework_root)),
+        Action::Generate { folder } => end_with(generate::write(&folder)),
     }
 }
 
@@ -97,6 +96,14 @@ fn with_environment(options: Options) -> i32 {
     match mono::apply_environment(options) {
         Ok(options) => run(&options),
         Err(stop) => stop.print(),
+    }
+}
+
+/// The exit code of a command that did what it was asked or says why not.
+fn end_with(result: Result<(), String>) -> i32 {
+    match result {
+        Ok(()) => 0,
+        Err(message) => fail(&message),
     }
 }
 
@@ -187,6 +194,11 @@ fn start(options: &Options, path: &Path) -> i32 {
         return check_mutants::run(t, assembly);
     }
     stats::at_exit(started.elapsed(), options);
+    if let Some(request) = &options.profile
+        && let Err(error) = profile_command::begin(options, request)
+    {
+        return fail(&format!("no profile: {error}"));
+    }
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
     saki_runtime::exit::shut_down(t);
     vm::exit_code()

@@ -6,9 +6,11 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
+use crate::profile_command::{DEFAULT_HZ, Kind, ProfileRequest, parse_hz, parse_seconds};
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
+use saki_profile::Format;
 use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
@@ -17,6 +19,7 @@ use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
 /// often than they allocate.
@@ -85,6 +88,12 @@ are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki'
         #[command(flatten)]
         framework: FrameworkRoot,
     },
+    /// Run a program and show where it spends its time, or show a profile that was written
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Profile {
+        #[command(subcommand)]
+        action: ProfileCommands,
+    },
     /// Show, empty or fill the code cache
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Cache {
@@ -100,7 +109,7 @@ are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki'
 }
 
 /// Words that are subcommands when they come first (a test compares them with the definitions).
-const COMMAND_NAMES: [&str; 7] = ["run", "repl", "info", "doctor", "cache", "generate", "help"];
+const COMMAND_NAMES: [&str; 8] = ["run", "repl", "info", "doctor", "profile", "cache", "generate", "help"];
 
 /// `saki run`.
 #[derive(Args, Debug)]
@@ -123,6 +132,72 @@ struct ReplWords {
 
     #[command(flatten)]
     options: Options,
+}
+
+/// `saki profile`.
+#[derive(Subcommand, Debug)]
+enum ProfileCommands {
+    /// Sample the processor time of every thread while a program runs
+    #[command(override_usage = "saki profile cpu [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Cpu(Box<ProfileWords>),
+    /// Show a profile (pprof or folded) as a table and a call tree
+    View {
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Show whose shares differ between two profiles (pprof or folded)
+    Diff {
+        #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
+        before: PathBuf,
+        #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
+        after: PathBuf,
+        /// Write a flame graph (svg) of AFTER: red where more was spent than in BEFORE, blue where less
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+}
+
+/// A program to be profiled.
+#[derive(Args, Debug)]
+struct ProfileWords {
+    /// The program, a CIL executable, and its arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    profile: ProfileOptions,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What profiles have in common.
+#[derive(Args, Debug)]
+struct ProfileOptions {
+    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox; several with commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
+    format: Vec<Format>,
+
+    /// Samples a second of each thread
+    #[arg(long, value_name = "N", value_parser = parse_hz, default_value_t = DEFAULT_HZ)]
+    hz: u32,
+
+    /// Stop profiling after so many seconds; the program goes on
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    duration: Option<Duration>,
+
+    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+}
+
+impl ProfileWords {
+    fn into_options(self, kind: Kind) -> Options {
+        let ProfileOptions { format, hz, duration, output } = self.profile;
+        let request = ProfileRequest { kind, hz, duration, formats: format, output, storm: false };
+        Options { command: self.words, profile: Some(request), ..self.options }
+    }
 }
 
 /// `saki cache`.
@@ -233,6 +308,10 @@ pub struct Options {
     #[arg(long, hide = true)]
     pub check_mutants: bool,
 
+    /// Set by `saki profile`; a list as `cpu,hz=1000,format=folded,output=FILE`
+    #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide = true)]
+    pub profile: Option<ProfileRequest>,
+
     /// Where assemblies may lie besides; set by `saki run`.
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
@@ -263,6 +342,8 @@ pub enum Action {
     Cache { action: CacheAction, framework_root: PathBuf },
     Doctor { framework_root: PathBuf },
     Info { files: Vec<PathBuf> },
+    ViewProfile { file: PathBuf },
+    CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
     Generate { folder: PathBuf },
 }
 
@@ -341,6 +422,13 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         }
         Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
+        Some(Commands::Profile { action }) => match action {
+            ProfileCommands::Cpu(words) => ("saki profile cpu", Action::Run(Box::new(words.into_options(Kind::Cpu)))),
+            ProfileCommands::View { file } => ("saki profile view", Action::ViewProfile { file }),
+            ProfileCommands::Diff { before, after, output } => {
+                ("saki profile diff", Action::CompareProfiles { before, after, output })
+            }
+        },
         Some(Commands::Cache { action }) => {
             let default = || PathBuf::from(DEFAULT_FRAMEWORK_ROOT);
             let (name, action, framework_root) = match action {
@@ -373,9 +461,10 @@ pub fn is_command_name(word: &str) -> bool {
 /// options costs more than all else that happens before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables = ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_IO", "SAKI_NO_CACHE", "SAKI_THREADS"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some());
+    let has_option_variables =
+        ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_IO", "SAKI_NO_CACHE", "SAKI_PROFILE", "SAKI_THREADS"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
     if first.starts_with('-') || is_command_name(first) || has_option_variables {
         return None;
     }
@@ -472,6 +561,7 @@ impl Default for Options {
             dump_ir: None,
             dump_clif: None,
             compile_only: Vec::new(),
+            profile: None,
             assembly_folders: Vec::new(),
             emit: Emit::Ir,
         }

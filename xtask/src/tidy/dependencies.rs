@@ -30,8 +30,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sched", &["fiber", "thread"]),
     ("reactor", &["thread"]),
     ("unwind", &["abi", "code", "thread"]),
+    ("profile", &[]),
+    ("sampler", &["base", "os", "abi", "sync", "code", "thread", "unwind", "profile"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
-    ("runtime", &["metadata", "contract", "types", "il", "jit", "code", "sched", "reactor", "unwind", "gc", "tools"]),
+    (
+        "runtime",
+        &["metadata", "contract", "types", "il", "jit", "code", "sched", "reactor", "unwind", "gc", "tools", "sampler"],
+    ),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect"]),
@@ -51,7 +56,10 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     // P/Invoke symbols, errno, memory that managed code frees).
     (
         "libc",
-        &["os", "gc", "icall", "interop", "reactor", "reflect", "runtime", "sync", "thread", "tools", "unwind", "cli"],
+        &[
+            "os", "gc", "icall", "interop", "reactor", "reflect", "runtime", "sampler", "sync", "thread", "tools",
+            "unwind", "cli",
+        ],
     ),
 ];
 

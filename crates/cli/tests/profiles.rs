@@ -1,0 +1,242 @@
+//! `saki profile`: what it says is true, its files are read by others' tools, and nothing that a program does is in its way.
+//!
+//! Needs `mcs`; without it the tests say so and pass. `SAKI_PROFILE_SECONDS` is how long programs with known shares run (default 3):
+//! kernels look at timers of processor time some 250 times a second, so shares are known to a few points after seconds, to one after half a minute.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// None without the compiler.
+fn compile(name: &str, source: &str) -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("profiles").join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("program.exe");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
+    let mut mcs = Command::new("mcs");
+    mcs.args(["-nologo", "-optimize+", "-unsafe"]).arg(format!("-out:{}", program.display())).arg(source);
+    match mcs.output() {
+        Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())),
+        Err(error) => {
+            eprintln!("skipped: mcs: {error}");
+            return None;
+        }
+    }
+    Some(program)
+}
+
+fn saki(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_saki")).args(arguments).output().expect("saki starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Profiles a program with these options; the base of its files' names.
+fn profile(program: &Path, options: &[&str], arguments: &[&str]) -> PathBuf {
+    let base = program.with_extension(format!("{}.p", std::process::id()));
+    let mut words = vec!["profile", "cpu", "--format", "folded,pprof,speedscope,html,svg,firefox", "--output"];
+    let (output, program) = (base.display().to_string(), program.display().to_string());
+    words.push(&output);
+    words.extend(options);
+    words.push(&program);
+    words.extend(arguments);
+    let run = saki(&words);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+    let stderr = text(&run.stderr);
+    assert!(stderr.starts_with("cpu profile: ") && stderr.contains("with callees"), "{stderr}");
+    base
+}
+
+fn with_ending(base: &Path, ending: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{ending}", base.display()))
+}
+
+fn read(base: &Path, ending: &str) -> String {
+    std::fs::read_to_string(with_ending(base, ending)).expect(ending)
+}
+
+/// Stacks, outermost first, and their values.
+fn stacks(base: &Path) -> Vec<(Vec<String>, f64)> {
+    let lines = read(base, "folded");
+    let stacks = lines.lines().map(|line| {
+        let (stack, value) = line.rsplit_once(' ').expect("a number");
+        (stack.split(';').map(str::to_owned).collect(), value.parse().expect("a number"))
+    });
+    stacks.collect()
+}
+
+/// Sum of the stacks with a frame whose name begins so.
+fn below(stacks: &[(Vec<String>, f64)], name: &str) -> f64 {
+    stacks.iter().filter(|(frames, _)| frames.iter().any(|f| f.starts_with(name))).map(|(_, value)| value).sum()
+}
+
+fn seconds() -> u64 {
+    std::env::var("SAKI_PROFILE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(3)
+}
+
+fn check_shares(test: &str, options: &[&str]) {
+    let Some(program) = compile(test, "profiles/shares.cs") else { return };
+    let base = profile(&program, options, &[&seconds().to_string(), "2"]);
+    let stacks = stacks(&base);
+    let names = [("Shares:Ten", 10.0), ("Shares:Twenty", 20.0), ("Shares:Thirty", 30.0), ("Shares:Forty", 40.0)];
+    let found: Vec<f64> = names.iter().map(|(name, _)| below(&stacks, name)).collect();
+    let whole: f64 = found.iter().sum();
+    // Three standard deviations at 250 independent samples a second of two threads, of which other programs may take one's time.
+    let tolerance = if seconds() >= 30 { 2.0 } else { 6.0 };
+    for ((name, expect), value) in names.iter().zip(&found) {
+        let share = 100.0 * value / whole;
+        assert!((share - expect).abs() <= tolerance, "{name}: {share:.1} instead of {expect} ± {tolerance}");
+    }
+    assert!(whole > 0.8 * below(&stacks, "Shares"), "time went elsewhere");
+    // Step, which is inlined, is below Forty and nowhere else.
+    assert!(below(&stacks, "Shares:Step") > 0.0);
+    assert!(stacks.iter().all(
+        |(f, _)| !f.iter().any(|f| f.starts_with("Shares:Step")) || f.iter().any(|f| f.starts_with("Shares:Forty"))
+    ));
+    let speedscope = read(&base, "speedscope.json");
+    // Name, and sum in ns.
+    let threads: Vec<(&str, f64)> = speedscope
+        .split("\"type\":\"sampled\",\"name\":\"")
+        .skip(1)
+        .filter_map(|t| {
+            let sum = t.split_once("\"endValue\":")?.1.split(',').next()?;
+            Some((t.split('"').next()?, sum.parse().ok()?))
+        })
+        .collect();
+    let of = |name: &str| threads.iter().filter(|(n, _)| *n == name).map(|(_, sum)| sum).sum::<f64>();
+    assert!(of("Busy 0") > 0.2 * whole && of("Busy 1") > 0.2 * whole, "{threads:?}");
+    assert!(of("Idle") < 0.05 * whole, "a thread that only waits has no samples but of its start: {threads:?}");
+}
+
+#[test]
+fn shares_are_true_on_native_threads() {
+    check_shares("shares-native", &["--threads=native"]);
+}
+
+#[test]
+fn shares_are_true_on_green_threads() {
+    check_shares("shares-green", &["--threads=green"]);
+}
+
+#[test]
+fn shares_are_true_on_several_carriers() {
+    check_shares("shares-mn", &["--threads=mn:2"]);
+}
+
+#[test]
+fn native_code_is_below_the_method_that_called_it() {
+    let Some(program) = compile("native", "profiles/native.cs") else { return };
+    let stacks = stacks(&profile(&program, &[], &[]));
+    let is_native = |frame: &str| frame.ends_with("_[n]");
+    let mut under: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    let mut whole = 0.0;
+    let mut without_method = 0.0;
+    for (frames, value) in &stacks {
+        whole += value;
+        let method = frames.iter().rev().find(|frame| !is_native(frame));
+        // The innermost method of the program's own.
+        let own = frames.iter().rev().find_map(|frame| frame.strip_prefix("Native:"));
+        let leaf_is_native = frames.last().is_some_and(|frame| is_native(frame));
+        match own {
+            Some(own) => {
+                let sums = under.entry(own).or_default();
+                sums.0 += value;
+                sums.1 += if leaf_is_native { *value } else { 0.0 };
+            }
+            None if method.is_none() => without_method += value,
+            None => {}
+        }
+    }
+    let native = |name: &str| under.get(name).map_or(0.0, |sums| sums.1);
+    for name in ["CopiesStructs", "AllocatesLarge", "Throws"] {
+        assert!(native(name) > 0.005 * whole, "native code below {name}: {under:?}");
+    }
+    // What is called back has its callers on the other side of the native code.
+    let compare = stacks.iter().filter(|(f, _)| f.iter().any(|f| f.starts_with("Native:Compare")));
+    for (frames, _) in compare.clone() {
+        assert!(frames[0].starts_with("Native:Main") && frames[1].starts_with("Native:CalledBack"), "{frames:?}");
+    }
+    assert!(compare.count() > 0);
+    // Start and end of the process, and the machine's own work before and after managed code.
+    assert!(without_method < 0.25 * whole, "{without_method} of {whole} without a method: {stacks:#?}");
+}
+
+#[test]
+fn files_are_the_users_and_others_read_them() {
+    let Some(program) = compile("files", "profiles/shares.cs") else { return };
+    let base = profile(&program, &[], &["1", "1"]);
+    for ending in ["folded", "pb", "speedscope.json", "html", "svg", "firefox.json"] {
+        let found = std::fs::metadata(with_ending(&base, ending)).expect(ending);
+        assert_eq!((found.permissions().mode() & 0o777, found.len() > 500), (0o600, true), "{ending}");
+    }
+    let pb = with_ending(&base, "pb").display().to_string();
+    let view = saki(&["profile", "view", &pb]);
+    assert!(text(&view.stdout).contains("Shares:Forty"), "{}", text(&view.stdout));
+    let diff = saki(&["profile", "diff", &pb, &with_ending(&base, "folded").display().to_string()]);
+    assert!(text(&diff.stdout).contains("+0.0%"), "{}", text(&diff.stdout));
+    match Command::new("go").args(["tool", "pprof", "-top", &pb]).output() {
+        Ok(top) => assert!(text(&top.stdout).contains("Shares:Forty"), "{}", text(&[top.stdout, top.stderr].concat())),
+        Err(error) => eprintln!("skipped: go tool pprof: {error}"),
+    }
+}
+
+#[test]
+fn a_profile_that_cannot_be_written_does_not_fail_the_program() {
+    let Some(program) = compile("unwritable", "profiles/shares.cs") else { return };
+    let program = program.display().to_string();
+    let run = saki(&["profile", "cpu", "--format=folded", "--output", "/nowhere/x", &program, "0.1", "1"]);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()));
+    assert!(text(&run.stderr).contains("the profile was not written: /nowhere/x"), "{}", text(&run.stderr));
+    let refused = saki(&["profile", "cpu", "--hz", "0", &program]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_profile_ends_before_its_program_when_asked() {
+    let Some(program) = compile("duration", "profiles/shares.cs") else { return };
+    let (base, program) = (program.with_extension("short"), program.display().to_string());
+    let output = base.display().to_string();
+    let options = ["profile", "cpu", "--duration", "0.3", "--format=pprof", "--output", &output, &program, "1.5", "1"];
+    let run = saki(&options);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()));
+    let line = text(&run.stderr);
+    let sampled = line.strip_prefix("cpu profile: ").and_then(|rest| rest.split(' ').next()).map(str::to_owned);
+    let sampled_ms: f64 = sampled.and_then(|n| n.parse().ok()).expect("a sum in ms");
+    assert!(sampled_ms < 900.0, "{line}");
+}
+
+/// Signals at 10 kHz by wall time, to threads that wait as well, while dynamic methods are made, run and collected.
+#[test]
+fn a_storm_of_samples_meets_methods_that_come_and_go() {
+    let methods = std::env::var("SAKI_WALK_METHODS").unwrap_or_else(|_| "20000".into());
+    let Some(program) = compile("storm", "walks/lambdas.cs") else { return };
+    for threads in ["native", "mn:2"] {
+        let folded = program.with_extension(format!("{threads}.folded"));
+        let request = format!("cpu,hz=10000,storm,format=folded,output={}", folded.display());
+        let run = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args([&format!("--threads={threads}"), &program.display().to_string(), &methods, "2"])
+            .env("SAKI_PROFILE", request)
+            .output()
+            .expect("saki starts");
+        let stderr = text(&run.stderr);
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{stderr}");
+        let folded = std::fs::read_to_string(folded).expect("a profile");
+        let mut found = 0;
+        for stack in folded.lines().filter_map(|line| Some(line.rsplit_once(' ')?.0)) {
+            let frames: Vec<&str> = stack.split(';').collect();
+            let Some(at) = frames.iter().position(|frame| frame.starts_with("method_")) else { continue };
+            found += 1;
+            assert_eq!(frames[at - 1], "Lambdas:Work", "{stack}");
+            let below: Vec<&str> = frames[at + 1..].iter().copied().filter(|f| !f.ends_with("_[n]")).collect();
+            assert!(below.is_empty() || below == ["Lambdas:Spin"], "{stack}");
+        }
+        assert!(found > 100, "methods that were collected keep their names, but {found} were found");
+        let dropped = stderr.lines().find_map(|line| line.split_once(" samples lost")).map_or("0", |(n, _)| n);
+        let samples = stderr.split(" in ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        assert!(number(dropped) * 50 <= number(samples), "{stderr}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Folded stacks: a line "outer;…;inner VALUE" for each stack, which most flame graph tools read.
+//!
+//! Threads are left out, so that runs can be compared. Names have no semicolons and no ends of lines of their own.
+
+use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
+use std::collections::BTreeMap;
+
+/// What native functions are marked with, as by `perf script`'s converters.
+const NATIVE_SUFFIX: &str = "_[n]";
+
+pub fn write(profile: &Profile) -> String {
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in &profile.samples {
+        let mut names: Vec<String> = profile
+            .frames_of(sample.stack)
+            .map(|frame| {
+                let function = profile.function(frame);
+                let suffix = if function.kind == FunctionKind::Native { NATIVE_SUFFIX } else { "" };
+                function.name.replace([';', '\n', '\r'], ":") + suffix
+            })
+            .collect();
+        names.reverse();
+        *lines.entry(names.join(";")).or_default() += sample.value;
+    }
+    lines.into_iter().map(|(stack, value)| format!("{stack} {value}\n")).collect()
+}
+
+/// Reads what `write` or another tool wrote.
+///
+/// # Errors
+/// A line without a number at its end.
+pub fn read(text: &str) -> Result<Profile, String> {
+    let profile = Profile { kind: "folded".into(), unit: Unit::Count, ..Profile::default() };
+    let mut builder = ProfileBuilder::new(profile);
+    let thread = builder.thread(0, ThreadInfo::default);
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+        let parsed = line.rsplit_once(' ').and_then(|(stack, value)| Some((stack, value.parse::<u64>().ok()?)));
+        let (names, value) = parsed.ok_or_else(|| format!("line {}: no number behind the stack", index + 1))?;
+        let mut stack = 0;
+        for name in names.split(';').filter(|name| !name.is_empty()) {
+            let (name, kind) = match name.strip_suffix(NATIVE_SUFFIX) {
+                Some(name) => (name, FunctionKind::Native),
+                None => (name, FunctionKind::Managed),
+            };
+            let function = builder.function(Function { name: name.into(), file: String::new(), kind });
+            let frame = builder.frame(Frame { function, line: 0 });
+            stack = builder.stack(stack, frame);
+        }
+        builder.add(Sample { stack, thread, time_ns: 0, count: value, value });
+    }
+    Ok(builder.finish(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::sample_profile;
+
+    #[test]
+    fn stacks_are_lines_and_come_back() {
+        let text = write(&sample_profile(&[("a;b", 3), ("a", 1), ("a;b", 4)]));
+        assert_eq!(text, "a 1\na;b 7\n");
+        assert_eq!(write(&read(&text).unwrap()), text);
+        assert_eq!(read("a;b").err().as_deref(), Some("line 1: no number behind the stack"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Profiles: what was measured, as stacks with weights over time, and the files that they are written to and read from.
+//!
+//! A consumer of `saki_sampler` fills a [`Profile`] by [`ProfileBuilder`]; writers (`Format`) know nothing of how it came to be.
+//! Invariant: no `unsafe`, no knowledge of the machine; text that a profiled program chose (names of methods, threads, files) is escaped
+//! wherever it is written. Left out: sampling.
+
+pub mod call_tree;
+pub mod diff;
+pub mod files;
+mod firefox;
+mod folded;
+mod format;
+mod html;
+mod json;
+pub mod model;
+mod pprof;
+mod protobuf;
+mod speedscope;
+mod svg;
+pub mod table;
+
+pub use call_tree::CallTree;
+pub use format::{Format, UnknownFormat, read, write};
+pub use model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};

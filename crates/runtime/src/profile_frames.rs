@@ -1,0 +1,56 @@
+//! What profiles call the code of a frame: its method, and those inlined there, with source lines where there are symbols.
+//!
+//! Runs on the thread that reads samples, which is no managed thread; bodies and methods are kept from ending by its walk
+//! (`saki_sampler`). Left out: native frames.
+
+use crate::source_lines::source_position;
+use crate::stack_trace::NO_IL_OFFSET;
+use saki_abi::position;
+use saki_code::{CodeInfo, CodeKind};
+use saki_sampler::Place;
+use saki_types::{Method, collectible};
+use std::borrow::Cow;
+
+/// See `saki_sampler::Resolve`. Glue between methods is shown only where it runs itself: as a caller it says nothing.
+pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &mut dyn FnMut(Place<'_>)) -> bool {
+    let is_method = matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter);
+    if !is_method || info.method.is_null() {
+        if is_innermost {
+            visit(Place { name: Cow::Borrowed(&info.name), file: Cow::Borrowed(""), line: 0 });
+        }
+        return info.method.is_null();
+    }
+    let mut at = info.position(native_offset);
+    while let Some((place, site)) = at.and_then(|at| Some((at, info.inline_site(at)?))) {
+        // SAFETY: inline sites are recorded with their `&'static Method`.
+        let method = unsafe { &*(site.method as *const Method) };
+        visit_method(method, position::unpack(place).1, name_of(method), visit);
+        at = Some(site.call_position);
+    }
+    // SAFETY: code of these kinds is placed with its `&'static Method`.
+    let method = unsafe { &*(info.method as *const Method) };
+    let il_offset = at.map_or(NO_IL_OFFSET, |at| position::unpack(at).1);
+    if method.is_dynamic() {
+        // Its owner says nothing.
+        visit(Place { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
+        return false;
+    }
+    let name = name_of(method);
+    let name = if info.kind == CodeKind::Filter { name + " [filter]" } else { name };
+    visit_method(method, il_offset, name, visit);
+    collectible::owner_of(method).is_none()
+}
+
+/// Without the parameters: whether they are known without loading something differs from run to run, and a function has one name.
+fn name_of(method: &Method) -> String {
+    let mut name = method.full_name();
+    name.truncate(name.find(" (").unwrap_or(name.len()));
+    name
+}
+
+fn visit_method(method: &'static Method, il_offset: u32, name: String, visit: &mut dyn FnMut(Place<'_>)) {
+    let found = source_position(method, il_offset);
+    let line = found.as_ref().map_or(0, |found| found.line);
+    let file = found.map_or(Cow::Borrowed(""), |found| Cow::Owned(found.file));
+    visit(Place { name: Cow::Owned(name), file, line });
+}

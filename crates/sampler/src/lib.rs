@@ -1,0 +1,215 @@
+//! The sampling profiler: where threads spend their time, asked by signals that may come anywhere.
+//!
+//! ```text
+//!   timer of an OS thread → SIGPROF → handler → ring          on that thread: no lock, no allocation
+//!                                               ring → reader → Profile        on a thread of its own
+//! ```
+//!
+//! - Each OS thread that runs managed code (each carrier) has a timer of its own that counts its processor time, armed when it
+//!   is attached and disarmed before it detaches: no process-wide signal that reaches whom it likes, none before the thread can be asked who it is.
+//! - A sample counts for as many as its timer has run out for: kernels look at these timers at their own ticks, 250 or 1,000 a second.
+//! - The handler walks the frames of the managed thread that runs, whatever the instruction (`saki_unwind::Frames::of_context`); from native code it
+//!   finds the managed frames by the call frame information (`native_walk`).
+//! - Samples belong to managed threads: green ones have no timers, but their carriers'.
+//! - Threads of the machine that take no signals (the collector's) are counted as a whole, by their processor time.
+//!
+//! Invariant: while nothing is sampled, nothing of this runs: no hook is on a path of managed code. Left out: events (allocations, locks,
+//! exceptions), and what files say (`saki_profile`).
+
+mod call_frame_information;
+mod demangle;
+mod handler;
+mod modules;
+mod native_walk;
+mod reader;
+mod symbols;
+mod threads;
+
+pub use reader::{Place, Resolve};
+
+use parking_lot::Mutex;
+use reader::Reader;
+use rustc_hash::FxHashMap;
+use saki_os::TimerClock;
+use saki_os::signal;
+use saki_profile::Profile;
+use saki_sync::WaitWord;
+use saki_thread::{Carrier, CarrierHooks};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is to be sampled, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Samples for each second of what the clock counts; at least 1.
+    pub hz: u32,
+    pub clock: TimerClock,
+}
+
+/// What a profile was made with.
+pub struct Sampled {
+    pub profile: Profile,
+    /// OS threads that could not be sampled, for lack of timers.
+    pub threads_not_sampled: u64,
+    /// Processor time of the thread that read the samples.
+    pub reader_ns: u64,
+}
+
+const SIGNAL: i32 = libc::SIGPROF;
+
+/// The most that the reader waits between two looks, and the number of samples of a thread that it aims at in between.
+const MAX_ROUND: Duration = Duration::from_millis(50);
+const MIN_ROUND: Duration = Duration::from_millis(2);
+const SAMPLES_A_ROUND: u32 = 50;
+
+/// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; nobody stops the world with it.
+static ARMED: Mutex<Option<Arming>> = Mutex::new(None);
+
+struct Arming {
+    settings: Settings,
+    threads: FxHashMap<u32, threads::Armed>,
+}
+
+/// The reader, between `start` and `stop`.
+static READER: Mutex<Option<Running>> = Mutex::new(None);
+
+struct Running {
+    reader: Reader,
+    /// Of the process's OS threads when sampling began.
+    cpu_before: FxHashMap<u32, u64>,
+    not_sampled_before: u64,
+}
+
+/// The reader's thread waits here; the number changes when it is to look at once.
+static WAKE: WaitWord = WaitWord::new(0);
+/// The kernel's id of the reader's thread.
+static READER_THREAD: Mutex<Option<u32>> = Mutex::new(None);
+
+static HOOKS: CarrierHooks = CarrierHooks { attached, detaching };
+static HAS_HOOKS: AtomicBool = AtomicBool::new(false);
+
+/// Begins to sample all threads that run managed code, now and later. `profile` says what it is to be called.
+///
+/// # Errors
+/// The system's; and AlreadyExists if it was begun already.
+pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Result<()> {
+    let mut running = READER.lock();
+    if running.is_some() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let interval = Duration::from_secs(1) / settings.hz.max(1);
+    signal::install(SIGNAL, handler::handle)?;
+    ensure_reader_thread()?;
+    let reader = Reader::new(Profile { period: interval.as_nanos() as u64, ..profile }, resolve);
+    // Relaxed: a count.
+    let not_sampled_before = threads::NOT_SAMPLED.load(Ordering::Relaxed);
+    *running = Some(Running { reader, cpu_before: cpu_of_threads(), not_sampled_before });
+    drop(running);
+    *ARMED.lock() = Some(Arming { settings, threads: FxHashMap::default() });
+    // Relaxed: under no lock, but a second `start` at the same time fails above.
+    if HAS_HOOKS.swap(true, Ordering::Relaxed) {
+        saki_thread::for_each_carrier(arm);
+    } else {
+        saki_thread::add_carrier_hooks(&HOOKS);
+    }
+    WAKE.atomic().fetch_add(1, Ordering::Relaxed);
+    WAKE.wake(1);
+    Ok(())
+}
+
+fn attached(carrier: &'static Carrier) {
+    arm(carrier);
+}
+
+fn arm(carrier: &'static Carrier) {
+    let mut guard = ARMED.lock();
+    let Some(arming) = guard.as_mut() else { return };
+    let interval = Duration::from_secs(1) / arming.settings.hz.max(1);
+    let native_id = carrier.native_id();
+    if native_id == 0 || arming.threads.contains_key(&native_id) {
+        return;
+    }
+    if let Some(armed) = threads::arm(native_id, SIGNAL, arming.settings.clock, interval) {
+        arming.threads.insert(native_id, armed);
+    }
+}
+
+fn detaching(carrier: &'static Carrier) {
+    let armed = ARMED.lock().as_mut().and_then(|arming| arming.threads.remove(&carrier.native_id()));
+    if let Some(armed) = armed {
+        threads::disarm(armed);
+    }
+}
+
+/// How long the reader may wait.
+fn round() -> Option<Duration> {
+    let hz = ARMED.lock().as_ref()?.settings.hz.max(1);
+    Some((Duration::from_secs(1) * SAMPLES_A_ROUND / hz).clamp(MIN_ROUND, MAX_ROUND))
+}
+
+fn ensure_reader_thread() -> io::Result<()> {
+    let mut thread = READER_THREAD.lock();
+    if thread.is_none() {
+        saki_os::thread::start_service("profiler", || {
+            *READER_THREAD.lock() = Some(saki_os::thread::native_id());
+            loop {
+                // Relaxed: only compared.
+                let before = WAKE.atomic().load(Ordering::Relaxed);
+                if let Some(running) = READER.lock().as_mut() {
+                    running.reader.read();
+                }
+                WAKE.wait(before, round());
+            }
+        })?;
+        *thread = Some(0);
+    }
+    Ok(())
+}
+
+/// Ends what `start` began, and gives what was sampled; None if nothing was.
+pub fn stop() -> Option<Sampled> {
+    /// Handlers take microseconds, unless their thread is not let run.
+    const MAX_WAIT: Duration = Duration::from_millis(200);
+    let arming = ARMED.lock().take()?;
+    arming.threads.into_values().for_each(threads::disarm);
+    let mut running = READER.lock().take()?;
+    let deadline = std::time::Instant::now() + MAX_WAIT;
+    while !running.reader.read() && std::time::Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    running.reader.name_threads();
+    let reader_thread = *READER_THREAD.lock();
+    let mut reader_ns = 0;
+    for (native_id, cpu_ns) in cpu_of_threads() {
+        let cpu_ns = cpu_ns.saturating_sub(running.cpu_before.get(&native_id).copied().unwrap_or(0));
+        if Some(native_id) == reader_thread {
+            reader_ns = cpu_ns;
+        } else if !was_sampled(native_id) && cpu_ns > 0 {
+            running.reader.add_unsampled(native_id, &name_of(native_id), cpu_ns);
+        }
+    }
+    // Relaxed: a count.
+    let threads_not_sampled = threads::NOT_SAMPLED.load(Ordering::Relaxed) - running.not_sampled_before;
+    Some(Sampled { profile: running.reader.finish(), threads_not_sampled, reader_ns })
+}
+
+/// Whether an OS thread that is there now is a carrier.
+fn was_sampled(native_id: u32) -> bool {
+    let mut is_carrier = false;
+    saki_thread::for_each_carrier(|carrier| is_carrier |= carrier.native_id() == native_id);
+    is_carrier
+}
+
+/// Processor time of the OS threads of the process, by the kernel's id.
+fn cpu_of_threads() -> FxHashMap<u32, u64> {
+    let folder = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.map(|id| (id, saki_os::clock::cpu_ns_of_thread(id))).collect()
+}
+
+/// What an OS thread is called.
+fn name_of(native_id: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/self/task/{native_id}/comm"));
+    name.map_or_else(|_| native_id.to_string(), |name| name.trim_end().to_owned())
+}

@@ -1,0 +1,151 @@
+//! From an interrupted instruction in native code up to the managed frames that called it.
+//!
+//! Invariant: async-signal-safe, bounded by `MAX_NATIVE_FRAMES`; reads only the words of the stack above the interrupted stack pointer, and
+//! of the alternate stack if that is what the thread is on. Left out: native frames behind managed ones, which
+//! walks skip as a whole (`saki_unwind::Frames`), and the scheduler's own stacks.
+
+use crate::call_frame_information::{RBP, RBX, ReadWord, Registers};
+use crate::modules;
+use saki_abi::ThreadAbi;
+use saki_os::FaultContext;
+use saki_unwind::{ContextFrames, Frame, FrameKind, Frames};
+use std::ops::Range;
+
+/// Native frames kept above managed ones; regular expressions and parsers in native libraries recurse.
+pub const MAX_NATIVE_FRAMES: usize = 64;
+
+/// How a walk ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// At managed frames, which follow.
+    Managed,
+    /// At the outermost frame, or at one that is not described, and the managed frames that follow are those of the last call of native
+    /// code from managed code.
+    LastCall,
+    /// There are no managed frames.
+    NoManaged,
+    /// The frames are not described, and whether managed ones follow is not known.
+    Lost,
+}
+
+/// The words that a walk may read.
+struct Stack {
+    ranges: [Range<usize>; 2],
+}
+
+impl ReadWord for Stack {
+    fn read(&self, address: usize) -> Option<usize> {
+        let end = address.checked_add(size_of::<usize>())?;
+        let is_inside = self.ranges.iter().any(|range| range.start <= address && end <= range.end);
+        if !is_inside || !address.is_multiple_of(align_of::<usize>()) {
+            return None;
+        }
+        // SAFETY: aligned and inside of a stack of the interrupted thread, above its stack pointer: mapped, and nobody changes it meanwhile.
+        Some(unsafe { (address as *const usize).read() })
+    }
+}
+
+fn registers_of(context: &FaultContext) -> Registers {
+    let mut values = [0; 16];
+    for number in [RBX, RBP, 12, 13, 14, 15] {
+        values[number] = context.register(number);
+    }
+    Registers { pc: context.pc(), sp: context.sp(), values, is_return_address: false }
+}
+
+/// Calls `native` with the instruction of each native frame, innermost first, and gives the managed frames behind them. `thread` is the managed
+/// thread that the interrupted context is of.
+pub fn walk(
+    thread: *const ThreadAbi,
+    context: &FaultContext,
+    mut native: impl FnMut(usize),
+) -> (End, Option<ContextFrames>) {
+    // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
+    let (stack_limit, stack_base, exit_frame) =
+        unsafe { ((*thread).stack_limit, (*thread).stack_base, (*thread).exit_frame) };
+    // Not the reserve below the limit: while green threads switch, the stack pointer may be on another one's stack, perhaps the one below.
+    let is_on_own = |sp: usize| (stack_limit..stack_base).contains(&sp);
+    let mut registers = registers_of(context);
+    let alternate = context.alternate_stack();
+    let own = if is_on_own(registers.sp) { registers.sp..stack_base } else { stack_limit..stack_base };
+    let on_alternate = alternate.contains(&registers.sp);
+    if !on_alternate && !is_on_own(registers.sp) {
+        native(registers.pc);
+        return (End::NoManaged, None);
+    }
+    let alternate = if on_alternate { registers.sp..alternate.end } else { 0..0 };
+    let stack = Stack { ranges: [own, alternate] };
+    for _ in 0..MAX_NATIVE_FRAMES {
+        if saki_code::contains(registers.instruction()) && is_on_own(registers.sp) {
+            // SAFETY: the state is the thread's own, or its caller's, and its stack does not change while it is interrupted.
+            let frames = unsafe { frames_at(thread, &registers) };
+            return (End::Managed, Some(frames));
+        }
+        native(registers.instruction());
+        let frames = modules::find(registers.instruction()).and_then(|module| module.frames.as_ref());
+        let next = match frames.filter(|frames| frames.covers(registers.instruction())) {
+            Some(frames) => frames.step(&registers, &stack),
+            None => step_from_stub(&registers, &stack),
+        };
+        match next {
+            Some(next) if next.pc == 0 || next.sp >= stack_base && !on_alternate => return (End::NoManaged, None),
+            Some(next) => registers = next,
+            None => break,
+        }
+    }
+    let is_alive = exit_frame > registers.sp && exit_frame < stack_base && is_on_own(registers.sp);
+    if is_alive || on_alternate && exit_frame != 0 {
+        // SAFETY: as above.
+        let frames = unsafe { Frames::of_thread(thread) };
+        return (End::LastCall, Some(frames.into()));
+    }
+    (if exit_frame == 0 { End::NoManaged } else { End::Lost }, None)
+}
+
+/// The managed frames that called the native code which called managed code back, where a walk has ended with `outermost` in that code's entry:
+/// nothing has replaced the exit that they recorded.
+pub fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>) -> Option<Frames> {
+    // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
+    let (exit_frame, stack_base) = unsafe { ((*thread).exit_frame, (*thread).stack_base) };
+    let frame = outermost.filter(|frame| matches!(frame.kind, FrameKind::Code(_)))?;
+    let is_behind = frame.fp < exit_frame && exit_frame < stack_base;
+    // SAFETY: the thread is interrupted, and its last exit lies above frames that are alive.
+    is_behind.then(|| unsafe { Frames::of_thread(thread) })
+}
+
+/// The managed caller of one of our own stubs (`saki_code::stub_address`), which no call frame information describes. Only a return into managed code
+/// counts, so other code without description is rarely taken for one.
+fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
+    let (sp, fp) = (registers.sp, registers.values[RBP]);
+    let caller = |pc: usize, sp: usize, fp: usize| {
+        let mut caller = Registers { pc, sp, is_return_address: true, ..*registers };
+        caller.values[RBP] = fp;
+        caller
+    };
+    let managed = |address: usize| stack.read(address).filter(|pc| saki_code::contains(pc.wrapping_sub(1)));
+    if !registers.is_return_address {
+        // Any register may hold anything, so nothing is added that could overflow. Before `push rbp` or behind `leave`; and between `push rbp` and `mov rbp, rsp`.
+        if let Some(pc) = managed(sp) {
+            return Some(caller(pc, sp.wrapping_add(8), fp));
+        }
+        if let Some(pc) = managed(sp.wrapping_add(8)).filter(|_| stack.read(sp) == Some(fp)) {
+            return Some(caller(pc, sp.wrapping_add(16), fp));
+        }
+    }
+    if fp < sp {
+        return None;
+    }
+    Some(caller(managed(fp.wrapping_add(8))?, fp.wrapping_add(16), stack.read(fp)?))
+}
+
+/// # Safety
+/// As `Frames::of_context`.
+unsafe fn frames_at(thread: *const ThreadAbi, registers: &Registers) -> ContextFrames {
+    let (pc, sp, fp) = (registers.pc, registers.sp, registers.values[RBP]);
+    if registers.is_return_address {
+        // SAFETY: as promised by the caller.
+        return unsafe { Frames::of_return(thread, pc, sp, fp) };
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { Frames::of_context(thread, pc, sp, fp) }
+}

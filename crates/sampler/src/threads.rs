@@ -1,0 +1,163 @@
+//! The OS threads that are sampled: a ring and a timer for each, found by number.
+//!
+//! | `native_id` of a record | from → to | who moves it | ordering |
+//! |---|---|---|---|
+//! | 0 → id | the record is an OS thread's | `arm`, before the timer begins | Release; the handler's load is Acquire |
+//! | id → 0 | the OS thread ends | `disarm`, after the timer is gone | Release; the reader's load is Acquire: it sees the last sample |
+//!
+//! | `RECORDS[n]` | null → record | `arm` under the lock of the free ones, before a timer has the number | Release; `record` loads with Acquire |
+//!
+//! Invariant: a handler writes to a record's ring only on the OS thread whose id the record has, so that there is one writer, also when a
+//! signal of a timer that is gone comes late. Records are never freed; one is used again when its thread has ended and the reader has
+//! emptied its ring. What has no record (beyond `MAX_RECORDS` OS threads) and no timer is not sampled, and counted.
+
+use parking_lot::Mutex;
+use saki_os::{ThreadTimer, TimerClock, TimerSetting};
+use saki_sync::SampleRing;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+const MAX_RECORDS: usize = 1 << 15;
+/// Words of a ring for each sample a second: with 80 words a sample it holds those of 200 ms, for which a reader may have to wait for its turn.
+const RING_WORDS_A_HZ: usize = 16;
+const MIN_RING_WORDS: usize = 1 << 12;
+const MAX_RING_WORDS: usize = 1 << 17;
+/// Bits of a timer's value that are the record's number; the others say that the timer is ours.
+const NUMBER_BITS: u32 = 16;
+/// "saki", shifted.
+const OURS: usize = 0x7361_6b69 << NUMBER_BITS;
+
+/// One OS thread.
+pub struct ThreadRecord {
+    pub native_id: AtomicU32,
+    pub ring: SampleRing,
+    /// 1 while the handler runs; see `reader`.
+    pub busy: AtomicU32,
+    /// Samples without room in the ring, by weight. Relaxed: a count.
+    pub dropped: AtomicU64,
+    number: usize,
+}
+
+static RECORDS: [AtomicPtr<ThreadRecord>; MAX_RECORDS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_RECORDS];
+static RECORD_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Numbers of those that may be used again.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// OS threads that could not be sampled. Relaxed: a count.
+pub static NOT_SAMPLED: AtomicU64 = AtomicU64::new(0);
+
+/// A thread that is being sampled.
+pub struct Armed {
+    record: &'static ThreadRecord,
+    timer: Option<ThreadTimer>,
+}
+
+fn record(number: usize) -> Option<&'static ThreadRecord> {
+    // Acquire: see the table.
+    // SAFETY: null, or a record that is never freed.
+    unsafe { RECORDS.get(number)?.load(Ordering::Acquire).as_ref() }
+}
+
+/// The record of the calling OS thread, by the value of the timer whose signal it got. Async-signal-safe.
+pub fn of_timer_value(value: usize) -> Option<&'static ThreadRecord> {
+    if value & !((1 << NUMBER_BITS) - 1) != OURS {
+        return None;
+    }
+    // Acquire: see the table.
+    let record = record(value & ((1 << NUMBER_BITS) - 1))?;
+    (record.native_id.load(Ordering::Acquire) == saki_os::thread::native_id()).then_some(record)
+}
+
+/// Whether a timer's value says that the timer is one of these.
+pub fn is_ours(value: usize) -> bool {
+    value & !((1 << NUMBER_BITS) - 1) == OURS
+}
+
+/// Begins to sample an OS thread.
+pub fn arm(native_id: u32, signal: i32, clock: TimerClock, interval: Duration) -> Option<Armed> {
+    let Some(record) = take_record(native_id, interval) else {
+        NOT_SAMPLED.fetch_add(1, Ordering::Relaxed);
+        return None;
+    };
+    let value = OURS | record.number;
+    let first = first_interval(native_id, interval);
+    let timer = ThreadTimer::start(native_id, &TimerSetting { clock, signal, value, first, interval });
+    if timer.is_err() {
+        NOT_SAMPLED.fetch_add(1, Ordering::Relaxed);
+    }
+    Some(Armed { record, timer: timer.ok() })
+}
+
+/// Ends it. A signal that is still on its way finds the record without its thread.
+pub fn disarm(armed: Armed) {
+    drop(armed.timer);
+    // Release: see the table.
+    armed.record.native_id.store(0, Ordering::Release);
+}
+
+/// Under the lock throughout, so that the reader never takes a record for a free one that has just been taken.
+fn take_record(native_id: u32, interval: Duration) -> Option<&'static ThreadRecord> {
+    let hz = Duration::from_secs(1).as_nanos() / interval.as_nanos().max(1);
+    let words = (hz as usize).saturating_mul(RING_WORDS_A_HZ).clamp(MIN_RING_WORDS, MAX_RING_WORDS).next_power_of_two();
+    let mut free = FREE.lock();
+    let number = RECORD_COUNT.load(Ordering::Relaxed);
+    let fitting = free.iter().position(|n| record(*n).is_some_and(|record| record.ring.capacity() >= words));
+    let taken = match fitting.map(|place| free.swap_remove(place)) {
+        Some(number) => record(number)?,
+        None if number == MAX_RECORDS => return None,
+        None => saki_base::leak(ThreadRecord {
+            native_id: AtomicU32::new(0),
+            ring: SampleRing::new(words),
+            busy: AtomicU32::new(0),
+            dropped: AtomicU64::new(0),
+            number,
+        }),
+    };
+    // Release: see the table.
+    taken.native_id.store(native_id, Ordering::Release);
+    if taken.number == number {
+        // Release: see the table.
+        RECORDS[number].store(std::ptr::from_ref(taken).cast_mut(), Ordering::Release);
+        RECORD_COUNT.store(number + 1, Ordering::Release);
+    }
+    Some(taken)
+}
+
+/// Uniform in the interval, so that a thread that lives for less has its fair chance of a sample.
+fn first_interval(native_id: u32, interval: Duration) -> Duration {
+    // splitmix64.
+    let mut z = saki_os::clock::monotonic_ns() ^ (u64::from(native_id) << 32);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    let interval_ns = interval.as_nanos().max(1) as u64;
+    Duration::from_nanos(1 + z % interval_ns)
+}
+
+/// Whether some handler runs. With the fence before it: see `reader`.
+pub fn is_any_busy() -> bool {
+    // Acquire: the records below the count are there.
+    let mut records = (0..RECORD_COUNT.load(Ordering::Acquire)).filter_map(record);
+    // Acquire: pairs with the handler's end: its sample is in the ring.
+    records.any(|record| record.busy.load(Ordering::Acquire) != 0)
+}
+
+/// Calls `visit` for each record, those that may hold samples of ended threads included. For the one reader.
+/// Records of ended threads are free again afterwards.
+pub fn for_each_record(mut visit: impl FnMut(&'static ThreadRecord)) {
+    let mut free = FREE.lock().clone();
+    free.sort_unstable();
+    // Acquire: the records below the count are there.
+    for number in 0..RECORD_COUNT.load(Ordering::Acquire) {
+        if free.binary_search(&number).is_ok() {
+            continue;
+        }
+        let Some(record) = record(number) else { continue };
+        // Acquire: before the ring is looked at; see the table.
+        let has_ended = record.native_id.load(Ordering::Acquire) == 0;
+        visit(record);
+        if has_ended {
+            FREE.lock().push(number);
+        }
+    }
+}
