@@ -6,7 +6,7 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
-use crate::profile_command::{DEFAULT_HZ, Kind, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_seconds};
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
@@ -140,6 +140,21 @@ enum ProfileCommands {
     /// Sample the processor time of every thread while a program runs
     #[command(override_usage = "saki profile cpu [OPTIONS] PROGRAM [ARGUMENTS]...")]
     Cpu(Box<ProfileWords>),
+    /// Look at every thread at each moment of wall time, whether it runs or waits
+    #[command(override_usage = "saki profile wall [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Wall(Box<ProfileWords>),
+    /// Sample allocations, by bytes
+    #[command(override_usage = "saki profile alloc [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Alloc(Box<ProfileWords>),
+    /// Record waits for locks
+    #[command(override_usage = "saki profile lock [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Lock(Box<ProfileWords>),
+    /// Record exceptions that are thrown
+    #[command(override_usage = "saki profile exceptions [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Exceptions(Box<ProfileWords>),
+    /// Record how long collections stop the program
+    #[command(override_usage = "saki profile gc [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    Gc(Box<ProfileWords>),
     /// Show a profile (pprof or folded) as a table and a call tree
     View {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -175,13 +190,17 @@ struct ProfileWords {
 /// What profiles have in common.
 #[derive(Args, Debug)]
 struct ProfileOptions {
-    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox; several with commas
+    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's); several with commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
     format: Vec<Format>,
 
-    /// Samples a second of each thread
-    #[arg(long, value_name = "N", value_parser = parse_hz, default_value_t = DEFAULT_HZ)]
-    hz: u32,
+    /// Samples a second of each thread [default: 1000, wall: 100]
+    #[arg(long, value_name = "N", value_parser = parse_hz)]
+    hz: Option<u32>,
+
+    /// Bytes between two samples of allocations, on average, with an optional k, m or g
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value_t = DEFAULT_ALLOC_BYTES)]
+    bytes: usize,
 
     /// Stop profiling after so many seconds; the program goes on
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
@@ -193,10 +212,12 @@ struct ProfileOptions {
 }
 
 impl ProfileWords {
-    fn into_options(self, kind: Kind) -> Options {
-        let ProfileOptions { format, hz, duration, output } = self.profile;
-        let request = ProfileRequest { kind, hz, duration, formats: format, output, storm: false };
-        Options { command: self.words, profile: Some(request), ..self.options }
+    fn into_action(self, kind: Kind) -> Action {
+        let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
+        let alloc_bytes = bytes.max(1);
+        let request =
+            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(kind) };
+        Action::Run(Box::new(Options { command: self.words, profile: Some(request), ..self.options }))
     }
 }
 
@@ -308,8 +329,8 @@ pub struct Options {
     #[arg(long, hide = true)]
     pub check_mutants: bool,
 
-    /// Set by `saki profile`; a list as `cpu,hz=1000,format=folded,output=FILE`
-    #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide = true)]
+    /// Profile as Mono's option does (log:sample,output=FILE); 'saki profile' has more
+    #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
     pub profile: Option<ProfileRequest>,
 
     /// Where assemblies may lie besides; set by `saki run`.
@@ -423,7 +444,12 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
         Some(Commands::Profile { action }) => match action {
-            ProfileCommands::Cpu(words) => ("saki profile cpu", Action::Run(Box::new(words.into_options(Kind::Cpu)))),
+            ProfileCommands::Cpu(words) => ("saki profile cpu", words.into_action(Kind::Cpu)),
+            ProfileCommands::Wall(words) => ("saki profile wall", words.into_action(Kind::Wall)),
+            ProfileCommands::Alloc(words) => ("saki profile alloc", words.into_action(Kind::Alloc)),
+            ProfileCommands::Lock(words) => ("saki profile lock", words.into_action(Kind::Lock)),
+            ProfileCommands::Exceptions(words) => ("saki profile exceptions", words.into_action(Kind::Exceptions)),
+            ProfileCommands::Gc(words) => ("saki profile gc", words.into_action(Kind::Gc)),
             ProfileCommands::View { file } => ("saki profile view", Action::ViewProfile { file }),
             ProfileCommands::Diff { before, after, output } => {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })

@@ -3,11 +3,13 @@
 //! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: how samples are taken
 //! (`saki_sampler`), and the files (`saki_profile`).
 
-use crate::options::Options;
+use crate::mono::log_profiler;
+use crate::options::{Options, parse_size};
 use saki_os::TimerClock;
 use saki_profile::diff::Changes;
-use saki_profile::{Format, Profile, files, table};
-use saki_sampler::{Sampled, Settings};
+use saki_profile::{Format, Profile, Unit, files, table};
+use saki_runtime::profile_events;
+use saki_sampler::{EventKind, Sampled, Settings, What};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -17,18 +19,60 @@ use std::time::Duration;
 pub enum Kind {
     /// Processor time of each thread.
     Cpu,
+    /// What every thread does at each moment, waiting included.
+    Wall,
+    /// Allocated bytes.
+    Alloc,
+    /// Waits for locks.
+    Lock,
+    Exceptions,
+    /// Pauses of collections.
+    Gc,
 }
 
 impl Kind {
     fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "cpu",
+            Kind::Wall => "wall",
+            Kind::Alloc => "alloc",
+            Kind::Lock => "lock",
+            Kind::Exceptions => "exceptions",
+            Kind::Gc => "gc",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Kind> {
+        [Kind::Cpu, Kind::Wall, Kind::Alloc, Kind::Lock, Kind::Exceptions, Kind::Gc]
+            .into_iter()
+            .find(|k| k.name() == name)
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Kind::Cpu | Kind::Wall | Kind::Lock | Kind::Gc => Unit::Nanoseconds,
+            Kind::Alloc => Unit::Bytes,
+            Kind::Exceptions => Unit::Count,
+        }
+    }
+
+    fn event(self) -> Option<EventKind> {
+        match self {
+            Kind::Cpu | Kind::Wall => None,
+            Kind::Alloc => Some(EventKind::Allocation),
+            Kind::Lock => Some(EventKind::LockWait),
+            Kind::Exceptions => Some(EventKind::Exception),
+            Kind::Gc => Some(EventKind::Collection),
         }
     }
 }
 
 /// Samples a second, unless asked otherwise: a thousandth of a processor, at some microseconds each.
-pub const DEFAULT_HZ: u32 = 1000;
+const DEFAULT_HZ: u32 = 1000;
+/// By the clock on the wall all threads are looked at, which costs more.
+const DEFAULT_WALL_HZ: u32 = 100;
+/// Bytes between two samples of allocations, on average: 2,000 samples for each gigabyte.
+pub const DEFAULT_ALLOC_BYTES: usize = 512 << 10;
 /// More than that the sampler itself would take most of the time.
 const MAX_HZ: u32 = 100_000;
 
@@ -36,7 +80,10 @@ const MAX_HZ: u32 = 100_000;
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileRequest {
     pub kind: Kind,
-    pub hz: u32,
+    /// None: as suits the kind.
+    pub hz: Option<u32>,
+    /// Bytes between two samples of allocations.
+    pub alloc_bytes: usize,
     /// The program goes on without it after so long.
     pub duration: Option<Duration>,
     pub formats: Vec<Format>,
@@ -44,18 +91,32 @@ pub struct ProfileRequest {
     pub output: Option<PathBuf>,
     /// Test aid: signals by wall time, to threads that wait as well, and as often as asked.
     pub storm: bool,
+    /// What else was asked for.
+    pub not_recorded: Vec<&'static str>,
 }
 
-impl Default for ProfileRequest {
-    fn default() -> ProfileRequest {
+impl ProfileRequest {
+    pub fn new(kind: Kind) -> ProfileRequest {
         ProfileRequest {
-            kind: Kind::Cpu,
-            hz: DEFAULT_HZ,
+            kind,
+            hz: None,
+            alloc_bytes: DEFAULT_ALLOC_BYTES,
             duration: None,
             formats: vec![Format::Html],
             output: None,
             storm: false,
+            not_recorded: Vec::new(),
         }
+    }
+
+    fn settings(&self) -> Settings {
+        let (what, default_hz) = match self.kind.event() {
+            Some(event) => (What::Events(event), DEFAULT_HZ),
+            None if self.kind == Kind::Wall => (What::Wall, DEFAULT_WALL_HZ),
+            None if self.storm => (What::Timers(TimerClock::Monotonic), DEFAULT_HZ),
+            None => (What::Timers(TimerClock::ThreadCpu), DEFAULT_HZ),
+        };
+        Settings { what, hz: self.hz.unwrap_or(default_hz) }
     }
 }
 
@@ -82,22 +143,29 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// `SAKI_PROFILE`: `cpu[,hz=N][,duration=SECONDS][,format=NAME]…[,output=FILE][,storm]`.
+    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,output=FILE][,storm]`.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
-        let mut words = text.split(',');
-        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::default() };
-        match words.next() {
-            Some("cpu") => request.kind = Kind::Cpu,
-            other => return Err(format!("'{}' is no kind of profile (cpu)", other.unwrap_or_default())),
+        if text == "log" || text.starts_with("log:") {
+            return log_profiler::parse(text).map_err(|error| error.trim_end().to_owned());
         }
+        let mut words = text.split(',');
+        let name = words.next().unwrap_or_default();
+        let kind = Kind::from_name(name)
+            .ok_or_else(|| format!("'{name}' is not one of cpu, wall, alloc, lock, exceptions, gc"))?;
+        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::new(kind) };
         for word in words {
             match word.split_once('=') {
-                Some(("hz", value)) => request.hz = parse_hz(value)?,
+                Some(("hz", value)) => request.hz = Some(parse_hz(value)?),
+                Some(("bytes", value)) => request.alloc_bytes = parse_size(value)?.max(1),
                 Some(("duration", value)) => request.duration = Some(parse_seconds(value)?),
                 Some(("format", value)) => request.formats.push(value.parse().map_err(|e| format!("{e}"))?),
                 None if word == "storm" => request.storm = true,
                 Some(("output", value)) if !value.is_empty() => request.output = Some(value.into()),
-                _ => return Err(format!("'{word}' is not one of hz=N, duration=SECONDS, format=NAME, output=FILE")),
+                _ => {
+                    return Err(format!(
+                        "'{word}' is not one of hz=N, bytes=SIZE, duration=SECONDS, format=NAME, output=FILE"
+                    ));
+                }
             }
         }
         if request.formats.is_empty() {
@@ -121,18 +189,16 @@ static WANTED: OnceLock<Wanted> = OnceLock::new();
 /// # Errors
 /// The sampler's.
 pub fn begin(options: &Options, request: &ProfileRequest) -> Result<(), String> {
+    for what in &request.not_recorded {
+        eprintln!("saki: --profile: '{what}' is not recorded");
+    }
     let program = Path::new(options.program());
     let stem = program.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
     let base = PathBuf::from(format!("{stem}-{}.{}", std::process::id(), request.kind.name()));
-    let settings = Settings {
-        hz: request.hz,
-        clock: match request.kind {
-            _ if request.storm => TimerClock::Monotonic,
-            Kind::Cpu => TimerClock::ThreadCpu,
-        },
-    };
     let profile = Profile {
         kind: request.kind.name().into(),
+        unit: request.kind.unit(),
+        period: if request.kind == Kind::Alloc { request.alloc_bytes as u64 } else { 1 },
         title: options.command.join(" "),
         start_unix_ns: saki_os::clock::realtime_ns(),
         ..Profile::default()
@@ -141,7 +207,11 @@ pub fn begin(options: &Options, request: &ProfileRequest) -> Result<(), String> 
     if WANTED.set(wanted).is_err() {
         return Err("a profile is being made already".into());
     }
-    saki_sampler::start(settings, profile, saki_runtime::profile_frames::resolve).map_err(|e| e.to_string())?;
+    if let Some(event) = request.kind.event() {
+        profile_events::begin(event, request.alloc_bytes);
+    }
+    saki_sampler::start(request.settings(), profile, saki_runtime::profile_frames::resolve)
+        .map_err(|e| e.to_string())?;
     if let Some(duration) = request.duration {
         saki_os::thread::start_service("profile-end", move || {
             std::thread::sleep(duration);
@@ -159,6 +229,7 @@ pub fn begin(options: &Options, request: &ProfileRequest) -> Result<(), String> 
 
 /// Ends the profile and writes it; does nothing the second time.
 fn end() {
+    profile_events::end();
     let (Some(wanted), Some(sampled)) = (WANTED.get(), saki_sampler::stop()) else { return };
     let Sampled { profile, threads_not_sampled, reader_ns } = sampled;
     let mut text = table::top(&profile, table::ROWS);
@@ -166,7 +237,7 @@ fn end() {
         text +=
             &format!("{threads_not_sampled} threads could not be sampled: the system has no more timers (ulimit -i)\n");
     }
-    text += &format!("reading samples took {} of a processor\n", profile.show(reader_ns));
+    text += &format!("reading samples took {:.1} ms of a processor\n", reader_ns as f64 / 1e6);
     eprint!("{text}");
     let is_single = wanted.request.formats.len() == 1;
     for format in &wanted.request.formats {

@@ -34,10 +34,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Profiles a program with these options; the base of its files' names.
+/// Profiles a program's processor time with these options; the base of its files' names.
 fn profile(program: &Path, options: &[&str], arguments: &[&str]) -> PathBuf {
+    profile_of("cpu", program, options, arguments)
+}
+
+fn profile_of(kind: &str, program: &Path, options: &[&str], arguments: &[&str]) -> PathBuf {
     let base = program.with_extension(format!("{}.p", std::process::id()));
-    let mut words = vec!["profile", "cpu", "--format", "folded,pprof,speedscope,html,svg,firefox", "--output"];
+    let mut words = vec!["profile", kind, "--format", "folded,pprof,speedscope,html,svg,firefox,mlpd", "--output"];
     let (output, program) = (base.display().to_string(), program.display().to_string());
     words.push(&output);
     words.extend(options);
@@ -46,7 +50,7 @@ fn profile(program: &Path, options: &[&str], arguments: &[&str]) -> PathBuf {
     let run = saki(&words);
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
     let stderr = text(&run.stderr);
-    assert!(stderr.starts_with("cpu profile: ") && stderr.contains("with callees"), "{stderr}");
+    assert!(stderr.starts_with(&format!("{kind} profile: ")) && stderr.contains("with callees"), "{stderr}");
     base
 }
 
@@ -168,7 +172,7 @@ fn native_code_is_below_the_method_that_called_it() {
 fn files_are_the_users_and_others_read_them() {
     let Some(program) = compile("files", "profiles/shares.cs") else { return };
     let base = profile(&program, &[], &["1", "1"]);
-    for ending in ["folded", "pb", "speedscope.json", "html", "svg", "firefox.json"] {
+    for ending in ["folded", "pb", "speedscope.json", "html", "svg", "firefox.json", "mlpd"] {
         let found = std::fs::metadata(with_ending(&base, ending)).expect(ending);
         assert_eq!((found.permissions().mode() & 0o777, found.len() > 500), (0o600, true), "{ending}");
     }
@@ -206,6 +210,96 @@ fn a_profile_ends_before_its_program_when_asked() {
     let sampled = line.strip_prefix("cpu profile: ").and_then(|rest| rest.split(' ').next()).map(str::to_owned);
     let sampled_ms: f64 = sampled.and_then(|n| n.parse().ok()).expect("a sum in ms");
     assert!(sampled_ms < 900.0, "{line}");
+}
+
+#[test]
+fn mprof_report_reads_monos_format() {
+    let Some(program) = compile("mlpd", "profiles/events.cs") else { return };
+    let output = program.with_extension("mlpd");
+    let report = |options: &str, argument: &str| {
+        let profile = format!("--profile=log:{options},output={}", output.display());
+        let run = saki(&[&profile, &program.display().to_string(), argument]);
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+        let report = Command::new("mprof-report").arg("--traces").arg(&output).output();
+        let report = report.inspect_err(|error| eprintln!("skipped: mprof-report: {error}")).ok()?;
+        let report = text(&[report.stdout, report.stderr].concat());
+        assert!(!report.contains("unknown") && !report.contains("Incorrect"), "{report}");
+        Some(report)
+    };
+    let Some(samples) = report("sample=1000", "wall") else { return };
+    let row = samples.lines().find(|line| line.contains("Events:Computes")).unwrap_or_else(|| panic!("{samples}"));
+    let share: f64 = row.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{row}"));
+    assert!(share > 60.0, "{samples}");
+    assert!(samples.contains("Worker"), "{samples}");
+    let exceptions = report("", "exceptions").unwrap_or_default();
+    assert!(exceptions.contains("Throws: 501") || exceptions.contains("Throws: 500"), "{exceptions}");
+    assert!(exceptions.contains("Events:Throws"), "{exceptions}");
+    let allocations = report("nodefaults,alloc", "alloc").unwrap_or_default();
+    let row =
+        allocations.lines().find(|line| line.ends_with("System.Int16[]")).unwrap_or_else(|| panic!("{allocations}"));
+    let numbers: Vec<f64> = row.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    assert_eq!(numbers[..2], [200_000.0 * 136.0, 200_000.0], "{allocations}");
+}
+
+#[test]
+fn allocations_are_sampled_by_bytes() {
+    let Some(program) = compile("alloc", "profiles/events.cs") else { return };
+    for mode in ["--threads=native", "--threads=mn:2"] {
+        let stacks = stacks(&profile_of("alloc", &program, &["--bytes", "16k", mode], &["alloc"]));
+        // Two rounds; an array has 32 bytes beside its elements, and all are multiples of 8.
+        let check = |method: &str, ty: &str, expect: f64, tolerance: f64| {
+            let all = stacks.iter().filter(|(f, _)| f.iter().any(|f| f == method));
+            let typed = all.filter(|(f, _)| f.last().is_some_and(|f| f == ty));
+            let found: f64 = typed.map(|(_, value)| value).sum();
+            assert!((found / expect - 1.0).abs() < tolerance, "{mode} {method} {ty}: {found} instead of {expect}");
+        };
+        let array_bytes = |elements: f64| 32.0 + (elements / 8.0).ceil() * 8.0;
+        check("Events:AllocatesThrice", "System.Byte[]", 600_000.0 * array_bytes(100.0), 0.06);
+        check("Events:AllocatesOnce", "System.Int16[]", 200_000.0 * array_bytes(100.0), 0.1);
+        check("Events:AllocatesLarge", "System.Int32[]", 200.0 * array_bytes(100_000.0), 0.05);
+    }
+}
+
+#[test]
+fn exceptions_are_counted_exactly() {
+    let Some(program) = compile("exceptions", "profiles/events.cs") else { return };
+    let stacks = stacks(&profile_of("exceptions", &program, &[], &["exceptions"]));
+    assert_eq!(below(&stacks, "Events:Throws"), 300.0);
+    assert_eq!(below(&stacks, "Events:Faults"), 200.0);
+    assert_eq!(below(&stacks, "System.NullReferenceException"), 200.0);
+}
+
+#[test]
+fn waits_for_locks_have_their_length() {
+    let Some(program) = compile("lock", "profiles/events.cs") else { return };
+    for mode in ["--threads=native", "--threads=green"] {
+        let stacks = stacks(&profile_of("lock", &program, &[mode], &["lock"]));
+        let waited_ms = below(&stacks, "Events:WaitsForLock") / 1e6;
+        assert!((300.0..3000.0).contains(&waited_ms), "{mode}: {waited_ms} of some 500 ms");
+    }
+}
+
+#[test]
+fn collections_have_their_pauses() {
+    let Some(program) = compile("gc", "profiles/events.cs") else { return };
+    let stacks = stacks(&profile_of("gc", &program, &[], &["gc"]));
+    assert!(below(&stacks, "[full collection]") > 0.0, "{stacks:?}");
+}
+
+#[test]
+fn threads_that_wait_are_seen_by_the_clock_on_the_wall() {
+    let Some(program) = compile("wall", "profiles/events.cs") else { return };
+    for mode in ["--threads=native", "--threads=green", "--threads=mn:2"] {
+        let stacks = stacks(&profile_of("wall", &program, &[mode], &["wall"]));
+        for (method, innermost) in [("Events:Sleeps", "[sleeping]"), ("Events:Computes", "")] {
+            let of_method = stacks.iter().filter(|(f, _)| f.iter().any(|f| f == method));
+            let ms = of_method.clone().map(|(_, value)| value).sum::<f64>() / 1e6;
+            assert!((1500.0..2700.0).contains(&ms), "{mode} {method}: {ms} of 2000 ms");
+            let is_shown = |f: &Vec<String>| innermost.is_empty() || f.last().is_some_and(|f| f == innermost);
+            assert!(of_method.clone().any(|(f, _)| is_shown(f)), "{mode}: {stacks:?}");
+        }
+        assert!(below(&stacks, "[joining a thread]") > 1e9, "{mode}: Main waits for both");
+    }
 }
 
 /// Signals at 10 kHz by wall time, to threads that wait as well, while dynamic methods are made, run and collected.

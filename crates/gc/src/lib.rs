@@ -16,6 +16,7 @@ mod heap;
 mod large;
 mod mmtk;
 pub mod object;
+mod observer;
 mod options;
 mod policy;
 mod roots;
@@ -38,6 +39,7 @@ pub use heap::{
     for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, prefetch_fate, stress_safepoint,
 };
 pub use object::object_size_bytes;
+pub use observer::{HeapObserver, SampledAllocation, observe, sample_allocations};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
 pub use roots::{RootProvider, register_root_provider, register_root_range, register_root_slots, unregister_roots};
 pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};

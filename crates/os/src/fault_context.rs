@@ -10,23 +10,26 @@ mod arch;
 #[path = "fault_context/x86_64.rs"]
 mod arch;
 
-/// What is told of a signal that a timer sent.
+/// What came with a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimerSignal {
+pub struct SignalValue {
     pub value: usize,
-    pub overruns: u32,
+    /// Of a timer's signal: how many times the timer ran out again before it was delivered.
+    pub overruns: Option<u32>,
 }
 
-/// The beginning of `siginfo_t` with SI_TIMER, as the kernel lays it out on 64-bit machines.
+/// The beginning of `siginfo_t` with SI_TIMER and SI_QUEUE, as the kernel lays it out on 64-bit machines.
 #[repr(C)]
-struct TimerInfo {
-    signal: i32,
-    error: i32,
-    code: i32,
-    padding: i32,
-    timer: i32,
-    overrun: i32,
-    value: usize,
+pub(crate) struct ValueInfo {
+    pub signal: i32,
+    pub error: i32,
+    pub code: i32,
+    pub padding: i32,
+    pub timer_or_process: i32,
+    pub overruns_or_user: i32,
+    pub value: usize,
+    /// `siginfo_t` has 128 bytes.
+    pub rest: [usize; 12],
 }
 
 /// A signal's saved context.
@@ -106,14 +109,16 @@ impl FaultContext {
         arch::by_dwarf_number(self.machine(), dwarf_number)
     }
 
-    /// Of a signal that a timer sent: the timer's value, and how many times it ran out again before the signal was delivered.
-    pub fn timer(&self) -> Option<TimerSignal> {
-        if self.code() != libc::SI_TIMER {
+    /// Of a signal that a timer sent, or `thread::queue_signal`: the value that came with it.
+    pub fn value(&self) -> Option<SignalValue> {
+        let code = self.code();
+        if code != libc::SI_TIMER && code != libc::SI_QUEUE {
             return None;
         }
-        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills these fields for this code (sigaction(2)).
-        let info = unsafe { &*self.info.cast::<TimerInfo>() };
-        Some(TimerSignal { value: info.value, overruns: info.overrun.max(0) as u32 })
+        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills these fields for these codes (sigaction(2)).
+        let info = unsafe { &*self.info.cast::<ValueInfo>() };
+        let overruns = (code == libc::SI_TIMER).then_some(info.overruns_or_user.max(0) as u32);
+        Some(SignalValue { value: info.value, overruns })
     }
 
     /// The thread's alternate stack as it was set when the signal came; empty if there was none.

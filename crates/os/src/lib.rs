@@ -28,7 +28,7 @@ pub mod thread;
 pub mod thread_timer;
 
 pub use dual_mapping::DualMapping;
-pub use fault_context::{FaultContext, TimerSignal};
+pub use fault_context::{FaultContext, SignalValue};
 pub use guard::GuardKind;
 pub use memory::{Protection, Reservation, page_size_bytes};
 pub use thread_timer::{ThreadTimer, TimerClock, TimerSetting};

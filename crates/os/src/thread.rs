@@ -6,6 +6,7 @@
 //! stack. The standard library would give one of 8 KiB to each thread that it makes, which two nested handlers with vector registers
 //! overflow (tidy looks that there is no other door). Left out: managed threads.
 
+use crate::fault_context::ValueInfo;
 use crate::limits::{Resource, limit_bytes};
 use crate::signal::SignalMask;
 use std::cell::Cell;
@@ -277,6 +278,26 @@ pub fn yield_now() {
 pub fn send_signal(native_id: u32, signal: i32) -> io::Result<()> {
     // SAFETY: tgkill takes no pointers; ids of ended threads give ESRCH.
     let result = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), native_id as libc::pid_t, signal) };
+    crate::error::check(result as i32)
+}
+
+/// Sends a signal to one thread of this process, with a value (`FaultContext::value`). rt_tgsigqueueinfo(2).
+pub fn queue_signal(native_id: u32, signal: i32, value: usize) -> io::Result<()> {
+    let process = std::process::id() as i32;
+    let info = ValueInfo {
+        signal,
+        error: 0,
+        code: libc::SI_QUEUE,
+        padding: 0,
+        timer_or_process: process,
+        overruns_or_user: 0,
+        value,
+        rest: [0; 12],
+    };
+    // SAFETY: `info` has the size and layout of `siginfo_t`, which the kernel only reads; ids of ended threads give ESRCH.
+    let result = unsafe {
+        libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, native_id as libc::pid_t, signal, &raw const info)
+    };
     crate::error::check(result as i32)
 }
 

@@ -1,7 +1,7 @@
 //! The file formats by name.
 
 use crate::model::Profile;
-use crate::{firefox, folded, html, pprof, speedscope, svg};
+use crate::{firefox, folded, html, mlpd, pprof, speedscope, svg};
 
 /// A format that profiles are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +12,7 @@ pub enum Format {
     Speedscope,
     Pprof,
     Firefox,
+    Mlpd,
 }
 
 /// A word that names no format.
@@ -28,8 +29,8 @@ impl std::fmt::Display for UnknownFormat {
 impl std::error::Error for UnknownFormat {}
 
 impl Format {
-    pub const ALL: [Format; 6] =
-        [Format::Html, Format::Svg, Format::Folded, Format::Speedscope, Format::Pprof, Format::Firefox];
+    pub const ALL: [Format; 7] =
+        [Format::Html, Format::Svg, Format::Folded, Format::Speedscope, Format::Pprof, Format::Firefox, Format::Mlpd];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -39,6 +40,7 @@ impl Format {
             Format::Speedscope => "speedscope",
             Format::Pprof => "pprof",
             Format::Firefox => "firefox",
+            Format::Mlpd => "mlpd",
         }
     }
 
@@ -51,6 +53,7 @@ impl Format {
             Format::Speedscope => "speedscope.json",
             Format::Pprof => "pb",
             Format::Firefox => "firefox.json",
+            Format::Mlpd => "mlpd",
         }
     }
 }
@@ -72,6 +75,7 @@ pub fn write(profile: &Profile, format: Format) -> Vec<u8> {
         Format::Speedscope => speedscope::write(profile).into_bytes(),
         Format::Pprof => pprof::write(profile),
         Format::Firefox => firefox::write(profile).into_bytes(),
+        Format::Mlpd => mlpd::write(profile),
     }
 }
 
@@ -112,7 +116,7 @@ mod tests {
         }
         assert_eq!(
             "x".parse::<Format>().unwrap_err().to_string(),
-            "'x' is not one of html, svg, folded, speedscope, pprof, firefox"
+            "'x' is not one of html, svg, folded, speedscope, pprof, firefox, mlpd"
         );
     }
 }

@@ -12,6 +12,7 @@ mod folded;
 mod format;
 mod html;
 mod json;
+mod mlpd;
 pub mod model;
 mod pprof;
 mod protobuf;

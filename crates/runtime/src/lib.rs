@@ -36,6 +36,7 @@ pub mod missing;
 pub mod monitors;
 pub mod object;
 pub mod pending;
+pub mod profile_events;
 pub mod profile_frames;
 pub mod proxies;
 pub mod sharing_statistics;

@@ -47,21 +47,34 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
 }
 
 /// The current thread as `sync` sees it: only requests that are due end its waits.
-struct Waiter(Thread);
+struct Waiter {
+    t: Thread,
+    /// When it first had to wait, if profiles are made of that.
+    began_ns: Cell<Option<u64>>,
+}
+
+impl Waiter {
+    fn new(t: Thread) -> Waiter {
+        Waiter { t, began_ns: Cell::new(None) }
+    }
+}
 
 impl Blocker for Waiter {
     #[inline]
     fn managed_id(&self) -> u32 {
-        self.0.id()
+        self.t.id()
     }
 
     fn node(&self) -> &'static MonitorNode {
-        self.0.managed().monitor_node()
+        self.t.managed().monitor_node()
     }
 
     fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
-        let thread = self.0.managed();
-        if interruptible && pending::ends_waits(self.0) {
+        let thread = self.t.managed();
+        if self.began_ns.get().is_none() {
+            self.began_ns.set(crate::profile_events::lock_wait_begins());
+        }
+        if interruptible && pending::ends_waits(self.t) {
             return BlockEnd::Interrupted;
         }
         // A request that has to wait would end every wait at once.
@@ -71,7 +84,7 @@ impl Blocker for Waiter {
         thread.set_wait_state(before);
         match end {
             // The caller looks at its condition and waits on.
-            BlockEnd::Interrupted if !pending::ends_waits(self.0) => BlockEnd::Woken,
+            BlockEnd::Interrupted if !pending::ends_waits(self.t) => BlockEnd::Woken,
             end => end,
         }
     }
@@ -83,7 +96,12 @@ impl Blocker for Waiter {
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
 pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
-    match lock_of(object).enter(&Waiter(t), pending::timeout(milliseconds)) {
+    let waiter = Waiter::new(t);
+    let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
+    if let Some(began_ns) = waiter.began_ns.get() {
+        crate::profile_events::lock_wait_ends(t, object, began_ns);
+    }
+    match end {
         EnterEnd::Entered => Ok(true),
         EnterEnd::TimedOut => Ok(false),
         EnterEnd::Interrupted => Err(pending::throw_requested(t)),
@@ -116,7 +134,7 @@ pub fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     if lock.owner() == t.id() && pending::ends_waits(t) {
         return Err(pending::throw_requested(t));
     }
-    match lock.wait(&Waiter(t), pending::timeout(milliseconds)) {
+    match lock.wait(&Waiter::new(t), pending::timeout(milliseconds)) {
         Ok(WaitOutcome::TimedOut) => Ok(false),
         Ok(WaitOutcome::Interrupted) => Err(pending::throw_requested(t)),
         Ok(WaitOutcome::Pulsed) => Ok(true),

@@ -10,6 +10,7 @@
 use crate::exceptions::{self, Thrown};
 use crate::fields::ManagedField;
 use crate::object;
+use crate::profile_events;
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, position};
 use saki_code::CodeKind;
@@ -139,6 +140,9 @@ const MAX_OVERFLOW_FRAMES: usize = 1000;
 
 /// Appends a frame. Without memory for it the frame is left out.
 pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
+    if profile_events::is_listening_to_throws() && frame_count(exception) == 0 {
+        profile_events::thrown(t, exception);
+    }
     if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(exception) {
         return;
     }

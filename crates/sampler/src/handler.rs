@@ -32,12 +32,19 @@ pub const TRUNCATED: u64 = 1;
 pub const LOST: u64 = 2;
 
 pub fn handle(context: &mut FaultContext) -> Disposition {
-    let Some(timer) = context.timer().filter(|timer| threads::is_ours(timer.value)) else {
+    let Some(signal) = context.value().filter(|signal| threads::is_ours(signal.value)) else {
         return Disposition::PassOn;
     };
     // A signal of a timer that is gone may come late.
-    let Some(record) = threads::of_timer_value(timer.value) else { return Disposition::Handled };
-    let weight = 1 + u64::from(timer.overruns);
+    let Some(record) = threads::of_signal_value(signal.value) else { return Disposition::Handled };
+    let weight = match signal.overruns {
+        Some(overruns) => 1 + u64::from(overruns),
+        // Of `wall`. Relaxed: see there. A signal more than was counted for comes from nowhere.
+        None => u64::from(record.ticks.swap(0, Ordering::Relaxed)),
+    };
+    if weight == 0 {
+        return Disposition::Handled;
+    }
     // Relaxed, with the fence: see `reader`.
     record.busy.store(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);

@@ -13,18 +13,22 @@
 //! - Samples belong to managed threads: green ones have no timers, but their carriers'.
 //! - Threads of the machine that take no signals (the collector's) are counted as a whole, by their processor time.
 //!
-//! Invariant: while nothing is sampled, nothing of this runs: no hook is on a path of managed code. Left out: events (allocations, locks,
-//! exceptions), and what files say (`saki_profile`).
+//! Beside processor time there is time by the clock (`wall`), and there are events that threads record themselves (`events`).
+//!
+//! Invariant: while nothing is sampled, nothing of this runs: no hook is on a path of managed code. Left out: what files say (`saki_profile`).
 
 mod call_frame_information;
 mod demangle;
+pub mod events;
 mod handler;
 mod modules;
 mod native_walk;
 mod reader;
 mod symbols;
 mod threads;
+mod wall;
 
+pub use events::EventKind;
 pub use reader::{Place, Resolve};
 
 use parking_lot::Mutex;
@@ -39,12 +43,28 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// What is to be sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Signals by timers of this clock.
+    Timers(TimerClock),
+    /// All threads, by the clock on the wall.
+    Wall,
+    Events(EventKind),
+}
+
 /// What is to be sampled, and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Samples for each second of what the clock counts; at least 1.
+    pub what: What,
+    /// Samples for each second of what is sampled; at least 1. Of events all are recorded.
     pub hz: u32,
-    pub clock: TimerClock,
+}
+
+impl Settings {
+    fn interval(&self) -> Duration {
+        Duration::from_secs(1) / self.hz.max(1)
+    }
 }
 
 /// What a profile was made with.
@@ -98,15 +118,20 @@ pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Resu
     if running.is_some() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let interval = Duration::from_secs(1) / settings.hz.max(1);
+    let interval = settings.interval();
     signal::install(SIGNAL, handler::handle)?;
     ensure_reader_thread()?;
-    let reader = Reader::new(Profile { period: interval.as_nanos() as u64, ..profile }, resolve);
+    let period = if matches!(settings.what, What::Events(_)) { profile.period } else { interval.as_nanos() as u64 };
+    let reader = Reader::new(Profile { period, ..profile }, resolve);
     // Relaxed: a count.
     let not_sampled_before = threads::NOT_SAMPLED.load(Ordering::Relaxed);
     *running = Some(Running { reader, cpu_before: cpu_of_threads(), not_sampled_before });
     drop(running);
     *ARMED.lock() = Some(Arming { settings, threads: FxHashMap::default() });
+    if let What::Events(kind) = settings.what {
+        events::take();
+        events::listen(Some(kind));
+    }
     // Relaxed: under no lock, but a second `start` at the same time fails above.
     if HAS_HOOKS.swap(true, Ordering::Relaxed) {
         saki_thread::for_each_carrier(arm);
@@ -115,7 +140,18 @@ pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Resu
     }
     WAKE.atomic().fetch_add(1, Ordering::Relaxed);
     WAKE.wake(1);
+    if settings.what == What::Wall {
+        let session = WAKE.atomic().load(Ordering::Relaxed);
+        saki_os::thread::start_service("profile-wall", move || {
+            wall::run(interval, || ARMED.lock().is_none() || WAKE.atomic().load(Ordering::Relaxed) != session);
+        })?;
+    }
     Ok(())
+}
+
+/// Of an OS thread that is being sampled.
+pub(crate) fn record_of(native_id: u32) -> Option<&'static threads::ThreadRecord> {
+    ARMED.lock().as_ref()?.threads.get(&native_id).map(threads::Armed::record)
 }
 
 fn attached(carrier: &'static Carrier) {
@@ -125,12 +161,17 @@ fn attached(carrier: &'static Carrier) {
 fn arm(carrier: &'static Carrier) {
     let mut guard = ARMED.lock();
     let Some(arming) = guard.as_mut() else { return };
-    let interval = Duration::from_secs(1) / arming.settings.hz.max(1);
+    let clock = match arming.settings.what {
+        What::Timers(clock) => Some(clock),
+        What::Wall => None,
+        What::Events(_) => return,
+    };
+    let interval = arming.settings.interval();
     let native_id = carrier.native_id();
     if native_id == 0 || arming.threads.contains_key(&native_id) {
         return;
     }
-    if let Some(armed) = threads::arm(native_id, SIGNAL, arming.settings.clock, interval) {
+    if let Some(armed) = threads::arm(native_id, SIGNAL, clock, interval) {
         arming.threads.insert(native_id, armed);
     }
 }
@@ -144,7 +185,9 @@ fn detaching(carrier: &'static Carrier) {
 
 /// How long the reader may wait.
 fn round() -> Option<Duration> {
-    let hz = ARMED.lock().as_ref()?.settings.hz.max(1);
+    let settings = ARMED.lock().as_ref()?.settings;
+    // Events come in bursts.
+    let hz = if matches!(settings.what, What::Events(_)) { u32::MAX } else { settings.hz.max(1) };
     Some((Duration::from_secs(1) * SAMPLES_A_ROUND / hz).clamp(MIN_ROUND, MAX_ROUND))
 }
 
@@ -172,6 +215,8 @@ pub fn stop() -> Option<Sampled> {
     /// Handlers take microseconds, unless their thread is not let run.
     const MAX_WAIT: Duration = Duration::from_millis(200);
     let arming = ARMED.lock().take()?;
+    let counts_cpu = arming.settings.what == What::Timers(TimerClock::ThreadCpu);
+    events::listen(None);
     arming.threads.into_values().for_each(threads::disarm);
     let mut running = READER.lock().take()?;
     let deadline = std::time::Instant::now() + MAX_WAIT;
@@ -185,7 +230,7 @@ pub fn stop() -> Option<Sampled> {
         let cpu_ns = cpu_ns.saturating_sub(running.cpu_before.get(&native_id).copied().unwrap_or(0));
         if Some(native_id) == reader_thread {
             reader_ns = cpu_ns;
-        } else if !was_sampled(native_id) && cpu_ns > 0 {
+        } else if counts_cpu && !was_sampled(native_id) && cpu_ns > 0 {
             running.reader.add_unsampled(native_id, &name_of(native_id), cpu_ns);
         }
     }

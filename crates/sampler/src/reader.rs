@@ -21,9 +21,10 @@ use crate::handler::{FLAGS_SHIFT, LOST, MANAGED, TRUNCATED};
 use crate::modules;
 use crate::symbols::Symbols;
 use crate::threads;
+use crate::{events, wall};
 use rustc_hash::FxHashMap;
 use saki_code::CodeInfo;
-use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
+use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo};
 use saki_sync::Walk;
 use std::borrow::Cow;
 use std::sync::atomic::{Ordering, fence};
@@ -41,7 +42,7 @@ pub struct Place<'a> {
 /// the third argument says whether the instruction is the innermost one. True if the answer holds as long as the process.
 pub type Resolve = fn(&CodeInfo, u32, bool, &mut dyn FnMut(Place<'_>)) -> bool;
 
-/// Samples become one for each thread and stack within so long.
+/// The outermost frame where there are more than were kept.
 const OUTERMOST: &str = "[more callers]";
 
 /// Thread keys of OS threads without a managed thread: the kernel's id behind this bit.
@@ -72,7 +73,7 @@ impl Reader {
         modules::refresh();
         Reader {
             period_ns: profile.period,
-            builder: ProfileBuilder::new(Profile { unit: Unit::Nanoseconds, ..profile }),
+            builder: ProfileBuilder::new(profile),
             resolve,
             start_ns: saki_os::clock::monotonic_ns(),
             walk: saki_code::walks().enter(),
@@ -101,24 +102,39 @@ impl Reader {
             // Relaxed: for the name of a thread that is none of ours.
             let native_id = record.native_id.load(Ordering::Relaxed);
             while record.ring.take(&mut words) {
-                self.add(&words, native_id);
+                self.add(&words, native_id, None);
             }
         });
         self.words = words;
+        let waiting = events::take();
+        self.builder.count_lost(waiting.lost);
+        for event in waiting.events {
+            self.add(&event.words, 0, Some((event.value, &event.label)));
+        }
         self.walk = walk;
         true
     }
 
-    fn add(&mut self, words: &[u64], native_id: u32) {
+    /// Adds a sample in the handler's format; of an event, with its value and its innermost frame.
+    pub fn add(&mut self, words: &[u64], native_id: u32, event: Option<(u64, &str)>) {
         let &[weight, time, ref frames @ ..] = words else { return };
         let (managed_id, weight) = (weight >> 32, weight & u64::from(u32::MAX));
         let flags = time >> FLAGS_SHIFT;
         let time_ns = (time & ((1 << FLAGS_SHIFT) - 1)).saturating_sub(self.start_ns);
         self.frames.clear();
+        if let Some((_, label)) = event {
+            let frame = self.note(label);
+            self.frames.push(frame);
+        }
         let mut rest = frames.iter();
         while let Some(&word) = rest.next() {
             let is_innermost = self.frames.is_empty();
-            if word & MANAGED == 0 {
+            if let Some(&note) = wall::NOTES.get(word as usize) {
+                if !note.is_empty() {
+                    let frame = self.note(note);
+                    self.frames.push(frame);
+                }
+            } else if word & MANAGED == 0 {
                 let frame = self.native_frame(word as usize);
                 self.frames.push(frame);
             } else if let Some(&offset) = rest.next() {
@@ -138,7 +154,8 @@ impl Reader {
             stack = self.builder.stack(stack, self.frames[index]);
         }
         let thread = self.thread(managed_id, native_id);
-        self.builder.add(Sample { stack, thread, time_ns, count: weight, value: weight * self.period_ns });
+        let value = event.map_or(weight * self.period_ns, |(value, _)| value);
+        self.builder.add(Sample { stack, thread, time_ns, count: weight, value });
     }
 
     fn note(&mut self, name: &str) -> u32 {
@@ -182,6 +199,9 @@ impl Reader {
     fn thread(&mut self, managed_id: u64, native_id: u32) -> u32 {
         if managed_id == 0 {
             let id = u64::from(native_id);
+            if id == 0 {
+                return self.builder.thread(NATIVE_THREAD, || ThreadInfo { id: 0, name: "Collector".into() });
+            }
             return self.builder.thread(NATIVE_THREAD | id, || ThreadInfo { id: 0, name: format!("scheduler ({id})") });
         }
         self.builder.thread(managed_id, || ThreadInfo { id: managed_id, name: thread_name(managed_id as u32) })

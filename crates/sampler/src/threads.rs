@@ -33,6 +33,8 @@ pub struct ThreadRecord {
     pub ring: SampleRing,
     /// 1 while the handler runs; see `reader`.
     pub busy: AtomicU32,
+    /// See `wall`.
+    pub ticks: AtomicU32,
     /// Samples without room in the ring, by weight. Relaxed: a count.
     pub dropped: AtomicU64,
     number: usize,
@@ -52,14 +54,27 @@ pub struct Armed {
     timer: Option<ThreadTimer>,
 }
 
+impl ThreadRecord {
+    /// What signals carry that are for the record's thread.
+    pub fn value(&self) -> usize {
+        OURS | self.number
+    }
+}
+
+impl Armed {
+    pub fn record(&self) -> &'static ThreadRecord {
+        self.record
+    }
+}
+
 fn record(number: usize) -> Option<&'static ThreadRecord> {
     // Acquire: see the table.
     // SAFETY: null, or a record that is never freed.
     unsafe { RECORDS.get(number)?.load(Ordering::Acquire).as_ref() }
 }
 
-/// The record of the calling OS thread, by the value of the timer whose signal it got. Async-signal-safe.
-pub fn of_timer_value(value: usize) -> Option<&'static ThreadRecord> {
+/// The record of the calling OS thread, by the value of the signal that it got. Async-signal-safe.
+pub fn of_signal_value(value: usize) -> Option<&'static ThreadRecord> {
     if value & !((1 << NUMBER_BITS) - 1) != OURS {
         return None;
     }
@@ -73,13 +88,14 @@ pub fn is_ours(value: usize) -> bool {
     value & !((1 << NUMBER_BITS) - 1) == OURS
 }
 
-/// Begins to sample an OS thread.
-pub fn arm(native_id: u32, signal: i32, clock: TimerClock, interval: Duration) -> Option<Armed> {
+/// Begins to sample an OS thread: with a timer, or without if there is no clock to count.
+pub fn arm(native_id: u32, signal: i32, clock: Option<TimerClock>, interval: Duration) -> Option<Armed> {
     let Some(record) = take_record(native_id, interval) else {
         NOT_SAMPLED.fetch_add(1, Ordering::Relaxed);
         return None;
     };
-    let value = OURS | record.number;
+    let Some(clock) = clock else { return Some(Armed { record, timer: None }) };
+    let value = record.value();
     let first = first_interval(native_id, interval);
     let timer = ThreadTimer::start(native_id, &TimerSetting { clock, signal, value, first, interval });
     if timer.is_err() {
@@ -109,6 +125,7 @@ fn take_record(native_id: u32, interval: Duration) -> Option<&'static ThreadReco
             native_id: AtomicU32::new(0),
             ring: SampleRing::new(words),
             busy: AtomicU32::new(0),
+            ticks: AtomicU32::new(0),
             dropped: AtomicU64::new(0),
             number,
         }),

@@ -9,6 +9,7 @@
 mod arguments;
 mod collector;
 mod help;
+pub mod log_profiler;
 mod table;
 mod variables;
 
@@ -183,6 +184,10 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         Meaning::Verbose => line.options.trace_compile = true,
         Meaning::Statistics => line.options.stats = true,
         Meaning::PerfMap => line.tools.push("map"),
+        Meaning::Profile => match log_profiler::parse(if value.is_empty() { "log" } else { value }) {
+            Ok(request) => line.options.profile = Some(request),
+            Err(text) => return refuse(text),
+        },
     }
     Ok(())
 }
@@ -247,14 +252,13 @@ mod tests {
         assert_eq!(refusal("--gc=other a.exe"), "Unknown command line option: '--gc=other'");
         assert_eq!(refusal("-O=fast a.exe"), "Invalid optimization name `fast'");
         assert_eq!(refusal("--debug=x a.exe"), "Invalid debug option `x', use --help-debug for details");
+        assert_eq!(refusal("--profile=log:what a.exe"), "Could not parse: what");
         assert_eq!(refusal("--config"), "error: --config requires 1 argument(s)");
     }
 
     #[test]
     fn what_saki_cannot_do_is_refused_with_the_reason() {
-        for option in
-            ["--profile", "--profile=log:sample", "--aot", "--debugger-agent=transport=dt_socket", "--compile-all"]
-        {
+        for option in ["--aot", "--debugger-agent=transport=dt_socket", "--compile-all"] {
             let text = refusal(&format!("{option} a.exe"));
             let name = option.split('=').next().unwrap_or_default();
             assert!(text.contains(name) && text.contains("Saki"), "{option}: {text}");

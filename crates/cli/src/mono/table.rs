@@ -3,7 +3,7 @@
 use super::help;
 use Meaning::{
     Accepted, AssemblyLoader, CollectorDebug, CollectorParameters, Config, ListOptimizations, Optimize, PerfMap,
-    Refused, Response, Runtime, Security, Statistics, Text, Usage, Verbose, Version, VersionNumber,
+    Profile, Refused, Response, Runtime, Security, Statistics, Text, Usage, Verbose, Version, VersionNumber,
 };
 
 /// Mono's exit code for command lines that it does not take.
@@ -33,6 +33,7 @@ pub enum Meaning {
     Verbose,
     Statistics,
     PerfMap,
+    Profile,
     Response,
 }
 
@@ -54,8 +55,6 @@ const fn option(spelling: &'static str, meaning: Meaning, note: &'static str) ->
 const NO_AOT: Meaning = Refused(
     "mono: --aot: Saki compiles no assembly files ahead of time; it keeps compiled code in its cache by itself",
 );
-const NO_PROFILER: Meaning =
-    Refused("mono: --profile: Saki has no profiler modules; 'saki --perf map' and perf see compiled code by name");
 const NO_TRACE: Meaning =
     Refused("mono: --trace: Saki does not trace calls; -v prints each method when it is compiled");
 const NO_DEBUGGER: Meaning =
@@ -131,8 +130,12 @@ pub const OPTIONS: &[MonoOption] = &[
         Meaning::Debug,
         "`gdb` tells gdb of compiled code, `casts` and `mdb-optimizations` are accepted, others refused",
     ),
-    option("--profile", NO_PROFILER, "there are no profiler modules yet"),
-    option("--profile=MODULE", NO_PROFILER, "there are no profiler modules yet"),
+    option("--profile", Profile, "as `--profile=log`"),
+    option(
+        "--profile=MODULE",
+        Profile,
+        "`log` writes an .mlpd: samples (`sample`, `sample-real`), each allocation (`alloc`) or exceptions; what else is asked for is named, and not recorded",
+    ),
     option("--trace", NO_TRACE, "calls are not traced"),
     option("--trace=EXPRESSION", NO_TRACE, "calls are not traced"),
     option("--no-x86-stack-align", Accepted, "of another processor"),

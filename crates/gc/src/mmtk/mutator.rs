@@ -10,6 +10,7 @@
 use super::active_plan::mutator_pointer;
 use super::trim::BLOCK_BYTES;
 use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
+use crate::observer::{self, SampledAllocation, SamplingState};
 use crate::{large, stats};
 use mmtk::util::Address;
 use mmtk::util::alloc::AllocatorInfo;
@@ -88,6 +89,7 @@ pub(crate) struct CarrierHeap {
     /// During a collection: the threads whose roots are scanned with this mutator.
     pub(super) threads_to_scan: Vec<&'static ManagedThread>,
     stress: StressState,
+    sampling: SamplingState,
 }
 
 /// Allocation that threads report at once: they write one counter.
@@ -153,6 +155,7 @@ impl CarrierHeap {
             finalizable: Vec::new(),
             threads_to_scan: Vec::new(),
             stress: StressState::default(),
+            sampling: SamplingState::default(),
         }
     }
 
@@ -167,6 +170,44 @@ impl CarrierHeap {
     fn count(&mut self, cursor: usize) {
         self.allocated_bytes += cursor.saturating_sub(self.counted_to) as u64;
         self.counted_to = cursor;
+    }
+
+    /// The buffer as it is without a lower limit for the next sample.
+    fn whole(&mut self, mut buffer: AllocBuffer) -> AllocBuffer {
+        match std::mem::take(&mut self.sampling.hidden_limit) {
+            0 => {}
+            limit => buffer.limit = limit,
+        }
+        buffer
+    }
+
+    /// While allocations are sampled: takes the sample that is due, and gives the limit at which compiled code comes for the next one.
+    #[cold]
+    fn sample(
+        &mut self,
+        thread: &ManagedThread,
+        vtable: *const VTable,
+        size_bytes: usize,
+        mean_bytes: usize,
+        buffer: AllocBuffer,
+    ) -> usize {
+        let allocated_bytes = self.allocated_bytes;
+        if self.sampling.next_at_bytes == 0 {
+            self.sampling.last_at_bytes = allocated_bytes;
+            self.sampling.choose_next(allocated_bytes, mean_bytes);
+        } else if allocated_bytes >= self.sampling.next_at_bytes {
+            let weight_bytes = allocated_bytes - self.sampling.last_at_bytes;
+            self.sampling.last_at_bytes = allocated_bytes;
+            self.sampling.choose_next(allocated_bytes, mean_bytes);
+            observer::allocated(&SampledAllocation { thread, vtable, size_bytes, weight_bytes });
+        }
+        let rest_bytes = self.sampling.next_at_bytes.saturating_sub(allocated_bytes) as usize;
+        let due = buffer.cursor.saturating_add(rest_bytes);
+        if due >= buffer.limit {
+            return buffer.limit;
+        }
+        self.sampling.hidden_limit = buffer.limit;
+        due
     }
 
     /// Tells the policy now and then.
@@ -193,6 +234,7 @@ pub(super) fn prepare_for_collection(carrier: &Carrier) -> &'static mut CarrierH
     let heap = unsafe { &mut *carrier_heap(carrier) };
     // SAFETY: as above.
     let buffer = unsafe { std::mem::take(&mut *carrier.buffer()) };
+    let buffer = heap.whole(buffer);
     if heap.stress.is_hidden {
         heap.stress.is_hidden = false;
     } else {
@@ -276,7 +318,7 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
         carrier_heap.counted_to = carrier_heap.mutator_buffer().cursor;
     } else {
         // SAFETY: `thread` is current and bound.
-        let present = unsafe { *buffer };
+        let present = carrier_heap.whole(unsafe { *buffer });
         carrier_heap.count(present.cursor);
         *carrier_heap.mutator_buffer() = present;
     }
@@ -320,8 +362,15 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
         carrier_heap.reported_bytes += size_bytes as u64;
     }
     carrier_heap.counted_to = present.cursor;
+    let mean_bytes = observer::sampling_bytes();
+    if mean_bytes != 0 {
+        let limit = carrier_heap.sample(thread, vtable, size_bytes, mean_bytes, present);
+        // SAFETY: as above.
+        unsafe { (*buffer).limit = limit };
+    }
     if present.limit != 0 && stress.is_some_and(|stress| stress.every_nth_allocation != 0) {
         carrier_heap.stress.is_hidden = true;
+        carrier_heap.sampling.hidden_limit = 0;
         // SAFETY: as above.
         unsafe { *buffer = AllocBuffer::default() };
         carrier_heap.counted_to = 0;

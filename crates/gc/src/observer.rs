@@ -1,0 +1,107 @@
+//! What a profiler is told of the heap: allocations, sampled by bytes, and pauses.
+//!
+//! Sampled allocations come out of the slow path: while sampling is on, the limit of a carrier's buffer, which compiled code compares with, is set where the next
+//! sample is due (`mmtk::mutator`). So the inlined allocation path is the same with and without it. The distance between two samples is random with
+//! an exponential distribution, so that no pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
+//!
+//! Invariant: observers neither allocate managed objects nor wait for a safepoint. With sampling off the slow path pays one load and a branch.
+
+use saki_abi::VTable;
+use saki_thread::ManagedThread;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// An allocation that was sampled.
+pub struct SampledAllocation<'a> {
+    /// The current thread.
+    pub thread: &'a ManagedThread,
+    pub vtable: *const VTable,
+    pub size_bytes: usize,
+    /// Allocated by the thread's carrier since the sample before, this object included.
+    pub weight_bytes: u64,
+}
+
+/// See the module header.
+pub struct HeapObserver {
+    pub allocated: fn(&SampledAllocation<'_>),
+    /// On a collector thread, with the world stopped: a collection, full or of the nursery, and how long it has stopped the program.
+    pub collected: fn(bool, Duration),
+}
+
+static OBSERVER: OnceLock<&'static HeapObserver> = OnceLock::new();
+/// Mean bytes between two samples; 0 while there are none. Relaxed: whoever sees it late samples later.
+static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Installs the observer of collections and sampled allocations. The first one stays.
+pub fn observe(observer: &'static HeapObserver) {
+    let _ = OBSERVER.set(observer);
+}
+
+/// Samples allocations every `mean_bytes` bytes from now on; 0 ends it. Carriers begin when they next need memory.
+pub fn sample_allocations(mean_bytes: usize) {
+    SAMPLING_BYTES.store(mean_bytes, Ordering::Relaxed);
+}
+
+#[inline]
+pub(crate) fn sampling_bytes() -> usize {
+    SAMPLING_BYTES.load(Ordering::Relaxed)
+}
+
+pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
+    if let Some(observer) = OBSERVER.get() {
+        (observer.allocated)(allocation);
+    }
+}
+
+pub(crate) fn collected(was_full: bool, pause: Duration) {
+    if let Some(observer) = OBSERVER.get() {
+        (observer.collected)(was_full, pause);
+    }
+}
+
+/// When a carrier's next sample is due.
+#[derive(Default)]
+pub(crate) struct SamplingState {
+    /// Of the carrier's count of allocated bytes; 0 = not chosen yet.
+    pub next_at_bytes: u64,
+    /// As above: the last sample.
+    pub last_at_bytes: u64,
+    /// The buffer's own limit while a lower one stands in; 0 = none does.
+    pub hidden_limit: usize,
+    random: u64,
+}
+
+impl SamplingState {
+    /// Chooses the next sample's place, `allocated_bytes` being the present one.
+    pub fn choose_next(&mut self, allocated_bytes: u64, mean_bytes: usize) {
+        if self.random == 0 {
+            self.random = std::ptr::from_ref(self).addr() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+        }
+        // xorshift64.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        // In (0, 1].
+        let uniform = ((self.random >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let distance = -uniform.ln() * mean_bytes as f64;
+        self.next_at_bytes = allocated_bytes + 1 + distance as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_have_their_mean() {
+        let mut state = SamplingState::default();
+        let (mut at, samples, mean) = (0, 20_000, 1000);
+        for _ in 0..samples {
+            state.choose_next(at, mean);
+            at = state.next_at_bytes;
+        }
+        let found = at as f64 / f64::from(samples);
+        assert!((found - mean as f64).abs() < 0.05 * mean as f64, "{found}");
+    }
+}

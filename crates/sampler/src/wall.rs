@@ -1,0 +1,118 @@
+//! Sampling by the clock on the wall: at each tick, what every managed thread is doing, those that wait included.
+//!
+//! - A thread that runs gets a signal, and its handler takes the sample where it is, as for processor time.
+//! - One that does not (blocked, in native code, parked, waiting for its turn) is not woken: its frames are read with the world stopped for a moment,
+//!   in which it stays where it is. What it waits for is shown as its innermost frame.
+//!
+//! A tick that comes late, or a signal that comes late, counts for the ticks that it stands for. Rounds take a tenth of a processor at most: with very many
+//! threads there are fewer, which count for more.
+//!
+//! | `ThreadRecord::ticks` | change | who | ordering |
+//! |---|---|---|---|
+//! | + n | the ticks that the next signal is to count for | this thread, before it sends the signal | Relaxed: a sum; the kernel orders the signal behind it |
+//! | → 0 | taken by a sample | the handler | Relaxed |
+//!
+//! Invariant: nothing is allocated or locked by a thread that is stopped; this one is no managed thread. Left out: threads that the machine has for itself and that are not
+//! managed.
+
+use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
+use crate::{READER, SIGNAL};
+use saki_thread::{ManagedThread, StopReason, WaitState};
+use saki_unwind::Frames;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Innermost frames that are no code: what a thread waits for. Below any address of code.
+pub const NOTES: [&str; 7] = [
+    "",
+    "[sleeping]",
+    "[joining a thread]",
+    "[waiting for a lock]",
+    "[waiting for a handle]",
+    "[in native code]",
+    "[waiting]",
+];
+
+/// Of a processor's time, rounds take this part at most.
+const MAX_SHARE: u32 = 10;
+
+/// Rounds until `is_over`.
+pub fn run(interval: Duration, is_over: impl Fn() -> bool) {
+    let mut last = Instant::now();
+    while !is_over() {
+        std::thread::sleep(interval.saturating_sub(last.elapsed()));
+        let begun = Instant::now();
+        let ticks = (begun.duration_since(last).as_nanos() / interval.as_nanos().max(1)).max(1) as u32;
+        last += interval * ticks;
+        let cpu_before_ns = saki_os::clock::thread_cpu_ns();
+        round(ticks);
+        let rest = Duration::from_nanos(saki_os::clock::thread_cpu_ns() - cpu_before_ns) * (MAX_SHARE - 1);
+        if rest > interval {
+            std::thread::sleep(rest);
+        }
+    }
+}
+
+fn round(ticks: u32) {
+    // Those that run, by managed id.
+    let mut signalled = Vec::new();
+    saki_thread::for_each_carrier(|carrier| {
+        let Some(thread) = carrier.current().filter(|thread| !thread.is_in_safe_region()) else { return };
+        if let Some(record) = crate::record_of(carrier.native_id()) {
+            // Relaxed: see the table.
+            record.ticks.fetch_add(ticks, Ordering::Relaxed);
+            // A thread that has ended meanwhile is none to be sampled.
+            let _ = saki_os::thread::queue_signal(carrier.native_id(), SIGNAL, record.value());
+            signalled.push(thread.managed_id());
+        }
+    });
+    signalled.sort_unstable();
+    let time_ns = saki_os::clock::monotonic_ns();
+    // What frames name is kept until the reader has had it.
+    let _walk = saki_code::walks().enter();
+    let mut samples: Vec<u64> = Vec::new();
+    let mut ends = Vec::new();
+    saki_thread::with_world_stopped(StopReason::Inspection, |_| {
+        saki_thread::for_each_thread(|thread| {
+            if signalled.binary_search(&thread.managed_id()).is_err() {
+                note(thread, ticks, time_ns, &mut samples);
+                ends.push(samples.len());
+            }
+        });
+    });
+    let mut reader = READER.lock();
+    let Some(running) = reader.as_mut() else { return };
+    let mut start = 0;
+    for end in ends {
+        running.reader.add(&samples[start..end], 0, None);
+        start = end;
+    }
+}
+
+/// Appends a sample in the handler's format. The world is stopped.
+fn note(thread: &'static ManagedThread, ticks: u32, time_ns: u64, samples: &mut Vec<u64>) {
+    samples.push(u64::from(ticks) | u64::from(thread.managed_id()) << 32);
+    let time_at = samples.len();
+    samples.push(time_ns);
+    samples.push(match thread.wait_state() {
+        // It was on its way to run.
+        _ if !thread.is_in_safe_region() => 0,
+        WaitState::Sleep => 1,
+        WaitState::Join => 2,
+        WaitState::Monitor => 3,
+        WaitState::Handle => 4,
+        WaitState::Running | WaitState::Native if thread.is_safe() => 5,
+        WaitState::Running | WaitState::Native => 6,
+    });
+    // SAFETY: the thread is stopped, and its stack is in its place (`StopReason::Inspection`).
+    let frames = unsafe { Frames::of_thread(thread.abi()) };
+    for (index, frame) in frames.enumerate() {
+        if index == MAX_FRAMES {
+            samples[time_at] |= TRUNCATED << FLAGS_SHIFT;
+            break;
+        }
+        if let (Some(info), Some(offset)) = (frame.code(), frame.native_offset()) {
+            samples.extend([std::ptr::from_ref(info).addr() as u64 | MANAGED, offset.into()]);
+        }
+    }
+}
