@@ -13,6 +13,7 @@
 //! | `word` | idle + 1, and searching − 1 if it searched | carrier in `sleep`, under `idle` | Relaxed; then the heavy barrier, and it looks at all queues |
 //! | `word` | idle − 1, searching + 1 | waker, under `idle`, with the carrier taken off the list | Relaxed: ordered by the mutex |
 //! | `word` | idle − 1, searching + 1 | the carrier itself, under `idle`, having found work or timed out | as above |
+//! | `word` | idle − 1 | the poller, under `idle`, before it deals with events: it runs, and wakes others itself for what it does not take | as above |
 //! | `word` | searching + 1 | running carrier without work (`start_searching`) | Relaxed: it will leave by one of the other rows |
 //! | `word` | searching − 1 | searcher with work (`stop_searching`) | Relaxed; if it was the last, the heavy barrier, and it looks at all queues |
 //! | `wait` | AWAKE → SLEEPING, or POLLING with the role | its carrier, CAS | Relaxed |
@@ -57,7 +58,7 @@ pub enum SleepEnd<R> {
     Woken,
     /// The deadline has come.
     TimedOut,
-    /// It polled, and there were events.
+    /// It polled, and there were events. It runs, and does not search.
     Polled,
 }
 
@@ -244,7 +245,7 @@ impl<I: Fn()> IdleCarriers<I> {
         self.sleep_or_poll(carrier, is_searching, deadline_ns, look, None)
     }
 
-    /// As `sleep`; if nobody polls, waits by `poll`.
+    /// As `sleep`; if nobody polls, waits by `poll`. After `SleepEnd::Polled` the carrier does not search.
     pub fn sleep_or_poll<R>(
         &self,
         carrier: usize,
@@ -295,13 +296,13 @@ impl<I: Fn()> IdleCarriers<I> {
             }
             match &mut poll {
                 Some(poll) => {
-                    let mut has_polled = false;
+                    let mut end = None;
                     poll(rest, &mut || {
-                        has_polled = true;
-                        self.leave_list(number);
+                        let has_left = self.leave_list_as(number, IDLE);
+                        end = Some(if has_left { SleepEnd::Polled } else { SleepEnd::Woken });
                     });
-                    if has_polled {
-                        return SleepEnd::Polled;
+                    if let Some(end) = end {
+                        return end;
                     }
                 }
                 None if wait.wait(SLEEPING, rest) => {}
@@ -317,10 +318,15 @@ impl<I: Fn()> IdleCarriers<I> {
 
     /// Makes an idle carrier, which the caller is, a searcher. Returns whether somebody else has done so before.
     fn leave_list(&self, carrier: u32) -> bool {
+        self.leave_list_as(carrier, IDLE - SEARCHING)
+    }
+
+    /// As `leave_list`, with what is to be taken off `word`.
+    fn leave_list_as(&self, carrier: u32, difference: u32) -> bool {
         let mut idle = lock(&self.idle);
         let was_idle = remove(&mut idle, carrier);
         if was_idle {
-            self.word.fetch_sub(IDLE - SEARCHING, Ordering::Relaxed);
+            self.word.fetch_sub(difference, Ordering::Relaxed);
         }
         // Relaxed: who notified it did so under the lock.
         self.carriers[carrier as usize].wait.store(AWAKE, Ordering::Relaxed);

@@ -352,7 +352,8 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
         let poll: Option<idle::Poll> = if poller.is_some() { Some(&mut poll) } else { None };
         match idle.sleep_or_poll(worker.number, is_searching, deadline_ns, || look_again(worker), poll) {
             SleepEnd::Found(green) => return found_work(green, true),
-            SleepEnd::Woken | SleepEnd::TimedOut | SleepEnd::Polled => is_searching = true,
+            SleepEnd::Woken | SleepEnd::TimedOut => is_searching = true,
+            SleepEnd::Polled => is_searching = false,
         }
         watcher::note_work();
     }

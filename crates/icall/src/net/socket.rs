@@ -132,6 +132,8 @@ unsafe extern "C" fn disconnect(_t: Thread, socket: usize, _reuse: u8, error: *m
             let fresh = check(libc::socket(socket.domain, socket.kind | libc::SOCK_CLOEXEC, socket.protocol))?;
             saki_reactor::forget(socket.fd);
             let replaced = check(libc::dup3(fresh, socket.fd, libc::O_CLOEXEC));
+            // Whoever was woken may have asked for reports of the old one meanwhile.
+            saki_reactor::forget(socket.fd);
             libc::close(fresh);
             replaced
         }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::Injector;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Instant;
 
@@ -97,6 +98,61 @@ fn a_certain_carrier_is_woken_though_another_searches() {
     assert_eq!(found, SleepEnd::Found(()), "its notice is taken back");
     assert_eq!(idle.sleep(2, true, || Some(0), no_look), SleepEnd::TimedOut);
     assert_eq!(idle.counts(), (0, 2));
+}
+
+#[test]
+fn a_poller_runs_when_there_are_events_and_searches_when_it_is_woken() {
+    let rings = Arc::new(AtomicUsize::new(0));
+    let other = rings.clone();
+    let idle = IdleCarriers::new(2, move || {
+        other.fetch_add(1, Ordering::Relaxed);
+    });
+    let look = || None::<()>;
+    let mut has_events = |_: Option<Duration>, before: &mut dyn FnMut()| {
+        assert!(idle.is_polled() && !idle.try_look());
+        assert_eq!(idle.counts(), (1, 0));
+        before();
+        assert_eq!(idle.counts(), (0, 0));
+    };
+    assert_eq!(idle.sleep_or_poll(0, false, || None, look, Some(&mut has_events)), SleepEnd::Polled);
+    assert!(!idle.is_polled());
+    let mut is_woken = |_: Option<Duration>, before: &mut dyn FnMut()| {
+        // Woken while there are events, or without.
+        if idle.wake_one() {
+            assert_eq!(idle.counts(), (0, 1));
+        } else {
+            before();
+        }
+    };
+    assert_eq!(idle.sleep_or_poll(0, false, || None, look, Some(&mut is_woken)), SleepEnd::Woken);
+    assert_eq!((idle.counts(), rings.load(Ordering::Relaxed)), ((0, 1), 1));
+    idle.stop_searching(|| false);
+    // Somebody else polls: it sleeps.
+    assert!(idle.try_look());
+    let mut never = |_: Option<Duration>, _: &mut dyn FnMut()| panic!("two poll");
+    let end = idle.sleep_or_poll(1, false, || Some(0), look, Some(&mut never));
+    assert_eq!(end, SleepEnd::TimedOut);
+    idle.end_poll();
+    idle.stop_searching(|| false);
+    assert_eq!(idle.counts(), (0, 0));
+}
+
+#[test]
+fn the_poller_is_woken_last() {
+    let idle = IdleCarriers::new(2, || {});
+    let woken_first = std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| idle.sleep(1, false, || None, || None::<()>));
+        while idle.counts().0 == 0 {
+            std::thread::yield_now();
+        }
+        let mut poll = |_: Option<Duration>, before: &mut dyn FnMut()| {
+            assert!(idle.wake_one(), "the sleeper");
+            before();
+        };
+        let end = idle.sleep_or_poll(0, false, || None, || None::<()>, Some(&mut poll));
+        (sleeper.join().unwrap(), end)
+    });
+    assert_eq!(woken_first, (SleepEnd::Woken, SleepEnd::Polled));
 }
 
 #[test]
