@@ -5,7 +5,8 @@
 
 use crate::backend::{Backend, open};
 use crate::model::{PolledBy, model, polled_by};
-use crate::record::{Interest, Lifetime, Readiness, Record, Seen, Watch};
+use crate::observer;
+use crate::record::{Interest, Lifetime, Readiness, Record, Seen, Watch, Woken};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::{ManagedThread, REQUEST_ABORT, WaitState};
 use std::io;
@@ -23,15 +24,23 @@ pub enum WaitEnd {
 }
 
 #[derive(Clone, Copy)]
-struct Waiter(&'static ManagedThread);
+pub(crate) enum Waiter {
+    Thread(&'static ManagedThread),
+    /// See `observer`.
+    Observer,
+}
 
 impl PartialEq for Waiter {
     fn eq(&self, other: &Waiter) -> bool {
-        std::ptr::eq(self.0, other.0)
+        match (self, other) {
+            (Waiter::Thread(thread), Waiter::Thread(other)) => std::ptr::eq(*thread, *other),
+            (Waiter::Observer, Waiter::Observer) => true,
+            _ => false,
+        }
     }
 }
 
-type Place = &'static Record<Waiter>;
+pub(crate) type Place = &'static Record<Waiter>;
 
 /// Records come in blocks, which are made when the first of their numbers is used.
 const BLOCK: usize = 256;
@@ -42,7 +51,7 @@ static RECORDS: [OnceLock<Box<[Record<Waiter>]>>; BLOCKS] = [const { OnceLock::n
 static BACKEND: OnceLock<Result<Box<dyn Backend>, i32>> = OnceLock::new();
 
 /// The record of a number.
-fn record(fd: i32) -> Option<Place> {
+pub(crate) fn record(fd: i32) -> Option<Place> {
     let number = usize::try_from(fd).ok()?;
     let block = RECORDS.get(number / BLOCK)?;
     let records = block.get_or_init(|| (0..BLOCK).map(|_| Record::new()).collect());
@@ -53,7 +62,7 @@ fn record(fd: i32) -> Option<Place> {
 ///
 /// # Errors
 /// The system's, which has no descriptor or no thread left.
-fn backend() -> io::Result<&'static dyn Backend> {
+pub(crate) fn backend() -> io::Result<&'static dyn Backend> {
     let mut is_new = false;
     let started = BACKEND.get_or_init(|| {
         let number = |error: io::Error| error.raw_os_error().unwrap_or(libc::EAGAIN);
@@ -90,12 +99,20 @@ pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThre
     let Some(Ok(backend)) = BACKEND.get() else { return };
     let mut report = |fd, ready: Readiness| {
         let Some(place) = record(fd) else { return };
-        for woken in place.report(ready, &Descriptor { backend: &**backend, fd }) {
-            woken.for_each(&mut |Waiter(thread)| wake(thread));
-        }
+        wake_all(fd, place.report(ready, &Descriptor { backend: &**backend, fd }), wake);
     };
     if let Err(error) = backend.wait(timeout, &mut report) {
         saki_base::bug!("the system does not say which descriptors are ready: {error}");
+    }
+}
+
+/// Wakes who waited for the descriptor to be readable, and who for it to be writable.
+fn wake_all(fd: i32, woken: [Woken<Waiter>; 2], wake: &mut dyn FnMut(&'static ManagedThread)) {
+    for (woken, interest) in woken.into_iter().zip([Interest::Read, Interest::Write]) {
+        woken.for_each(&mut |waiter| match waiter {
+            Waiter::Thread(thread) => wake(thread),
+            Waiter::Observer => observer::tell(fd, interest).into_iter().for_each(&mut *wake),
+        });
     }
 }
 
@@ -106,9 +123,9 @@ pub fn interrupt() {
     }
 }
 
-struct Descriptor<'a> {
-    backend: &'a dyn Backend,
-    fd: i32,
+pub(crate) struct Descriptor<'a> {
+    pub(crate) backend: &'a dyn Backend,
+    pub(crate) fd: i32,
 }
 
 impl Watch for Descriptor<'_> {
@@ -169,7 +186,7 @@ impl Look {
         match begin(thread, self.fd, place, self.interest, Lifetime::Known, Some(self.seen)) {
             Ok(Some(reports)) => {
                 let end = park(thread, timeout, || place.is_reported(self.interest, reports) || is_over());
-                place.leave(Waiter(thread), self.interest, reports);
+                place.leave(Waiter::Thread(thread), self.interest, reports);
                 end
             }
             Ok(None) => WaitEnd::TryAgain,
@@ -190,7 +207,7 @@ fn begin(
     lifetime: Lifetime,
     seen: Option<Seen>,
 ) -> io::Result<Option<u32>> {
-    place.join(Waiter(thread), interest, lifetime, seen, &Descriptor { backend: backend()?, fd })
+    place.join(Waiter::Thread(thread), interest, lifetime, seen, &Descriptor { backend: backend()?, fd })
 }
 
 fn park(thread: &'static ManagedThread, timeout: Option<Duration>, is_done: impl Fn() -> bool) -> WaitEnd {
@@ -241,7 +258,7 @@ pub fn wait_any(
     let is_reported = || begun.iter().any(|(place, interest, reports)| place.is_reported(*interest, *reports));
     let end = early.unwrap_or_else(|| park(thread, timeout, || is_reported() || is_over()));
     for (place, interest, reports) in begun {
-        place.leave(Waiter(thread), interest, reports);
+        place.leave(Waiter::Thread(thread), interest, reports);
     }
     end
 }
@@ -249,7 +266,5 @@ pub fn wait_any(
 /// The descriptor is about to be closed: whoever waits for it tries again, and finds it closed.
 pub fn forget(fd: i32) {
     let (Some(Ok(backend)), Some(place)) = (BACKEND.get(), record(fd)) else { return };
-    for woken in place.forget(|| backend.unwatch(fd)) {
-        woken.for_each(&mut |Waiter(thread)| thread.unpark());
-    }
+    wake_all(fd, place.forget(|| backend.unwatch(fd)), &mut ManagedThread::unpark);
 }

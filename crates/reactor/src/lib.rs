@@ -16,10 +16,14 @@ mod backend;
 mod descriptor;
 #[cfg(not(loom))]
 mod model;
+#[cfg(not(loom))]
+mod observer;
 mod record;
 
 #[cfg(not(loom))]
 pub use descriptor::{Look, WaitEnd, forget, interrupt, poll, wait, wait_any};
 #[cfg(not(loom))]
 pub use model::{IoModel, PolledBy, model, start, waits_park};
+#[cfg(not(loom))]
+pub use observer::{Observer, observe, set_observer};
 pub use record::{Interest, Lifetime, Readiness};

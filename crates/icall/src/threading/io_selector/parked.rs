@@ -1,0 +1,89 @@
+//! The selector on the reactor: see `saki_reactor::observe`.
+//!
+//! The poller notes the descriptors of which it was to tell, and wakes the dispatcher, a managed thread, which takes their jobs. With green threads the dispatcher is one of them, so that a
+//! carrier that finds a descriptor ready goes on with its jobs. Invariant: the reactor is asked about a direction while it has jobs, or a note of it is on its way to the
+//! dispatcher. A note may be about an earlier descriptor of the number: the dispatcher asks before it takes a job. Locks: `JOBS` before a record's; `NOTES` alone.
+
+use super::{JOBS, Jobs, NAME, queue_or_end};
+use parking_lot::Mutex;
+use saki_reactor::Interest;
+use saki_runtime::Thread;
+use saki_sync::handle_table::Handle;
+use saki_thread::{ManagedThread, ThreadKind, WaitState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the poller has told and the dispatcher has not looked at.
+static NOTES: Mutex<Vec<(i32, Interest)>> = Mutex::new(Vec::new());
+static DISPATCHER: OnceLock<&'static ManagedThread> = OnceLock::new();
+
+/// See `saki_reactor::Observer`.
+fn note(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
+    NOTES.lock().push((fd, interest));
+    // Not there yet: it looks at the notes when it has said who it is.
+    DISPATCHER.get().copied()
+}
+
+/// Whether the reactor will tell of the descriptor. Otherwise it is ready, or cannot be waited for.
+fn is_asked(fd: i32, interest: Interest) -> bool {
+    saki_reactor::observe(fd, interest).unwrap_or(false)
+}
+
+/// See `super::wait_for`.
+pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
+    start()?;
+    let mut all = JOBS.lock();
+    let jobs: &mut Jobs = all.entry(fd).or_default();
+    let is_first = jobs.of(interest).is_empty();
+    if !is_first || is_asked(fd, interest) {
+        jobs.of(interest).push_back(job);
+        return Ok(true);
+    }
+    if jobs.is_empty() {
+        all.remove(&fd);
+    }
+    Ok(false)
+}
+
+/// Starts the dispatcher, if nobody has.
+fn start() -> Result<(), i32> {
+    /// Set by who starts it. Relaxed: a thread that finds it set needs nothing of who set it.
+    static IS_STARTED: AtomicBool = AtomicBool::new(false);
+    if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    saki_reactor::set_observer(note);
+    let spawned = saki_sched::spawn(ThreadKind::Background, Some(NAME), 0, dispatch);
+    spawned.map(|_| ()).map_err(|error| {
+        IS_STARTED.store(false, Ordering::Relaxed);
+        error.raw_os_error().unwrap_or(libc::EAGAIN)
+    })
+}
+
+/// Takes the jobs of a descriptor that may be ready, as far as it is.
+fn take_ready(fd: i32, interest: Interest, ready: &mut Vec<Handle>) {
+    let mut all = JOBS.lock();
+    let Some(jobs) = all.get_mut(&fd) else { return };
+    while !jobs.of(interest).is_empty() && !is_asked(fd, interest) {
+        ready.extend(jobs.of(interest).pop_front());
+    }
+    if jobs.is_empty() {
+        all.remove(&fd);
+    }
+}
+
+/// Gives jobs to the pool, for ever.
+fn dispatch(thread: &'static ManagedThread) {
+    // SAFETY: the thread just attached.
+    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let _ = DISPATCHER.set(thread);
+    loop {
+        let notes = std::mem::take(&mut *NOTES.lock());
+        let mut ready = Vec::new();
+        for (fd, interest) in notes {
+            take_ready(fd, interest, &mut ready);
+        }
+        queue_or_end(t, ready);
+        thread.wait_until(WaitState::Native, None, false, || !NOTES.lock().is_empty());
+    }
+}
