@@ -52,6 +52,8 @@ const LINE_BYTES: usize = 64;
 const FIRST_CHUNK_BYTES: usize = 256 << 20;
 /// And of its largest: few enough areas for a million stacks of 8 MiB.
 const MOST_CHUNK_BYTES: usize = 64 << 30;
+/// Address space that a chunk leaves to everything else, which ends the process where it gets none.
+const REST_BYTES: usize = 16 << 20;
 /// Part of a limited address space that a chunk may take.
 const CHUNK_PARTS: usize = 64;
 
@@ -426,8 +428,9 @@ impl Class {
             Some(_) => share_bytes(FIRST_CHUNK_BYTES, 1 << LEAST_CLASS, CHUNK_PARTS),
         };
         let mut slots = (wanted_bytes / stride).max(1);
+        let rest_bytes = wanted_bytes.min(REST_BYTES);
         let chunk = loop {
-            match Reservation::reserve_writable(slots * stride) {
+            match reserve_with_rest(slots * stride, rest_bytes) {
                 Ok(chunk) => break chunk,
                 Err(_) if slots > 1 => slots /= 2,
                 Err(error) => {
@@ -443,6 +446,12 @@ impl Class {
         (self.carved_slots, self.chunk_slots) = (0, slots);
         Ok(())
     }
+}
+
+/// Reserves so many bytes if there is room for `rest_bytes` more, as far as one can know: a limit may have been set since the process started.
+fn reserve_with_rest(len_bytes: usize, rest_bytes: usize) -> io::Result<Reservation> {
+    drop(Reservation::reserve_writable(len_bytes + rest_bytes)?);
+    Reservation::reserve_writable(len_bytes)
 }
 
 /// Gives the memory of pages back that nobody needs.
