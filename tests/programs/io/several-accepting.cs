@@ -1,3 +1,4 @@
+// io: each
 // Several threads accept connections from one listener, and others find connections reset: each connection is accepted once, and no thread is told of another one's failure.
 using System;
 using System.Net;
