@@ -27,8 +27,8 @@ use header::{ExpectedExit, Header};
 /// GC stress makes a program many times slower; its time limit grows by this factor.
 const STRESS_TIMEOUT_FACTOR: u32 = 10;
 
-/// What `--io` takes: programs whose header says `io: each` run with all of them.
-const IO_MODELS: [&str; 3] = ["blocking", "poll", "epoll"];
+/// What `--io` takes: programs whose header says `io: each` run with all of them that the system has.
+const IO_MODELS: [&str; 4] = ["blocking", "poll", "epoll", "uring"];
 
 /// Lines of a diff that a failing program may print.
 const MAX_DIFF_LINES: usize = 30;
@@ -112,6 +112,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         let absolute = std::path::absolute(framework).map_err(|e| format!("{}: {e}", framework.display()))?;
         saki.extend(["--framework".to_owned(), absolute.display().to_string()]);
     }
+    let available_io_models = available_io_models(&saki);
     let suite = Suite {
         saki,
         compilers: Compilers {
@@ -119,6 +120,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
             ilasm: options.ilasm.split_whitespace().map(str::to_owned).collect(),
         },
         output_root: root.join("target/programs"),
+        available_io_models,
         options,
     };
     let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)).max(1);
@@ -201,6 +203,14 @@ pub fn compiled(root: &Path, filter: Option<&Regex>) -> Result<Vec<CompiledProgr
         .collect()
 }
 
+/// The I/O models that `saki doctor` does not deny: old kernels and sandboxes lack some. Other runtimes have no such command, and take no notice of the model.
+fn available_io_models(saki: &[String]) -> Vec<&'static str> {
+    let doctor = std::process::Command::new(&saki[0]).arg("doctor").output();
+    let report = doctor.map(|done| String::from_utf8_lossy(&done.stdout).into_owned()).unwrap_or_default();
+    let line = report.lines().find(|line| line.contains("I/O models")).unwrap_or_default();
+    IO_MODELS.into_iter().filter(|model| !line.contains(&format!("not {model} ("))).collect()
+}
+
 /// Finds the programs below `root`, sorted by name. `*.lib.*` files belong to the program they are named after.
 fn discover(root: &Path) -> Result<Vec<Program>, String> {
     let mut found = Vec::new();
@@ -232,6 +242,7 @@ struct Suite<'a> {
     saki: Vec<String>,
     compilers: Compilers,
     output_root: PathBuf,
+    available_io_models: Vec<&'static str>,
     options: &'a Options,
 }
 
@@ -275,7 +286,9 @@ impl Suite<'_> {
     fn io_models<'s>(&'s self, program: &Program) -> Vec<Option<&'s str>> {
         match &self.options.io {
             Some(model) => vec![Some(model)],
-            None if program.header.each_io_model && self.options.stress.is_none() => IO_MODELS.map(Some).to_vec(),
+            None if program.header.each_io_model && self.options.stress.is_none() => {
+                self.available_io_models.iter().copied().map(Some).collect()
+            }
             None => vec![None],
         }
     }
