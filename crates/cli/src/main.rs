@@ -15,6 +15,7 @@ mod mono;
 mod options;
 mod process_start;
 mod profile_command;
+mod profile_control;
 mod run_source;
 mod start_up_memory;
 mod stats;
@@ -68,6 +69,7 @@ fn command() -> i32 {
         },
         Action::Run(options) => with_environment(*options),
         Action::RunSource(command) => run_source(&command),
+        Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
         Action::ViewProfile { file } => end_with(profile_command::view(&file)),
         Action::CompareProfiles { before, after, output } => {
             end_with(profile_command::compare(&before, &after, output.as_deref()))
@@ -178,6 +180,8 @@ fn start(options: &Options, path: &Path) -> i32 {
     {
         return fail(&format!("--check-walks: {error}"));
     }
+    profile_command::remember(options);
+    saki_runtime::thread_dump::set_request_hook(profile_control::serve_request);
     if let Err(error) = saki_runtime::thread_dump::start() {
         return fail(&format!("no thread dumps: {error}"));
     }
@@ -195,7 +199,7 @@ fn start(options: &Options, path: &Path) -> i32 {
     }
     stats::at_exit(started.elapsed(), options);
     if let Some(request) = &options.profile
-        && let Err(error) = profile_command::begin(options, request)
+        && let Err(error) = profile_command::begin(request)
     {
         return fail(&format!("no profile: {error}"));
     }

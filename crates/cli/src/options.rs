@@ -138,22 +138,34 @@ struct ReplWords {
 #[derive(Subcommand, Debug)]
 enum ProfileCommands {
     /// Sample the processor time of every thread while a program runs
-    #[command(override_usage = "saki profile cpu [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile cpu [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile cpu [OPTIONS] --pid PID"
+    )]
     Cpu(Box<ProfileWords>),
     /// Look at every thread at each moment of wall time, whether it runs or waits
-    #[command(override_usage = "saki profile wall [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile wall [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile wall [OPTIONS] --pid PID"
+    )]
     Wall(Box<ProfileWords>),
     /// Sample allocations, by bytes
-    #[command(override_usage = "saki profile alloc [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile alloc [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile alloc [OPTIONS] --pid PID"
+    )]
     Alloc(Box<ProfileWords>),
     /// Record waits for locks
-    #[command(override_usage = "saki profile lock [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile lock [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile lock [OPTIONS] --pid PID"
+    )]
     Lock(Box<ProfileWords>),
     /// Record exceptions that are thrown
-    #[command(override_usage = "saki profile exceptions [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile exceptions [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile exceptions [OPTIONS] --pid PID"
+    )]
     Exceptions(Box<ProfileWords>),
     /// Record how long collections stop the program
-    #[command(override_usage = "saki profile gc [OPTIONS] PROGRAM [ARGUMENTS]...")]
+    #[command(
+        override_usage = "saki profile gc [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile gc [OPTIONS] --pid PID"
+    )]
     Gc(Box<ProfileWords>),
     /// Show a profile (pprof or folded) as a table and a call tree
     View {
@@ -176,9 +188,13 @@ enum ProfileCommands {
 #[derive(Args, Debug)]
 struct ProfileWords {
     /// The program, a CIL executable, and its arguments
-    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
     #[arg(value_hint = ValueHint::FilePath)]
     words: Vec<String>,
+
+    /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
+    #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
+    pid: Option<u32>,
 
     #[command(flatten)]
     profile: ProfileOptions,
@@ -217,6 +233,9 @@ impl ProfileWords {
         let alloc_bytes = bytes.max(1);
         let request =
             ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(kind) };
+        if let Some(process) = self.pid {
+            return Action::AttachProfile { process, request: Box::new(request) };
+        }
         Action::Run(Box::new(Options { command: self.words, profile: Some(request), ..self.options }))
     }
 }
@@ -363,6 +382,7 @@ pub enum Action {
     Cache { action: CacheAction, framework_root: PathBuf },
     Doctor { framework_root: PathBuf },
     Info { files: Vec<PathBuf> },
+    AttachProfile { process: u32, request: Box<ProfileRequest> },
     ViewProfile { file: PathBuf },
     CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
     Generate { folder: PathBuf },

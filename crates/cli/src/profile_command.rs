@@ -11,7 +11,8 @@ use saki_profile::{Format, Profile, Unit, files, table};
 use saki_runtime::profile_events;
 use saki_sampler::{EventKind, Sampled, Settings, What};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock};
 use std::time::Duration;
 
 /// What is measured.
@@ -31,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "cpu",
             Kind::Wall => "wall",
@@ -143,11 +144,13 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,output=FILE][,storm]`.
+    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
         if text == "log" || text.starts_with("log:") {
             return log_profiler::parse(text).map_err(|error| error.trim_end().to_owned());
         }
+        // The file comes last, and may have commas in its name.
+        let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));
         let mut words = text.split(',');
         let name = words.next().unwrap_or_default();
         let kind = Kind::from_name(name)
@@ -160,7 +163,6 @@ impl std::str::FromStr for ProfileRequest {
                 Some(("duration", value)) => request.duration = Some(parse_seconds(value)?),
                 Some(("format", value)) => request.formats.push(value.parse().map_err(|e| format!("{e}"))?),
                 None if word == "storm" => request.storm = true,
-                Some(("output", value)) if !value.is_empty() => request.output = Some(value.into()),
                 _ => {
                     return Err(format!(
                         "'{word}' is not one of hz=N, bytes=SIZE, duration=SECONDS, format=NAME, output=FILE"
@@ -168,6 +170,7 @@ impl std::str::FromStr for ProfileRequest {
                 }
             }
         }
+        request.output = output.filter(|path| !path.is_empty()).map(PathBuf::from);
         if request.formats.is_empty() {
             request.formats.push(Format::Html);
         }
@@ -175,78 +178,141 @@ impl std::str::FromStr for ProfileRequest {
     }
 }
 
-/// What is to be written at the end.
-struct Wanted {
+impl std::fmt::Display for ProfileRequest {
+    /// What `from_str` reads.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},bytes={}", self.kind.name(), self.alloc_bytes)?;
+        if let Some(hz) = self.hz {
+            write!(f, ",hz={hz}")?;
+        }
+        if let Some(duration) = self.duration {
+            write!(f, ",duration={}", duration.as_secs_f64())?;
+        }
+        for format in &self.formats {
+            write!(f, ",format={}", format.name())?;
+        }
+        if self.storm {
+            f.write_str(",storm")?;
+        }
+        match &self.output {
+            Some(output) => write!(f, ",output={}", output.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A profile that is being made.
+struct Session {
+    number: u64,
     request: ProfileRequest,
     /// Without ending.
     base: PathBuf,
 }
 
-static WANTED: OnceLock<Wanted> = OnceLock::new();
+static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+/// The program's command line, for titles and names of files.
+static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Begins to profile; the files are written when the process ends, or after the duration that was asked for. Before `Main`, on its thread.
+fn session() -> MutexGuard<'static, Option<Session>> {
+    SESSION.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for.
+/// Before `Main`, on its thread.
 ///
 /// # Errors
 /// The sampler's.
-pub fn begin(options: &Options, request: &ProfileRequest) -> Result<(), String> {
+pub fn begin(request: &ProfileRequest) -> Result<(), String> {
     for what in &request.not_recorded {
         eprintln!("saki: --profile: '{what}' is not recorded");
     }
-    let program = Path::new(options.program());
+    let number = start(request)?;
+    if let Some(duration) = request.duration {
+        saki_os::thread::start_service("profile-end", move || {
+            std::thread::sleep(duration);
+            if let Some(text) = finish(Some(number)) {
+                eprint!("{text}");
+            }
+        })
+        .map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Has a profile that is still being made when the process ends written then.
+fn end_with_process() {
+    static REGISTERED: Once = Once::new();
+    extern "C" fn at_exit() {
+        if let Some(text) = finish(None) {
+            eprint!("{text}");
+        }
+    }
+    // SAFETY: `finish` neither unwinds nor exits. The C library keeps room for 32 handlers.
+    REGISTERED.call_once(|| _ = unsafe { libc::atexit(at_exit) });
+}
+
+/// Remembers what the program is called.
+pub fn remember(options: &Options) {
+    let _ = COMMAND.set(options.command.clone());
+}
+
+/// Begins a profile; its number.
+///
+/// # Errors
+/// There is one already, or the sampler's.
+pub fn start(request: &ProfileRequest) -> Result<u64, String> {
+    static SESSIONS: AtomicU64 = AtomicU64::new(0);
+    let mut session = session();
+    if session.is_some() {
+        return Err("a profile is being made already".into());
+    }
+    let command = COMMAND.get().map_or(&[][..], Vec::as_slice);
+    let program = Path::new(command.first().map_or("program", String::as_str));
     let stem = program.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
     let base = PathBuf::from(format!("{stem}-{}.{}", std::process::id(), request.kind.name()));
     let profile = Profile {
         kind: request.kind.name().into(),
         unit: request.kind.unit(),
         period: if request.kind == Kind::Alloc { request.alloc_bytes as u64 } else { 1 },
-        title: options.command.join(" "),
+        title: command.join(" "),
         start_unix_ns: saki_os::clock::realtime_ns(),
         ..Profile::default()
     };
-    let wanted = Wanted { request: request.clone(), base };
-    if WANTED.set(wanted).is_err() {
-        return Err("a profile is being made already".into());
-    }
     if let Some(event) = request.kind.event() {
         profile_events::begin(event, request.alloc_bytes);
     }
     saki_sampler::start(request.settings(), profile, saki_runtime::profile_frames::resolve)
         .map_err(|e| e.to_string())?;
-    if let Some(duration) = request.duration {
-        saki_os::thread::start_service("profile-end", move || {
-            std::thread::sleep(duration);
-            end();
-        })
-        .map_err(|e| e.to_string())?;
-    }
-    extern "C" fn at_exit() {
-        end();
-    }
-    // SAFETY: `end` neither unwinds nor exits. The C library keeps room for 32 handlers.
-    unsafe { libc::atexit(at_exit) };
-    Ok(())
+    // Relaxed: under the lock.
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
+    end_with_process();
+    *session = Some(Session { number, request: request.clone(), base });
+    Ok(number)
 }
 
-/// Ends the profile and writes it; does nothing the second time.
-fn end() {
+/// Ends the profile of this number, or whichever there is, and writes it: what is to be said of it. None if it has ended already.
+pub fn finish(number: Option<u64>) -> Option<String> {
+    let ended = session().take_if(|session| number.is_none_or(|number| number == session.number))?;
     profile_events::end();
-    let (Some(wanted), Some(sampled)) = (WANTED.get(), saki_sampler::stop()) else { return };
-    let Sampled { profile, threads_not_sampled, reader_ns } = sampled;
+    let Sampled { profile, threads_not_sampled, reader_ns } = saki_sampler::stop()?;
     let mut text = table::top(&profile, table::ROWS);
     if threads_not_sampled > 0 {
         text +=
             &format!("{threads_not_sampled} threads could not be sampled: the system has no more timers (ulimit -i)\n");
     }
     text += &format!("reading samples took {:.1} ms of a processor\n", reader_ns as f64 / 1e6);
-    eprint!("{text}");
-    let is_single = wanted.request.formats.len() == 1;
-    for format in &wanted.request.formats {
-        let path = match &wanted.request.output {
+    let is_single = ended.request.formats.len() == 1;
+    for format in &ended.request.formats {
+        let path = match &ended.request.output {
             Some(path) if is_single => path.clone(),
-            path => with_ending(path.as_ref().unwrap_or(&wanted.base), format.extension()),
+            path => with_ending(path.as_ref().unwrap_or(&ended.base), format.extension()),
         };
-        report(&path, files::write(&path, &saki_profile::write(&profile, *format)));
+        text += &match files::write(&path, &saki_profile::write(&profile, *format)) {
+            Ok(()) => format!("profile: {}\n", path.display()),
+            Err(error) => format!("saki: the profile was not written: {error}\n"),
+        };
     }
+    Some(text)
 }
 
 fn with_ending(base: &Path, ending: &str) -> PathBuf {
@@ -254,13 +320,6 @@ fn with_ending(base: &Path, ending: &str) -> PathBuf {
     name.push(".");
     name.push(ending);
     name.into()
-}
-
-fn report(path: &Path, result: std::io::Result<()>) {
-    match result {
-        Ok(()) => eprintln!("profile: {}", path.display()),
-        Err(error) => eprintln!("saki: the profile was not written: {error}"),
-    }
 }
 
 /// `saki profile view`: the top and the call tree.
@@ -293,4 +352,24 @@ pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(),
 fn read(path: &Path) -> Result<Profile, String> {
     let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     saki_profile::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_as_they_are_written() {
+        let request = ProfileRequest {
+            hz: Some(250),
+            alloc_bytes: 4096,
+            duration: Some(Duration::from_millis(1500)),
+            formats: vec![Format::Pprof, Format::Folded],
+            output: Some("a,b".into()),
+            ..ProfileRequest::new(Kind::Alloc)
+        };
+        assert_eq!(request.to_string().parse(), Ok(request));
+        assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
+        assert_eq!("cpu".parse(), Ok(ProfileRequest::new(Kind::Cpu)));
+    }
 }

@@ -213,6 +213,43 @@ fn a_profile_ends_before_its_program_when_asked() {
 }
 
 #[test]
+fn a_process_that_runs_is_profiled_and_goes_on() {
+    let Some(program) = compile("attached", "profiles/shares.cs") else { return };
+    let child = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .arg(&program)
+        .args(["12", "1"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("saki starts");
+    // It catches the signal before it runs anything.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let process = child.id().to_string();
+    for kind in ["cpu", "wall", "cpu"] {
+        let output = program.with_extension(format!("{kind}.folded"));
+        let path = output.display().to_string();
+        let options = ["profile", kind, "--pid", &process, "--duration", "1", "--format=folded", "--output", &path];
+        let run = saki(&options);
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        assert!(text(&run.stderr).contains(&format!("profile: {path}")), "{}", text(&run.stderr));
+        let folded = std::fs::read_to_string(&output).expect("a profile");
+        assert!(folded.contains("Shares:Forty"), "{folded}");
+        std::fs::remove_file(&output).expect("the file");
+    }
+    let refused =
+        saki(&["profile", "cpu", "--pid", &process, "--format=folded", "--output", "/nowhere/x", "--duration=0.2"]);
+    assert!(text(&refused.stderr).contains("the profile was not written"), "{}", text(&refused.stderr));
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        (ended.status.code(), text(&ended.stdout)),
+        (Some(0), "ok\n".into()),
+        "no dump, and the program went on"
+    );
+    let own = std::process::id().to_string();
+    let refused = saki(&["profile", "cpu", "--pid", &own]);
+    assert!(text(&refused.stderr).contains("is no program that Saki runs"), "{}", text(&refused.stderr));
+}
+
+#[test]
 fn mprof_report_reads_monos_format() {
     let Some(program) = compile("mlpd", "profiles/events.cs") else { return };
     let output = program.with_extension("mlpd");

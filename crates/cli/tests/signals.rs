@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(120);
 const MIN_RATE: u64 = 5000;
 
 /// Threads that block signals while they live: `saki_os::thread::start_service`.
-const SERVICES: [&str; 5] = ["gc-", "code-cache", "thread-dump", "Process Watcher", "saki-watcher"];
+const SERVICES: [&str; 6] = ["gc-", "code-cache", "thread-dump", "Process Watcher", "saki-watcher", "profiler"];
 
 /// Threads of a crowd, and of one whose threads are the operating system's.
 const CROWD: &str = "10000";
