@@ -10,6 +10,7 @@ mod green;
 mod io;
 mod pauses;
 mod peers;
+mod profile;
 mod report;
 mod svg;
 mod threads;
@@ -51,6 +52,8 @@ enum Suite {
     Green,
     /// Servers and other I/O in Saki's thread modes and I/O models, beside Go and Java as well. Needs wrk.
     Io,
+    /// What profiling costs.
+    Profile,
 }
 
 impl Suite {
@@ -160,6 +163,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if matches!(options.suite, Suite::Threads | Suite::Dynamic) {
         return threads::run(root, options, &runtimes, &output);
+    }
+    if options.suite == Suite::Profile {
+        return profile::run(root, options, &runtimes, &output);
     }
     let mut rows = Vec::new();
     for &program in options.suite.programs() {
