@@ -83,7 +83,7 @@ fn seconds() -> u64 {
 
 fn check_shares(test: &str, options: &[&str]) {
     let Some(program) = compile(test, "profiles/shares.cs") else { return };
-    let base = profile(&program, options, &[&seconds().to_string(), "2"]);
+    let base = profile(&program, options, &[&(3 * seconds()).to_string(), "2"]);
     let stacks = stacks(&base);
     let names = [("Shares:Ten", 10.0), ("Shares:Twenty", 20.0), ("Shares:Thirty", 30.0), ("Shares:Forty", 40.0)];
     let found: Vec<f64> = names.iter().map(|(name, _)| below(&stacks, name)).collect();
@@ -171,7 +171,7 @@ fn native_code_is_below_the_method_that_called_it() {
 #[test]
 fn files_are_the_users_and_others_read_them() {
     let Some(program) = compile("files", "profiles/shares.cs") else { return };
-    let base = profile(&program, &[], &["1", "1"]);
+    let base = profile(&program, &[], &["3", "1"]);
     for ending in ["folded", "pb", "speedscope.json", "html", "svg", "firefox.json", "mlpd"] {
         let found = std::fs::metadata(with_ending(&base, ending)).expect(ending);
         assert_eq!((found.permissions().mode() & 0o777, found.len() > 500), (0o600, true), "{ending}");
@@ -191,7 +191,7 @@ fn files_are_the_users_and_others_read_them() {
 fn a_profile_that_cannot_be_written_does_not_fail_the_program() {
     let Some(program) = compile("unwritable", "profiles/shares.cs") else { return };
     let program = program.display().to_string();
-    let run = saki(&["profile", "cpu", "--format=folded", "--output", "/nowhere/x", &program, "0.1", "1"]);
+    let run = saki(&["profile", "cpu", "--format=folded", "--output", "/nowhere/x", &program, "0.3", "1"]);
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()));
     assert!(text(&run.stderr).contains("the profile was not written: /nowhere/x"), "{}", text(&run.stderr));
     let refused = saki(&["profile", "cpu", "--hz", "0", &program]);
@@ -203,7 +203,7 @@ fn a_profile_ends_before_its_program_when_asked() {
     let Some(program) = compile("duration", "profiles/shares.cs") else { return };
     let (base, program) = (program.with_extension("short"), program.display().to_string());
     let output = base.display().to_string();
-    let options = ["profile", "cpu", "--duration", "0.3", "--format=pprof", "--output", &output, &program, "1.5", "1"];
+    let options = ["profile", "cpu", "--duration", "0.3", "--format=pprof", "--output", &output, &program, "5", "1"];
     let run = saki(&options);
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()));
     let line = text(&run.stderr);
@@ -217,7 +217,7 @@ fn a_process_that_runs_is_profiled_and_goes_on() {
     let Some(program) = compile("attached", "profiles/shares.cs") else { return };
     let child = Command::new(env!("CARGO_BIN_EXE_saki"))
         .arg(&program)
-        .args(["12", "1"])
+        .args(["40", "1"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .expect("saki starts");

@@ -4,7 +4,7 @@
 //! that nobody listens to costs one load and a branch.
 //!
 //! Invariant: code that an event's frames name is kept as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped since, so it is
-//! retired after the event was recorded. The list holds `MAX_WAITING` events; more are counted as lost.
+//! retired after the event was recorded. The list holds `MAX_WAITING` events; what finds no room in time is counted as lost.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use parking_lot::Mutex;
@@ -12,6 +12,7 @@ use saki_thread::ManagedThread;
 use saki_unwind::Frames;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,10 @@ static LISTENED: AtomicU32 = AtomicU32::new(0);
 
 /// Events that wait for the reader, who comes every few milliseconds.
 const MAX_WAITING: usize = 1 << 16;
+
+/// A thread whose event finds no room lets the reader have its turn. Together no longer than a few collections, which have to wait for the thread.
+const PAUSE: Duration = Duration::from_micros(500);
+const MAX_PAUSES: u32 = 40;
 
 /// An event as it was recorded.
 pub(crate) struct Event {
@@ -80,12 +85,17 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
             words.extend([std::ptr::from_ref(info).addr() as u64 | MANAGED, offset.into()]);
         }
     }
-    let mut waiting = WAITING.lock();
-    if waiting.events.len() < MAX_WAITING {
-        waiting.events.push(Event { words, value, label });
-    } else {
-        waiting.lost += 1;
+    let event = Event { words, value, label };
+    for _ in 0..MAX_PAUSES {
+        let mut waiting = WAITING.lock();
+        if waiting.events.len() < MAX_WAITING {
+            return waiting.events.push(event);
+        }
+        drop(waiting);
+        crate::wake_reader();
+        std::thread::sleep(PAUSE);
     }
+    WAITING.lock().lost += 1;
 }
 
 /// What was recorded since the last call.

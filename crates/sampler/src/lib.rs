@@ -40,7 +40,7 @@ use saki_profile::Profile;
 use saki_sync::WaitWord;
 use saki_thread::{Carrier, CarrierHooks};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What is to be sampled.
@@ -103,6 +103,8 @@ struct Running {
 
 /// The reader's thread waits here; the number changes when it is to look at once.
 static WAKE: WaitWord = WaitWord::new(0);
+/// How many times sampling was begun; Relaxed: only compared.
+static SESSIONS: AtomicU64 = AtomicU64::new(0);
 /// The kernel's id of the reader's thread.
 static READER_THREAD: Mutex<Option<u32>> = Mutex::new(None);
 
@@ -138,15 +140,22 @@ pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Resu
     } else {
         saki_thread::add_carrier_hooks(&HOOKS);
     }
-    WAKE.atomic().fetch_add(1, Ordering::Relaxed);
-    WAKE.wake(1);
+    // Relaxed: only compared.
+    let session = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    wake_reader();
     if settings.what == What::Wall {
-        let session = WAKE.atomic().load(Ordering::Relaxed);
         saki_os::thread::start_service("profile-wall", move || {
-            wall::run(interval, || ARMED.lock().is_none() || WAKE.atomic().load(Ordering::Relaxed) != session);
+            wall::run(interval, || ARMED.lock().is_none() || SESSIONS.load(Ordering::Relaxed) != session);
         })?;
     }
     Ok(())
+}
+
+/// Has the reader look at once.
+pub(crate) fn wake_reader() {
+    // Relaxed: only compared.
+    WAKE.atomic().fetch_add(1, Ordering::Relaxed);
+    WAKE.wake(1);
 }
 
 /// Of an OS thread that is being sampled.

@@ -4,9 +4,9 @@
 //! reader is in a walk of the code map all the time: a body that is retired while it is keeps its description. A round is
 //!
 //! 1. enter a new walk;
-//! 2. a fence; if any handler runs then, leave the new walk again and try in the next round;
+//! 2. a fence; look whether any handler runs;
 //! 3. empty all rings;
-//! 4. leave the old walk; the new one is the old one of the next round.
+//! 4. if none ran: leave the old walk; the new one is the old one of the next round. Else leave the new walk again, and keep the old one.
 //!
 //! Why a sample that step 3 did not find is safe behind step 4: its handler began after step 2 (else it was seen to run, or its end was seen and
 //! its sample found). Handler and reader have a fence each, between the handler's mark and its look-ups and between the new walk's
@@ -86,14 +86,12 @@ impl Reader {
         }
     }
 
-    /// A round; false if a handler was running, so that the rings may not be empty.
+    /// A round; false if a handler was running, whose sample may not be in its ring yet.
     pub fn read(&mut self) -> bool {
         modules::refresh();
         let walk = saki_code::walks().enter();
         fence(Ordering::SeqCst);
-        if threads::is_any_busy() {
-            return false;
-        }
+        let is_any_busy = threads::is_any_busy();
         let mut words = std::mem::take(&mut self.words);
         threads::for_each_record(|record| {
             // Relaxed: a count.
@@ -111,8 +109,10 @@ impl Reader {
         for event in waiting.events {
             self.add(&event.words, 0, Some((event.value, &event.label)));
         }
-        self.walk = walk;
-        true
+        if !is_any_busy {
+            self.walk = walk;
+        }
+        !is_any_busy
     }
 
     /// Adds a sample in the handler's format; of an event, with its value and its innermost frame.

@@ -1,7 +1,6 @@
 // Functions with known shares of their threads' time, 10, 20, 30 and 40 of a hundred: each computes for its part of every round.
-// Arguments: seconds, threads. One thread more only waits.
+// Arguments: rounds in thousands (some 0.3 s each), threads. One thread more only waits.
 using System;
-using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
@@ -24,23 +23,22 @@ static class Shares
     [MethodImpl(Apart)]
     static double Forty(int n) { double x = 1; for (int i = 0; i < n; i++) x = Step(x); return x; }
 
-    static void Work(double seconds)
+    static void Work(int rounds)
     {
-        var watch = Stopwatch.StartNew();
         double sum = 0;
-        while (watch.Elapsed.TotalSeconds < seconds)
+        for (int round = 0; round < rounds; round++)
             sum += Ten(10000) + Twenty(20000) + Thirty(30000) + Forty(40000);
         GC.KeepAlive(sum);
     }
 
     static void Main(string[] args)
     {
-        double seconds = double.Parse(args[0]);
+        int rounds = (int)(1000 * double.Parse(args[0]));
         new Thread(() => Thread.Sleep(Timeout.Infinite)) { IsBackground = true, Name = "Idle" }.Start();
         var threads = new Thread[int.Parse(args[1])];
         for (int i = 0; i < threads.Length; i++)
         {
-            threads[i] = new Thread(() => Work(seconds)) { Name = "Busy " + i };
+            threads[i] = new Thread(() => Work(rounds)) { Name = "Busy " + i };
             threads[i].Start();
         }
         foreach (var thread in threads)
