@@ -60,7 +60,8 @@ class SeveralAccepting
     static void Main()
     {
         var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start(Clients * 2);
+        // With less room in the queue the system drops connections that their clients hold for made.
+        listener.Start(Clients * Connections);
         for (int i = 0; i < Acceptors; i++)
             new Thread(() => Accept(listener)) { IsBackground = true }.Start();
         var clients = new Thread[Clients];
