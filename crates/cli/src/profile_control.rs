@@ -169,7 +169,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     listener.set_nonblocking(true).map_err(text)?;
     // SAFETY: takes numbers only.
     if unsafe { libc::kill(process as libc::pid_t, libc::SIGQUIT) } != 0 {
-        return Err(text(io::Error::last_os_error()));
+        return Err(text(saki_os::error::last_error()));
     }
     let deadline = Instant::now() + CONNECT_LIMIT;
     loop {
