@@ -9,6 +9,8 @@ mod uring;
 
 use crate::model::IoModel;
 use crate::record::Readiness;
+use crate::transfer::{Transfer, unsupported};
+use saki_thread::ManagedThread;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
@@ -35,14 +37,36 @@ pub(crate) trait Backend: Send + Sync {
     /// Nothing is asked of the descriptor any more, which may be closed already.
     fn unwatch(&self, fd: i32);
 
-    /// Waits until something is ready, `interrupt`, or the timeout, and calls `report` for each descriptor. May return for nothing. One caller at a time.
+    /// Has the system move bytes, and tell of it by one [`Event::Moved`].
+    ///
+    /// # Errors
+    /// The system has no such request, or no room for it now; nothing was begun.
+    ///
+    /// # Safety
+    /// The transfer and its buffer stay until it has a result.
+    unsafe fn begin_transfer(&self, _transfer: &Transfer) -> io::Result<()> {
+        Err(unsupported())
+    }
+
+    /// Asks for the end of a transfer, whose result comes soon, with or without bytes that were moved before.
+    fn end_transfer(&self, _transfer: &Transfer) {}
+
+    /// Waits until there is something to tell, `interrupt`, or the timeout, and calls `tell` for each event. May return for nothing. One caller at a time.
     ///
     /// # Errors
     /// The system's, but for EINTR.
-    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()>;
+    fn wait(&self, timeout: Option<Duration>, tell: &mut dyn FnMut(Event)) -> io::Result<()>;
 
     /// Ends the present `wait`, or the next one.
     fn interrupt(&self);
+}
+
+/// What a wait tells.
+pub(crate) enum Event {
+    /// A descriptor is ready.
+    Ready(i32, Readiness),
+    /// The transfer of a thread has ended, which is to be woken.
+    Moved(&'static ManagedThread),
 }
 
 /// A descriptor that others make readable: an event counter (eventfd(2)).

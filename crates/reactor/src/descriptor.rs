@@ -3,7 +3,7 @@
 //! A record (`record`) belongs to a number: it is never freed, but serves the next descriptor of that number. Reports that come late, for one that is
 //! closed, wake waiters for nothing. Invariant: a record's lock is held for a few instructions and one system call, never while waking or waiting.
 
-use crate::backend::{Backend, open};
+use crate::backend::{Backend, Event, open};
 use crate::model::{PolledBy, model, polled_by};
 use crate::observer;
 use crate::record::{Interest, Lifetime, Readiness, Record, Seen, Watch, Woken};
@@ -97,11 +97,15 @@ fn poll_for_ever() {
 /// is to go on goes to `wake`, which unparks it. May return for nothing. One caller at a time; for whom `start` has named.
 pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(Ok(backend)) = BACKEND.get() else { return };
-    let mut report = |fd, ready: Readiness| {
-        let Some(place) = record(fd) else { return };
-        wake_all(fd, place.report(ready, &Descriptor { backend: &**backend, fd }), wake);
+    let mut tell = |event: Event| match event {
+        Event::Ready(fd, ready) => {
+            if let Some(place) = record(fd) {
+                wake_all(fd, place.report(ready, &Descriptor { backend: &**backend, fd }), wake);
+            }
+        }
+        Event::Moved(thread) => wake(thread),
     };
-    if let Err(error) = backend.wait(timeout, &mut report) {
+    if let Err(error) = backend.wait(timeout, &mut tell) {
         saki_base::bug!("the system does not say which descriptors are ready: {error}");
     }
 }

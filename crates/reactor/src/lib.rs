@@ -5,6 +5,7 @@
 //! whoever waits for them: with green threads a carrier without work, else an OS thread of its own (`PolledBy`). Which system interface that is, and whether there is one at all, is said at the start (`IoModel`).
 //!
 //! Where the system reports by itself (epoll), the record of a descriptor says whether a call may work, so that calls that would fail are not made (`Look`).
+//! With io_uring the system moves the bytes itself (`transfer`).
 //!
 //! Invariant: a wait never misses readiness: whoever waits says so before the system is asked to report, or finds in the record of the descriptor that
 //! it was reported (`record`). A wait may end for nothing; so callers try, wait, and try again. Nobody is registered on a stack: waiting threads are found by
@@ -19,6 +20,8 @@ mod model;
 #[cfg(not(loom))]
 mod observer;
 mod record;
+#[cfg(not(loom))]
+mod transfer;
 
 #[cfg(not(loom))]
 pub use descriptor::{Look, WaitEnd, forget, interrupt, poll, wait, wait_any};
@@ -27,3 +30,5 @@ pub use model::{IoModel, PolledBy, model, start, waits_park};
 #[cfg(not(loom))]
 pub use observer::{Observer, observe, set_observer};
 pub use record::{Interest, Lifetime, Readiness};
+#[cfg(not(loom))]
+pub use transfer::{Direction, TransferEnd, completes_transfers, transfer};

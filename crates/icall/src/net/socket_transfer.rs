@@ -6,12 +6,12 @@
 use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Asked, Socket, call, call_cancellable, lookup, transfer};
+use super::sockets::{self, Asked, Plain, Socket, call, call_cancellable, lookup, transfer};
 use crate::arguments::store_out;
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
 use saki_abi::ObjRef;
-use saki_reactor::Interest;
+use saki_reactor::{Direction, Interest};
 use saki_runtime::{InternalCall, Thread, object, strings};
 use std::sync::atomic::Ordering;
 
@@ -52,12 +52,15 @@ fn receive_with(
     socket: usize,
     wanted_bytes: usize,
     flags: i32,
+    data: Option<*mut u8>,
     mut receive: impl FnMut(&Socket, i32) -> isize,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let flags = flags & !libc::MSG_NOSIGNAL;
     let asked = if flags == 0 { Asked::Bytes(wanted_bytes) } else { Asked::Other };
-    let count = transfer(t, &socket, Interest::Read, asked, |more| receive(&socket, flags | more))
+    let plain =
+        data.filter(|_| flags == 0).map(|data| Plain { direction: Direction::Receive, data, len: wanted_bytes });
+    let count = transfer(t, &socket, Interest::Read, asked, plain, |more| receive(&socket, flags | more))
         .map_err(SocketError::from_errno)?;
     // Acquire: pairs with the Release before the shutdown.
     if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
@@ -71,10 +74,12 @@ fn send_with(
     t: Thread,
     socket: usize,
     wanted_bytes: usize,
+    data: Option<*const u8>,
     mut send: impl FnMut(&Socket, i32) -> isize,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
-    match transfer(t, &socket, Interest::Write, Asked::Bytes(wanted_bytes), |flags| send(&socket, flags)) {
+    let plain = data.map(|data| Plain { direction: Direction::Send, data: data.cast_mut(), len: wanted_bytes });
+    match transfer(t, &socket, Interest::Write, Asked::Bytes(wanted_bytes), plain, |flags| send(&socket, flags)) {
         Ok(count) => Ok(count as i32),
         Err(libc::EAGAIN) => {
             let blocks = socket.is_blocking.load(Ordering::Acquire);
@@ -99,7 +104,7 @@ unsafe extern "C" fn receive(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        receive_with(t, socket, count, flags, |socket, flags| {
+        receive_with(t, socket, count, flags, Some(data), |socket, flags| {
             // SAFETY: managed code pins `count` bytes.
             unsafe { libc::recv(socket.fd, data.cast(), count, flags) }
         })
@@ -118,7 +123,9 @@ unsafe extern "C" fn send(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        send_with(t, socket, count, |socket, more| {
+        // The system completes only what has no flags.
+        let plain = (flags == libc::MSG_NOSIGNAL).then_some(data);
+        send_with(t, socket, count, plain, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
             unsafe { libc::send(socket.fd, data.cast(), count, flags | more) }
         })
@@ -156,7 +163,7 @@ unsafe extern "C" fn receive_buffers(
     let result = system_flags(flags).and_then(|flags| {
         let mut vectors = vectors(buffers, count)?;
         let wanted_bytes = vectors.iter().map(|vector| vector.iov_len).sum();
-        receive_with(t, socket, wanted_bytes, flags, |socket, flags| {
+        receive_with(t, socket, wanted_bytes, flags, None, |socket, flags| {
             let mut header = message(&mut vectors);
             // SAFETY: the buffers are pinned by managed code.
             unsafe { libc::recvmsg(socket.fd, &mut header, flags) }
@@ -171,7 +178,7 @@ fn send_vectors(t: Thread, socket: usize, mut vectors: Vec<libc::iovec>, flags: 
     let mut total = 0;
     loop {
         let wanted_bytes = rest.iter().map(|vector| vector.iov_len).sum();
-        let sent = send_with(t, socket, wanted_bytes, |socket, more| {
+        let sent = send_with(t, socket, wanted_bytes, None, |socket, more| {
             let header = message(rest);
             // SAFETY: the buffers are pinned by managed code.
             unsafe { libc::sendmsg(socket.fd, &header, flags | more) }
@@ -230,7 +237,7 @@ unsafe extern "C" fn receive_from(
         let mut sender = Address::empty();
         let received = system_flags(flags).and_then(|flags| {
             let count = byte_count(count)?;
-            receive_with(t, socket, count, flags, |socket, flags| {
+            receive_with(t, socket, count, flags, None, |socket, flags| {
                 sender = Address::empty();
                 let mut length = sender.length;
                 // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
@@ -265,7 +272,7 @@ unsafe extern "C" fn send_to(
     t.run(|| {
         let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
             let (flags, count) = (system_flags(flags)?, byte_count(count)?);
-            send_with(t, socket, count, |socket, more| {
+            send_with(t, socket, count, None, |socket, more| {
                 // SAFETY: managed code pins `count` bytes; an address and its length.
                 unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
             })
@@ -415,7 +422,7 @@ unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *
 
 fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
     while count > 0 {
-        let sent = send_with(t, socket, count, |socket, more| {
+        let sent = send_with(t, socket, count, None, |socket, more| {
             // SAFETY: `count` bytes that the caller keeps in place.
             unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) }
         })? as usize;

@@ -11,7 +11,7 @@ use super::socket_errors::{SocketError, SocketResult, check};
 use crate::io::errors::errno;
 use crate::system_call::{Parked, system_call, system_call_unless};
 use parking_lot::RwLock;
-use saki_reactor::{Interest, Look, WaitEnd};
+use saki_reactor::{Direction, Interest, Look, TransferEnd, WaitEnd};
 use saki_runtime::{Thread, interruption, pending, suspension};
 use saki_thread::{ManagedThread, REQUEST_ABORT};
 use std::collections::HashMap;
@@ -142,6 +142,70 @@ impl Asked {
     }
 }
 
+/// A plain transfer, which the system can complete by itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain {
+    pub(crate) direction: Direction,
+    /// Pinned by managed code.
+    pub(crate) data: *mut u8,
+    pub(crate) len: usize,
+}
+
+/// As `park`, by transfers that the system completes. A send is tried first: it hardly ever has to wait.
+fn complete(
+    t: Thread,
+    socket: &Socket,
+    interest: Interest,
+    plain: Plain,
+    mut attempt: impl FnMut() -> isize,
+) -> Parked {
+    // Acquire: as in `park_unless`.
+    let waits = || socket.is_blocking.load(Ordering::Acquire);
+    let operation = Operation::begin(t);
+    let is_over = || !waits() || operation.is_cancelled();
+    let mut must_try = plain.direction == Direction::Send || plain.len == 0;
+    let mut deadline = None;
+    loop {
+        if pending::throw_if_aborted(t).is_err() {
+            return Parked::Failed(libc::EINTR);
+        }
+        if std::mem::take(&mut must_try) || is_over() {
+            let result = attempt();
+            if let Ok(count) = usize::try_from(result) {
+                return Parked::Done(count);
+            }
+            match errno() {
+                libc::EAGAIN if !is_over() => {}
+                libc::EINTR => {
+                    must_try = true;
+                    continue;
+                }
+                errno => return Parked::Failed(errno),
+            }
+        }
+        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
+            // As in `park_unless`.
+            return Parked::MustBlock;
+        }
+        let deadline = *deadline.get_or_insert_with(|| {
+            timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout))
+        });
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let Plain { direction, data, len } = plain;
+        let flags = if direction == Direction::Send { libc::MSG_NOSIGNAL } else { 0 };
+        // SAFETY: `Plain`: so many bytes, which managed code pins.
+        let end = unsafe { saki_reactor::transfer(t.managed(), socket.fd, direction, data, len, flags, rest, is_over) };
+        suspension::stop_if_asked(t);
+        match end {
+            TransferEnd::Done(count) => return Parked::Done(count),
+            TransferEnd::Failed(errno) => return Parked::Failed(errno),
+            TransferEnd::TimedOut => return Parked::TimedOut,
+            TransferEnd::GivenUp => {}
+            TransferEnd::CannotWait => return Parked::MustBlock,
+        }
+    }
+}
+
 /// A call that waits for the socket, tried with `MSG_DONTWAIT` where waits park, unless it is known that it would fail, and with no flags of ours where it is to block itself.
 ///
 /// # Errors
@@ -151,10 +215,19 @@ pub(crate) fn transfer(
     socket: &Socket,
     interest: Interest,
     asked: Asked,
+    plain: Option<Plain>,
     mut attempt: impl FnMut(i32) -> isize,
 ) -> Result<usize, i32> {
     if saki_reactor::waits_park() {
-        match park_unless(t, socket, interest, asked, false, || attempt(libc::MSG_DONTWAIT)) {
+        // Acquire: as in `park_unless`.
+        let is_plain = || socket.kind == libc::SOCK_STREAM && socket.is_blocking.load(Ordering::Acquire);
+        let plain = plain.filter(|_| saki_reactor::completes_transfers() && is_plain());
+        let try_once = || attempt(libc::MSG_DONTWAIT);
+        let end = match plain {
+            Some(plain) => complete(t, socket, interest, plain, try_once),
+            None => park_unless(t, socket, interest, asked, false, try_once),
+        };
+        match end {
             Parked::Done(count) => return Ok(count),
             Parked::Failed(errno) => return Err(errno),
             Parked::TimedOut => return Err(libc::EAGAIN),

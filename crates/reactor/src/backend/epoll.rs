@@ -1,6 +1,6 @@
 //! `epoll` (epoll(7)): edge-triggered for descriptors that are watched always, one-shot for the others.
 
-use super::{Backend, Bell, check, timespec};
+use super::{Backend, Bell, Event, check, timespec};
 use crate::record::Readiness;
 use parking_lot::Mutex;
 use std::io;
@@ -105,7 +105,7 @@ impl Backend for Epoll {
         let _ = self.control(libc::EPOLL_CTL_DEL, fd, 0);
     }
 
-    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()> {
+    fn wait(&self, timeout: Option<Duration>, tell: &mut dyn FnMut(Event)) -> io::Result<()> {
         let mut events = self.events.lock();
         let count = match self.wait_for_events(&mut events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
@@ -121,7 +121,7 @@ impl Backend for Epoll {
                 has_ended: has_failed || bits & (libc::EPOLLRDHUP | libc::EPOLLPRI) != 0,
                 is_watch_over: false,
             };
-            report(event.u64 as i32, ready);
+            tell(Event::Ready(event.u64 as i32, ready));
         }
         Ok(())
     }

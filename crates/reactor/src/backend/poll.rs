@@ -1,6 +1,6 @@
 //! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has changed.
 
-use super::{Backend, Bell, check, is_always_ready, timespec};
+use super::{Backend, Bell, Event, check, is_always_ready, timespec};
 use crate::record::Readiness;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ impl Backend for Poll {
         }
     }
 
-    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()> {
+    fn wait(&self, timeout: Option<Duration>, tell: &mut dyn FnMut(Event)) -> io::Result<()> {
         let own = libc::pollfd { fd: self.bell.fd(), events: libc::POLLIN, revents: 0 };
         let mut list = vec![own];
         list.extend(self.watched.lock().iter().map(|(&fd, wanted)| {
@@ -76,7 +76,7 @@ impl Backend for Poll {
                 }
             }
             drop(watched);
-            report(entry.fd, ready);
+            tell(Event::Ready(entry.fd, ready));
         }
         Ok(())
     }

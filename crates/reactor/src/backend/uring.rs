@@ -1,14 +1,15 @@
-//! `io_uring` (io_uring(7)): readiness as completions of poll requests, which stay for descriptors that are watched always.
+//! `io_uring` (io_uring(7)): transfers, and readiness as completions of poll requests, which stay for descriptors that are watched always.
 //!
 //! Requests are put into the ring's submission queue, and go to the kernel with the next `wait`, or at once while somebody waits. What a request is follows from its
 //! number (`Name`): the descriptor and how often its watch has been ended (`generations`), so that late completions are told apart.
 //!
 //! Invariant: a descriptor's requests are withdrawn before `unwatch` returns, since each holds the open file. The submission queue is written under `submissions`; the completion queue is read by `wait`
-//! only, of which there is one at a time. Left out: transfers as completions; the thread that a request came from is the one whose kernel work completes it, so
-//! readiness costs more than with epoll, where each carrier submits.
+//! only, of which there is one at a time. The kernel completes a request on the OS thread that submitted it, when that enters the kernel next, and ends the requests of an OS thread that ends: transfers and watches
+//! are then begun anew. Left out: a ring for each carrier, which would take no lock.
 
-use super::{Backend, check, is_always_ready};
+use super::{Backend, Event, check, is_always_ready};
 use crate::record::Readiness;
+use crate::transfer::{Direction, Transfer};
 use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use parking_lot::Mutex;
@@ -41,6 +42,22 @@ struct Name {
     fd: i32,
     generation: u16,
     events: i16,
+}
+
+/// Marks the number of a transfer, below which is its address: the events of a name of `Kind::Other`, which has none.
+const TRANSFER: u64 = 1 << 48;
+
+/// The number of a transfer's request. Addresses of programs have 47 bits.
+fn transfer_number(transfer: &Transfer) -> u64 {
+    let address = std::ptr::from_ref(transfer).expose_provenance() as u64;
+    debug_assert!(address < TRANSFER);
+    TRANSFER | address
+}
+
+/// The transfer that a number stands for.
+fn transfer_of(number: u64) -> Option<*const Transfer> {
+    let address = number ^ TRANSFER;
+    (address < TRANSFER && address != 0).then(|| std::ptr::with_exposed_provenance(address as usize))
 }
 
 impl Name {
@@ -106,15 +123,15 @@ impl Uring {
         loop {
             // SAFETY: written under `submissions`, whose contents the caller holds.
             let mut queue = unsafe { self.ring.submission_shared() };
-            // SAFETY: no request refers to memory.
+            // SAFETY: what a request refers to stays as long as it (`begin_transfer`).
             let is_pushed = unsafe { queue.push(entry) }.is_ok();
             drop(queue);
             if is_pushed && !is_urgent && !submissions.is_waited_for {
                 return Ok(());
             }
             match self.ring.submitter().submit() {
-                // The kernel has no room for completions, or was interrupted: the next wait submits.
-                Err(error) if is_pushed && is_passing(&error) => return Ok(()),
+                // The kernel has no room for completions, or was interrupted: the next wait submits. Once in the queue an entry cannot be taken back.
+                Err(_) if is_pushed => return Ok(()),
                 Err(error) if is_passing(&error) => std::thread::yield_now(),
                 Err(error) => return Err(error),
                 Ok(_) if is_pushed => return Ok(()),
@@ -193,7 +210,7 @@ impl Uring {
 
 /// Errors of a submission after which the next one may work, and of a wait that ends for nothing.
 fn is_passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME))
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME | libc::ENOMEM))
 }
 
 impl Backend for Uring {
@@ -222,7 +239,7 @@ impl Backend for Uring {
         let _ = self.push(&mut submissions, &withdrawal.user_data(Name::OTHER.number()), true);
     }
 
-    fn wait(&self, timeout: Option<Duration>, report: &mut dyn FnMut(i32, Readiness)) -> io::Result<()> {
+    fn wait(&self, timeout: Option<Duration>, tell: &mut dyn FnMut(Event)) -> io::Result<()> {
         let _completions = self.completions.lock();
         match self.enter(timeout) {
             Err(error) if !is_passing(&error) => return Err(error),
@@ -230,13 +247,36 @@ impl Backend for Uring {
         }
         // SAFETY: read under `completions`.
         for completion in unsafe { self.ring.completion_shared() } {
+            if let Some(transfer) = transfer_of(completion.user_data()) {
+                // SAFETY: it was submitted with its address, and has no other completion.
+                tell(Event::Moved(unsafe { Transfer::complete(transfer, completion.result()) }));
+                continue;
+            }
             let name = Name::of(completion.user_data());
             let is_current = || self.submissions.lock().generation(name.fd) == name.generation;
             if name.kind != Kind::Other && is_current() {
-                report(name.fd, Uring::readiness_of(name, &completion));
+                tell(Event::Ready(name.fd, Uring::readiness_of(name, &completion)));
             }
         }
         Ok(())
+    }
+
+    unsafe fn begin_transfer(&self, transfer: &Transfer) -> io::Result<()> {
+        let (fd, len) = (Fd(transfer.fd), transfer.len as u32);
+        let request = match transfer.direction {
+            Direction::Receive => opcode::Recv::new(fd, transfer.buffer, len).flags(transfer.flags).build(),
+            Direction::Send => opcode::Send::new(fd, transfer.buffer, len).flags(transfer.flags).build(),
+        };
+        self.push(&mut self.submissions.lock(), &request.user_data(transfer_number(transfer)), true)
+    }
+
+    fn end_transfer(&self, transfer: &Transfer) {
+        let withdrawal = opcode::AsyncCancel::new(transfer_number(transfer)).build();
+        let mut submissions = self.submissions.lock();
+        while self.push(&mut submissions, &withdrawal.clone().user_data(Name::OTHER.number()), true).is_err() {
+            // The transfer must end: its thread waits for that.
+            std::thread::yield_now();
+        }
     }
 
     fn interrupt(&self) {
@@ -262,7 +302,12 @@ mod tests {
 
     fn waited(uring: &Uring) -> Vec<(i32, bool, bool)> {
         let mut seen = Vec::new();
-        uring.wait(Some(Duration::ZERO), &mut |fd, ready| seen.push((fd, ready.read, ready.write))).unwrap();
+        let mut tell = |event| {
+            if let Event::Ready(fd, ready) = event {
+                seen.push((fd, ready.read, ready.write));
+            }
+        };
+        uring.wait(Some(Duration::ZERO), &mut tell).unwrap();
         seen
     }
 
@@ -310,12 +355,50 @@ mod tests {
             });
             let mut is_seen = false;
             while !is_seen {
-                uring.wait(None, &mut |ready, _| is_seen = ready == fd).unwrap();
+                uring
+                    .wait(None, &mut |event| is_seen = matches!(event, Event::Ready(ready, _) if ready == fd))
+                    .unwrap();
             }
             scope.spawn(|| uring.interrupt());
-            uring.wait(None, &mut |_, _| panic!("nothing is ready")).unwrap();
+            uring.wait(None, &mut |_| panic!("nothing is ready")).unwrap();
         });
         let error = uring.watch_once(std::fs::File::open("/proc/self/exe").unwrap().as_raw_fd(), Readiness::default());
         assert_eq!(error.unwrap_err().raw_os_error(), Some(libc::EPERM));
+    }
+
+    #[test]
+    fn a_transfer_ends_with_its_bytes_or_when_it_is_asked_to() {
+        let Ok(uring) = Uring::open() else {
+            eprintln!("skipped: no io_uring here");
+            return;
+        };
+        let thread = saki_thread::attach_current(saki_thread::ThreadKind::Background);
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let mut buffer = [0; 8];
+        let receive =
+            |buffer: &mut [u8]| Box::new(Transfer::new(thread, near.as_raw_fd(), Direction::Receive, 0, buffer));
+        let ended = |transfer: &Transfer| {
+            let mut woken = 0;
+            while woken == 0 {
+                uring.wait(None, &mut |event| woken += usize::from(matches!(event, Event::Moved(_)))).unwrap();
+            }
+            transfer.result()
+        };
+
+        let first = receive(&mut buffer);
+        // SAFETY: the transfer and the buffer stay until it has ended.
+        unsafe { uring.begin_transfer(&first) }.unwrap();
+        uring.wait(Some(Duration::ZERO), &mut |_| panic!("nothing has come")).unwrap();
+        assert_eq!(first.result(), None);
+        far.write_all(b"abc").unwrap();
+        assert_eq!(ended(&first), Some(3));
+        assert_eq!(&buffer[..3], b"abc");
+
+        let second = receive(&mut buffer);
+        // SAFETY: as above.
+        unsafe { uring.begin_transfer(&second) }.unwrap();
+        uring.end_transfer(&second);
+        assert_eq!(ended(&second), Some(-libc::ECANCELED));
+        saki_thread::detach_current();
     }
 }
