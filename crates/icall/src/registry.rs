@@ -81,7 +81,6 @@ const TABLES: &[&[InternalCall]] = &[
 
 /// Registers every internal call. Called once, before managed code runs.
 pub fn register_all() {
-    saki_interop::resolve::set_own_functions(crate::io::native_read::OWN_FUNCTIONS);
     register_own_rows();
     saki_reflect::register();
     threading::thread::install();

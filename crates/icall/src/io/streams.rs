@@ -39,7 +39,7 @@ pub(crate) fn park_until_readable(t: Thread, fd: i32) {
 }
 
 /// Fails with EAGAIN if there is nothing to read. Another reader of the same descriptor may take it before the caller does, who then waits in the call.
-pub(super) fn poll_input(fd: i32) -> isize {
+fn poll_input(fd: i32) -> isize {
     let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor; does not wait.
     match unsafe { libc::poll(&mut entry, 1, 0) } {
