@@ -15,7 +15,9 @@ fn compile(name: &str, source: &str) -> Option<PathBuf> {
     let program = folder.join("program.exe");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
     let mut mcs = Command::new("mcs");
-    mcs.args(["-nologo", "-optimize+", "-unsafe"]).arg(format!("-out:{}", program.display())).arg(source);
+    mcs.args(["-nologo", "-optimize+", "-unsafe", "-r:System.Core"])
+        .arg(format!("-out:{}", program.display()))
+        .arg(source);
     match mcs.output() {
         Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())),
         Err(error) => {
@@ -369,5 +371,24 @@ fn a_storm_of_samples_meets_methods_that_come_and_go() {
         let samples = stderr.split(" in ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
         let number = |text: &str| text.parse::<u64>().expect("a number");
         assert!(number(dropped) * 50 <= number(samples), "{stderr}");
+    }
+}
+
+/// A signal cuts a write to a pipe short that had to wait, and Mono's class library would send the same bytes again.
+#[test]
+fn samples_do_not_repeat_bytes_of_pipes() {
+    let Some(program) = compile("pipes", "../../../tests/programs/io/anonymous-pipes.cs") else { return };
+    for threads in ["native", "mn:2"] {
+        let request = format!("cpu,hz=2000,storm,format=folded,output={}", program.with_extension("folded").display());
+        let run = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args([&format!("--threads={threads}"), &program.display().to_string()])
+            .env("SAKI_PROFILE", request)
+            .output()
+            .expect("saki starts");
+        assert_eq!(
+            (run.status.code(), text(&run.stdout).matches("large write: True").count()),
+            (Some(0), 5),
+            "{run:?}"
+        );
     }
 }

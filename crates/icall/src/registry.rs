@@ -19,7 +19,7 @@ const TABLES: &[&[InternalCall]] = &[
     io::memory_map::TABLE,
     io::mono_io::TABLE,
     io::mono_io_paths::TABLE,
-    io::native_read::TABLE,
+    io::native_streams::TABLE,
     io::path::TABLE,
     io::watcher::TABLE,
     mono::crash_state::TABLE,
@@ -81,6 +81,7 @@ const TABLES: &[&[InternalCall]] = &[
 
 /// Registers every internal call. Called once, before managed code runs.
 pub fn register_all() {
+    saki_interop::resolve::set_own_functions(crate::io::native_streams::OWN_FUNCTIONS);
     register_own_rows();
     saki_reflect::register();
     threading::thread::install();

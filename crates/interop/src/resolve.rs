@@ -56,6 +56,29 @@ fn beside_class_libraries(library: &str) -> Option<String> {
     own.exists().then(|| own.display().to_string())
 }
 
+/// A function of the virtual machine that takes the place of one of Mono's native library: it does the same, but a thread that waits in it parks.
+pub struct OwnFunction {
+    pub name: &'static str,
+    /// Called as native code: in a safe region.
+    pub address: *const (),
+}
+
+// SAFETY: the address of code.
+unsafe impl Sync for OwnFunction {}
+
+static OWN_FUNCTIONS: OnceLock<&'static [OwnFunction]> = OnceLock::new();
+
+/// Names the functions; once, before the first P/Invoke is resolved.
+pub fn set_own_functions(functions: &'static [OwnFunction]) {
+    let _ = OWN_FUNCTIONS.set(functions);
+}
+
+fn own_function(library: &str, function: &str) -> Option<usize> {
+    let file = Path::new(library).file_name()?.to_str()?;
+    let own = OWN_FUNCTIONS.get().filter(|_| file.starts_with("libmono-native"))?;
+    own.iter().find(|own| own.name == function).map(|own| own.address.addr())
+}
+
 /// The native function of a P/Invoke method.
 ///
 /// # Errors
@@ -72,6 +95,9 @@ pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
     };
     let (library, function) = names().to_managed(t)?;
     let (library, function) = mapped_names(image, library, function);
+    if let Some(address) = own_function(&library, &function) {
+        return Ok(address);
+    }
     let directory = image.meta.path().parent().map(PathBuf::from);
     // Loading runs foreign initialisers and may take long: not while the world waits for this thread.
     let opened = t.managed().blocking(|| match beside_class_libraries(&library) {

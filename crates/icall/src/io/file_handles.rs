@@ -6,6 +6,7 @@
 
 use super::errors::{IoResult, Win32Error};
 use super::file_sharing::{self, FileIdentity};
+use super::streams::Stream;
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -51,6 +52,10 @@ pub struct FileHandle {
 impl FileHandle {
     pub fn pipe(fd: i32, access: Access) -> FileHandle {
         FileHandle { fd, file_type: FileType::Pipe, access, identity: None, delete_on_close: None }
+    }
+
+    pub(crate) fn stream(&self) -> Stream {
+        Stream { fd: self.fd, file_type: self.file_type }
     }
 
     /// # Errors

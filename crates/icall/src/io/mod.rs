@@ -7,7 +7,7 @@ pub mod file_sharing;
 pub mod memory_map;
 pub mod mono_io;
 pub mod mono_io_paths;
-pub mod native_read;
+pub mod native_streams;
 pub mod path;
 pub mod streams;
 pub mod watcher;

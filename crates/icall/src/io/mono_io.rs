@@ -168,7 +168,7 @@ unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, 
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::READ)?;
             // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
-            unsafe { streams::read(t, &file, address, length) }
+            unsafe { streams::read(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
         });
         black_box(array);
         Ok(report(result.map(|read| read as i32), error, -1))
@@ -181,7 +181,7 @@ unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32,
         let result = file_handles::lookup(handle).and_then(|file| {
             file.access.require(Access::WRITE)?;
             // SAFETY: as in `read`.
-            unsafe { streams::write(t, &file, address, length) }
+            unsafe { streams::write(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
         });
         black_box(array);
         Ok(report(result.map(|written| written as i32), error, -1))

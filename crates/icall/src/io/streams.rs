@@ -4,8 +4,7 @@
 //! Terminals do not know it; they are read when poll(2) says that there is something. Invariant: files on disk, writes to terminals, and pipes of kernels without
 //! RWF_NOWAIT block in a safe region.
 
-use super::errors::{IoResult, Win32Error};
-use super::file_handles::{FileHandle, FileType};
+use super::file_handles::FileType;
 use crate::system_call::{Parked, Wait, parking_call, system_call};
 use saki_reactor::{Interest, Lifetime};
 use saki_runtime::Thread;
@@ -13,15 +12,22 @@ use saki_runtime::Thread;
 /// The present position, for preadv2(2).
 const HERE: libc::off_t = -1;
 
-fn parked(t: Thread, file: &FileHandle, interest: Interest, attempt: impl FnMut() -> isize) -> Option<IoResult<usize>> {
-    if file.file_type == FileType::Disk || !saki_reactor::waits_park() {
+/// An open file, and what it is known to be.
+#[derive(Clone, Copy)]
+pub(crate) struct Stream {
+    pub(crate) fd: i32,
+    pub(crate) file_type: FileType,
+}
+
+fn parked(t: Thread, stream: Stream, interest: Interest, attempt: impl FnMut() -> isize) -> Option<Result<usize, i32>> {
+    if stream.file_type == FileType::Disk || !saki_reactor::waits_park() {
         return None;
     }
-    match parking_call(t, &wait_for(file.fd, interest), || None, || false, attempt) {
+    match parking_call(t, &wait_for(stream.fd, interest), || None, || false, attempt) {
         Parked::Done(count) => Some(Ok(count)),
         // The file does not know the flag, or has no position.
         Parked::Failed(libc::EOPNOTSUPP | libc::ENOSYS | libc::ESPIPE | libc::EINVAL) => None,
-        Parked::Failed(errno) => Some(Err(Win32Error::from_errno(errno))),
+        Parked::Failed(errno) => Some(Err(errno)),
         Parked::TimedOut | Parked::MustBlock => None,
     }
 }
@@ -54,39 +60,39 @@ fn poll_input(fd: i32) -> isize {
 /// Reads at the present position. 0: the end.
 ///
 /// # Errors
-/// The system's.
+/// The errno value; EINTR for an abort, whose exception is pending.
 ///
 /// # Safety
 /// `length` bytes from `address` on are writable and stay in place.
-pub(crate) unsafe fn read(t: Thread, file: &FileHandle, address: *mut u8, length: usize) -> IoResult<usize> {
+pub(crate) unsafe fn read(t: Thread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, i32> {
     let vector = libc::iovec { iov_base: address.cast(), iov_len: length };
-    let parked = if file.file_type == FileType::Char {
-        park_until_readable(t, file.fd);
+    let parked = if stream.file_type == FileType::Char {
+        park_until_readable(t, stream.fd);
         None
     } else {
         // SAFETY: one vector of `length` bytes, by this function's contract.
-        let attempt = || unsafe { libc::preadv2(file.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
-        parked(t, file, Interest::Read, attempt)
+        let attempt = || unsafe { libc::preadv2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
+        parked(t, stream, Interest::Read, attempt)
     };
     parked.unwrap_or_else(|| {
         // SAFETY: this function's contract.
-        system_call(t, || unsafe { libc::read(file.fd, address.cast(), length) }).map_err(Win32Error::from_errno)
+        system_call(t, || unsafe { libc::read(stream.fd, address.cast(), length) })
     })
 }
 
-/// Writes at the present position.
+/// Writes at the present position: as many bytes as the system takes in one call.
 ///
 /// # Errors
-/// The system's.
+/// As `read`.
 ///
 /// # Safety
 /// `length` bytes from `address` on are readable and stay in place.
-pub(crate) unsafe fn write(t: Thread, file: &FileHandle, address: *const u8, length: usize) -> IoResult<usize> {
+pub(crate) unsafe fn write(t: Thread, stream: Stream, address: *const u8, length: usize) -> Result<usize, i32> {
     let vector = libc::iovec { iov_base: address.cast_mut().cast(), iov_len: length };
     // SAFETY: one vector of `length` bytes, by this function's contract.
-    let attempt = || unsafe { libc::pwritev2(file.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
-    parked(t, file, Interest::Write, attempt).unwrap_or_else(|| {
+    let attempt = || unsafe { libc::pwritev2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
+    parked(t, stream, Interest::Write, attempt).unwrap_or_else(|| {
         // SAFETY: this function's contract.
-        system_call(t, || unsafe { libc::write(file.fd, address.cast(), length) }).map_err(Win32Error::from_errno)
+        system_call(t, || unsafe { libc::write(stream.fd, address.cast(), length) })
     })
 }

@@ -1,0 +1,98 @@
+//! Reads and writes that the class library makes without its own files: they park, or block and let the world stop.
+//!
+//! - `Interop/Sys::Read` of System.dll, by which FileSystemWatcher waits for changes (inotify(7)), is an internal call.
+//! - `SystemNative_Read` and `SystemNative_Write`, by which pipe streams (`System.IO.Pipes`) work, are P/Invokes of Mono's native library. Compiled code calls
+//!   the functions here instead, as native code.
+//!
+//! Invariant: `SystemNative_Write` writes every byte or fails: Mono's PipeStream sends the same bytes again after a write that took only some of them, and a
+//! signal may cut any write to a pipe short.
+
+use super::file_handles::FileType;
+use super::streams::{self, Stream, park_until_readable};
+use crate::system_call::system_call;
+use saki_interop::resolve::OwnFunction;
+use saki_runtime::{InternalCall, Thread};
+
+unsafe extern "C" fn read(t: Thread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
+    let (Ok(count), Ok(fd)) = (usize::try_from(count), i32::try_from(fd)) else {
+        return -1;
+    };
+    park_until_readable(t, fd);
+    // SAFETY: managed code passes a pinned buffer of `count` bytes.
+    match system_call(t, || unsafe { libc::read(fd, buffer.cast(), count) }) {
+        Ok(got) => got as i32,
+        Err(errno) => {
+            // SAFETY: the current thread's own structure. Managed code reads it by Marshal.GetLastWin32Error.
+            unsafe { (*t.abi()).last_error = errno };
+            -1
+        }
+    }
+}
+
+/// Runs `body` on the current thread, which is in native code that compiled code called; an exception that `body` leaves is thrown when that returns. Gives the count, or
+/// -1 with errno set, as system calls do.
+fn outside_native_code(body: impl FnOnce(Thread) -> Result<usize, i32>) -> i32 {
+    let t = Thread::current();
+    // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
+    unsafe { saki_thread::leave_native(t.abi()) };
+    let outcome = body(t);
+    // SAFETY: the thread is RUNNING, and the frames here still hold no references.
+    unsafe { saki_thread::enter_native(t.abi()) };
+    // After the last wait, since the thread may have come to another OS thread.
+    outcome.map_or_else(
+        |errno| {
+            saki_os::error::set_errno(errno);
+            -1
+        },
+        |count| count as i32,
+    )
+}
+
+/// The arguments of a read or write, or the error number that Mono gives: `too_small` for a negative count.
+fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), i32> {
+    let count = usize::try_from(count).map_err(|_| too_small)?;
+    let fd = i32::try_from(fd).map_err(|_| libc::EBADF)?;
+    Ok((Stream { fd, file_type: FileType::Pipe }, count))
+}
+
+/// See the module header.
+///
+/// # Safety
+/// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
+unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
+    outside_native_code(|t| {
+        let (stream, count) = checked(fd, count, libc::EINVAL)?;
+        // SAFETY: this function's contract.
+        unsafe { streams::read(t, stream, buffer, count) }
+    })
+}
+
+/// See the module header. Fewer bytes are written only where the system refuses the rest: its error number comes with the next write.
+///
+/// # Safety
+/// As `system_native_read`.
+unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
+    outside_native_code(|t| {
+        let (stream, count) = checked(fd, count, libc::ERANGE)?;
+        let mut written = 0;
+        loop {
+            // SAFETY: the rest of `count` bytes, by this function's contract.
+            match unsafe { streams::write(t, stream, buffer.add(written), count - written) } {
+                Ok(0) => return Ok(written),
+                Ok(more) => written += more,
+                Err(errno) if written == 0 => return Err(errno),
+                Err(_) => return Ok(written),
+            }
+            if written == count {
+                return Ok(written);
+            }
+        }
+    })
+}
+
+pub static OWN_FUNCTIONS: &[OwnFunction] = &[
+    OwnFunction { name: "SystemNative_Read", address: system_native_read as *const () },
+    OwnFunction { name: "SystemNative_Write", address: system_native_write as *const () },
+];
+
+pub const TABLE: &[InternalCall] = &[("Interop/Sys::Read", read as *const ())];
