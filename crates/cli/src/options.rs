@@ -167,12 +167,12 @@ enum ProfileCommands {
         override_usage = "saki profile gc [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile gc [OPTIONS] --pid PID"
     )]
     Gc(Box<ProfileWords>),
-    /// Show a profile (pprof or folded) as a table and a call tree
+    /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree
     View {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Show whose shares differ between two profiles (pprof or folded)
+    /// Show whose shares differ between two profiles (pprof, speedscope, firefox or folded)
     Diff {
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
         before: PathBuf,

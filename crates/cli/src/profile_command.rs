@@ -307,7 +307,7 @@ pub fn finish(number: Option<u64>) -> Option<String> {
             Some(path) if is_single => path.clone(),
             path => with_ending(path.as_ref().unwrap_or(&ended.base), format.extension()),
         };
-        text += &match files::write(&path, &saki_profile::write(&profile, *format)) {
+        text += &match files::write(&path, &saki_profile::write(std::slice::from_ref(&profile), *format)) {
             Ok(()) => format!("profile: {}\n", path.display()),
             Err(error) => format!("saki: the profile was not written: {error}\n"),
         };
@@ -327,8 +327,9 @@ fn with_ending(base: &Path, ending: &str) -> PathBuf {
 /// # Errors
 /// The file cannot be read, or is no profile.
 pub fn view(path: &Path) -> Result<(), String> {
-    let profile = read(path)?;
-    print!("{}\n{}", table::top(&profile, table::ROWS), table::tree(&profile));
+    for profile in read(path)? {
+        print!("{}\n{}", table::top(&profile, table::ROWS), table::tree(&profile));
+    }
     Ok(())
 }
 
@@ -337,19 +338,18 @@ pub fn view(path: &Path) -> Result<(), String> {
 /// # Errors
 /// A file cannot be read or written, or is no profile.
 pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
-    let changes = Changes::between(read(before)?, read(after)?);
-    print!("{}", changes.table(table::ROWS));
-    match output {
-        Some(path) => {
-            files::write(path, changes.flame_graph().as_bytes()).map_err(|error| error.to_string())?;
-            eprintln!("differential flame graph: {}", path.display());
-            Ok(())
-        }
-        None => Ok(()),
+    let changes = Changes::between_files(read(before)?, read(after)?)?;
+    for changes in &changes {
+        print!("{}", changes.table(table::ROWS));
     }
+    if let Some(path) = output {
+        files::write(path, Changes::flame_graph(&changes).as_bytes()).map_err(|error| error.to_string())?;
+        eprintln!("differential flame graph: {}", path.display());
+    }
+    Ok(())
 }
 
-fn read(path: &Path) -> Result<Profile, String> {
+fn read(path: &Path) -> Result<Vec<Profile>, String> {
     let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     saki_profile::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -174,11 +174,11 @@ fn native_code_is_below_the_method_that_called_it() {
 fn files_are_the_users_and_others_read_them() {
     let Some(program) = compile("files", "profiles/shares.cs") else { return };
     let base = profile(&program, &[], &["3", "1"]);
-    for ending in ["folded", "pb", "speedscope.json", "html", "svg", "firefox.json", "mlpd"] {
+    for ending in ["folded", "pb.gz", "speedscope.json", "html", "svg", "firefox.json", "mlpd"] {
         let found = std::fs::metadata(with_ending(&base, ending)).expect(ending);
         assert_eq!((found.permissions().mode() & 0o777, found.len() > 500), (0o600, true), "{ending}");
     }
-    let pb = with_ending(&base, "pb").display().to_string();
+    let pb = with_ending(&base, "pb.gz").display().to_string();
     let view = saki(&["profile", "view", &pb]);
     assert!(text(&view.stdout).contains("Shares:Forty"), "{}", text(&view.stdout));
     let diff = saki(&["profile", "diff", &pb, &with_ending(&base, "folded").display().to_string()]);

@@ -25,6 +25,26 @@ impl Changes {
         Changes { before, after }
     }
 
+    /// Of two files: the profiles of one kind are compared, or the only ones.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn between_files(mut before: Vec<Profile>, mut after: Vec<Profile>) -> Result<Vec<Changes>, String> {
+        if let ([_], [_]) = (&before[..], &after[..])
+            && before[0].unit == after[0].unit
+        {
+            return Ok(before.pop().zip(after.pop()).map(|(b, a)| Changes::between(b, a)).into_iter().collect());
+        }
+        let mut changes = Vec::new();
+        for before in before {
+            if let Some(index) = after.iter().position(|after| (&after.kind, after.unit) == (&before.kind, before.unit))
+            {
+                changes.push(Changes::between(before, after.swap_remove(index)));
+            }
+        }
+        if changes.is_empty() { Err("the files have no kind of profile in common".into()) } else { Ok(changes) }
+    }
+
     /// Those that differ most first.
     fn list(&self) -> Vec<Change> {
         let of = |profile: &Profile| -> FxHashMap<String, f64> {
@@ -50,7 +70,13 @@ impl Changes {
     pub fn table(&self, rows: usize) -> String {
         let mut out = String::new();
         let (before, after) = (self.before.total(), self.after.total());
-        let _ = writeln!(out, "{} before, {} after", self.before.show(before), self.after.show(after));
+        let _ = writeln!(
+            out,
+            "{} profiles: {} before, {} after",
+            self.after.kind,
+            self.before.show(before),
+            self.after.show(after)
+        );
         let _ = writeln!(out, "{:>8} {:>8} {:>8}  function (own shares)", "before", "after", "change");
         for Change { name, before, after } in self.list().iter().take(rows) {
             let (before, after) = (100.0 * before, 100.0 * after);
@@ -60,16 +86,20 @@ impl Changes {
         out
     }
 
-    /// The second profile's, red where functions grew and blue where they shrank.
-    pub fn flame_graph(&self) -> String {
+    /// A picture of the second profiles, red where functions grew and blue where they shrank.
+    pub fn flame_graph(changes: &[Changes]) -> String {
+        let scaled: Vec<Vec<f64>> = changes.iter().map(Changes::scaled).collect();
+        let graphs: Vec<_> = changes.iter().zip(&scaled).map(|(c, scaled)| (&c.after, &**scaled)).collect();
+        svg::draw_changes(&graphs)
+    }
+
+    /// By the second profile's functions, the change in parts of the largest one.
+    fn scaled(&self) -> Vec<f64> {
         let changes = self.list();
         let largest = changes.first().map_or(0.0, |change| (change.after - change.before).abs()).max(1e-9);
         let by_name: FxHashMap<&str, f64> =
             changes.iter().map(|change| (&*change.name, (change.after - change.before) / largest)).collect();
-        svg::draw(
-            &self.after,
-            Some(&|function| by_name.get(&*self.after.functions[function as usize].name).copied().unwrap_or(0.0)),
-        )
+        self.after.functions.iter().map(|function| by_name.get(&*function.name).copied().unwrap_or(0.0)).collect()
     }
 }
 
@@ -87,7 +117,22 @@ mod tests {
         let text = changes.table(3);
         let rows: Vec<&str> = text.lines().skip(2).map(str::trim).collect();
         assert_eq!(rows, ["50.0%     0.0%   -50.0%  b", "50.0%    75.0%   +25.0%  a", "0.0%    25.0%   +25.0%  c"]);
-        let graph = changes.flame_graph();
+        let graph = Changes::flame_graph(&[changes]);
         assert!(graph.contains("<title>a: 0.0 ms, 75.0 %</title>") && graph.contains("hsl(0,80%,75%)"), "{graph}");
+    }
+
+    #[test]
+    fn files_are_compared_by_kind() {
+        let of = |kind: &str| Profile { kind: kind.into(), ..sample_profile(&[("a", 1)]) };
+        let compared = |before: &[&str], after: &[&str]| {
+            let changes = Changes::between_files(
+                before.iter().map(|kind| of(kind)).collect(),
+                after.iter().map(|kind| of(kind)).collect(),
+            );
+            changes.map(|changes| changes.iter().map(|c| c.after.kind.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(compared(&["cpu", "gc", "x"], &["gc", "cpu"]), Ok(vec!["cpu".into(), "gc".into()]));
+        assert_eq!(compared(&["cpu"], &["folded"]), Ok(vec!["folded".into()]));
+        assert!(compared(&["cpu", "gc"], &["wall"]).is_err() && compared(&[], &["cpu"]).is_err());
     }
 }

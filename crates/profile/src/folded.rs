@@ -1,6 +1,7 @@
 //! Folded stacks: a line "outer;…;inner VALUE" for each stack, which most flame graph tools read.
 //!
-//! Threads are left out, so that runs can be compared. Names have no semicolons and no ends of lines of their own.
+//! Threads are left out, so that runs can be compared. Names have no semicolons and no ends of lines of their own. Of several profiles
+//! the outermost frame is the kind in brackets.
 
 use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
 use std::collections::BTreeMap;
@@ -8,7 +9,23 @@ use std::collections::BTreeMap;
 /// What native functions are marked with, as by `perf script`'s converters.
 const NATIVE_SUFFIX: &str = "_[n]";
 
-pub fn write(profile: &Profile) -> String {
+pub fn write(profiles: &[Profile]) -> String {
+    let mut text = String::new();
+    for profile in profiles {
+        // So that values of different units do not meet.
+        let outermost = if profiles.len() > 1 { format!("[{}];", one_name(&profile.kind)) } else { String::new() };
+        text.extend(stacks(profile).into_iter().map(|(stack, value)| format!("{outermost}{stack} {value}\n")));
+    }
+    text
+}
+
+/// What has a meaning in a line becomes a colon: one stack stays one line.
+fn one_name(name: &str) -> String {
+    name.replace([';', '\n', '\r'], ":")
+}
+
+/// Stacks as "outer;…;inner" and their values.
+pub fn stacks(profile: &Profile) -> BTreeMap<String, u64> {
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for sample in &profile.samples {
         let mut names: Vec<String> = profile
@@ -16,13 +33,13 @@ pub fn write(profile: &Profile) -> String {
             .map(|frame| {
                 let function = profile.function(frame);
                 let suffix = if function.kind == FunctionKind::Native { NATIVE_SUFFIX } else { "" };
-                function.name.replace([';', '\n', '\r'], ":") + suffix
+                one_name(&function.name) + suffix
             })
             .collect();
         names.reverse();
         *lines.entry(names.join(";")).or_default() += sample.value;
     }
-    lines.into_iter().map(|(stack, value)| format!("{stack} {value}\n")).collect()
+    lines
 }
 
 /// Reads what `write` or another tool wrote.
@@ -58,9 +75,11 @@ mod tests {
 
     #[test]
     fn stacks_are_lines_and_come_back() {
-        let text = write(&sample_profile(&[("a;b", 3), ("a", 1), ("a;b", 4)]));
+        let profile = sample_profile(&[("a;b", 3), ("a", 1), ("a;b", 4)]);
+        let text = write(std::slice::from_ref(&profile));
         assert_eq!(text, "a 1\na;b 7\n");
-        assert_eq!(write(&read(&text).unwrap()), text);
+        assert_eq!(write(&[read(&text).unwrap()]), text);
+        assert_eq!(write(&[profile, sample_profile(&[("c", 1)])]), "[cpu];a 1\n[cpu];a;b 7\n[cpu];c 1\n");
         assert_eq!(read("a;b").err().as_deref(), Some("line 1: no number behind the stack"));
     }
 }

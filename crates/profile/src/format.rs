@@ -1,5 +1,6 @@
 //! The file formats by name.
 
+use crate::bundle::Bundle;
 use crate::model::Profile;
 use crate::{firefox, folded, html, mlpd, pprof, speedscope, svg};
 
@@ -51,7 +52,7 @@ impl Format {
             Format::Svg => "svg",
             Format::Folded => "folded",
             Format::Speedscope => "speedscope.json",
-            Format::Pprof => "pb",
+            Format::Pprof => "pb.gz",
             Format::Firefox => "firefox.json",
             Format::Mlpd => "mlpd",
         }
@@ -66,36 +67,48 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// The contents of a file.
-pub fn write(profile: &Profile, format: Format) -> Vec<u8> {
+/// The contents of a file with the profiles of one run, each of another kind.
+pub fn write(profiles: &[Profile], format: Format) -> Vec<u8> {
     match format {
-        Format::Html => html::write(profile).into_bytes(),
-        Format::Svg => svg::write(profile).into_bytes(),
-        Format::Folded => folded::write(profile).into_bytes(),
-        Format::Speedscope => speedscope::write(profile).into_bytes(),
-        Format::Pprof => pprof::write(profile),
-        Format::Firefox => firefox::write(profile).into_bytes(),
-        Format::Mlpd => mlpd::write(profile),
+        Format::Html => html::write(&Bundle::of(profiles)).into_bytes(),
+        Format::Svg => svg::write(profiles).into_bytes(),
+        Format::Folded => folded::write(profiles).into_bytes(),
+        Format::Speedscope => speedscope::write(&Bundle::of(profiles)).into_bytes(),
+        Format::Pprof => pprof::write(&Bundle::of(profiles)),
+        Format::Firefox => firefox::write(&Bundle::of(profiles)).into_bytes(),
+        // mlpd holds the first only.
+        Format::Mlpd => mlpd::write(profiles.first().unwrap_or(&Profile::default())),
     }
 }
 
-/// Reads a profile in the formats that are for machines: pprof and folded.
+/// What `read` reads, for messages and help.
+pub const READ_FORMATS: &str = "pprof, speedscope, firefox (as saki wrote it), folded";
+
+/// Reads the profiles in a file of one of `READ_FORMATS`.
 ///
 /// # Errors
 /// What is wrong with the contents.
-pub fn read(contents: &[u8]) -> Result<Profile, String> {
-    const GZIP: [u8; 2] = [0x1f, 0x8b];
-    if contents.starts_with(&GZIP) {
-        return Err("compressed: gunzip it first".into());
+pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
+    let none = || Err(format!("none of the formats that can be read again: {READ_FORMATS}"));
+    if contents.starts_with(&pprof::GZIP) {
+        return pprof::read(contents);
     }
-    if let Ok(profile) = pprof::read(contents) {
-        return Ok(profile);
+    if contents.first() == Some(&b'{') {
+        let file = serde_json::from_slice(contents).map_err(|error| format!("JSON: {error}"))?;
+        return match &file {
+            file if speedscope::is_one(file) => speedscope::read(file),
+            file if firefox::is_one(file) => firefox::read(file),
+            _ => none(),
+        };
+    }
+    if let Ok(profiles) = pprof::read(contents) {
+        return Ok(profiles);
     }
     match std::str::from_utf8(contents) {
-        Ok(text) if !text.starts_with(['{', '<']) => {
-            folded::read(text).map_err(|error| format!("neither pprof nor folded stacks: {error}"))
+        Ok(text) if !text.starts_with('<') => {
+            Ok(vec![folded::read(text).map_err(|error| format!("neither pprof nor folded stacks: {error}"))?])
         }
-        _ => Err("neither pprof nor folded stacks, which are the formats that can be read again".into()),
+        _ => none(),
     }
 }
 
@@ -109,9 +122,12 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.name().parse(), Ok(format));
             for stacks in [&[][..], &[("", 1), ("a<b>;\"c\"", 2)]] {
-                let contents = write(&sample_profile(stacks), format);
-                let is_read = read(&contents).is_ok();
-                assert_eq!(is_read, matches!(format, Format::Pprof | Format::Folded), "{}", format.name());
+                for count in [1, 3] {
+                    let contents = write(&vec![sample_profile(stacks); count], format);
+                    let is_read = read(&contents).is_ok();
+                    let is_for_readers = matches!(format, Format::Html | Format::Svg | Format::Mlpd);
+                    assert_eq!(is_read, !is_for_readers, "{} of {count}", format.name());
+                }
             }
         }
         assert_eq!(

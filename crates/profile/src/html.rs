@@ -3,6 +3,7 @@
 //! The page (`html/page.html`) holds the profile as JSON in a script element of its own. Invariant: no network, no other file; text of the profile
 //! goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals.
 
+use crate::bundle::Bundle;
 use crate::json;
 use crate::model::{FunctionKind, Profile, Unit};
 use std::collections::BTreeMap;
@@ -14,8 +15,8 @@ const PLACE: &str = "__PROFILE__";
 /// Columns of the threads' lanes.
 const TIME_STEPS: u64 = 400;
 
-pub fn write(profile: &Profile) -> String {
-    PAGE.replacen(PLACE, &data(profile), 1)
+pub fn write(bundle: &Bundle<'_>) -> String {
+    PAGE.replacen(PLACE, &bundle.parts.first().map_or("null".into(), |part| data(part.profile)), 1)
 }
 
 fn data(profile: &Profile) -> String {
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_profile_once_and_asks_nobody() {
-        let text = write(&sample_profile(&[("a;b</script>", 3)]));
+        let text = write(&Bundle::of(&[sample_profile(&[("a;b</script>", 3)])]));
         assert!(!text.contains(PLACE) && text.contains(r#"["b\u003c/script\u003e","",0]"#));
         assert!(!PAGE.contains("http") && !PAGE.contains(" src=") && !PAGE.contains("import"));
         assert_eq!(PAGE.matches(PLACE).count(), 1);

@@ -4,6 +4,7 @@
 //! Invariant: no `unsafe`, no knowledge of the machine; text that a profiled program chose (names of methods, threads, files) is escaped
 //! wherever it is written. Left out: sampling.
 
+mod bundle;
 pub mod call_tree;
 pub mod diff;
 pub mod files;
@@ -15,11 +16,10 @@ mod json;
 mod mlpd;
 pub mod model;
 mod pprof;
-mod protobuf;
 mod speedscope;
 mod svg;
 pub mod table;
 
 pub use call_tree::CallTree;
-pub use format::{Format, UnknownFormat, read, write};
+pub use format::{Format, READ_FORMATS, UnknownFormat, read, write};
 pub use model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};

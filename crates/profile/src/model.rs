@@ -5,8 +5,10 @@
 
 use rustc_hash::FxHashMap;
 
-/// Samples kept; a million with their times take some 40 MB.
+/// Samples kept; a million with their times take some 40 MB. More only if that many threads and stacks differ.
 const MAX_SAMPLES: usize = 1 << 20;
+/// An interval that no profile is longer than: samples that it does not make one differ in thread or stack.
+const MAX_INTERVAL_NS: u64 = 1 << 62;
 /// Where intervals begin to grow, when samples become too many.
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 
@@ -106,6 +108,11 @@ impl Profile {
         self.samples.iter().map(|sample| sample.value).sum()
     }
 
+    /// Whether each sample stands for a period of time, and not for something that took its value.
+    pub fn is_sampled_time(&self) -> bool {
+        self.unit == Unit::Nanoseconds && self.period > 1
+    }
+
     /// The stack's frames, innermost first.
     pub fn frames_of(&self, stack: u32) -> impl Iterator<Item = Frame> {
         let mut at = stack;
@@ -141,6 +148,7 @@ pub struct ProfileBuilder {
     nodes: FxHashMap<Node, u32>,
     threads: FxHashMap<u64, u32>,
     interval_ns: u64,
+    max_samples: usize,
 }
 
 fn index_of<K: std::hash::Hash + Eq + Clone>(known: &mut FxHashMap<K, u32>, list: &mut Vec<K>, key: K) -> u32 {
@@ -155,7 +163,8 @@ impl ProfileBuilder {
     pub fn new(mut profile: Profile) -> ProfileBuilder {
         // The empty stack, of which nothing is the key.
         profile.nodes = vec![Node { parent: 0, frame: u32::MAX }];
-        ProfileBuilder { profile, interval_ns: FIRST_INTERVAL_NS, ..ProfileBuilder::default() }
+        let (interval_ns, max_samples) = (FIRST_INTERVAL_NS, MAX_SAMPLES);
+        ProfileBuilder { profile, interval_ns, max_samples, ..ProfileBuilder::default() }
     }
 
     pub fn function(&mut self, function: Function) -> u32 {
@@ -189,8 +198,15 @@ impl ProfileBuilder {
 
     pub fn add(&mut self, sample: Sample) {
         self.profile.samples.push(sample);
-        while self.profile.samples.len() > MAX_SAMPLES {
+        if self.profile.samples.len() <= self.max_samples {
+            return;
+        }
+        // Room for a quarter more, so that not every sample sorts the whole.
+        while self.profile.samples.len() > self.max_samples / 4 * 3 && self.interval_ns < MAX_INTERVAL_NS {
             self.coarsen();
+        }
+        if self.interval_ns >= MAX_INTERVAL_NS {
+            self.max_samples *= 2;
         }
     }
 
@@ -272,5 +288,15 @@ pub(crate) mod tests {
         let profile = builder.finish(0);
         assert!(profile.samples.len() < MAX_SAMPLES / 10);
         assert_eq!(profile.total(), 2 * count);
+    }
+
+    #[test]
+    fn stacks_that_all_differ_do_not_make_the_search_for_room_endless() {
+        let mut builder = ProfileBuilder::new(Profile::default());
+        let count = MAX_SAMPLES as u32 + 1000;
+        for stack in 0..count {
+            builder.add(Sample { stack, thread: 0, time_ns: 0, count: 1, value: 1 });
+        }
+        assert_eq!(builder.finish(0).samples.len(), count as usize);
     }
 }

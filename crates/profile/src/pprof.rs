@@ -1,36 +1,124 @@
-//! pprof's `profile.proto` (<https://github.com/google/pprof/blob/main/proto/profile.proto>), not compressed, which its readers take too.
+//! pprof's `profile.proto` (<https://github.com/google/pprof/blob/main/proto/profile.proto>), compressed with gzip as Go writes it.
+//!
+//! A file holds one profile or several of one run. Each has two values of a sample: how many were taken, and their sum; of several profiles the first
+//! is called `KIND_samples`. Samples of different profiles are different samples, with zeros for the other profiles' values.
 
-use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
-use crate::protobuf::{Message, Value, fields};
+use crate::bundle::Bundle;
+use crate::model::{Frame, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use prost::Message;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 
-/// Fields of `Profile`.
-mod field {
-    pub const SAMPLE_TYPE: u64 = 1;
-    pub const SAMPLE: u64 = 2;
-    pub const LOCATION: u64 = 4;
-    pub const FUNCTION: u64 = 5;
-    pub const STRING: u64 = 6;
-    pub const TIME: u64 = 9;
-    pub const DURATION: u64 = 10;
-    pub const PERIOD_TYPE: u64 = 11;
-    pub const PERIOD: u64 = 12;
-    pub const COMMENT: u64 = 13;
-    pub const DEFAULT_TYPE: u64 = 14;
+/// The messages of `profile.proto`, with the fields that are written or read here.
+mod proto {
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Profile {
+        #[prost(message, repeated, tag = "1")]
+        pub sample_type: Vec<ValueType>,
+        #[prost(message, repeated, tag = "2")]
+        pub sample: Vec<Sample>,
+        #[prost(message, repeated, tag = "4")]
+        pub location: Vec<Location>,
+        #[prost(message, repeated, tag = "5")]
+        pub function: Vec<Function>,
+        #[prost(string, repeated, tag = "6")]
+        pub string_table: Vec<String>,
+        #[prost(int64, tag = "9")]
+        pub time_nanos: i64,
+        #[prost(int64, tag = "10")]
+        pub duration_nanos: i64,
+        #[prost(message, optional, tag = "11")]
+        pub period_type: Option<ValueType>,
+        #[prost(int64, tag = "12")]
+        pub period: i64,
+        #[prost(int64, repeated, tag = "13")]
+        pub comment: Vec<i64>,
+        #[prost(int64, tag = "14")]
+        pub default_sample_type: i64,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub struct ValueType {
+        #[prost(int64, tag = "1")]
+        pub r#type: i64,
+        #[prost(int64, tag = "2")]
+        pub unit: i64,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Sample {
+        #[prost(uint64, repeated, tag = "1")]
+        pub location_id: Vec<u64>,
+        #[prost(int64, repeated, tag = "2")]
+        pub value: Vec<i64>,
+        #[prost(message, repeated, tag = "3")]
+        pub label: Vec<Label>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub struct Label {
+        #[prost(int64, tag = "1")]
+        pub key: i64,
+        #[prost(int64, tag = "2")]
+        pub str: i64,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Location {
+        #[prost(uint64, tag = "1")]
+        pub id: u64,
+        #[prost(message, repeated, tag = "4")]
+        pub line: Vec<Line>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub struct Line {
+        #[prost(uint64, tag = "1")]
+        pub function_id: u64,
+        #[prost(int64, tag = "2")]
+        pub line: i64,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub struct Function {
+        #[prost(uint64, tag = "1")]
+        pub id: u64,
+        #[prost(int64, tag = "2")]
+        pub name: i64,
+        #[prost(int64, tag = "3")]
+        pub system_name: i64,
+        #[prost(int64, tag = "4")]
+        pub filename: i64,
+    }
 }
 
-#[derive(Default)]
+/// What gzip's output begins with.
+pub const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// More than that unpacked is no profile: a file of some megabytes may claim to hold terabytes.
+const MAX_UNPACKED_BYTES: u64 = 4 << 30;
+
+/// The string table while it grows; its first entry is empty.
 struct Strings<'a> {
-    list: Vec<&'a str>,
-    known: FxHashMap<&'a str, u64>,
+    list: Vec<String>,
+    known: FxHashMap<std::borrow::Cow<'a, str>, i64>,
 }
 
 impl<'a> Strings<'a> {
-    fn add(&mut self, text: &'a str) -> u64 {
-        *self.known.entry(text).or_insert_with(|| {
-            self.list.push(text);
-            self.list.len() as u64 - 1
+    fn new() -> Strings<'a> {
+        let mut strings = Strings { list: Vec::new(), known: FxHashMap::default() };
+        strings.add("");
+        strings
+    }
+
+    fn add(&mut self, text: impl Into<std::borrow::Cow<'a, str>>) -> i64 {
+        let list = &mut self.list;
+        *self.known.entry(text.into()).or_insert_with_key(|text| {
+            list.push(text.to_string());
+            list.len() as i64 - 1
         })
     }
 }
@@ -43,164 +131,175 @@ fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-pub fn write(profile: &Profile) -> Vec<u8> {
-    let mut strings = Strings::default();
-    // The first one is empty.
-    strings.add("");
-    let mut out = Message::default();
-    let value_type = |strings: &mut Strings<'_>, name: &'static str, unit: &'static str| {
-        let (name, unit) = (strings.add(name), strings.add(unit));
-        move |m: &mut Message| _ = m.number(1, name).number(2, unit)
-    };
-    let kind = strings.add(&profile.kind);
-    let unit = strings.add(unit_name(profile.unit));
-    out.message(field::SAMPLE_TYPE, value_type(&mut strings, "samples", "count"));
-    out.message(field::SAMPLE_TYPE, |m| _ = m.number(1, kind).number(2, unit));
-    let mut merged: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
-    for sample in &profile.samples {
-        let sum = merged.entry((sample.thread, sample.stack)).or_default();
-        *sum = (sum.0 + sample.count, sum.1 + sample.value);
-    }
-    let thread_key = strings.add("thread");
-    for ((thread, stack), (count, value)) in merged {
-        let name = strings.add(&profile.threads[thread as usize].name);
-        out.message(field::SAMPLE, |m| {
-            let mut at = stack;
-            // Numbers of locations begin at 1.
-            let locations = std::iter::from_fn(|| {
-                let node = profile.nodes.get(at as usize).filter(|_| at != 0)?;
-                at = node.parent;
-                Some(u64::from(node.frame) + 1)
-            });
-            m.packed(1, locations).packed(2, [count, value]);
-            m.message(3, |m| _ = m.number(1, thread_key).number(2, name));
-        });
-    }
-    for (index, frame) in profile.frames.iter().enumerate() {
-        out.message(field::LOCATION, |m| {
-            m.number(1, index as u64 + 1);
-            m.message(4, |m| _ = m.number(1, u64::from(frame.function) + 1).number(2, frame.line.into()));
-        });
-    }
-    for (index, function) in profile.functions.iter().enumerate() {
-        let (name, file) = (strings.add(&function.name), strings.add(&function.file));
-        out.message(field::FUNCTION, |m| {
-            m.number(1, index as u64 + 1).number(2, name).number(3, name).number(4, file);
-        });
-    }
-    out.number(field::TIME, profile.start_unix_ns).number(field::DURATION, profile.duration_ns);
-    out.message(field::PERIOD_TYPE, |m| _ = m.number(1, kind).number(2, unit));
-    out.number(field::PERIOD, profile.period);
-    let title = strings.add(&profile.title);
-    out.packed(field::COMMENT, [title]);
-    out.number(field::DEFAULT_TYPE, kind);
-    strings.list.iter().for_each(|text| _ = out.bytes(field::STRING, text.as_bytes()));
-    out.0
+/// A number of the format, which has signs where there are none.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Reads an uncompressed profile; of several values of a sample the last one.
+fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+pub fn write(bundle: &Bundle<'_>) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing into memory does not fail.
+    let _ = gzip.write_all(&message(bundle).encode_to_vec());
+    gzip.finish().unwrap_or_default()
+}
+
+fn message(bundle: &Bundle<'_>) -> proto::Profile {
+    let mut strings = Strings::new();
+    let mut out = proto::Profile::default();
+    let is_single = bundle.parts.len() == 1;
+    for part in &bundle.parts {
+        let kind = &part.profile.kind;
+        let counts = if is_single { "samples".to_owned() } else { format!("{kind}_samples") };
+        out.sample_type.push(proto::ValueType { r#type: strings.add(counts), unit: strings.add("count") });
+        let unit = strings.add(unit_name(part.profile.unit));
+        out.sample_type.push(proto::ValueType { r#type: strings.add(&*part.profile.kind), unit });
+    }
+    let thread_key = strings.add("thread");
+    for (index, part) in bundle.parts.iter().enumerate() {
+        let mut merged: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+        for sample in part.samples.iter() {
+            let sum = merged.entry((sample.thread, sample.stack)).or_default();
+            *sum = (sum.0.saturating_add(sample.count), sum.1.saturating_add(sample.value));
+        }
+        for ((thread, stack), (count, value)) in merged {
+            let mut values = vec![0; out.sample_type.len()];
+            values[2 * index..2 * index + 2].copy_from_slice(&[signed(count), signed(value)]);
+            let name = strings.add(&*bundle.threads[thread as usize].name);
+            out.sample.push(proto::Sample {
+                // Numbers of locations begin at 1.
+                location_id: bundle.frames_of(stack).map(|frame| u64::from(frame) + 1).collect(),
+                value: values,
+                label: vec![proto::Label { key: thread_key, str: name }],
+            });
+        }
+    }
+    out.location = (1..)
+        .zip(bundle.frames.iter())
+        .map(|(id, frame)| {
+            let line = proto::Line { function_id: u64::from(frame.function) + 1, line: frame.line.into() };
+            proto::Location { id, line: vec![line] }
+        })
+        .collect();
+    out.function = (1..)
+        .zip(bundle.functions.iter())
+        .map(|(id, function)| {
+            let name = strings.add(&*function.name);
+            proto::Function { id, name, system_name: name, filename: strings.add(&*function.file) }
+        })
+        .collect();
+    if let Some(first) = bundle.parts.first().map(|part| part.profile) {
+        out.time_nanos = signed(first.start_unix_ns);
+        out.duration_nanos = signed(first.duration_ns);
+        out.period_type = out.sample_type.get(1).copied();
+        out.period = signed(first.period);
+        out.default_sample_type = strings.add(&*first.kind);
+        out.comment = vec![strings.add(&*first.title)];
+    }
+    out.string_table = strings.list;
+    out
+}
+
+/// Reads what `write` or another program wrote, compressed or not: a profile for each kind of value, but for counts beside them.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(bytes: &[u8]) -> Result<Profile, String> {
-    let mut strings: Vec<String> = Vec::new();
-    let mut tables: Tables = Tables::default();
-    let mut samples: Vec<&[u8]> = Vec::new();
-    let mut types: Vec<(u64, u64)> = Vec::new();
-    let (mut profile, mut comment) = (Profile::default(), 0);
-    let is_whole = fields(bytes, |number, value| match number {
-        field::SAMPLE_TYPE => types.push(pair(value.bytes())),
-        field::SAMPLE => samples.push(value.bytes()),
-        field::LOCATION => tables.add_location(value.bytes()),
-        field::FUNCTION => tables.add_function(value.bytes()),
-        field::STRING => strings.push(String::from_utf8_lossy(value.bytes()).into_owned()),
-        field::TIME => profile.start_unix_ns = value.number(),
-        field::DURATION => profile.duration_ns = value.number(),
-        field::PERIOD => profile.period = value.number(),
-        field::COMMENT => comment = value.numbers().and_then(|n| n.first().copied()).unwrap_or(0),
-        _ => {}
-    });
-    if !is_whole || strings.is_empty() || types.is_empty() {
-        return Err("no pprof profile, or a damaged one".into());
-    }
-    let text = |index: u64| strings.get(index as usize).cloned().unwrap_or_default();
-    let (kind, unit) = types[types.len() - 1];
-    profile.kind = text(kind);
-    profile.title = text(comment);
-    profile.unit = match &*text(unit) {
-        "nanoseconds" => Unit::Nanoseconds,
-        "bytes" => Unit::Bytes,
-        _ => Unit::Count,
+pub fn read(bytes: &[u8]) -> Result<Vec<Profile>, String> {
+    let mut unpacked = Vec::new();
+    let bytes = if bytes.starts_with(&GZIP) {
+        let unpack = MultiGzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked);
+        unpack.map_err(|error| format!("gzip: {error}"))?;
+        &unpacked
+    } else {
+        bytes
     };
-    let duration_ns = profile.duration_ns;
-    let mut builder = ProfileBuilder::new(profile);
-    for sample in samples {
-        let (mut locations, mut values, mut name) = (Vec::new(), Vec::new(), 0);
-        fields(sample, |number, value| match number {
-            1 => locations.extend(value.numbers().unwrap_or_default()),
-            2 => values.extend(value.numbers().unwrap_or_default()),
-            3 => name = pair(value.bytes()).1,
-            _ => {}
+    let file = proto::Profile::decode(bytes).map_err(|error| format!("pprof: {error}"))?;
+    if file.string_table.is_empty() || file.sample_type.is_empty() {
+        return Err("pprof: no strings or no types of values".into());
+    }
+    let types = &file.sample_type;
+    let text = |index: i64| usize::try_from(index).ok().and_then(|index| file.string_table.get(index)).map(|s| &**s);
+    let text = |index: i64| text(index).unwrap_or_default();
+    // A type that only counts the next one's samples is that one's count.
+    let is_count_of_next = |index: usize| {
+        index + 1 < types.len() && text(types[index].unit) == "count" && {
+            let (name, next) = (text(types[index].r#type), text(types[index + 1].r#type));
+            name == "samples" || name.strip_suffix("_samples") == Some(next)
+        }
+    };
+    let reader = Reader::new(&file, &text);
+    let mut profiles = Vec::new();
+    for index in (0..types.len()).filter(|index| !is_count_of_next(*index)) {
+        let count = index.checked_sub(1).filter(|count| is_count_of_next(*count));
+        profiles.push(reader.profile(index, count));
+    }
+    Ok(profiles)
+}
+
+struct Reader<'a, T: Fn(i64) -> &'a str> {
+    file: &'a proto::Profile,
+    text: &'a T,
+    locations: FxHashMap<u64, &'a proto::Location>,
+    functions: FxHashMap<u64, &'a proto::Function>,
+}
+
+impl<'a, T: Fn(i64) -> &'a str> Reader<'a, T> {
+    fn new(file: &'a proto::Profile, text: &'a T) -> Self {
+        let locations = file.location.iter().map(|location| (location.id, location)).collect();
+        let functions = file.function.iter().map(|function| (function.id, function)).collect();
+        Reader { file, text, locations, functions }
+    }
+
+    /// Of the value at `index` of each sample.
+    fn profile(&self, index: usize, count_at: Option<usize>) -> Profile {
+        let (file, text) = (self.file, self.text);
+        let value_type = file.sample_type[index];
+        let duration_ns = unsigned(file.duration_nanos);
+        let mut builder = ProfileBuilder::new(Profile {
+            kind: text(value_type.r#type).to_owned(),
+            unit: match text(value_type.unit) {
+                "nanoseconds" => Unit::Nanoseconds,
+                "bytes" => Unit::Bytes,
+                _ => Unit::Count,
+            },
+            // The period is that of one of the types.
+            period: if file.period_type.is_none_or(|t| t == value_type) { unsigned(file.period) } else { 0 },
+            title: file.comment.first().map_or_else(String::new, |comment| text(*comment).to_owned()),
+            start_unix_ns: unsigned(file.time_nanos),
+            ..Profile::default()
         });
+        for sample in &file.sample {
+            let at = |index: usize| sample.value.get(index).copied().map_or(0, unsigned);
+            let value = at(index);
+            let count = count_at.map_or(1, at);
+            if value == 0 && (count_at.is_none() || count == 0) {
+                continue;
+            }
+            let stack = self.stack(&mut builder, &sample.location_id);
+            let name = sample.label.iter().find(|label| text(label.key) == "thread").map_or(0, |label| label.str);
+            let thread = builder.thread(name.cast_unsigned(), || ThreadInfo { id: 0, name: text(name).to_owned() });
+            builder.add(Sample { stack, thread, time_ns: 0, count, value });
+        }
+        builder.finish(duration_ns)
+    }
+
+    fn stack(&self, builder: &mut ProfileBuilder, locations: &[u64]) -> u32 {
         let mut stack = 0;
-        for location in locations.iter().rev() {
+        for location in locations.iter().rev().filter_map(|id| self.locations.get(id)) {
             // The innermost of inlined lines comes first.
-            for (function, line) in tables.locations.get(location).into_iter().flatten().rev() {
-                let (name, file) = tables.functions.get(function).copied().unwrap_or_default();
-                let function = Function { name: text(name), file: text(file), kind: FunctionKind::Managed };
-                let function = builder.function(function);
-                let frame = builder.frame(Frame { function, line: *line as u32 });
+            for line in location.line.iter().rev() {
+                let function = self.functions.get(&line.function_id).copied().copied().unwrap_or_default();
+                let (name, file) = ((self.text)(function.name).to_owned(), (self.text)(function.filename).to_owned());
+                let function = builder.function(crate::Function { name, file, kind: FunctionKind::Managed });
+                let frame = builder.frame(Frame { function, line: u32::try_from(line.line).unwrap_or(0) });
                 stack = builder.stack(stack, frame);
             }
         }
-        let thread = builder.thread(name, || ThreadInfo { id: name, name: text(name) });
-        let value = values.last().copied().unwrap_or(0);
-        let count = values.first().copied().unwrap_or(0);
-        builder.add(Sample { stack, thread, time_ns: 0, count, value });
+        stack
     }
-    Ok(builder.finish(duration_ns))
-}
-
-#[derive(Default)]
-struct Tables {
-    /// Function and line, innermost first.
-    locations: FxHashMap<u64, Vec<(u64, u64)>>,
-    /// Name and file.
-    functions: FxHashMap<u64, (u64, u64)>,
-}
-
-impl Tables {
-    fn add_location(&mut self, bytes: &[u8]) {
-        let (mut id, mut lines) = (0, Vec::new());
-        fields(bytes, |number, value| match number {
-            1 => id = value.number(),
-            4 => lines.push(pair(value.bytes())),
-            _ => {}
-        });
-        self.locations.insert(id, lines);
-    }
-
-    fn add_function(&mut self, bytes: &[u8]) {
-        let (mut id, mut name, mut file) = (0, 0, 0);
-        fields(bytes, |number, value| match number {
-            1 => id = value.number(),
-            2 => name = value.number(),
-            4 => file = value.number(),
-            _ => {}
-        });
-        self.functions.insert(id, (name, file));
-    }
-}
-
-/// Fields 1 and 2.
-fn pair(bytes: &[u8]) -> (u64, u64) {
-    let mut pair = (0, 0);
-    fields(bytes, |number, value: Value<'_>| match number {
-        1 => pair.0 = value.number(),
-        2 => pair.1 = value.number(),
-        _ => {}
-    });
-    pair
 }
 
 #[cfg(test)]
@@ -209,19 +308,35 @@ mod tests {
     use crate::folded;
     use crate::model::tests::sample_profile;
 
+    fn round_trip(profiles: &[Profile]) -> Vec<Profile> {
+        read(&write(&Bundle::of(profiles))).unwrap()
+    }
+
     #[test]
     fn what_is_written_is_read() {
         let profile = sample_profile(&[("main;a", 300), ("main;b;c", 1 << 40), ("main;a", 5)]);
-        let read = read(&write(&profile)).unwrap();
-        assert_eq!(folded::write(&read), folded::write(&profile));
+        let [read] = &round_trip(std::slice::from_ref(&profile))[..] else { panic!("one profile") };
+        assert_eq!(folded::stacks(read), folded::stacks(&profile));
         assert_eq!((read.period, read.duration_ns, &*read.kind), (1, 3, "cpu"));
         assert_eq!(read.threads[0].name, "Main");
     }
 
     #[test]
+    fn profiles_of_several_kinds_come_back_apart() {
+        let alloc = Profile { kind: "alloc".into(), unit: Unit::Bytes, ..sample_profile(&[("main;b", 7)]) };
+        let read = round_trip(&[sample_profile(&[("main;a", 300)]), alloc]);
+        let shown: Vec<_> = read.iter().map(|p| (&*p.kind, p.unit, folded::stacks(p))).collect();
+        let one = |stack: &str, value| std::collections::BTreeMap::from([(stack.to_owned(), value)]);
+        assert_eq!(shown, [("cpu", Unit::Nanoseconds, one("main;a", 300)), ("alloc", Unit::Bytes, one("main;b", 7))]);
+        assert_eq!(read[1].samples[0].count, 1);
+    }
+
+    #[test]
     fn damaged_files_are_refused() {
-        let bytes = write(&sample_profile(&[("main;a", 300)]));
-        assert!(read(&bytes[..bytes.len() - 1]).is_err());
+        let bytes = write(&Bundle::of(&[sample_profile(&[("main;a", 300)])]));
+        assert!(bytes.starts_with(&GZIP) && read(&bytes[..bytes.len() - 1]).is_err());
+        let plain = message(&Bundle::of(&[sample_profile(&[("main;a", 300)])])).encode_to_vec();
+        assert!(read(&plain).is_ok() && read(&plain[..plain.len() - 1]).is_err());
         assert!(read(b"").is_err() && read(b"main;a 300\n").is_err());
     }
 }

@@ -52,6 +52,9 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("io-uring", &["reactor"]),
     ("gimli", &["tools"]),
     ("object", &["tools"]),
+    ("prost", &["profile"]),
+    ("flate2", &["profile"]),
+    ("serde_json", &["profile"]),
     // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,
     // P/Invoke symbols, errno, memory that managed code frees).
     (
