@@ -89,27 +89,28 @@ pub const READ_FORMATS: &str = "pprof, speedscope, firefox (as saki wrote it), f
 /// # Errors
 /// What is wrong with the contents.
 pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
-    let none = || Err(format!("none of the formats that can be read again: {READ_FORMATS}"));
     if contents.starts_with(&pprof::GZIP) {
         return pprof::read(contents);
     }
-    if contents.first() == Some(&b'{') {
-        let file = serde_json::from_slice(contents).map_err(|error| format!("JSON: {error}"))?;
+    // Names may begin like JSON or HTML, so a file is folded stacks unless it is something else as a whole.
+    if contents.first() == Some(&b'{')
+        && let Ok(file) = serde_json::from_slice(contents)
+    {
         return match &file {
             file if speedscope::is_one(file) => speedscope::read(file),
             file if firefox::is_one(file) => firefox::read(file),
-            _ => none(),
+            _ => Err(format!("JSON, but neither speedscope's nor firefox's; what can be read is {READ_FORMATS}")),
         };
     }
     if let Ok(profiles) = pprof::read(contents) {
         return Ok(profiles);
     }
-    match std::str::from_utf8(contents) {
-        Ok(text) if !text.starts_with('<') => {
-            Ok(vec![folded::read(text).map_err(|error| format!("neither pprof nor folded stacks: {error}"))?])
-        }
-        _ => none(),
-    }
+    let text = std::str::from_utf8(contents)
+        .map_err(|_| format!("neither a text nor pprof; what can be read is {READ_FORMATS}"))?;
+    let folded = folded::read(text);
+    folded
+        .map(|profile| vec![profile])
+        .map_err(|error| format!("{error}, so no folded stacks; what can be read is {READ_FORMATS}"))
 }
 
 #[cfg(test)]

@@ -89,8 +89,6 @@ mod proto {
         pub id: u64,
         #[prost(int64, tag = "2")]
         pub name: i64,
-        #[prost(int64, tag = "3")]
-        pub system_name: i64,
         #[prost(int64, tag = "4")]
         pub filename: i64,
     }
@@ -187,8 +185,9 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
     out.function = (1..)
         .zip(bundle.functions.iter())
         .map(|(id, function)| {
-            let name = strings.add(&*function.name);
-            proto::Function { id, name, system_name: name, filename: strings.add(&*function.file) }
+            let (name, filename) = (strings.add(&*function.name), strings.add(&*function.file));
+            // No system's name: pprof takes angle brackets for those of C++ and leaves out what is inside, where both names are one.
+            proto::Function { id, name, filename }
         })
         .collect();
     if let Some(first) = bundle.parts.first().map(|part| part.profile) {
