@@ -1,50 +1,63 @@
-//! One HTML file that needs nothing else: flame graph with search and zoom, functions, call tree, threads over time.
+//! One HTML file that needs nothing else: flame graph with zoom and search, call tree, functions with their lines, threads over time, what
+//! allocations, locks and exceptions were about, pauses and waits at their times. Several profiles of a run are tabs.
 //!
-//! The page (`html/page.html`) holds the profile as JSON in a script element of its own. Invariant: no network, no other file; text of the profile
-//! goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals.
+//! The page holds the profiles as JSON in a script element of its own; its parts are the files in `html/`. Invariant: no network, no other file; text of the
+//! profile goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals; of single events the longest are kept.
+//! What is shown is in the address behind `#`, so that it can be kept and that tests can ask for it.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, Part};
 use crate::json;
-use crate::model::{FunctionKind, Profile, Unit};
+use crate::model::{FunctionKind, Unit};
+use crate::sources;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const PAGE: &str = include_str!("html/page.html");
-/// Where the data goes; once in the page.
-const PLACE: &str = "__PROFILE__";
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPTS: [&str; 5] = [
+    include_str!("html/data.js"),
+    include_str!("html/flame.js"),
+    include_str!("html/tables.js"),
+    include_str!("html/time.js"),
+    include_str!("html/main.js"),
+];
+/// Where the parts go; once each in the page.
+const STYLE_PLACE: &str = "__STYLE__";
+const SCRIPT_PLACE: &str = "__SCRIPT__";
+const DATA_PLACE: &str = "__PROFILE__";
 /// Columns of the threads' lanes.
 const TIME_STEPS: u64 = 400;
+/// Single events of a kind.
+const MAX_EVENTS: usize = 5000;
 
 pub fn write(bundle: &Bundle<'_>) -> String {
-    PAGE.replacen(PLACE, &bundle.parts.first().map_or("null".into(), |part| data(part.profile)), 1)
+    let script = format!("(() => {{\n{}}})();\n", SCRIPTS.concat());
+    // The data last: text in it may look like one of the places.
+    let page = PAGE.replacen(STYLE_PLACE, STYLE, 1).replacen(SCRIPT_PLACE, &script, 1);
+    page.replacen(DATA_PLACE, &data(bundle), 1)
 }
 
-fn data(profile: &Profile) -> String {
+fn data(bundle: &Bundle<'_>) -> String {
     let mut out = String::from("{\"title\":");
-    json::string(&mut out, &profile.title);
-    out.push_str(",\"kind\":");
-    json::string(&mut out, &profile.kind);
-    let unit = match profile.unit {
-        Unit::Nanoseconds => "ns",
-        Unit::Bytes => "bytes",
-        Unit::Count => "count",
-    };
-    let end_ns = profile.samples.iter().map(|sample| sample.time_ns).max().unwrap_or(0).max(profile.duration_ns);
-    let step_ns = (end_ns / TIME_STEPS + 1).max(1);
-    let _ =
-        write!(out, ",\"unit\":\"{unit}\",\"lost\":{},\"withoutCallers\":{}", profile.lost, profile.without_callers);
-    let _ = write!(
-        out,
-        ",\"startMs\":{},\"stepNs\":{step_ns},\"steps\":{}",
-        profile.start_unix_ns / 1_000_000,
-        end_ns / step_ns + 1
-    );
+    json::string(&mut out, bundle.title());
+    let _ = write!(out, ",\"startMs\":{}", bundle.start_unix_ns() / 1_000_000);
+    let mut files: Vec<&str> = Vec::new();
+    let mut known: FxHashMap<&str, usize> = FxHashMap::default();
     out.push_str(",\"functions\":");
-    json::array(&mut out, &profile.functions, |out, function| {
+    json::array(&mut out, bundle.functions.iter(), |out, function| {
         out.push('[');
         json::string(out, &function.name);
-        out.push(',');
-        json::string(out, &function.file);
+        let file = (!function.file.is_empty()).then(|| {
+            *known.entry(&function.file).or_insert_with(|| {
+                files.push(&function.file);
+                files.len() - 1
+            })
+        });
+        let _ = match file {
+            Some(file) => write!(out, ",{file}"),
+            None => write!(out, ",-1"),
+        };
         let kind = match function.kind {
             FunctionKind::Managed => 0,
             FunctionKind::Native => 1,
@@ -52,25 +65,81 @@ fn data(profile: &Profile) -> String {
         };
         let _ = write!(out, ",{kind}]");
     });
-    out.push_str(",\"parents\":");
-    json::numbers(&mut out, profile.nodes.iter().map(|node| node.parent));
-    out.push_str(",\"nodeFunctions\":");
-    // The empty stack has none.
-    let frames = profile.nodes.iter().map(|node| profile.frames.get(node.frame as usize));
-    json::numbers(&mut out, frames.map(|frame| frame.map_or(-1, |frame| i64::from(frame.function))));
-    out.push_str(",\"threads\":");
-    json::strings(&mut out, profile.threads.iter().map(|thread| &*thread.name));
-    let mut merged: BTreeMap<(u64, u32, u32), u64> = BTreeMap::new();
-    for sample in &profile.samples {
-        *merged.entry((sample.time_ns / step_ns, sample.thread, sample.stack)).or_default() += sample.value;
+    out.push_str(",\"files\":");
+    json::strings(&mut out, files.iter().copied());
+    out.push_str(",\"sources\":{");
+    for (index, (file, lines)) in sources::lines(&bundle.functions, &bundle.frames).iter().enumerate() {
+        let _ = write!(out, "{}\"{}\":", if index > 0 { "," } else { "" }, known.get(&**file).copied().unwrap_or(0));
+        json::array(&mut out, lines, |out, (line, text)| {
+            let _ = write!(out, "[{line},");
+            json::string(out, text);
+            out.push(']');
+        });
     }
-    out.push_str(",\"samples\":");
-    json::numbers(
-        &mut out,
-        merged.iter().flat_map(|((step, thread, stack), value)| [*step, u64::from(*thread), u64::from(*stack), *value]),
-    );
+    out.push_str("},\"frameFunctions\":");
+    json::numbers(&mut out, bundle.frames.iter().map(|frame| frame.function));
+    out.push_str(",\"frameLines\":");
+    json::numbers(&mut out, bundle.frames.iter().map(|frame| frame.line));
+    out.push_str(",\"parents\":");
+    json::numbers(&mut out, bundle.nodes.iter().map(|node| node.parent));
+    out.push_str(",\"nodeFrames\":");
+    // The empty stack has none.
+    json::numbers(&mut out, bundle.nodes.iter().map(|node| i64::from(node.frame.cast_signed())));
+    out.push_str(",\"threads\":");
+    json::strings(&mut out, bundle.threads.iter().map(|thread| &*thread.name));
+    out.push_str(",\"profiles\":");
+    json::array(&mut out, &bundle.parts, write_part);
     out.push('}');
     out
+}
+
+fn write_part(out: &mut String, part: &Part<'_>) {
+    let (profile, samples) = (part.profile, &part.samples);
+    let unit = match profile.unit {
+        Unit::Nanoseconds => "ns",
+        Unit::Bytes => "bytes",
+        Unit::Count => "count",
+    };
+    let end_ns = samples.iter().map(|sample| sample.time_ns).max().unwrap_or(0).max(profile.duration_ns);
+    let step_ns = end_ns / TIME_STEPS + 1;
+    out.push_str("{\"kind\":");
+    json::string(out, &profile.kind);
+    let _ = write!(
+        out,
+        ",\"unit\":\"{unit}\",\"lost\":{},\"withoutCallers\":{},\"stepNs\":{step_ns},\"steps\":{},\"isBusyTime\":{}",
+        profile.lost,
+        profile.without_callers,
+        end_ns / step_ns + 1,
+        profile.is_sampled_time(),
+    );
+    let mut merged: BTreeMap<(u64, u32, u32), (u64, u64)> = BTreeMap::new();
+    for sample in samples.iter() {
+        let sum = merged.entry((sample.time_ns / step_ns, sample.thread, sample.stack)).or_default();
+        *sum = (sum.0.saturating_add(sample.value), sum.1.saturating_add(sample.count));
+    }
+    out.push_str(",\"times\":");
+    json::numbers(out, merged.keys().map(|(step, _, _)| step));
+    out.push_str(",\"threads\":");
+    json::numbers(out, merged.keys().map(|(_, thread, _)| thread));
+    out.push_str(",\"stacks\":");
+    json::numbers(out, merged.keys().map(|(_, _, stack)| stack));
+    out.push_str(",\"values\":");
+    json::numbers(out, merged.values().map(|(value, _)| value));
+    // Of samples by time the values say it.
+    if !profile.is_sampled_time() {
+        out.push_str(",\"counts\":");
+        json::numbers(out, merged.values().map(|(_, count)| count));
+    }
+    if profile.unit == Unit::Nanoseconds && !profile.is_sampled_time() {
+        let mut longest: Vec<_> = samples.iter().collect();
+        longest.sort_by_key(|sample| std::cmp::Reverse(sample.value));
+        longest.truncate(MAX_EVENTS);
+        longest.sort_by_key(|sample| sample.time_ns);
+        out.push_str(",\"events\":");
+        let cells = |s: &crate::Sample| [s.time_ns, s.thread.into(), s.stack.into(), s.value];
+        json::numbers(out, longest.into_iter().flat_map(cells));
+    }
+    out.push('}');
 }
 
 #[cfg(test)]
@@ -80,9 +149,18 @@ mod tests {
 
     #[test]
     fn the_page_has_the_profile_once_and_asks_nobody() {
-        let text = write(&Bundle::of(&[sample_profile(&[("a;b</script>", 3)])]));
-        assert!(!text.contains(PLACE) && text.contains(r#"["b\u003c/script\u003e","",0]"#));
-        assert!(!PAGE.contains("http") && !PAGE.contains(" src=") && !PAGE.contains("import"));
-        assert_eq!(PAGE.matches(PLACE).count(), 1);
+        let text = write(&Bundle::of(&[sample_profile(&[("a;b</script>__SCRIPT__", 3)])]));
+        assert!(!text.contains(DATA_PLACE) && text.contains(r#"["b\u003c/script\u003e__SCRIPT__",-1,0]"#));
+        for part in SCRIPTS.into_iter().chain([PAGE, STYLE]) {
+            assert!(
+                !["http:", "https:", " src=", "import ", "import(", "fetch", "url("]
+                    .iter()
+                    .any(|word| part.contains(word))
+            );
+        }
+        assert!(PAGE.contains("default-src 'none'"), "the browser holds the page to it");
+        for place in [STYLE_PLACE, SCRIPT_PLACE, DATA_PLACE] {
+            assert_eq!(PAGE.matches(place).count(), 1, "{place}");
+        }
     }
 }

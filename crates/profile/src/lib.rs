@@ -16,6 +16,7 @@ mod json;
 mod mlpd;
 pub mod model;
 mod pprof;
+mod sources;
 mod speedscope;
 mod svg;
 pub mod table;

@@ -1,0 +1,261 @@
+//! The HTML page in headless Chromium: it loads without errors, and search, zoom, threads, kinds and tables do what they say.
+//!
+//! A script behind the page's own does what a user does (clicks at places of the canvas, keys, text in the search) and writes what is on the screen then into
+//! the document, which Chromium prints. Needs `chromium`, or the program that CHROMIUM names; without it the tests say so and pass.
+
+use saki_profile::{Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, write};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Frames are names with a line behind a colon, outermost first; `[x]` is what a sample is about. (stack, thread, milliseconds, value)
+type Row<'a> = (&'a str, u64, u64, u64);
+
+fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {
+    let title = "app.exe <b>&amp;\"'".into();
+    let mut builder = ProfileBuilder::new(Profile { kind: kind.into(), unit, period, title, ..Profile::default() });
+    for (names, thread, time_ms, value) in rows {
+        let mut stack = 0;
+        for name in names.split(';') {
+            let (name, line) = name.split_once(':').unwrap_or((name, "0"));
+            let kind = if name.starts_with('[') { FunctionKind::Note } else { FunctionKind::Managed };
+            let function = builder.function(Function { name: name.into(), file: String::new(), kind });
+            let frame = builder.frame(Frame { function, line: line.parse().expect("a line") });
+            stack = builder.stack(stack, frame);
+        }
+        let thread = builder.thread(*thread, || ThreadInfo { id: *thread, name: format!("Thread {thread}") });
+        builder.add(Sample { stack, thread, time_ns: time_ms * 1_000_000, count: 1, value: *value });
+    }
+    builder.finish(1_000_000_000)
+}
+
+/// The document after `script` has run, with what the console said; None without Chromium. `fragment` comes behind the address.
+fn browse(name: &str, page: &str, fragment: &str, script: &str) -> Option<(String, Vec<String>)> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("page.html");
+    let driver = format!(
+        "<script>const q = s => document.querySelector(s); const told = {{}}; (() => {{ {script} }})();\
+         const pre = document.createElement('pre'); pre.id = 'told'; pre.textContent = JSON.stringify(told); document.body.append(pre);</script>"
+    );
+    std::fs::write(&file, page.replace("</html>", &(driver + "</html>"))).expect("a page");
+    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
+    let run = Command::new("timeout")
+        .args(["120", &browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args(["--no-first-run", "--disable-extensions", "--disable-background-networking", "--window-size=1200,900"])
+        .args(["--enable-logging=stderr", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.join("user").display()))
+        .arg(format!("file://{}{fragment}", file.display()))
+        .env("HOME", &folder)
+        .output()
+        .expect("coreutils");
+    let (document, log) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    // timeout's codes for a program that is not there, or cannot be started.
+    if matches!(run.status.code(), Some(126 | 127)) {
+        eprintln!("skipped: {browser} is not here");
+        return None;
+    }
+    assert!(run.status.success(), "{browser}: {} {log}", run.status);
+    let console = log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect();
+    Some((document.into_owned(), console))
+}
+
+/// What the script has told, of a page without faults.
+fn told(name: &str, profiles: &[Profile], fragment: &str, script: &str) -> Option<serde_json::Value> {
+    let page = String::from_utf8(write(profiles, Format::Html)).expect("text");
+    let (document, console) = browse(name, &page, fragment, script)?;
+    assert_eq!(console, [""; 0], "the console");
+    let (_, rest) = document.split_once("<pre id=\"told\">").unwrap_or_else(|| panic!("no report in {document}"));
+    let text = rest.split_once("</pre>").map_or(rest, |(text, _)| text);
+    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
+    let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(told["fault"], serde_json::Value::Null, "{told}");
+    Some(told)
+}
+
+fn cpu() -> Profile {
+    let ms = 1_000_000;
+    let rows = [
+        ("Main;Alpha:10", 1, 100, 600 * ms),
+        ("Main;Alpha:12;Gamma<T>", 1, 500, 200 * ms),
+        ("Main;Beta", 2, 900, 200 * ms),
+    ];
+    profile("cpu", Unit::Nanoseconds, ms, &rows)
+}
+
+/// Steps that scripts have in common.
+const STEPS: &str = r#"
+    const text = s => q(s).textContent, rows = () => [...document.querySelectorAll('#panel tbody tr')].map(r => r.textContent);
+    const view = key => q(`#views [data-key=${key}]`).click();
+    const type = word => { q('#search').value = word; q('#search').dispatchEvent(new Event('input')); };
+    // At a part of the flame graph's width, in a row.
+    const click = (part, row) => { const c = q('#graph'), r = c.getBoundingClientRect();
+      c.dispatchEvent(new MouseEvent('click', { clientX: r.left + part * r.width, clientY: r.top + row * 18 + 9, bubbles: true })); };
+    const key = (name, on) => (on || q('#graph')).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true }));
+"#;
+
+#[test]
+fn search_marks_functions_and_tells_their_share() {
+    let script = format!(
+        "{STEPS} told.title = text('#title'); told.summary = text('#summary');
+         type('alpha'); told.found = text('#found'); told.graph = q('#graph').getAttribute('aria-label');
+         type('gamma<'); told.inner = text('#found');
+         view('functions'); told.functions = rows(); type('nobody'); told.none = [text('#found'), rows().length];"
+    );
+    let Some(told) = told("search", &[cpu()], "", &script) else { return };
+    assert_eq!(told["title"], "app.exe <b>&amp;\"'");
+    assert!(told["summary"].as_str().expect("text").starts_with("cpu profile, 1.00 s, 2 threads"), "{told}");
+    assert_eq!((&told["found"], &told["inner"]), (&"80.0 % in 1 function".into(), &"20.0 % in 1 function".into()));
+    assert!(told["graph"].as_str().expect("text").contains("5 boxes, 1 found"), "{told}");
+    assert_eq!(told["functions"], serde_json::json!(["200.0 ms20.0 %200.0 ms20.0 %Gamma<T>"]));
+    assert_eq!(told["none"], serde_json::json!(["0.0 % in 0 functions", 0]));
+}
+
+#[test]
+fn clicks_and_keys_zoom_and_show_details() {
+    let script = format!(
+        "{STEPS} click(0.9, 2); told.zoomed = q('#graph').getAttribute('aria-label'); told.hash = location.hash; told.details = text('#details');
+         q('#graph').focus(); key('Escape'); told.all = q('#graph').getAttribute('aria-label');
+         key('ArrowDown'); key('ArrowDown'); told.spoken = text('#found'); key('Enter'); told.widest = q('#graph').getAttribute('aria-label');
+         q('#reset').click(); told.reset = [q('#graph').getAttribute('aria-label'), q('#details').hidden];"
+    );
+    let Some(told) = told("zoom", &[cpu()], "", &script) else { return };
+    let has = |key: &str, part: &str| assert!(told[key].as_str().expect("text").contains(part), "{key}: {told}");
+    has("zoomed", "3 boxes, 0 found, widest Beta");
+    has("hash", "function=Beta");
+    has("details", "Called by200.0 ms100.0 %Main");
+    has("all", "5 boxes, 0 found, widest all");
+    has("spoken", "Alpha: 800.0 ms, 80.0 %; own 600.0 ms");
+    has("widest", "widest Alpha");
+    assert!(told["reset"][0].as_str().expect("text").contains("widest all") && told["reset"][1] == true, "{told}");
+}
+
+#[test]
+fn threads_and_spans_of_time_are_left_out_of_the_other_views() {
+    let script = format!(
+        "{STEPS} view('threads'); const boxes = () => document.querySelectorAll('.lane input');
+         told.lanes = boxes().length; boxes()[0].click(); told.limits = text('#limits');
+         view('functions'); told.functions = rows(); view('threads'); boxes()[0].click();
+         const lane = q('.lane canvas'), r = lane.getBoundingClientRect();
+         const at = (kind, part) => lane.dispatchEvent(new PointerEvent(kind, {{ clientX: r.left + part * r.width, bubbles: true }}));
+         at('pointerdown', 0.4); at('pointerup', 0.7); told.span = text('#limits');
+         view('functions'); told.inSpan = rows();"
+    );
+    let Some(told) = told("threads", &[cpu()], "", &script) else { return };
+    assert_eq!((&told["lanes"], &told["limits"]), (&2.into(), &"Shown: 200.0 ms; 1 thread left out".into()));
+    assert_eq!(
+        told["functions"],
+        serde_json::json!(["200.0 ms100.0 %200.0 ms100.0 %Beta", "0.0 µs0.0 %200.0 ms100.0 %Main"])
+    );
+    assert!(told["span"].as_str().expect("text").starts_with("Shown: 200.0 ms; from 0.4"), "{told}");
+    assert_eq!(told["inSpan"][0], "200.0 ms100.0 %200.0 ms100.0 %Gamma<T>");
+}
+
+#[test]
+fn kinds_are_tabs_with_their_own_views() {
+    let alloc = [("Main;Alpha;[string]", 1, 10, 3000), ("Main;Beta;[int[]]", 2, 20, 1000)];
+    let gc = [("Main;[nursery]", 1, 10, 2_000_000), ("Main;[full]", 1, 500, 30_000_000)];
+    let profiles = [cpu(), profile("alloc", Unit::Bytes, 512, &alloc), profile("gc", Unit::Nanoseconds, 1, &gc)];
+    let script = format!(
+        "{STEPS} const keys = () => [...document.querySelectorAll('#views button')].map(b => b.textContent);
+         told.first = text('#summary'); told.kinds = [...document.querySelectorAll('#kinds button')].map(b => b.textContent);
+         told.views = keys(); view('subjects'); told.types = rows();
+         q('#panel .name').click(); told.where = text('#details');
+         key('ArrowRight', q('#kinds [aria-selected=true]')); told.gc = [text('#summary'), ...keys()];
+         view('events'); told.pauses = rows(); told.chart = q('#events').getAttribute('aria-label'); told.hash = location.hash;"
+    );
+    let Some(told) = told("kinds", &profiles, "#kind=alloc", &script) else { return };
+    assert_eq!(told["kinds"], serde_json::json!(["cpu", "alloc", "gc"]));
+    assert!(told["first"].as_str().expect("text").starts_with("alloc profile, 3.9 KiB, 2 threads"), "{told}");
+    assert_eq!(told["views"], serde_json::json!(["Flame graph", "Types", "Functions", "Call tree", "Threads"]));
+    assert_eq!(told["types"], serde_json::json!(["2.9 KiB75.0 %1[string]", "1.0 KiB25.0 %1[int[]]"]));
+    assert!(told["where"].as_str().expect("text").contains("Called by2.9 KiB100.0 %Alpha"), "{told}");
+    assert!(told["gc"][0].as_str().expect("text").starts_with("gc profile, 32.0 ms"), "{told}");
+    assert_eq!((&told["gc"][2], &told["gc"][3]), (&"Collections".into(), &"Pauses".into()));
+    assert_eq!(told["pauses"][0], "0.500 s30.0 msThread 1[full] ← Main");
+    assert_eq!(told["chart"], "2 events over 1.000 s, the longest 30.0 ms");
+    assert!(told["hash"].as_str().expect("text").contains("kind=gc&view=events"), "{told}");
+}
+
+#[test]
+fn lines_have_shares_and_the_call_tree_opens() {
+    let script = format!(
+        "{STEPS} told.lines = [...document.querySelectorAll('#details .source tr')].map(r => r.textContent);
+         told.marked = text('#found'); told.graph = q('#graph').getAttribute('aria-label');
+         view('tree'); told.tree = rows(); q('#panel .twist').click(); told.closed = rows();
+         q('#panel .twist').click(); told.opened = rows().length;"
+    );
+    let Some(told) = told("lines", &[cpu()], "#function=Alpha&search=beta&zoom=Alpha", &script) else { return };
+    assert_eq!(told["lines"], serde_json::json!(["ownwith calleesline", "600.0 ms600.0 ms10", "⋯", "200.0 ms12"]));
+    assert_eq!(told["marked"], "20.0 % in 1 function");
+    assert!(told["graph"].as_str().expect("text").contains("widest Alpha"), "{told}");
+    assert_eq!(told["tree"][1], "800.0 ms80.0 %600.0 ms▸Alpha".replace('▸', "▾"));
+    assert_eq!(told["closed"], serde_json::json!(["1.00 s100.0 %0.0 µs▸Main"]));
+    assert_eq!(told["opened"], 4);
+}
+
+#[test]
+fn a_hundred_thousand_stacks_are_drawn_at_once() {
+    let mut builder = ProfileBuilder::new(Profile { kind: "cpu".into(), period: 1_000_000, ..Profile::default() });
+    let functions: Vec<u32> = (0..2000)
+        .map(|n| builder.function(Function { name: format!("Namespace.Type{n}:Method"), ..Function::default() }))
+        .collect();
+    let thread = builder.thread(1, || ThreadInfo { id: 1, name: "Main".into() });
+    // A generator of numbers, the same in each run; each stack hangs below an earlier one.
+    let mut random = 1_u64;
+    let mut stacks = vec![0];
+    while stacks.len() < 100_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let frame = builder.frame(Frame { function: functions[(random >> 33) as usize % functions.len()], line: 0 });
+        let parent = stacks[(random >> 40) as usize % stacks.len()];
+        let stack = builder.stack(parent, frame);
+        stacks.push(stack);
+        builder.add(Sample { stack, thread, time_ns: random >> 34, count: 1, value: 1_000_000 });
+    }
+    let script = format!(
+        "{STEPS} const timed = step => {{ const start = performance.now(); step(); return performance.now() - start; }};
+         told.calls = rows().length; told.search = timed(() => type('type77')); told.zoom = timed(() => click(0.1, 1));
+         told.functions = timed(() => view('functions')); told.tree = timed(() => view('tree')); told.threads = timed(() => view('threads'));"
+    );
+    let Some(told) = told("large", &[builder.finish(1 << 30)], "", &script) else { return };
+    eprintln!("milliseconds: {told}");
+    for step in ["search", "zoom", "functions", "tree", "threads"] {
+        // A few tens of milliseconds on a machine that does nothing else.
+        assert!(told[step].as_f64().expect("a time") < 1500.0, "{step}: {told}");
+    }
+}
+
+#[test]
+fn odd_names_are_shown_as_they_are() {
+    let long = "long".repeat(10_000);
+    let names = ["</script><b>x</b>", "<!--", "\"'\\", "$&__STYLE__", "\u{2028}", "\u{fffd}", &long];
+    let rows: Vec<String> = names.iter().map(|name| format!("Main;{name}")).collect();
+    let rows: Vec<Row<'_>> = rows.iter().map(|row| (&**row, 1, 1, 1_000_000)).collect();
+    let profiles = [profile("cpu", Unit::Nanoseconds, 1_000_000, &rows)];
+    let picture = String::from_utf8(write(&profiles, Format::Svg)).expect("text");
+    // The same way into the document as the profile's.
+    let picture = serde_json::to_string(&picture).expect("a string").replace('<', "\\u003c");
+    let script = format!(
+        "{STEPS} view('functions'); told.names = [...document.querySelectorAll('#panel tbody .name')].map(n => n.textContent); told.elements = document.querySelectorAll('#panel b').length;
+         const picture = new DOMParser().parseFromString({picture}, 'image/svg+xml'); told.picture = picture.documentElement.nodeName;
+         told.boxes = picture.querySelectorAll('g').length; told.wrong = picture.querySelectorAll('parsererror').length;"
+    );
+    let Some(told) = told("odd", &profiles, "", &script) else { return };
+    let shown: Vec<&str> = told["names"].as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
+    for name in names {
+        assert!(shown.contains(&name), "{name}: {shown:?}");
+    }
+    let found = ["elements", "picture", "boxes", "wrong"].map(|key| told[key].to_string());
+    assert_eq!(found, ["0", "\"svg\"", "9", "0"]);
+}
+
+/// What the other tests look at is there when something is wrong.
+#[test]
+fn faults_are_seen() {
+    let page = String::from_utf8(write(&[cpu()], Format::Html)).expect("text");
+    let broken = page.replace("const MAX_LANES = 300", "nothing.like.this(); const MAX_LANES = 300");
+    assert_ne!(page, broken);
+    let Some((document, console)) = browse("faults", &broken, "", "") else { return };
+    assert!(console.iter().any(|line| line.contains("nothing is not defined")), "{console:?}");
+    assert!(document.contains("This page has a fault: Uncaught ReferenceError"), "{document}");
+}
