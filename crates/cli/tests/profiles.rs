@@ -112,7 +112,9 @@ fn check_shares(test: &str, options: &[&str]) {
             Some((t.split('"').next()?, sum.parse().ok()?))
         })
         .collect();
-    let of = |name: &str| threads.iter().filter(|(n, _)| *n == name).map(|(_, sum)| sum).sum::<f64>();
+    let of = |name: &str| {
+        threads.iter().filter(|(n, _)| n.strip_prefix("cpu: ") == Some(name)).map(|(_, sum)| sum).sum::<f64>()
+    };
     assert!(of("Busy 0") > 0.2 * whole && of("Busy 1") > 0.2 * whole, "{threads:?}");
     assert!(of("Idle") < 0.05 * whole, "a thread that only waits has no samples but of its start: {threads:?}");
 }

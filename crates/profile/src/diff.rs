@@ -2,7 +2,7 @@
 
 use crate::call_tree::shares;
 use crate::model::Profile;
-use crate::svg;
+use crate::{folded, svg};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -31,7 +31,8 @@ impl Changes {
     /// There are none.
     pub fn between_files(mut before: Vec<Profile>, mut after: Vec<Profile>) -> Result<Vec<Changes>, String> {
         if let ([_], [_]) = (&before[..], &after[..])
-            && before[0].unit == after[0].unit
+            && (before[0].unit == after[0].unit
+                || [&before[0], &after[0]].iter().any(|profile| profile.kind == folded::KIND))
         {
             return Ok(before.pop().zip(after.pop()).map(|(b, a)| Changes::between(b, a)).into_iter().collect());
         }
@@ -106,6 +107,7 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Unit;
     use crate::model::tests::sample_profile;
 
     #[test]
@@ -123,7 +125,8 @@ mod tests {
 
     #[test]
     fn files_are_compared_by_kind() {
-        let of = |kind: &str| Profile { kind: kind.into(), ..sample_profile(&[("a", 1)]) };
+        let unit_of = |kind: &str| if kind == folded::KIND { Unit::Count } else { Unit::Nanoseconds };
+        let of = |kind: &str| Profile { kind: kind.into(), unit: unit_of(kind), ..sample_profile(&[("a", 1)]) };
         let compared = |before: &[&str], after: &[&str]| {
             let changes = Changes::between_files(
                 before.iter().map(|kind| of(kind)).collect(),

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// What native functions are marked with, as by `perf script`'s converters.
 const NATIVE_SUFFIX: &str = "_[n]";
 
+/// What such a profile is called when it is read: stacks say neither kind nor unit.
+pub const KIND: &str = "folded";
+
 pub fn write(profiles: &[Profile]) -> String {
     let mut text = String::new();
     for profile in profiles {
@@ -47,7 +50,7 @@ pub fn stacks(profile: &Profile) -> BTreeMap<String, u64> {
 /// # Errors
 /// A line without a number at its end.
 pub fn read(text: &str) -> Result<Profile, String> {
-    let profile = Profile { kind: "folded".into(), unit: Unit::Count, ..Profile::default() };
+    let profile = Profile { kind: KIND.into(), unit: Unit::Count, ..Profile::default() };
     let mut builder = ProfileBuilder::new(profile);
     let thread = builder.thread(0, ThreadInfo::default);
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
