@@ -232,7 +232,7 @@ impl ProfileWords {
         let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
         let alloc_bytes = bytes.max(1);
         let request =
-            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(kind) };
+            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(&[kind]) };
         if let Some(process) = self.pid {
             return Action::AttachProfile { process, request: Box::new(request) };
         }

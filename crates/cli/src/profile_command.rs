@@ -9,7 +9,7 @@ use saki_os::TimerClock;
 use saki_profile::diff::Changes;
 use saki_profile::{Format, Profile, Unit, files, table};
 use saki_runtime::profile_events;
-use saki_sampler::{EventKind, Sampled, Settings, What};
+use saki_sampler::{EventKind, Kinds, Recording, Sampled, What};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock};
@@ -32,6 +32,8 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub const ALL: [Kind; 6] = [Kind::Cpu, Kind::Wall, Kind::Alloc, Kind::Lock, Kind::Exceptions, Kind::Gc];
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "cpu",
@@ -44,9 +46,7 @@ impl Kind {
     }
 
     fn from_name(name: &str) -> Option<Kind> {
-        [Kind::Cpu, Kind::Wall, Kind::Alloc, Kind::Lock, Kind::Exceptions, Kind::Gc]
-            .into_iter()
-            .find(|k| k.name() == name)
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     fn unit(self) -> Unit {
@@ -57,15 +57,35 @@ impl Kind {
         }
     }
 
-    fn event(self) -> Option<EventKind> {
-        match self {
-            Kind::Cpu | Kind::Wall => None,
-            Kind::Alloc => Some(EventKind::Allocation),
-            Kind::Lock => Some(EventKind::LockWait),
-            Kind::Exceptions => Some(EventKind::Exception),
-            Kind::Gc => Some(EventKind::Collection),
+    fn what(self) -> What {
+        let event = match self {
+            Kind::Cpu => return What::Cpu,
+            Kind::Wall => return What::Wall,
+            Kind::Alloc => EventKind::Allocation,
+            Kind::Lock => EventKind::LockWait,
+            Kind::Exceptions => EventKind::Exception,
+            Kind::Gc => EventKind::Collection,
+        };
+        What::Events(Kinds::of(&[event]))
+    }
+}
+
+/// Reads a list of kinds with commas between them.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_kinds(text: &str) -> Result<Vec<Kind>, String> {
+    let mut kinds = Vec::new();
+    for name in text.split(',') {
+        let kind = Kind::from_name(name).ok_or_else(|| {
+            let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("'{name}' is not one of {}", names.join(", "))
+        })?;
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
         }
     }
+    Ok(kinds)
 }
 
 /// Samples a second, unless asked otherwise: a thousandth of a processor, at some microseconds each.
@@ -80,7 +100,8 @@ const MAX_HZ: u32 = 100_000;
 /// What profile is wanted of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileRequest {
-    pub kind: Kind,
+    /// Each once, at least one; a profile each.
+    pub kinds: Vec<Kind>,
     /// None: as suits the kind.
     pub hz: Option<u32>,
     /// Bytes between two samples of allocations.
@@ -97,9 +118,9 @@ pub struct ProfileRequest {
 }
 
 impl ProfileRequest {
-    pub fn new(kind: Kind) -> ProfileRequest {
+    pub fn new(kinds: &[Kind]) -> ProfileRequest {
         ProfileRequest {
-            kind,
+            kinds: kinds.to_vec(),
             hz: None,
             alloc_bytes: DEFAULT_ALLOC_BYTES,
             duration: None,
@@ -110,14 +131,51 @@ impl ProfileRequest {
         }
     }
 
-    fn settings(&self) -> Settings {
-        let (what, default_hz) = match self.kind.event() {
-            Some(event) => (What::Events(event), DEFAULT_HZ),
-            None if self.kind == Kind::Wall => (What::Wall, DEFAULT_WALL_HZ),
-            None if self.storm => (What::Timers(TimerClock::Monotonic), DEFAULT_HZ),
-            None => (What::Timers(TimerClock::ThreadCpu), DEFAULT_HZ),
-        };
-        Settings { what, hz: self.hz.unwrap_or(default_hz) }
+    /// "cpu,alloc".
+    pub fn kind_names(&self) -> String {
+        let names: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
+        names.join(",")
+    }
+
+    /// What names of files say of the kinds.
+    pub fn file_word(&self) -> &'static str {
+        if let [kind] = self.kinds[..] { kind.name() } else { "profile" }
+    }
+
+    fn hz_of(&self, kind: Kind) -> u32 {
+        self.hz.unwrap_or(if kind == Kind::Wall { DEFAULT_WALL_HZ } else { DEFAULT_HZ })
+    }
+
+    /// Events of all kinds.
+    fn events(&self) -> Kinds {
+        self.kinds.iter().fold(Kinds::NONE, |events, kind| match kind.what() {
+            What::Events(kinds) => events.with(kinds),
+            What::Cpu | What::Wall => events,
+        })
+    }
+
+    /// A session of the sampler.
+    fn session(&self, title: &str) -> saki_sampler::Session {
+        let start_unix_ns = saki_os::clock::realtime_ns();
+        let recordings = self.kinds.iter().map(|&kind| {
+            let period = match kind.what() {
+                What::Cpu | What::Wall => saki_sampler::interval(self.hz_of(kind)).as_nanos() as u64,
+                What::Events(_) if kind == Kind::Alloc => self.alloc_bytes as u64,
+                What::Events(_) => 1,
+            };
+            let (name, unit, title) = (kind.name().into(), kind.unit(), title.to_owned());
+            let profile = Profile { kind: name, unit, period, title, start_unix_ns, ..Profile::default() };
+            Recording { what: kind.what(), profile }
+        });
+        let has = |kind| self.kinds.contains(&kind);
+        let clock = if self.storm { TimerClock::Monotonic } else { TimerClock::ThreadCpu };
+        saki_sampler::Session {
+            timers: has(Kind::Cpu).then(|| (clock, self.hz_of(Kind::Cpu))),
+            wall_hz: has(Kind::Wall).then(|| self.hz_of(Kind::Wall)),
+            events: self.events(),
+            recordings: recordings.collect(),
+            consumer: None,
+        }
     }
 }
 
@@ -144,18 +202,17 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
+    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
         if text == "log" || text.starts_with("log:") {
             return log_profiler::parse(text).map_err(|error| error.trim_end().to_owned());
         }
         // The file comes last, and may have commas in its name.
         let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));
-        let mut words = text.split(',');
-        let name = words.next().unwrap_or_default();
-        let kind = Kind::from_name(name)
-            .ok_or_else(|| format!("'{name}' is not one of cpu, wall, alloc, lock, exceptions, gc"))?;
-        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::new(kind) };
+        let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| Kind::from_name(word).is_some());
+        // Without a kind the first word is to blame.
+        let kinds = parse_kinds(&if kinds.is_empty() { words[0].to_owned() } else { kinds.join(",") })?;
+        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::new(&kinds) };
         for word in words {
             match word.split_once('=') {
                 Some(("hz", value)) => request.hz = Some(parse_hz(value)?),
@@ -181,7 +238,7 @@ impl std::str::FromStr for ProfileRequest {
 impl std::fmt::Display for ProfileRequest {
     /// What `from_str` reads.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},bytes={}", self.kind.name(), self.alloc_bytes)?;
+        write!(f, "{},bytes={}", self.kind_names(), self.alloc_bytes)?;
         if let Some(hz) = self.hz {
             write!(f, ",hz={hz}")?;
         }
@@ -269,19 +326,9 @@ pub fn start(request: &ProfileRequest) -> Result<u64, String> {
     let command = COMMAND.get().map_or(&[][..], Vec::as_slice);
     let program = Path::new(command.first().map_or("program", String::as_str));
     let stem = program.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
-    let base = PathBuf::from(format!("{stem}-{}.{}", std::process::id(), request.kind.name()));
-    let profile = Profile {
-        kind: request.kind.name().into(),
-        unit: request.kind.unit(),
-        period: if request.kind == Kind::Alloc { request.alloc_bytes as u64 } else { 1 },
-        title: command.join(" "),
-        start_unix_ns: saki_os::clock::realtime_ns(),
-        ..Profile::default()
-    };
-    if let Some(event) = request.kind.event() {
-        profile_events::begin(event, request.alloc_bytes);
-    }
-    saki_sampler::start(request.settings(), profile, saki_runtime::profile_frames::resolve)
+    let base = PathBuf::from(format!("{stem}-{}.{}", std::process::id(), request.file_word()));
+    profile_events::begin(request.events(), request.alloc_bytes);
+    saki_sampler::start(request.session(&command.join(" ")), saki_runtime::profile_frames::resolve)
         .map_err(|e| e.to_string())?;
     // Relaxed: under the lock.
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
@@ -294,8 +341,9 @@ pub fn start(request: &ProfileRequest) -> Result<u64, String> {
 pub fn finish(number: Option<u64>) -> Option<String> {
     let ended = session().take_if(|session| number.is_none_or(|number| number == session.number))?;
     profile_events::end();
-    let Sampled { profile, threads_not_sampled, reader_ns } = saki_sampler::stop()?;
-    let mut text = table::top(&profile, table::ROWS);
+    let Sampled { profiles, threads_not_sampled, reader_ns } = saki_sampler::stop()?;
+    let tables: Vec<String> = profiles.iter().map(|profile| table::top(profile, table::ROWS)).collect();
+    let mut text = tables.join("\n");
     if threads_not_sampled > 0 {
         text +=
             &format!("{threads_not_sampled} threads could not be sampled: the system has no more timers (ulimit -i)\n");
@@ -307,7 +355,7 @@ pub fn finish(number: Option<u64>) -> Option<String> {
             Some(path) if is_single => path.clone(),
             path => with_ending(path.as_ref().unwrap_or(&ended.base), format.extension()),
         };
-        text += &match files::write(&path, &saki_profile::write(std::slice::from_ref(&profile), *format)) {
+        text += &match files::write(&path, &saki_profile::write(&profiles, *format)) {
             Ok(()) => format!("profile: {}\n", path.display()),
             Err(error) => format!("saki: the profile was not written: {error}\n"),
         };
@@ -366,10 +414,12 @@ mod tests {
             duration: Some(Duration::from_millis(1500)),
             formats: vec![Format::Pprof, Format::Folded],
             output: Some("a,b".into()),
-            ..ProfileRequest::new(Kind::Alloc)
+            ..ProfileRequest::new(&[Kind::Alloc, Kind::Cpu])
         };
-        assert_eq!(request.to_string().parse(), Ok(request));
+        assert_eq!(request.to_string().parse().as_ref(), Ok(&request));
         assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
-        assert_eq!("cpu".parse(), Ok(ProfileRequest::new(Kind::Cpu)));
+        assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[Kind::Cpu])));
+        assert_eq!(request.to_string().parse::<ProfileRequest>().unwrap().kind_names(), "alloc,cpu");
+        assert!(parse_kinds("cpu,x").is_err() && parse_kinds("gc,gc") == Ok(vec![Kind::Gc]));
     }
 }

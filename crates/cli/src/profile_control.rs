@@ -139,7 +139,7 @@ fn check_process(process: u32) -> Result<(), String> {
 
 /// The process writes the files, perhaps from another folder.
 fn output_of(process: u32, request: &ProfileRequest) -> Result<PathBuf, String> {
-    let name = format!("saki-{process}.{}", request.kind.name());
+    let name = format!("saki-{process}.{}", request.file_word());
     let output = match (&request.output, request.formats.as_slice()) {
         (Some(output), _) => output.clone(),
         (None, [format]) => PathBuf::from(format!("{name}.{}", format.extension())),

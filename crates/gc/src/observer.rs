@@ -6,7 +6,7 @@
 //!
 //! Invariant: observers neither allocate managed objects nor wait for a safepoint. With sampling off the slow path pays one load and a branch.
 
-use saki_abi::VTable;
+use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,8 @@ use std::time::Duration;
 pub struct SampledAllocation<'a> {
     /// The current thread.
     pub thread: &'a ManagedThread,
-    pub vtable: *const VTable,
+    /// It has its vtable; its other words are zero.
+    pub object: ObjRef,
     pub size_bytes: usize,
     /// Allocated by the thread's carrier since the sample before, this object included.
     pub weight_bytes: u64,

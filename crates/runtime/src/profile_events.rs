@@ -5,12 +5,11 @@
 
 use crate::object::type_of;
 use crate::thread::Thread;
-use crate::vtables::type_of_vtable;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
 use saki_gc::{HeapObserver, SampledAllocation};
-use saki_sampler::events::{self, EventKind};
+use saki_sampler::events::{self, EventKind, Kinds, Subject};
 use saki_types::{Ty, collectible};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +19,13 @@ static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
 static OBSERVER: HeapObserver = HeapObserver { allocated, collected };
 
-/// Has the heap tell of what `kind` needs; allocations every `mean_bytes` bytes. Before `saki_sampler::start`.
-pub fn begin(kind: EventKind, mean_bytes: usize) {
+/// Has the heap tell of what `kinds` need; allocations every `mean_bytes` bytes. Before `saki_sampler::start`.
+pub fn begin(kinds: Kinds, mean_bytes: usize) {
+    if kinds.is_empty() {
+        return;
+    }
     saki_gc::observe(&OBSERVER);
-    if kind == EventKind::Allocation {
+    if kinds.contains(EventKind::Allocation) {
         saki_gc::sample_allocations(mean_bytes);
     }
 }
@@ -50,15 +52,33 @@ fn allocated(allocation: &SampledAllocation<'_>) {
     if !events::is_on(EventKind::Allocation) {
         return;
     }
-    // SAFETY: vtables of allocated objects are valid.
-    let ty = type_of_vtable(unsafe { &*allocation.vtable });
-    events::record(EventKind::Allocation, Some(allocation.thread), allocation.weight_bytes, name_of(ty));
+    let SampledAllocation { thread, object, size_bytes, weight_bytes } = *allocation;
+    events::record(
+        EventKind::Allocation,
+        Some(thread),
+        weight_bytes,
+        name_of(type_of(object)),
+        subject(object, size_bytes),
+    );
+}
+
+/// `size_bytes` is 0 where nobody asks for it.
+fn subject(object: ObjRef, size_bytes: usize) -> Subject {
+    // SAFETY: an object, which its caller holds.
+    let vtable = unsafe { (*object.0).vtable }.addr();
+    Subject::Object { address: object.address(), size_bytes, vtable }
 }
 
 fn collected(was_full: bool, pause: Duration) {
     if events::is_on(EventKind::Collection) {
         let label = if was_full { "[full collection]" } else { "[nursery collection]" };
-        events::record(EventKind::Collection, None, pause.as_nanos() as u64, label.into());
+        events::record(
+            EventKind::Collection,
+            None,
+            pause.as_nanos() as u64,
+            label.into(),
+            Subject::Collection { was_full },
+        );
     }
 }
 
@@ -70,7 +90,7 @@ pub(crate) fn is_listening_to_throws() -> bool {
 /// `exception` is being thrown, and has no trace yet.
 #[cold]
 pub(crate) fn thrown(t: Thread, exception: ObjRef) {
-    events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)));
+    events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)), subject(exception, 0));
 }
 
 /// When the wait for a lock began, if that is asked.
@@ -83,5 +103,5 @@ pub(crate) fn lock_wait_begins() -> Option<u64> {
 #[cold]
 pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, began_ns: u64) {
     let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
-    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)));
+    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject(object, 0));
 }

@@ -1,12 +1,18 @@
-//! Events that a program causes itself, as samples with a value: allocations, exceptions, waits for locks, collections.
+//! The vocabulary of events: what a program causes itself, each with its thread, time, stack and value.
 //!
-//! The thread that causes an event records it, in the runtime, between two safepoints; so its stack is walked without haste, and a lock protects the list. An event
-//! that nobody listens to costs one load and a branch.
+//! ```text
+//!   runtime → record → list → reader ┬→ a profile for each recording that has the kind      (`crate::Recording`)
+//!                                    └→ a stream of all events, in the order of recording   (`Consumer`)
+//! ```
+//!
+//! The thread that causes an event records it, in the runtime, between two safepoints; so its stack is walked without haste, and a lock protects the list. Any set of
+//! kinds may be listened to at once. An event that nobody listens to costs one load and a branch.
 //!
 //! Invariant: code that an event's frames name is kept as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped since, so it is
 //! retired after the event was recorded. The list holds `MAX_WAITING` events; what finds no room in time is counted as lost.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
+use crate::stack::Stack;
 use parking_lot::Mutex;
 use saki_thread::ManagedThread;
 use saki_unwind::Frames;
@@ -18,14 +24,113 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum EventKind {
-    /// Value: bytes.
+    /// Value: bytes that it stands for: the object's, or while allocations are sampled, all since the sample before.
     Allocation = 1 << 0,
-    /// Value: 1.
+    /// An exception is thrown. Value: 1.
     Exception = 1 << 1,
-    /// Value: nanoseconds until the lock was taken, or given up.
+    /// The wait for a lock is over: it was taken, or given up. Value: nanoseconds.
     LockWait = 1 << 2,
-    /// Value: nanoseconds that the program was stopped.
+    /// A collection is over. Value: nanoseconds that the program was stopped.
     Collection = 1 << 3,
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    pub const NONE: Kinds = Kinds(0);
+
+    pub const fn of(kinds: &[EventKind]) -> Kinds {
+        let (mut bits, mut index) = (0, 0);
+        while index < kinds.len() {
+            bits |= kinds[index] as u32;
+            index += 1;
+        }
+        Kinds(bits)
+    }
+
+    #[must_use]
+    pub const fn with(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    pub const fn contains(self, kind: EventKind) -> bool {
+        self.0 & kind as u32 != 0
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What an event is about, by addresses that were valid when it happened: they tell things apart, and are not to be followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Subject {
+    #[default]
+    None,
+    /// The object that was allocated, thrown, or locked.
+    Object {
+        address: usize,
+        /// 0 where nobody asked for it.
+        size_bytes: usize,
+        /// One for each type and domain.
+        vtable: usize,
+    },
+    Collection {
+        was_full: bool,
+    },
+}
+
+/// An event as it was recorded.
+pub struct Event {
+    pub kind: EventKind,
+    /// The managed thread's id; 0: a thread of the machine's own.
+    pub thread: u32,
+    /// CLOCK_MONOTONIC; the end of what takes time.
+    pub time_ns: u64,
+    /// As `EventKind` says.
+    pub value: u64,
+    /// What was allocated, thrown, waited for: the innermost frame of profiles.
+    pub label: Arc<str>,
+    pub subject: Subject,
+    /// As the handler's samples, of weight 1.
+    pub(crate) words: Vec<u64>,
+}
+
+impl Event {
+    /// Of the managed thread; empty for one of the machine's own.
+    pub fn stack(&self) -> Stack<'_> {
+        Stack::new(&self.words)
+    }
+}
+
+/// A sample of the signal handler, or of the clock on the wall.
+pub struct StackSample<'a> {
+    /// The managed thread's id, or 0.
+    pub thread: u32,
+    /// The kernel's id; 0 if the thread did not run.
+    pub native_id: u32,
+    /// CLOCK_MONOTONIC.
+    pub time_ns: u64,
+    /// For how many samples it counts.
+    pub weight: u64,
+    pub is_wall: bool,
+    pub stack: Stack<'a>,
+}
+
+/// Gets everything that a session records, from the thread that reads samples, which is no managed thread: events in the order in which they were recorded, samples in
+/// the order of each thread. What stacks name is valid during the call.
+pub trait Consumer: Send {
+    fn event(&mut self, event: &Event);
+
+    fn sample(&mut self, _sample: &StackSample<'_>) {}
+
+    /// So many events or samples found no room.
+    fn lost(&mut self, _count: u64) {}
+
+    /// The session is over; nothing follows.
+    fn end(&mut self) {}
 }
 
 /// The kinds that are listened to. Relaxed: who sees a change late records a little more or less.
@@ -38,15 +143,6 @@ const MAX_WAITING: usize = 1 << 16;
 const PAUSE: Duration = Duration::from_micros(500);
 const MAX_PAUSES: u32 = 40;
 
-/// An event as it was recorded.
-pub(crate) struct Event {
-    /// As the handler's samples; the weight is 1.
-    pub words: Vec<u64>,
-    pub value: u64,
-    /// The innermost frame: what was allocated, thrown, waited for.
-    pub label: Arc<str>,
-}
-
 #[derive(Default)]
 pub(crate) struct Waiting {
     pub events: Vec<Event>,
@@ -58,16 +154,16 @@ static WAITING: Mutex<Waiting> = Mutex::new(Waiting { events: Vec::new(), lost: 
 /// Whether events of a kind are recorded.
 #[inline(always)]
 pub fn is_on(kind: EventKind) -> bool {
-    LISTENED.load(Ordering::Relaxed) & kind as u32 != 0
+    Kinds(LISTENED.load(Ordering::Relaxed)).contains(kind)
 }
 
-/// Listens to a kind, or to none.
-pub(crate) fn listen(kind: Option<EventKind>) {
-    LISTENED.store(kind.map_or(0, |kind| kind as u32), Ordering::Relaxed);
+/// Listens to these kinds and no others.
+pub(crate) fn listen(kinds: Kinds) {
+    LISTENED.store(kinds.0, Ordering::Relaxed);
 }
 
 /// Records an event of `thread`, the current one, in the runtime; or of no managed thread.
-pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label: Arc<str>) {
+pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label: Arc<str>, subject: Subject) {
     if !is_on(kind) {
         return;
     }
@@ -85,7 +181,7 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
             words.extend([std::ptr::from_ref(info).addr() as u64 | MANAGED, offset.into()]);
         }
     }
-    let event = Event { words, value, label };
+    let event = Event { kind, thread: id, time_ns, value, label, subject, words };
     for _ in 0..MAX_PAUSES {
         let mut waiting = WAITING.lock();
         if waiting.events.len() < MAX_WAITING {
@@ -101,4 +197,16 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
 /// What was recorded since the last call.
 pub(crate) fn take() -> Waiting {
     std::mem::take(&mut WAITING.lock())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_kinds_are_listened_to_at_once() {
+        let both = Kinds::of(&[EventKind::Allocation]).with(Kinds::of(&[EventKind::Collection]));
+        assert!(both.contains(EventKind::Allocation) && both.contains(EventKind::Collection));
+        assert!(!both.contains(EventKind::LockWait) && !both.is_empty() && Kinds::NONE.is_empty());
+    }
 }

@@ -26,10 +26,13 @@ pub const MAX_FRAMES: usize = 512;
 pub const MANAGED: u64 = 1 << 63;
 
 pub const FLAGS_SHIFT: u32 = 60;
+pub const TIME_MASK: u64 = (1 << FLAGS_SHIFT) - 1;
 /// There are more frames than were kept.
 pub const TRUNCATED: u64 = 1;
 /// The callers could not be found.
 pub const LOST: u64 = 2;
+/// A signal of `wall`, not of a timer.
+pub const WALL: u64 = 4;
 
 pub fn handle(context: &mut FaultContext) -> Disposition {
     let Some(signal) = context.value().filter(|signal| threads::is_ours(signal.value)) else {
@@ -37,10 +40,10 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
     };
     // A signal of a timer that is gone may come late.
     let Some(record) = threads::of_signal_value(signal.value) else { return Disposition::Handled };
-    let weight = match signal.overruns {
-        Some(overruns) => 1 + u64::from(overruns),
-        // Of `wall`. Relaxed: see there. A signal more than was counted for comes from nowhere.
-        None => u64::from(record.ticks.swap(0, Ordering::Relaxed)),
+    let (weight, flags) = match signal.overruns {
+        Some(overruns) => (1 + u64::from(overruns), 0),
+        // Relaxed: see `wall`. A signal more than was counted for comes from nowhere.
+        None => (u64::from(record.ticks.swap(0, Ordering::Relaxed)), WALL),
     };
     if weight == 0 {
         return Disposition::Handled;
@@ -48,7 +51,7 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
     // Relaxed, with the fence: see `reader`.
     record.busy.store(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
-    if write(record, context, weight).is_none() {
+    if write(record, context, weight, flags).is_none() {
         record.dropped.fetch_add(weight, Ordering::Relaxed);
     }
     // Release: the reader that sees it sees the sample.
@@ -57,14 +60,13 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
 }
 
 /// None without room.
-fn write(record: &ThreadRecord, context: &FaultContext, weight: u64) -> Option<()> {
+fn write(record: &ThreadRecord, context: &FaultContext, weight: u64, mut flags: u64) -> Option<()> {
     const FLAGS_AT: usize = 1;
     let thread = saki_thread::current();
     let time_ns = saki_os::clock::monotonic_ns();
     let mut sample = record.ring.begin();
     let managed_id = thread.map_or(0, |thread| thread.managed_id());
     let mut has_room = sample.push(weight.min(u32::MAX.into()) | u64::from(managed_id) << 32) && sample.push(time_ns);
-    let mut flags = 0;
     let walk = saki_code::walks().enter();
     match thread {
         None => has_room &= sample.push(context.pc() as u64),

@@ -13,7 +13,8 @@
 //! - Samples belong to managed threads: green ones have no timers, but their carriers'.
 //! - Threads of the machine that take no signals (the collector's) are counted as a whole, by their processor time.
 //!
-//! Beside processor time there is time by the clock (`wall`), and there are events that threads record themselves (`events`).
+//! Beside processor time there is time by the clock (`wall`), and there are events that threads record themselves (`events`). A session has any of them together,
+//! each in a profile of its own, and may pass everything on as it comes (`Consumer`).
 //!
 //! Invariant: while nothing is sampled, nothing of this runs: no hook is on a path of managed code. Left out: what files say (`saki_profile`).
 
@@ -24,12 +25,14 @@ mod handler;
 mod modules;
 mod native_walk;
 mod reader;
+mod stack;
 mod symbols;
 mod threads;
 mod wall;
 
-pub use events::EventKind;
+pub use events::{Consumer, Event, EventKind, Kinds, StackSample, Subject};
 pub use reader::{Place, Resolve};
+pub use stack::{Stack, StackFrame};
 
 use parking_lot::Mutex;
 use reader::Reader;
@@ -43,33 +46,54 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What is to be sampled.
+/// What a profile is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// Signals by timers of this clock.
-    Timers(TimerClock),
-    /// All threads, by the clock on the wall.
+    /// Samples of timers.
+    Cpu,
+    /// Samples by the clock on the wall.
     Wall,
-    Events(EventKind),
+    Events(Kinds),
 }
 
-/// What is to be sampled, and how often.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
+/// A profile that is to be made.
+pub struct Recording {
     pub what: What,
-    /// Samples for each second of what is sampled; at least 1. Of events all are recorded.
-    pub hz: u32,
-}
-
-impl Settings {
-    fn interval(&self) -> Duration {
-        Duration::from_secs(1) / self.hz.max(1)
-    }
-}
-
-/// What a profile was made with.
-pub struct Sampled {
+    /// What it is to be called; the period is the value of a sample.
     pub profile: Profile,
+}
+
+/// What is recorded, how often, and for whom. Any of it together.
+#[derive(Default)]
+pub struct Session {
+    /// Signals by timers of this clock, so many a second (at least 1).
+    pub timers: Option<(TimerClock, u32)>,
+    /// All threads, by the clock on the wall, so many times a second (at least 1).
+    pub wall_hz: Option<u32>,
+    /// Of events all are recorded.
+    pub events: Kinds,
+    pub recordings: Vec<Recording>,
+    /// Gets everything as well.
+    pub consumer: Option<Box<dyn Consumer>>,
+}
+
+/// How often is sampled what.
+#[derive(Clone, Copy)]
+struct Rates {
+    timers: Option<(TimerClock, u32)>,
+    wall_hz: Option<u32>,
+    events: Kinds,
+}
+
+/// The time between two samples.
+pub fn interval(hz: u32) -> Duration {
+    Duration::from_secs(1) / hz.max(1)
+}
+
+/// What a session has made.
+pub struct Sampled {
+    /// In the order of the session's recordings.
+    pub profiles: Vec<Profile>,
     /// OS threads that could not be sampled, for lack of timers.
     pub threads_not_sampled: u64,
     /// Processor time of the thread that read the samples.
@@ -87,7 +111,7 @@ const SAMPLES_A_ROUND: u32 = 50;
 static ARMED: Mutex<Option<Arming>> = Mutex::new(None);
 
 struct Arming {
-    settings: Settings,
+    rates: Rates,
     threads: FxHashMap<u32, threads::Armed>,
 }
 
@@ -111,29 +135,26 @@ static READER_THREAD: Mutex<Option<u32>> = Mutex::new(None);
 static HOOKS: CarrierHooks = CarrierHooks { attached, detaching };
 static HAS_HOOKS: AtomicBool = AtomicBool::new(false);
 
-/// Begins to sample all threads that run managed code, now and later. `profile` says what it is to be called.
+/// Begins to record what the session asks for, of all threads that run managed code, now and later.
 ///
 /// # Errors
-/// The system's; and AlreadyExists if it was begun already.
-pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Result<()> {
+/// The system's; and AlreadyExists if a session has begun already.
+pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
     let mut running = READER.lock();
     if running.is_some() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let interval = settings.interval();
+    let Session { timers, wall_hz, events, recordings, consumer } = session;
     signal::install(SIGNAL, handler::handle)?;
     ensure_reader_thread()?;
-    let period = if matches!(settings.what, What::Events(_)) { profile.period } else { interval.as_nanos() as u64 };
-    let reader = Reader::new(Profile { period, ..profile }, resolve);
+    let reader = Reader::new(recordings, consumer, resolve);
     // Relaxed: a count.
     let not_sampled_before = threads::NOT_SAMPLED.load(Ordering::Relaxed);
     *running = Some(Running { reader, cpu_before: cpu_of_threads(), not_sampled_before });
     drop(running);
-    *ARMED.lock() = Some(Arming { settings, threads: FxHashMap::default() });
-    if let What::Events(kind) = settings.what {
-        events::take();
-        events::listen(Some(kind));
-    }
+    *ARMED.lock() = Some(Arming { rates: Rates { timers, wall_hz, events }, threads: FxHashMap::default() });
+    events::take();
+    events::listen(events);
     // Relaxed: under no lock, but a second `start` at the same time fails above.
     if HAS_HOOKS.swap(true, Ordering::Relaxed) {
         saki_thread::for_each_carrier(arm);
@@ -141,11 +162,11 @@ pub fn start(settings: Settings, profile: Profile, resolve: Resolve) -> io::Resu
         saki_thread::add_carrier_hooks(&HOOKS);
     }
     // Relaxed: only compared.
-    let session = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
     wake_reader();
-    if settings.what == What::Wall {
+    if let Some(hz) = wall_hz {
         saki_os::thread::start_service("profile-wall", move || {
-            wall::run(interval, || ARMED.lock().is_none() || SESSIONS.load(Ordering::Relaxed) != session);
+            wall::run(interval(hz), || ARMED.lock().is_none() || SESSIONS.load(Ordering::Relaxed) != number);
         })?;
     }
     Ok(())
@@ -170,17 +191,14 @@ fn attached(carrier: &'static Carrier) {
 fn arm(carrier: &'static Carrier) {
     let mut guard = ARMED.lock();
     let Some(arming) = guard.as_mut() else { return };
-    let clock = match arming.settings.what {
-        What::Timers(clock) => Some(clock),
-        What::Wall => None,
-        What::Events(_) => return,
-    };
-    let interval = arming.settings.interval();
+    let Rates { timers, wall_hz, .. } = arming.rates;
+    // The ring has room for whichever signals come more often.
+    let Some(hz) = timers.map(|(_, hz)| hz).max(wall_hz) else { return };
     let native_id = carrier.native_id();
     if native_id == 0 || arming.threads.contains_key(&native_id) {
         return;
     }
-    if let Some(armed) = threads::arm(native_id, SIGNAL, clock, interval) {
+    if let Some(armed) = threads::arm(native_id, SIGNAL, timers.map(|(clock, hz)| (clock, interval(hz))), hz) {
         arming.threads.insert(native_id, armed);
     }
 }
@@ -194,9 +212,10 @@ fn detaching(carrier: &'static Carrier) {
 
 /// How long the reader may wait.
 fn round() -> Option<Duration> {
-    let settings = ARMED.lock().as_ref()?.settings;
+    let Rates { timers, wall_hz, events } = ARMED.lock().as_ref()?.rates;
+    let hz = timers.map(|(_, hz)| hz).max(wall_hz).unwrap_or(1).max(1);
     // Events come in bursts.
-    let hz = if matches!(settings.what, What::Events(_)) { u32::MAX } else { settings.hz.max(1) };
+    let hz = if events.is_empty() { hz } else { u32::MAX };
     Some((Duration::from_secs(1) * SAMPLES_A_ROUND / hz).clamp(MIN_ROUND, MAX_ROUND))
 }
 
@@ -224,8 +243,8 @@ pub fn stop() -> Option<Sampled> {
     /// Handlers take microseconds, unless their thread is not let run.
     const MAX_WAIT: Duration = Duration::from_millis(200);
     let arming = ARMED.lock().take()?;
-    let counts_cpu = arming.settings.what == What::Timers(TimerClock::ThreadCpu);
-    events::listen(None);
+    let counts_cpu = arming.rates.timers.is_some_and(|(clock, _)| clock == TimerClock::ThreadCpu);
+    events::listen(Kinds::NONE);
     arming.threads.into_values().for_each(threads::disarm);
     let mut running = READER.lock().take()?;
     let deadline = std::time::Instant::now() + MAX_WAIT;
@@ -245,7 +264,7 @@ pub fn stop() -> Option<Sampled> {
     }
     // Relaxed: a count.
     let threads_not_sampled = threads::NOT_SAMPLED.load(Ordering::Relaxed) - running.not_sampled_before;
-    Some(Sampled { profile: running.reader.finish(), threads_not_sampled, reader_ns })
+    Some(Sampled { profiles: running.reader.finish(), threads_not_sampled, reader_ns })
 }
 
 /// Whether an OS thread that is there now is a carrier.

@@ -1,4 +1,4 @@
-//! The reader: takes samples out of the rings, gives their frames names and makes a profile of them.
+//! The reader: takes samples out of the rings and events out of their list, gives frames names and makes profiles of them.
 //!
 //! **What samples name must still be there.** A sample holds addresses of `CodeInfo`s, whose bodies may be collected before it is read. So the
 //! reader is in a walk of the code map all the time: a body that is retired while it is keeps its description. A round is
@@ -17,11 +17,11 @@
 //!
 //! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
 
-use crate::handler::{FLAGS_SHIFT, LOST, MANAGED, TRUNCATED};
-use crate::modules;
+use crate::events::{self, Consumer, Event, StackSample};
+use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};
+use crate::stack::{Stack, StackFrame};
 use crate::symbols::Symbols;
-use crate::threads;
-use crate::{events, wall};
+use crate::{Recording, What, modules, threads};
 use rustc_hash::FxHashMap;
 use saki_code::CodeInfo;
 use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo};
@@ -48,41 +48,54 @@ const OUTERMOST: &str = "[more callers]";
 /// Thread keys of OS threads without a managed thread: the kernel's id behind this bit.
 const NATIVE_THREAD: u64 = 1 << 40;
 
-/// See the module header.
-pub struct Reader {
+/// A profile that is being made.
+struct Making {
+    what: What,
+    /// Value of a sample.
+    period: u64,
     builder: ProfileBuilder,
-    resolve: Resolve,
-    period_ns: u64,
-    /// CLOCK_MONOTONIC.
-    start_ns: u64,
-    walk: Walk<'static>,
-    symbols: Symbols,
     /// By address of the description, offset, and whether innermost: frames, innermost first.
     managed: FxHashMap<(usize, u32, bool), Box<[u32]>>,
     /// By address.
     native: FxHashMap<usize, u32>,
+}
+
+/// See the module header.
+pub struct Reader {
+    profiles: Vec<Making>,
+    consumer: Option<Box<dyn Consumer>>,
+    names: Names,
+    /// CLOCK_MONOTONIC.
+    start_ns: u64,
+    walk: Walk<'static>,
     /// Scratch.
     words: Vec<u64>,
+}
+
+/// What gives frames their names, and scratch.
+struct Names {
+    resolve: Resolve,
+    symbols: Symbols,
     frames: Vec<u32>,
-    /// Weights of samples.
-    truncated: u64,
 }
 
 impl Reader {
-    pub fn new(profile: Profile, resolve: Resolve) -> Reader {
+    pub fn new(recordings: Vec<Recording>, consumer: Option<Box<dyn Consumer>>, resolve: Resolve) -> Reader {
         modules::refresh();
-        Reader {
-            period_ns: profile.period,
+        let profiles = recordings.into_iter().map(|Recording { what, profile }| Making {
+            what,
+            period: profile.period,
             builder: ProfileBuilder::new(profile),
-            resolve,
-            start_ns: saki_os::clock::monotonic_ns(),
-            walk: saki_code::walks().enter(),
-            symbols: Symbols::default(),
             managed: FxHashMap::default(),
             native: FxHashMap::default(),
+        });
+        Reader {
+            profiles: profiles.collect(),
+            consumer,
+            names: Names { resolve, symbols: Symbols::default(), frames: Vec::new() },
+            start_ns: saki_os::clock::monotonic_ns(),
+            walk: saki_code::walks().enter(),
             words: Vec::new(),
-            frames: Vec::new(),
-            truncated: 0,
         }
     }
 
@@ -96,18 +109,19 @@ impl Reader {
         threads::for_each_record(|record| {
             // Relaxed: a count.
             let dropped = record.dropped.swap(0, Ordering::Relaxed);
-            self.builder.count_lost(dropped);
+            self.count_lost(|what| !matches!(what, What::Events(_)), dropped);
             // Relaxed: for the name of a thread that is none of ours.
             let native_id = record.native_id.load(Ordering::Relaxed);
             while record.ring.take(&mut words) {
-                self.add(&words, native_id, None);
+                let is_wall = words.get(1).is_some_and(|time| time >> FLAGS_SHIFT & WALL != 0);
+                self.add_sample(&words, native_id, is_wall);
             }
         });
         self.words = words;
         let waiting = events::take();
-        self.builder.count_lost(waiting.lost);
+        self.count_lost(|what| matches!(what, What::Events(_)), waiting.lost);
         for event in waiting.events {
-            self.add(&event.words, 0, Some((event.value, &event.label)));
+            self.add_event(&event);
         }
         if !is_any_busy {
             self.walk = walk;
@@ -115,47 +129,115 @@ impl Reader {
         !is_any_busy
     }
 
-    /// Adds a sample in the handler's format; of an event, with its value and its innermost frame.
-    pub fn add(&mut self, words: &[u64], native_id: u32, event: Option<(u64, &str)>) {
-        let &[weight, time, ref frames @ ..] = words else { return };
-        let (managed_id, weight) = (weight >> 32, weight & u64::from(u32::MAX));
-        let flags = time >> FLAGS_SHIFT;
-        let time_ns = (time & ((1 << FLAGS_SHIFT) - 1)).saturating_sub(self.start_ns);
-        self.frames.clear();
-        if let Some((_, label)) = event {
-            let frame = self.note(label);
-            self.frames.push(frame);
+    fn count_lost(&mut self, is_affected: impl Fn(What) -> bool, count: u64) {
+        if count == 0 {
+            return;
         }
-        let mut rest = frames.iter();
-        while let Some(&word) = rest.next() {
-            let is_innermost = self.frames.is_empty();
-            if let Some(&note) = wall::NOTES.get(word as usize) {
-                if !note.is_empty() {
-                    let frame = self.note(note);
-                    self.frames.push(frame);
-                }
-            } else if word & MANAGED == 0 {
-                let frame = self.native_frame(word as usize);
-                self.frames.push(frame);
-            } else if let Some(&offset) = rest.next() {
-                self.push_managed((word & !MANAGED) as usize, offset as u32, is_innermost);
+        for making in self.profiles.iter_mut().filter(|making| is_affected(making.what)) {
+            making.builder.count_lost(count);
+        }
+        if let Some(consumer) = &mut self.consumer {
+            consumer.lost(count);
+        }
+    }
+
+    /// Adds a sample in the handler's format.
+    pub fn add_sample(&mut self, words: &[u64], native_id: u32, is_wall: bool) {
+        let &[first, time, ..] = words else { return };
+        let (thread, weight) = ((first >> 32) as u32, first & u64::from(u32::MAX));
+        let time_ns = time & TIME_MASK;
+        if let Some(consumer) = &mut self.consumer {
+            let stack = Stack::new(words);
+            consumer.sample(&StackSample { thread, native_id, time_ns, weight, is_wall, stack });
+        }
+        let since_start_ns = time_ns.saturating_sub(self.start_ns);
+        for making in &mut self.profiles {
+            if making.what == if is_wall { What::Wall } else { What::Cpu } {
+                let value = weight * making.period;
+                making.add(&mut self.names, words, native_id, None, (since_start_ns, value));
             }
         }
-        if flags & LOST != 0 {
+    }
+
+    fn add_event(&mut self, event: &Event) {
+        if let Some(consumer) = &mut self.consumer {
+            consumer.event(event);
+        }
+        let since_start_ns = event.time_ns.saturating_sub(self.start_ns);
+        for making in &mut self.profiles {
+            if matches!(making.what, What::Events(kinds) if kinds.contains(event.kind)) {
+                making.add(&mut self.names, &event.words, 0, Some(&event.label), (since_start_ns, event.value));
+            }
+        }
+    }
+
+    /// What an OS thread that is not sampled, since it is the machine's own, has taken of its processor.
+    pub fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64) {
+        let time_ns = saki_os::clock::monotonic_ns() - self.start_ns;
+        for making in self.profiles.iter_mut().filter(|making| making.what == What::Cpu) {
+            making.add_unsampled(native_id, name, cpu_ns, time_ns);
+        }
+    }
+
+    /// Names threads as they are called now: they get their names after they have begun.
+    pub fn name_threads(&mut self) {
+        saki_thread::for_each_thread(|thread| {
+            if let Some(name) = thread.name() {
+                for making in &mut self.profiles {
+                    making.builder.rename(thread.managed_id().into(), &name);
+                }
+            }
+        });
+    }
+
+    /// The profiles, in the order of their recordings.
+    pub fn finish(mut self) -> Vec<Profile> {
+        if let Some(consumer) = &mut self.consumer {
+            consumer.end();
+        }
+        let duration_ns = saki_os::clock::monotonic_ns() - self.start_ns;
+        self.profiles.into_iter().map(|making| making.builder.finish(duration_ns)).collect()
+    }
+}
+
+impl Making {
+    /// Adds a sample in the handler's format, with its time and value; of an event, with its innermost frame.
+    fn add(
+        &mut self,
+        names: &mut Names,
+        words: &[u64],
+        native_id: u32,
+        label: Option<&str>,
+        (time_ns, value): (u64, u64),
+    ) {
+        let (managed_id, weight) = (words[0] >> 32, words[0] & u64::from(u32::MAX));
+        let mut frames = std::mem::take(&mut names.frames);
+        frames.clear();
+        frames.extend(label.map(|label| self.note(label)));
+        let stack = Stack::new(words);
+        for frame in stack.frames() {
+            match frame {
+                StackFrame::Note(note) => frames.push(self.note(note)),
+                StackFrame::Native(pc) => frames.push(self.native_frame(names, pc)),
+                StackFrame::Managed { code, native_offset } => {
+                    self.push_managed(names.resolve, code, native_offset, &mut frames);
+                }
+            }
+        }
+        if words[1] >> FLAGS_SHIFT & LOST != 0 {
             self.builder.count_without_callers(weight);
         }
-        let mut stack = 0;
-        if flags & TRUNCATED != 0 {
-            self.truncated += weight;
+        let mut node = 0;
+        if stack.is_truncated() {
             let frame = self.note(OUTERMOST);
-            stack = self.builder.stack(stack, frame);
+            node = self.builder.stack(node, frame);
         }
-        for index in (0..self.frames.len()).rev() {
-            stack = self.builder.stack(stack, self.frames[index]);
+        for &frame in frames.iter().rev() {
+            node = self.builder.stack(node, frame);
         }
+        names.frames = frames;
         let thread = self.thread(managed_id, native_id);
-        let value = event.map_or(weight * self.period_ns, |(value, _)| value);
-        self.builder.add(Sample { stack, thread, time_ns, count: weight, value });
+        self.builder.add(Sample { stack: node, thread, time_ns, count: weight, value });
     }
 
     fn note(&mut self, name: &str) -> u32 {
@@ -164,11 +246,11 @@ impl Reader {
         self.builder.frame(Frame { function, line: 0 })
     }
 
-    fn native_frame(&mut self, pc: usize) -> u32 {
+    fn native_frame(&mut self, names: &mut Names, pc: usize) -> u32 {
         if let Some(&frame) = self.native.get(&pc) {
             return frame;
         }
-        let name = self.symbols.name(pc);
+        let name = names.symbols.name(pc);
         let function = Function { name: name.name, file: name.module, kind: FunctionKind::Native };
         let function = self.builder.function(function);
         let frame = self.builder.frame(Frame { function, line: 0 });
@@ -176,23 +258,22 @@ impl Reader {
         frame
     }
 
-    fn push_managed(&mut self, info: usize, offset: u32, is_innermost: bool) {
-        let key = (info, offset, is_innermost);
-        if let Some(frames) = self.managed.get(&key) {
-            self.frames.extend(frames);
+    fn push_managed(&mut self, resolve: Resolve, info: &CodeInfo, offset: u32, frames: &mut Vec<u32>) {
+        let is_innermost = frames.is_empty();
+        let key = (std::ptr::from_ref(info).addr(), offset, is_innermost);
+        if let Some(known) = self.managed.get(&key) {
+            frames.extend(known);
             return;
         }
-        // SAFETY: a handler found it in the code map, and the walk that the reader is in keeps it; see the module header.
-        let info: &CodeInfo = unsafe { &*(info as *const CodeInfo) };
-        let from = self.frames.len();
-        let (builder, frames) = (&mut self.builder, &mut self.frames);
-        let holds = (self.resolve)(info, offset, is_innermost, &mut |place| {
+        let from = frames.len();
+        let builder = &mut self.builder;
+        let holds = resolve(info, offset, is_innermost, &mut |place| {
             let (name, file) = (place.name.into_owned(), place.file.into_owned());
             let function = builder.function(Function { name, file, kind: FunctionKind::Managed });
             frames.push(builder.frame(Frame { function, line: place.line }));
         });
         if holds {
-            self.managed.insert(key, self.frames[from..].into());
+            self.managed.insert(key, frames[from..].into());
         }
     }
 
@@ -207,8 +288,7 @@ impl Reader {
         self.builder.thread(managed_id, || ThreadInfo { id: managed_id, name: thread_name(managed_id as u32) })
     }
 
-    /// What an OS thread that is not sampled, since it is the machine's own, has taken of its processor.
-    pub fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64) {
+    fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64, time_ns: u64) {
         let what = if name.starts_with("gc-") { "[garbage collection]" } else { "[the machine's own threads]" };
         let outer = self.note(what);
         let inner = self.note(&format!("[{name}]"));
@@ -216,23 +296,8 @@ impl Reader {
         let stack = self.builder.stack(stack, inner);
         let key = NATIVE_THREAD | u64::from(native_id);
         let thread = self.builder.thread(key, || ThreadInfo { id: 0, name: name.to_owned() });
-        let time_ns = saki_os::clock::monotonic_ns() - self.start_ns;
-        let count = (cpu_ns / self.period_ns.max(1)).max(1);
+        let count = (cpu_ns / self.period.max(1)).max(1);
         self.builder.add(Sample { stack, thread, time_ns, count, value: cpu_ns });
-    }
-
-    /// Names threads as they are called now: they get their names after they have begun.
-    pub fn name_threads(&mut self) {
-        saki_thread::for_each_thread(|thread| {
-            if let Some(name) = thread.name() {
-                self.builder.rename(thread.managed_id().into(), &name);
-            }
-        });
-    }
-
-    pub fn finish(self) -> Profile {
-        let duration_ns = saki_os::clock::monotonic_ns() - self.start_ns;
-        self.builder.finish(duration_ns)
     }
 }
 

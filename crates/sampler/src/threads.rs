@@ -88,13 +88,13 @@ pub fn is_ours(value: usize) -> bool {
     value & !((1 << NUMBER_BITS) - 1) == OURS
 }
 
-/// Begins to sample an OS thread: with a timer, or without if there is no clock to count.
-pub fn arm(native_id: u32, signal: i32, clock: Option<TimerClock>, interval: Duration) -> Option<Armed> {
-    let Some(record) = take_record(native_id, interval) else {
+/// Begins to sample an OS thread, with a timer if there is a clock to count; with room for so many samples a second.
+pub fn arm(native_id: u32, signal: i32, timer: Option<(TimerClock, Duration)>, hz: u32) -> Option<Armed> {
+    let Some(record) = take_record(native_id, hz) else {
         NOT_SAMPLED.fetch_add(1, Ordering::Relaxed);
         return None;
     };
-    let Some(clock) = clock else { return Some(Armed { record, timer: None }) };
+    let Some((clock, interval)) = timer else { return Some(Armed { record, timer: None }) };
     let value = record.value();
     let first = first_interval(native_id, interval);
     let timer = ThreadTimer::start(native_id, &TimerSetting { clock, signal, value, first, interval });
@@ -112,8 +112,7 @@ pub fn disarm(armed: Armed) {
 }
 
 /// Under the lock throughout, so that the reader never takes a record for a free one that has just been taken.
-fn take_record(native_id: u32, interval: Duration) -> Option<&'static ThreadRecord> {
-    let hz = Duration::from_secs(1).as_nanos() / interval.as_nanos().max(1);
+fn take_record(native_id: u32, hz: u32) -> Option<&'static ThreadRecord> {
     let words = (hz as usize).saturating_mul(RING_WORDS_A_HZ).clamp(MIN_RING_WORDS, MAX_RING_WORDS).next_power_of_two();
     let mut free = FREE.lock();
     let number = RECORD_COUNT.load(Ordering::Relaxed);

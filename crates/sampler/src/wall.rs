@@ -84,7 +84,7 @@ fn round(ticks: u32) {
     let Some(running) = reader.as_mut() else { return };
     let mut start = 0;
     for end in ends {
-        running.reader.add(&samples[start..end], 0, None);
+        running.reader.add_sample(&samples[start..end], 0, true);
         start = end;
     }
 }

@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<ProfileRequest, String> {
     }
     let mut kind = None;
     let (mut output, mut not_recorded) = (String::from("output.mlpd"), Vec::new());
-    let mut request = ProfileRequest { formats: vec![Format::Mlpd], ..ProfileRequest::new(Kind::Exceptions) };
+    let mut request = ProfileRequest { formats: vec![Format::Mlpd], ..ProfileRequest::new(&[Kind::Exceptions]) };
     for option in list.split(',').filter(|option| !option.is_empty()) {
         let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
         match name {
@@ -60,7 +60,7 @@ pub fn parse(text: &str) -> Result<ProfileRequest, String> {
             },
         }
     }
-    request.kind = kind.unwrap_or(Kind::Exceptions);
+    request.kinds = vec![kind.unwrap_or(Kind::Exceptions)];
     if output.starts_with(['|', '#']) {
         return Err(format!("output={output}: only files are written\n"));
     }
@@ -93,7 +93,7 @@ mod tests {
     fn read(text: &str) -> (Kind, Option<u32>, String, Vec<&'static str>) {
         let request = parse(text).unwrap();
         let output = request.output.unwrap().display().to_string();
-        (request.kind, request.hz, output, request.not_recorded)
+        (request.kinds[0], request.hz, output, request.not_recorded)
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl CarrierHeap {
     fn sample(
         &mut self,
         thread: &ManagedThread,
-        vtable: *const VTable,
+        object: ObjRef,
         size_bytes: usize,
         mean_bytes: usize,
         buffer: AllocBuffer,
@@ -199,7 +199,7 @@ impl CarrierHeap {
             let weight_bytes = allocated_bytes - self.sampling.last_at_bytes;
             self.sampling.last_at_bytes = allocated_bytes;
             self.sampling.choose_next(allocated_bytes, mean_bytes);
-            observer::allocated(&SampledAllocation { thread, vtable, size_bytes, weight_bytes });
+            observer::allocated(&SampledAllocation { thread, object, size_bytes, weight_bytes });
         }
         let rest_bytes = self.sampling.next_at_bytes.saturating_sub(allocated_bytes) as usize;
         let due = buffer.cursor.saturating_add(rest_bytes);
@@ -364,7 +364,7 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     carrier_heap.counted_to = present.cursor;
     let mean_bytes = observer::sampling_bytes();
     if mean_bytes != 0 {
-        let limit = carrier_heap.sample(thread, vtable, size_bytes, mean_bytes, present);
+        let limit = carrier_heap.sample(thread, object, size_bytes, mean_bytes, present);
         // SAFETY: as above.
         unsafe { (*buffer).limit = limit };
     }

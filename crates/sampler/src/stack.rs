@@ -1,0 +1,60 @@
+//! A recorded stack, for consumers: the words of `handler`'s format, read.
+//!
+//! Invariant: used only while the reader's walk keeps what the words name (`reader`), which the lifetime stands for: stacks are lent for a call.
+
+use crate::handler::{FLAGS_SHIFT, MANAGED, TRUNCATED};
+use crate::wall;
+use saki_code::CodeInfo;
+
+/// Innermost frame first.
+#[derive(Clone, Copy)]
+pub struct Stack<'a> {
+    frames: &'a [u64],
+    is_truncated: bool,
+}
+
+/// See `Stack`.
+#[derive(Clone, Copy)]
+pub enum StackFrame<'a> {
+    Managed {
+        code: &'a CodeInfo,
+        native_offset: u32,
+    },
+    /// The instruction's address.
+    Native(usize),
+    /// What a thread waits for.
+    Note(&'static str),
+}
+
+impl<'a> Stack<'a> {
+    /// Of a sample in the handler's format.
+    pub(crate) fn new(words: &'a [u64]) -> Stack<'a> {
+        let flags = words.get(1).map_or(0, |time| time >> FLAGS_SHIFT);
+        Stack { frames: words.get(2..).unwrap_or_default(), is_truncated: flags & TRUNCATED != 0 }
+    }
+
+    /// Whether the outermost frames are missing.
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
+    }
+
+    pub fn frames(&self) -> impl Iterator<Item = StackFrame<'a>> + use<'a> {
+        let mut rest = self.frames.iter();
+        std::iter::from_fn(move || {
+            loop {
+                let &word = rest.next()?;
+                return Some(match wall::NOTES.get(word as usize) {
+                    Some(&"") => continue,
+                    Some(&note) => StackFrame::Note(note),
+                    None if word & MANAGED == 0 => StackFrame::Native(word as usize),
+                    None => {
+                        let native_offset = *rest.next()? as u32;
+                        let info = (word & !MANAGED) as usize as *const CodeInfo;
+                        // SAFETY: whoever recorded it found it in the code map, and the walk that the reader is in keeps it; see the module header.
+                        StackFrame::Managed { code: unsafe { &*info }, native_offset }
+                    }
+                });
+            }
+        })
+    }
+}
