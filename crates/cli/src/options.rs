@@ -6,7 +6,7 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
-use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_kinds, parse_seconds};
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
@@ -89,11 +89,8 @@ are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki'
         framework: FrameworkRoot,
     },
     /// Run a program and show where it spends its time, or show a profile that was written
-    #[command(subcommand_required = true, arg_required_else_help = true)]
-    Profile {
-        #[command(subcommand)]
-        action: ProfileCommands,
-    },
+    #[command(arg_required_else_help = true)]
+    Profile(Box<ProfileCommand>),
     /// Show, empty or fill the code cache
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Cache {
@@ -135,38 +132,28 @@ struct ReplWords {
 }
 
 /// `saki profile`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    override_usage = "saki profile [KINDS] [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile [KINDS] [OPTIONS] --pid PID\n       saki profile COMMAND [...]",
+    after_help = kinds_help()
+)]
+struct ProfileCommand {
+    #[command(subcommand)]
+    action: Option<ProfileCommands>,
+
+    #[command(flatten)]
+    words: ProfileWords,
+}
+
+fn kinds_help() -> String {
+    let rows = Kind::ALL.iter().map(|kind| format!("\n  {:<12}{}", kind.name(), kind.about()));
+    format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
+}
+
+/// What shows profiles that were written.
 #[derive(Subcommand, Debug)]
 enum ProfileCommands {
-    /// Sample the processor time of every thread while a program runs
-    #[command(
-        override_usage = "saki profile cpu [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile cpu [OPTIONS] --pid PID"
-    )]
-    Cpu(Box<ProfileWords>),
-    /// Look at every thread at each moment of wall time, whether it runs or waits
-    #[command(
-        override_usage = "saki profile wall [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile wall [OPTIONS] --pid PID"
-    )]
-    Wall(Box<ProfileWords>),
-    /// Sample allocations, by bytes
-    #[command(
-        override_usage = "saki profile alloc [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile alloc [OPTIONS] --pid PID"
-    )]
-    Alloc(Box<ProfileWords>),
-    /// Record waits for locks
-    #[command(
-        override_usage = "saki profile lock [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile lock [OPTIONS] --pid PID"
-    )]
-    Lock(Box<ProfileWords>),
-    /// Record exceptions that are thrown
-    #[command(
-        override_usage = "saki profile exceptions [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile exceptions [OPTIONS] --pid PID"
-    )]
-    Exceptions(Box<ProfileWords>),
-    /// Record how long collections stop the program
-    #[command(
-        override_usage = "saki profile gc [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile gc [OPTIONS] --pid PID"
-    )]
-    Gc(Box<ProfileWords>),
     /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree
     View {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -191,6 +178,10 @@ struct ProfileWords {
     #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
     #[arg(value_hint = ValueHint::FilePath)]
     words: Vec<String>,
+
+    /// The first word, as `parse` passes it on
+    #[arg(long, hide = true, value_delimiter = ',', default_value = "cpu")]
+    kinds: Vec<Kind>,
 
     /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
     #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
@@ -222,17 +213,17 @@ struct ProfileOptions {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
 
-    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT]
+    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 }
 
 impl ProfileWords {
-    fn into_action(self, kind: Kind) -> Action {
+    fn into_action(self) -> Action {
         let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
         let alloc_bytes = bytes.max(1);
         let request =
-            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(&[kind]) };
+            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(&self.kinds) };
         if let Some(process) = self.pid {
             return Action::AttachProfile { process, request: Box::new(request) };
         }
@@ -433,6 +424,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
     let name = words.first().and_then(|word| COMMAND_NAMES.iter().find(|name| word == **name)).copied();
     let (words, compiler_options) = match name {
         Some("run") => separate_run_options(words),
+        Some("profile") => (name_kinds(words)?, Vec::new()),
         _ => (words, Vec::new()),
     };
     let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words)).map_err(|e| stop(&e, name))?;
@@ -463,15 +455,10 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         }
         Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
-        Some(Commands::Profile { action }) => match action {
-            ProfileCommands::Cpu(words) => ("saki profile cpu", words.into_action(Kind::Cpu)),
-            ProfileCommands::Wall(words) => ("saki profile wall", words.into_action(Kind::Wall)),
-            ProfileCommands::Alloc(words) => ("saki profile alloc", words.into_action(Kind::Alloc)),
-            ProfileCommands::Lock(words) => ("saki profile lock", words.into_action(Kind::Lock)),
-            ProfileCommands::Exceptions(words) => ("saki profile exceptions", words.into_action(Kind::Exceptions)),
-            ProfileCommands::Gc(words) => ("saki profile gc", words.into_action(Kind::Gc)),
-            ProfileCommands::View { file } => ("saki profile view", Action::ViewProfile { file }),
-            ProfileCommands::Diff { before, after, output } => {
+        Some(Commands::Profile(profile)) => match profile.action {
+            None => ("saki profile", profile.words.into_action()),
+            Some(ProfileCommands::View { file }) => ("saki profile view", Action::ViewProfile { file }),
+            Some(ProfileCommands::Diff { before, after, output }) => {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })
             }
         },
@@ -516,6 +503,16 @@ fn plain_program(words: &[OsString]) -> Option<Options> {
     }
     let command = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
     Some(Options { command, ..Options::default() })
+}
+
+/// `saki profile`: the kinds, which come first, as an option.
+fn name_kinds(mut words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
+    let list = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if list.split(',').next().is_some_and(|name| name.parse::<Kind>().is_ok()) {
+        parse_kinds(list).map_err(|error| Stop::refuse("saki profile", &error))?;
+        words[1] = format!("--kinds={list}").into();
+    }
+    Ok(words)
 }
 
 /// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and those.
@@ -708,6 +705,18 @@ mod tests {
         let whole = Cli::try_parse_from(["saki", "app.exe", "--stats", "-x"]).unwrap().program;
         let whole = Options { command: whole.words, ..whole.options };
         assert_eq!(format!("{quick:?}"), format!("{whole:?}"));
+    }
+
+    #[test]
+    fn profiles_are_of_the_kinds_that_come_first() {
+        let kinds = |text: &str| run(text).1.profile.map(|request| request.kind_names()).unwrap_or_default();
+        assert_eq!(kinds("profile cpu,gc,cpu --hz 10 app.exe x"), "cpu,gc");
+        assert_eq!(kinds("profile app.exe wall"), "cpu");
+        assert_eq!(kinds("profile --format folded ./gc"), "cpu");
+        assert!(refusal("profile cpu,what app.exe").starts_with("saki profile: 'what' is not one of cpu, wall, alloc"));
+        assert_eq!(refusal("profile gc"), "saki profile: the following required arguments were not provided:");
+        assert!(matches!(parse(words("profile lock,gc --pid 1")), Ok(("saki profile", Action::AttachProfile { .. }))));
+        assert!(matches!(parse(words("profile view x.folded")), Ok(("saki profile view", Action::ViewProfile { .. }))));
     }
 
     #[test]

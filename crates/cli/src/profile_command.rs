@@ -45,8 +45,16 @@ impl Kind {
         }
     }
 
-    fn from_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    /// For the help.
+    pub fn about(self) -> &'static str {
+        match self {
+            Kind::Cpu => "processor time of each thread, sampled",
+            Kind::Wall => "what every thread does at each moment, whether it runs or waits, sampled",
+            Kind::Alloc => "allocated bytes, sampled",
+            Kind::Lock => "time that threads waited for locks",
+            Kind::Exceptions => "exceptions that were thrown",
+            Kind::Gc => "time that collections stopped the program",
+        }
     }
 
     fn unit(self) -> Unit {
@@ -70,22 +78,23 @@ impl Kind {
     }
 }
 
+impl std::str::FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Kind, String> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("'{name}' is not one of {}", names.join(", "))
+        })
+    }
+}
+
 /// Reads a list of kinds with commas between them.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse_kinds(text: &str) -> Result<Vec<Kind>, String> {
-    let mut kinds = Vec::new();
-    for name in text.split(',') {
-        let kind = Kind::from_name(name).ok_or_else(|| {
-            let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-            format!("'{name}' is not one of {}", names.join(", "))
-        })?;
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    Ok(kinds)
+    text.split(',').map(str::parse).collect()
 }
 
 /// Samples a second, unless asked otherwise: a thousandth of a processor, at some microseconds each.
@@ -119,8 +128,14 @@ pub struct ProfileRequest {
 
 impl ProfileRequest {
     pub fn new(kinds: &[Kind]) -> ProfileRequest {
+        let mut once = Vec::new();
+        kinds.iter().for_each(|kind| {
+            if !once.contains(kind) {
+                once.push(*kind);
+            }
+        });
         ProfileRequest {
-            kinds: kinds.to_vec(),
+            kinds: once,
             hz: None,
             alloc_bytes: DEFAULT_ALLOC_BYTES,
             duration: None,
@@ -209,7 +224,7 @@ impl std::str::FromStr for ProfileRequest {
         }
         // The file comes last, and may have commas in its name.
         let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));
-        let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| Kind::from_name(word).is_some());
+        let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| word.parse::<Kind>().is_ok());
         // Without a kind the first word is to blame.
         let kinds = parse_kinds(&if kinds.is_empty() { words[0].to_owned() } else { kinds.join(",") })?;
         let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::new(&kinds) };
@@ -420,6 +435,6 @@ mod tests {
         assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
         assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[Kind::Cpu])));
         assert_eq!(request.to_string().parse::<ProfileRequest>().unwrap().kind_names(), "alloc,cpu");
-        assert!(parse_kinds("cpu,x").is_err() && parse_kinds("gc,gc") == Ok(vec![Kind::Gc]));
+        assert!(parse_kinds("cpu,x").is_err() && ProfileRequest::new(&[Kind::Gc, Kind::Gc]).kinds == [Kind::Gc]);
     }
 }

@@ -228,7 +228,7 @@ fn a_process_that_runs_is_profiled_and_goes_on() {
     // It catches the signal before it runs anything.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let process = child.id().to_string();
-    for kind in ["cpu", "wall", "cpu"] {
+    for kind in ["cpu", "wall", "cpu,wall", "cpu"] {
         let output = program.with_extension(format!("{kind}.folded"));
         let path = output.display().to_string();
         let options = ["profile", kind, "--pid", &process, "--duration", "1", "--format=folded", "--output", &path];
@@ -280,6 +280,39 @@ fn mprof_report_reads_monos_format() {
         allocations.lines().find(|line| line.ends_with("System.Int16[]")).unwrap_or_else(|| panic!("{allocations}"));
     let numbers: Vec<f64> = row.split_whitespace().filter_map(|n| n.parse().ok()).collect();
     assert_eq!(numbers[..2], [200_000.0 * 136.0, 200_000.0], "{allocations}");
+}
+
+#[test]
+fn several_kinds_are_recorded_in_one_run() {
+    let Some(program) = compile("several", "profiles/events.cs") else { return };
+    let base = program.with_extension("several");
+    let (output, program) = (base.display().to_string(), program.display().to_string());
+    let options = ["profile", "cpu,exceptions,gc,wall,alloc", "--format=folded", "--output", &output, &program];
+    for (argument, expect) in [("exceptions", "[exceptions]"), ("gc", "[gc]"), ("wall", "[wall]")] {
+        let run = saki(&[&options[..], &[argument]].concat());
+        let stderr = text(&run.stderr);
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{stderr}");
+        for kind in ["cpu", "exceptions", "gc", "wall", "alloc"] {
+            assert_eq!(stderr.matches(&format!("{kind} profile: ")).count(), 1, "{stderr}");
+        }
+        let folded = std::fs::read_to_string(&base).expect("a profile");
+        let of = |kind: &str, what: &str| {
+            let lines = folded.lines().filter(|line| line.starts_with(kind) && line.contains(what));
+            lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum::<f64>()
+        };
+        assert!(of(expect, "") > 0.0 && of("[cpu]", "") > 0.0, "{argument}: {folded}");
+        match argument {
+            "exceptions" => assert_eq!(of("[exceptions]", "Events:Throws"), 300.0, "{folded}"),
+            "gc" => assert!(of("[gc]", "[full collection]") > 0.0 && of("[gc]", "Events:") == 0.0, "{folded}"),
+            // One thread sleeps for as long as the other computes; samples of timers know nothing of it.
+            _ => {
+                assert!(of("[wall]", "Events:Sleeps") > 1.5e9 && of("[wall]", "Events:Computes") > 1.5e9, "{folded}");
+                assert!(of("[cpu]", "Events:Sleeps") < 0.05e9 && of("[cpu]", "Events:Computes") > 0.2e9, "{folded}");
+            }
+        }
+    }
+    let refused = saki(&["profile", "cpu,x", &program]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
 }
 
 #[test]
