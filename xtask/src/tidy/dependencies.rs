@@ -55,6 +55,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("prost", &["profile"]),
     ("flate2", &["profile"]),
     ("serde_json", &["profile"]),
+    ("rustc-demangle", &["sampler"]),
+    ("cpp_demangle", &["sampler"]),
     // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,
     // P/Invoke symbols, errno, memory that managed code frees).
     (
