@@ -75,6 +75,20 @@ fn pairs(array: ObjRef) -> std::ops::Range<*mut Pair> {
     first..first.wrapping_add(length)
 }
 
+/// Calls `visit` with key and value of each pair of an ephemeron array that has both. Between collections, with the world stopped.
+pub(crate) fn for_each_pair(array: ObjRef, visit: &mut dyn FnMut(ObjRef, ObjRef)) {
+    let range = pairs(array);
+    let mut pair = range.start;
+    while pair < range.end {
+        // SAFETY: `pair` is inside the live array, which nobody changes.
+        let Pair { key, value } = unsafe { pair.read() };
+        if !key.is_null() && !value.is_null() {
+            visit(key, value);
+        }
+        pair = pair.wrapping_add(1);
+    }
+}
+
 /// Retains the values of reached keys. True if something was retained, so that more keys may be reached after tracing
 /// on. The world is stopped.
 pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {

@@ -4,10 +4,12 @@
 //! pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
 //! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
 
+use crate::snapshot::{Root, RootKind};
 use parking_lot::Mutex;
 use saki_abi::{ObjRef, RefMap};
 use saki_thread::ManagedThread;
 use saki_thread::statics::BlockScan;
+use std::ops::Range;
 
 /// A table of references outside the heap. Called with the world stopped, on a collector thread; must not block.
 pub trait RootProvider: Sync {
@@ -19,14 +21,29 @@ pub trait RootProvider: Sync {
 
     /// Like `for_each_slot`, for what belongs to one thread (thread-static blocks).
     fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
+
+    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, and what refers to them: for heap snapshots. Between collections, with the world
+    /// stopped.
+    fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
+        let root = |kind, object, address| Root { kind, object, address, thread: None };
+        // SAFETY: a provider's slots are valid.
+        self.for_each_slot(&mut |slot| visit(root(RootKind::Cell, unsafe { *slot }, slot as usize)));
+        self.for_each_pinned(&mut |object| visit(root(RootKind::PinnedHandle, object, 0)));
+    }
 }
 
 /// Registered memory: `words` words from `base` on.
 #[derive(Clone, Copy)]
-struct RootRange {
+pub(crate) struct RootRange {
     base: usize,
     words: usize,
-    conservative: bool,
+    pub conservative: bool,
+}
+
+impl RootRange {
+    pub fn addresses(self) -> Range<usize> {
+        self.base..self.base + self.words * 8
+    }
 }
 
 struct Roots {
@@ -70,7 +87,7 @@ pub fn unregister_roots(base: *const usize) -> bool {
 pub(crate) trait RootVisitor {
     fn slot(&mut self, slot: *mut ObjRef);
     fn pinned(&mut self, object: ObjRef);
-    fn conservative_range(&mut self, range: std::ops::Range<usize>);
+    fn conservative_range(&mut self, range: Range<usize>);
 }
 
 /// Everything that belongs to no thread. The world is stopped.
@@ -78,7 +95,7 @@ pub(crate) fn visit_global_roots(visitor: &mut dyn RootVisitor) {
     let roots = ROOTS.lock();
     for range in &roots.ranges {
         if range.conservative {
-            visitor.conservative_range(range.base..range.base + range.words * 8);
+            visitor.conservative_range(range.addresses());
         } else {
             for index in 0..range.words {
                 visitor.slot((range.base + index * 8) as *mut ObjRef);
@@ -97,27 +114,46 @@ pub(crate) fn visit_global_roots(visitor: &mut dyn RootVisitor) {
 
 /// Everything that belongs to `thread` except its stack. The world is stopped.
 pub(crate) fn visit_thread_roots(thread: &ManagedThread, visitor: &mut dyn RootVisitor) {
+    visit_slots_of_thread(thread, &mut |slot, _| visitor.slot(slot));
+    visit_conservative_blocks(thread, &mut |range| visitor.conservative_range(range));
+}
+
+/// The slots that belong to `thread`, and what they are. The world is stopped.
+pub(crate) fn visit_slots_of_thread(thread: &ManagedThread, visit: &mut dyn FnMut(*mut ObjRef, RootKind)) {
     for root in &thread.roots {
-        visitor.slot(root.address());
+        visit(root.address(), RootKind::Thread);
     }
     let abi = thread.abi();
     // SAFETY: `thread` is alive and stopped; only the address of the field is taken.
-    visitor.slot(unsafe { &raw mut (*abi).pending_exception });
+    visit(unsafe { &raw mut (*abi).pending_exception }, RootKind::Thread);
     // SAFETY: as above.
-    visitor.slot(unsafe { &raw mut (*abi).eh_exception });
-    thread.for_each_static_block(|block| match block.scan {
-        BlockScan::Precise(map) => {
+    visit(unsafe { &raw mut (*abi).eh_exception }, RootKind::Thread);
+    thread.for_each_static_block(|block| {
+        if let BlockScan::Precise(map) = block.scan {
             // SAFETY: a block's map is null or made by `RefMap::leak`.
             for &offset_bytes in unsafe { RefMap::offsets(map) } {
-                visitor.slot(block.data.wrapping_add(offset_bytes as usize).cast());
+                let slot = block.data.wrapping_add(offset_bytes as usize).cast();
+                visit(slot, RootKind::ThreadStatic { block: block.number, offset_bytes });
             }
-        }
-        BlockScan::Conservative => {
-            let start = block.data as usize;
-            visitor.conservative_range(start..start + block.size_bytes);
         }
     });
     for provider in &ROOTS.lock().providers {
-        provider.for_each_thread_slot(thread, &mut |slot| visitor.slot(slot));
+        provider.for_each_thread_slot(thread, &mut |slot| visit(slot, RootKind::Thread));
     }
+}
+
+/// The thread-static blocks of `thread` that are scanned conservatively. The world is stopped.
+pub(crate) fn visit_conservative_blocks(thread: &ManagedThread, visit: &mut dyn FnMut(Range<usize>)) {
+    thread.for_each_static_block(|block| {
+        if let BlockScan::Conservative = block.scan {
+            let start = block.data as usize;
+            visit(start..start + block.size_bytes);
+        }
+    });
+}
+
+/// What has been registered.
+pub(crate) fn registered() -> (Vec<&'static dyn RootProvider>, Vec<RootRange>) {
+    let roots = ROOTS.lock();
+    (roots.providers.clone(), roots.ranges.clone())
 }

@@ -28,9 +28,10 @@ use crate::dynamic_methods::method_of_code;
 use crate::thread::Thread;
 use crate::{cast_cache, class_init, code_cache, compile, entries, finalizer, proxies, source_lines, statics, strings};
 use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
 use saki_abi::ObjRef;
 use saki_code::{CodeInfo, MethodEntry};
-use saki_gc::{ConditionalRoots, RootProvider};
+use saki_gc::{ConditionalRoots, Root, RootKind, RootProvider};
 use saki_sync::Stamp;
 use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner, for_each_owner};
@@ -100,6 +101,26 @@ impl RootProvider for Assemblies {
             if !is_judging || owner.is_kept() {
                 owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef));
             }
+        });
+    }
+
+    /// Statics are among the owners' slots. Those that are found twice, with the type and without, are told once, with it.
+    fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
+        let mut named = FxHashSet::default();
+        statics::for_each_owned_root(&mut |ty, offset_bytes, slot| {
+            let kind = RootKind::Static { ty: std::ptr::from_ref(ty).addr(), offset_bytes };
+            named.insert(slot as usize);
+            // SAFETY: a slot of an owner that lives; the world is stopped.
+            visit(Root { kind, object: unsafe { *slot }, address: slot as usize, thread: None });
+        });
+        for_each_owner(&mut |owner| {
+            owner.for_each_slot(&mut |slot| {
+                if !named.contains(&slot) {
+                    // SAFETY: as above.
+                    let object = unsafe { *(slot as *const ObjRef) };
+                    visit(Root { kind: RootKind::Cell, object, address: slot, thread: None });
+                }
+            });
         });
     }
 }

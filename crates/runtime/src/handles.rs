@@ -3,7 +3,7 @@
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
-use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
+use saki_gc::{Root, RootKind, RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
 use saki_thread::{Carrier, CarrierHooks, ManagedThread};
 use saki_types::{LoadResult, Ty, Universe};
@@ -82,6 +82,20 @@ impl RootProvider for Roots {
                 visit(ObjRef(object as *mut saki_abi::Object));
             }
         });
+    }
+
+    fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
+        let root = |kind, object, address| Root { kind, object, address, thread: None };
+        // SAFETY: cells are never freed; the world is stopped.
+        crate::cells::for_each(&mut |cell| visit(root(RootKind::Cell, unsafe { *cell }, cell as usize)));
+        crate::statics::for_each_named_root(&mut |ty, offset_bytes, slot| {
+            let ty = std::ptr::from_ref(ty).addr();
+            // SAFETY: a slot of a static area, which lives as long as its type.
+            visit(root(RootKind::Static { ty, offset_bytes }, unsafe { *slot }, slot as usize));
+        });
+        for (kind, as_root) in [(HandleKind::Normal, RootKind::Handle), (HandleKind::Pinned, RootKind::PinnedHandle)] {
+            TABLE.for_each_slot(kind, |slot| visit(root(as_root, ObjRef(slot.object() as *mut saki_abi::Object), 0)));
+        }
     }
 }
 

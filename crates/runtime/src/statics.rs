@@ -18,7 +18,17 @@ struct StaticRoots {
     ref_offsets: &'static [u32],
 }
 
+impl StaticRoots {
+    fn for_each(&self, visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
+        for &offset in self.ref_offsets {
+            visit(self.ty, offset, (self.base + offset as usize) as *mut ObjRef);
+        }
+    }
+}
+
 static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
+/// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries go with their owners.
+static OWNED_ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 
 /// Types with thread-statics, by block number. A number whose type is gone is used again: then no thread has such a block.
 static THREAD_BLOCKS: RwLock<Vec<Option<Ty>>> = RwLock::new(Vec::new());
@@ -66,8 +76,12 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
         Some(base) => base,
         None => zeroed(layout.size_bytes as usize),
     };
-    if !layout.ref_offsets.is_empty() && collectible::of(base.addr()).is_none() {
-        roots.push(StaticRoots { ty, base: base as usize, ref_offsets: &layout.ref_offsets });
+    if !layout.ref_offsets.is_empty() {
+        let of_type = StaticRoots { ty, base: base as usize, ref_offsets: &layout.ref_offsets };
+        match collectible::of(base.addr()) {
+            Some(_) => OWNED_ROOTS.write().push(of_type),
+            None => roots.push(of_type),
+        }
     }
     // Release: the area is zeroed and registered before it is seen.
     ty.runtime.statics.store(base, Ordering::Release);
@@ -197,17 +211,30 @@ fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(u
     }
 }
 
-/// Forgets copies of sections of images that were loaded from memory in domains that are dead: something else will lie there.
+/// Forgets the areas of owners that are dead, and copies of sections of images that were loaded from memory in domains that are dead: something else will lie there.
 pub(crate) fn forget_dead_sections() {
+    OWNED_ROOTS.write().retain(|roots| !collectible::is_dead(roots.base));
     let is_dead = |image: &'static Image| collectible::is_dead(std::ptr::from_ref(image).addr());
     WRITABLE_SECTIONS.write().retain(|known| !is_dead(known.image) || known.image.is_manifest_of_file());
 }
 
-/// Reference slots of all static areas, for the collector.
+/// Reference slots of all static areas, for the collector. Left out: those that lie among the records of their owner, which shows them itself.
 pub fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
-    for roots in ROOTS.read().iter() {
-        for &offset in roots.ref_offsets {
-            visit((roots.base + offset as usize) as *mut ObjRef);
-        }
-    }
+    for_each_named_root(&mut |_, _, slot| visit(slot));
+}
+
+/// As `for_each_root`, with the type and the offset of each slot in its area.
+pub(crate) fn for_each_named_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
+    ROOTS.read().iter().for_each(|roots| roots.for_each(visit));
+}
+
+/// The static areas that lie among the records of owners that live.
+pub(crate) fn for_each_owned_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
+    let is_dead = |roots: &StaticRoots| collectible::is_dead(roots.base);
+    OWNED_ROOTS.read().iter().filter(|roots| !is_dead(roots)).for_each(|roots| roots.for_each(visit));
+}
+
+/// The type with this number of thread-static blocks.
+pub fn type_of_thread_block(number: usize) -> Option<Ty> {
+    THREAD_BLOCKS.read().get(number).copied().flatten()
 }

@@ -20,6 +20,8 @@ pub enum BlockScan {
 /// A thread-static block.
 #[derive(Clone, Copy, Debug)]
 pub struct StaticBlock {
+    /// Its index in the thread's table, which stands for the type.
+    pub number: usize,
     pub data: *mut u8,
     pub size_bytes: usize,
     pub scan: BlockScan,
@@ -70,7 +72,7 @@ impl ManagedThread {
             blocks.table.resize(len, std::ptr::null_mut());
         }
         blocks.table[index] = data;
-        blocks.list.push(StaticBlock { data, size_bytes, scan });
+        blocks.list.push(StaticBlock { number: index, data, size_bytes, scan });
         let abi = self.abi();
         // SAFETY: the owner writes its own ABI part.
         unsafe { (*abi).thread_statics = blocks.table.as_mut_ptr() };

@@ -10,7 +10,7 @@ use crate::{finalize, world};
 use mmtk::Mutator;
 use mmtk::util::alloc::AllocationError;
 use mmtk::util::heap::GCTriggerPolicy;
-use mmtk::util::{VMMutatorThread, VMThread, VMWorkerThread};
+use mmtk::util::{OpaquePointer, VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -33,6 +33,19 @@ pub(super) fn worker_failure() -> Option<std::io::Error> {
 pub(crate) fn collection_epoch() -> u64 {
     // Acquire pairs with the release in `resume_mutators`: who sees the number sees the collection's effects.
     EPOCH.load(Ordering::Acquire)
+}
+
+/// Has everything collected, unless the request joins a nursery collection, and waits. For a thread that is not running managed code, or
+/// is none of ours.
+pub(crate) fn collect_from_outside() {
+    let before = collection_epoch();
+    let nobody = VMMutatorThread(VMThread(OpaquePointer::UNINITIALIZED));
+    heap().mmtk.handle_user_collection_request(nobody, true, true);
+    // A collection that was under way when this looked may be what is waited for: the caller asks again.
+    let mut guard = EPOCH_LOCK.lock();
+    while collection_epoch() == before {
+        EPOCH_MOVED.wait(&mut guard);
+    }
 }
 
 pub(crate) struct SakiCollection;
@@ -66,6 +79,7 @@ impl Collection<Saki> for SakiCollection {
     }
 
     fn resume_mutators(_tls: VMWorkerThread) {
+        crate::snapshot::collected(super::trigger::is_full_collection());
         {
             let _guard = EPOCH_LOCK.lock();
             EPOCH.fetch_add(1, Ordering::Release);
@@ -75,7 +89,11 @@ impl Collection<Saki> for SakiCollection {
         finalize::wake_if_ready();
     }
 
-    fn block_for_gc(_tls: VMMutatorThread) {
+    fn block_for_gc(tls: VMMutatorThread) {
+        if tls.0.0.is_null() {
+            // `collect_from_outside` waits itself.
+            return;
+        }
         // The collection cannot have happened yet: it needs this thread to stop first.
         let before = collection_epoch();
         world::while_stopped(|| {

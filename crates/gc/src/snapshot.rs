@@ -1,0 +1,240 @@
+//! Heap snapshots: what lives, what refers to what, and what the roots are, looked at while nothing moves.
+//!
+//! A snapshot is taken at the end of a full collection, before the program goes on: then the heap holds what the collection reached and nothing else, and
+//! no visited set is needed. Whoever takes it gets a [`StoppedHeap`] on a collector thread, and may walk it as often as it likes; what it
+//! keeps is its own affair. Objects that only a finalizer will see are there too, with the queue of finalizers as their root.
+//!
+//! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: what to call
+//! types, fields and roots, which takes such locks: numbers here lead to them when the program runs again.
+
+use crate::object::{for_each_reference, object_size_bytes, vtable_of};
+use crate::roots::{self, RootProvider};
+use crate::{ephemeron, finalize, mmtk, stack_roots, world};
+use parking_lot::Mutex;
+use saki_abi::{ObjRef, VTable};
+use saki_thread::ManagedThread;
+use std::ops::Range;
+
+/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin.
+const MAX_ATTEMPTS: usize = 5;
+
+/// What refers to an object from outside the heap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RootKind {
+    /// A static field, at this offset of the statics of a type.
+    Static {
+        /// Address of the `types::Type`.
+        ty: usize,
+        offset_bytes: u32,
+    },
+    /// A thread-static field of [`Root::thread`].
+    ThreadStatic {
+        /// Number of the thread's block, which leads to the type.
+        block: usize,
+        offset_bytes: u32,
+    },
+    /// A strong GC handle.
+    Handle,
+    /// A GC handle that also keeps its object in place.
+    PinnedHandle,
+    /// A word that the runtime keeps: literals, type objects, its own objects.
+    Cell,
+    /// A word of a thread's stack or registers, which may also be a number that looks like a reference.
+    Stack,
+    /// A slot of the thread's own: its Thread object, an exception on its way.
+    Thread,
+    /// Waits for its finalizer to be run.
+    Finalizer,
+    /// Memory that was registered as roots.
+    Registered,
+}
+
+/// A reference from outside the heap.
+#[derive(Clone, Copy)]
+pub struct Root {
+    pub kind: RootKind,
+    pub object: ObjRef,
+    /// Where the reference lies; 0 = in a table that has no addresses to show.
+    pub address: usize,
+    pub thread: Option<&'static ManagedThread>,
+}
+
+/// An object of a stopped heap.
+#[derive(Clone, Copy)]
+pub struct HeapObject(ObjRef);
+
+impl HeapObject {
+    /// The object at an address that [`Self::address`] gave in the same snapshot.
+    ///
+    /// # Safety
+    /// As said, and the world has been stopped since.
+    pub unsafe fn at(address: usize) -> HeapObject {
+        HeapObject(ObjRef(address as *mut _))
+    }
+
+    pub fn address(self) -> usize {
+        self.0.address()
+    }
+
+    pub fn vtable<'a>(self) -> &'a VTable {
+        // SAFETY: objects come from the enumeration of a stopped heap after a full collection: live.
+        unsafe { vtable_of(self.0) }
+    }
+
+    pub fn size_bytes(self) -> usize {
+        // SAFETY: as above.
+        unsafe { object_size_bytes(self.0) }
+    }
+
+    /// 0 = young, 1 = has survived a collection, as all have that were not made by the collection itself.
+    pub fn generation(self) -> u32 {
+        // SAFETY: as above.
+        unsafe { crate::generation_of(self.0) }
+    }
+
+    /// Calls `visit` with the offset in bytes and the target, or null, of each reference that keeps its target alive: fields in the
+    /// order of the vtable's map, then elements. Left out: weak fields, and arrays of ephemerons.
+    #[inline]
+    pub fn for_each_reference(self, mut visit: impl FnMut(usize, ObjRef)) {
+        let vtable = self.vtable();
+        if ephemeron::is_ephemeron_vtable(vtable) {
+            return;
+        }
+        let start = self.address();
+        // SAFETY: live, and nobody changes anything.
+        unsafe { for_each_reference(self.0, vtable, |slot| visit(slot as usize - start, *slot)) };
+    }
+
+    /// Whether this is what `ConditionalWeakTable` keeps its pairs in.
+    pub fn holds_ephemerons(self) -> bool {
+        ephemeron::is_ephemeron_vtable(self.vtable())
+    }
+
+    /// Calls `visit` with key and value of each pair of an array of ephemerons: the value lives as long as the key and the array both do.
+    pub fn for_each_ephemeron(self, mut visit: impl FnMut(ObjRef, ObjRef)) {
+        if self.holds_ephemerons() {
+            ephemeron::for_each_pair(self.0, &mut visit);
+        }
+    }
+}
+
+/// The heap right after a full collection, with the world stopped.
+pub struct StoppedHeap(());
+
+impl StoppedHeap {
+    /// Calls `visit` with each object that lives. Most come in the order of their addresses.
+    pub fn for_each_object(&self, mut visit: impl FnMut(HeapObject)) {
+        mmtk::for_each_object(&mut |object| visit(HeapObject(object)));
+    }
+
+    /// Calls `visit` with each root. An object may have many, also equal ones.
+    pub fn for_each_root(&self, visit: &mut dyn FnMut(&Root)) {
+        let (providers, ranges) = roots::registered();
+        providers.into_iter().for_each(|provider| for_each_root_of(provider, visit));
+        for range in ranges {
+            for_each_word(range.addresses(), |address, word| {
+                // Precise ranges hold objects or null.
+                let object = if range.conservative { mmtk::find_object(word) } else { found(word) };
+                if let Some(object) = object {
+                    visit(&Root { kind: RootKind::Registered, object, address, thread: None });
+                }
+            });
+        }
+        finalize::for_each_root(&mut |slot| show(slot, RootKind::Finalizer, None, visit));
+        if let Some(slot) = ephemeron::tombstone_root() {
+            show(slot, RootKind::Cell, None, visit);
+        }
+        saki_thread::for_each_thread(|thread| for_each_root_of_thread(thread, visit));
+    }
+}
+
+fn for_each_root_of(provider: &'static dyn RootProvider, visit: &mut dyn FnMut(&Root)) {
+    provider.for_each_root(&mut |root| {
+        if !root.object.is_null() {
+            visit(&root);
+        }
+    });
+}
+
+fn found(word: usize) -> Option<ObjRef> {
+    (word != 0).then_some(ObjRef(word as *mut _))
+}
+
+/// The world is stopped, and the slot is valid.
+fn show(slot: *mut ObjRef, kind: RootKind, thread: Option<&'static ManagedThread>, visit: &mut dyn FnMut(&Root)) {
+    // SAFETY: registered slots are valid.
+    let object = unsafe { *slot };
+    if !object.is_null() {
+        visit(&Root { kind, object, address: slot as usize, thread });
+    }
+}
+
+/// Calls `visit` with address and value of each aligned word.
+fn for_each_word(range: Range<usize>, mut visit: impl FnMut(usize, usize)) {
+    let mut address = range.start.next_multiple_of(8);
+    while address + 8 <= range.end {
+        // SAFETY: stacks of stopped threads and registered ranges are readable. Volatile: it may be any memory.
+        visit(address, unsafe { (address as *const usize).read_volatile() });
+        address += 8;
+    }
+}
+
+/// What `mmtk::scanning` takes of a thread for roots.
+fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut(&Root)) {
+    roots::visit_slots_of_thread(thread, &mut |slot, kind| show(slot, kind, Some(thread), visit));
+    let mut show_words = |range| {
+        for_each_word(range, |address, word| {
+            if let Some(object) = mmtk::find_object(word) {
+                visit(&Root { kind: RootKind::Stack, object, address, thread: Some(thread) });
+            }
+        });
+    };
+    roots::visit_conservative_blocks(thread, &mut show_words);
+    let dead = stack_roots::dead_words(thread);
+    world::for_each_conservative_range(thread, |range| {
+        stack_roots::for_each_living_range(range, &dead, &mut show_words);
+    });
+}
+
+/// What the collection that comes is to call.
+struct Wanted(*mut (dyn FnMut(&StoppedHeap) + Send));
+
+// SAFETY: points to what `take_snapshot`'s caller lends, which may be used on another thread and waits until it was.
+unsafe impl Send for Wanted {}
+
+static WANTED: Mutex<Option<Wanted>> = Mutex::new(None);
+/// One snapshot at a time. Waited for with the thread counted as stopped.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Collects everything and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is not
+/// attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
+pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
+    // SAFETY: only the lifetime goes. The collection calls it while this function waits, and nobody has it when this function returns.
+    let wanted: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
+    let mut is_taken = false;
+    world::while_stopped(|| {
+        let _turn = TURN.lock();
+        for _ in 0..MAX_ATTEMPTS {
+            *WANTED.lock() = Some(Wanted(wanted));
+            mmtk::collect_from_outside();
+            is_taken = WANTED.lock().take().is_none();
+            if is_taken {
+                break;
+            }
+        }
+    });
+    is_taken
+}
+
+/// The collection is over, and the world is about to be resumed.
+pub(crate) fn collected(is_full: bool) {
+    if !is_full {
+        return;
+    }
+    // Under the lock: whoever waits for the call must not find the request gone before it returns.
+    let mut wanted = WANTED.lock();
+    if let Some(Wanted(inspect)) = wanted.take() {
+        // SAFETY: `take_snapshot` waits, with this valid and used by nobody else.
+        unsafe { (*inspect)(&StoppedHeap(())) };
+    }
+}
