@@ -5,6 +5,8 @@
 
 use crate::demangle::demangle;
 use crate::modules::{self, Module};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -61,44 +63,16 @@ impl Table {
     }
 }
 
-/// The functions in `.symtab` and `.dynsym` of a 64-bit little-endian ELF file.
+/// The functions in `.symtab` and `.dynsym`.
 fn read_symbols(file: &[u8]) -> Option<Vec<Symbol>> {
-    const SYMBOL_TABLES: [u64; 2] = [2, 11];
-    const SYMBOL_BYTES: usize = 24;
-    const FUNCTION: u8 = 2;
-    let word = |at: usize, len: usize| -> Option<u64> {
-        let mut bytes = [0; 8];
-        bytes[..len].copy_from_slice(file.get(at..at.checked_add(len)?)?);
-        Some(u64::from_le_bytes(bytes))
-    };
-    if file.get(..6)? != b"\x7fELF\x02\x01" {
-        return None;
-    }
-    let (sections, entry_bytes, count) = (word(40, 8)? as usize, word(58, 2)? as usize, word(60, 2)? as usize);
-    let section = |index: usize| sections.checked_add(index.checked_mul(entry_bytes)?);
-    let mut symbols = Vec::new();
-    for index in 0..count {
-        let at = section(index)?;
-        if !SYMBOL_TABLES.contains(&word(at + 4, 4)?) {
-            continue;
-        }
-        let (start, len) = (word(at + 24, 8)? as usize, word(at + 32, 8)? as usize);
-        let strings = section(word(at + 40, 4)? as usize)?;
-        let (text_start, text_len) = (word(strings + 24, 8)? as usize, word(strings + 32, 8)? as usize);
-        let text = file.get(text_start..text_start.checked_add(text_len)?)?;
-        let table = file.get(start..start.checked_add(len)?)?;
-        for symbol in table.chunks_exact(SYMBOL_BYTES) {
-            let field = |at: usize| u64::from_le_bytes(symbol[at..at + 8].try_into().unwrap_or_default());
-            let (address, size) = (field(8), field(16));
-            if symbol[4] & 0xf != FUNCTION || size == 0 {
-                continue;
-            }
-            let name_at = u32::from_le_bytes(symbol[..4].try_into().unwrap_or_default()) as usize;
-            let name = text.get(name_at..)?.split(|b| *b == 0).next()?;
-            symbols.push((address, size, String::from_utf8_lossy(name).into_owned()));
-        }
-    }
-    Some(symbols)
+    let file = ElfFile64::<Endianness>::parse(file).ok()?;
+    let functions = file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.kind() == SymbolKind::Text);
+    let with_size = functions.filter(|symbol| symbol.size() > 0 && symbol.is_definition());
+    Some(
+        with_size
+            .filter_map(|s| Some((s.address(), s.size(), String::from_utf8_lossy(s.name_bytes().ok()?).into_owned())))
+            .collect(),
+    )
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("iced-x86", &["code"]),
     ("io-uring", &["reactor"]),
     ("gimli", &["tools"]),
-    ("object", &["tools"]),
+    ("object", &["tools", "sampler"]),
     ("prost", &["profile"]),
     ("flate2", &["profile"]),
     ("serde_json", &["profile"]),
