@@ -13,6 +13,7 @@ mod info;
 mod main_stack;
 mod mono;
 mod options;
+mod output_format;
 mod process_start;
 mod profile_command;
 mod profile_control;

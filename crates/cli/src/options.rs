@@ -6,11 +6,11 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
+use crate::output_format::{OutputFormat, separate};
 use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_kinds, parse_seconds};
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
-use saki_profile::Format;
 use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
@@ -197,9 +197,9 @@ struct ProfileWords {
 /// What profiles have in common.
 #[derive(Args, Debug)]
 struct ProfileOptions {
-    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's); several with commas
+    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's), jitdump (for `perf inject --jit`); several with commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
-    format: Vec<Format>,
+    format: Vec<OutputFormat>,
 
     /// Samples a second of each thread [default: 1000, wall: 100]
     #[arg(long, value_name = "N", value_parser = parse_hz)]
@@ -219,15 +219,24 @@ struct ProfileOptions {
 }
 
 impl ProfileWords {
-    fn into_action(self) -> Action {
+    fn into_action(mut self) -> Result<Action, Stop> {
         let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
         let alloc_bytes = bytes.max(1);
+        let (formats, jitdump) = separate(&format, output.as_deref());
+        let tools = jitdump.clone();
         let request =
-            ProfileRequest { hz, alloc_bytes, duration, formats: format, output, ..ProfileRequest::new(&self.kinds) };
+            ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..ProfileRequest::new(&self.kinds) };
         if let Some(process) = self.pid {
-            return Action::AttachProfile { process, request: Box::new(request) };
+            if request.jitdump.is_some() {
+                let text = "a jitdump is written from the start of a program: --format jitdump does not go with --pid";
+                return Err(Stop::refuse("saki profile", text));
+            }
+            return Ok(Action::AttachProfile { process, request: Box::new(request) });
         }
-        Action::Run(Box::new(Options { command: self.words, profile: Some(request), ..self.options }))
+        if tools.is_some() {
+            self.options.perf.get_or_insert_default().jitdump = tools;
+        }
+        Ok(Action::Run(Box::new(Options { command: self.words, profile: Some(request), ..self.options })))
     }
 }
 
@@ -456,7 +465,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
         Some(Commands::Profile(profile)) => match profile.action {
-            None => ("saki profile", profile.words.into_action()),
+            None => ("saki profile", profile.words.into_action()?),
             Some(ProfileCommands::View { file }) => ("saki profile view", Action::ViewProfile { file }),
             Some(ProfileCommands::Diff { before, after, output }) => {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })

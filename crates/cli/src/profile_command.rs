@@ -5,6 +5,7 @@
 
 use crate::mono::log_profiler;
 use crate::options::{Options, parse_size};
+use crate::output_format::about_jitdump;
 use saki_os::TimerClock;
 use saki_profile::diff::Changes;
 use saki_profile::{Format, Profile, Unit, files, table};
@@ -120,6 +121,8 @@ pub struct ProfileRequest {
     pub formats: Vec<Format>,
     /// Of several formats each gets its ending.
     pub output: Option<PathBuf>,
+    /// The folder of the jitdump that is written, too; not for processes that run already.
+    pub jitdump: Option<PathBuf>,
     /// Test aid: signals by wall time, to threads that wait as well, and as often as asked.
     pub storm: bool,
     /// What else was asked for.
@@ -141,6 +144,7 @@ impl ProfileRequest {
             duration: None,
             formats: vec![Format::Html],
             output: None,
+            jitdump: None,
             storm: false,
             not_recorded: Vec::new(),
         }
@@ -375,6 +379,7 @@ pub fn finish(number: Option<u64>) -> Option<String> {
             Err(error) => format!("saki: the profile was not written: {error}\n"),
         };
     }
+    text.extend(ended.request.jitdump.as_deref().map(about_jitdump));
     Some(text)
 }
 

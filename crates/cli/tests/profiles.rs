@@ -192,6 +192,26 @@ fn files_are_the_users_and_others_read_them() {
 }
 
 #[test]
+fn a_jitdump_is_written_beside_the_profile() {
+    let Some(program) = compile("jitdump", "profiles/shares.cs") else { return };
+    let (folder, program) = (program.parent().expect("a folder").display().to_string(), program.display().to_string());
+    let output = format!("{folder}/jitdump");
+    let run = saki(&["profile", "--format=jitdump,folded", "--output", &output, &program, "0.3", "1"]);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+    let said = text(&run.stderr);
+    let line = said.lines().find_map(|line| line.strip_prefix("jitdump: ")).unwrap_or_else(|| panic!("{said}"));
+    let (path, how) = line.split_once("; ").expect("how it is used");
+    assert!(path.starts_with(&format!("{folder}/jit-")) && how.contains("perf inject --jit"), "{line}");
+    let dump = std::fs::read(path).expect("the dump");
+    std::fs::remove_file(path).expect("the dump");
+    assert!(dump.starts_with(b"DTiJ") && dump.windows(12).any(|name| name == b"Shares:Forty"));
+    assert!(std::fs::read_to_string(&output).is_ok_and(|text| text.contains("Shares:Forty")));
+    let refused = saki(&["profile", "--format=jitdump", "--pid", "1"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("does not go with --pid"), "{}", text(&refused.stderr));
+}
+
+#[test]
 fn a_profile_that_cannot_be_written_does_not_fail_the_program() {
     let Some(program) = compile("unwritable", "profiles/shares.cs") else { return };
     let program = program.display().to_string();
