@@ -25,9 +25,9 @@ sealed class Counter
 
     Entry Find(string word)
     {
-        foreach (Entry entry in entries)
-            if (string.CompareOrdinal(entry.Word, word) == 0)
-                return entry;
+        for (int i = 0; i < entries.Count; i++)
+            if (string.CompareOrdinal(entries[i].Word, word) == 0)
+                return entries[i];
         return null;
     }
 

@@ -179,13 +179,16 @@ function drawLines(panel, fn) {
   for (const line of texts.keys()) if (line >= low - 3 && line <= high + 3) shown.add(line);
   const table = tableOf("Lines", [["own", undefined], ["with callees", undefined], ["line", undefined], ["", undefined]]);
   table.className = "source";
+  // Without the indentation that all have.
+  const indents = [...shown].map(line => texts.get(line) || "").filter(text => text.trim()).map(text => text.search(/\S/));
+  const indent = indents.length ? Math.min(...indents) : 0;
   const most = Math.max(...[...lines.values()].map(([, all]) => all));
   let before = 0;
   for (const line of [...shown].sort((a, b) => a - b)) {
     if (before && line > before + 1) addRow(table, ["", "", "⋯", ""], -1);
     before = line;
     const [mine, all] = lines.get(line) || [0, 0];
-    const tr = addRow(table, [mine ? show(mine) : "", all ? show(all) : "", String(line), texts.get(line) || ""], -1);
+    const tr = addRow(table, [mine ? show(mine) : "", all ? show(all) : "", String(line), (texts.get(line) || "").slice(indent)], -1);
     if (all && all >= most / 2) tr.className = "hot";
   }
   panel.append(make("h2", "Lines"), table);
