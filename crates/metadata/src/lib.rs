@@ -17,6 +17,7 @@ mod lookup;
 mod names;
 pub mod native_type;
 pub mod opcodes;
+mod overloads;
 pub mod pe;
 pub mod places;
 mod resources;

@@ -213,6 +213,26 @@ fn facts_of_mscorlib() {
 }
 
 #[test]
+fn overloads_are_told_apart_by_their_parameters() {
+    let Some(image) = open_if_present(&Path::new(LIBRARY).join("mscorlib.dll")) else { return };
+    let of = |namespace: &str, name: &str, method: &str| -> Vec<Option<String>> {
+        let ty = image.find_type_def(namespace, name, None).expect("the type exists");
+        let methods = image.type_def_methods(ty).unwrap();
+        let is_meant = |rid: &Rid| image.string(image.method_def(*rid).unwrap().name).unwrap() == method;
+        methods.filter(is_meant).map(|rid| image.overload(rid)).collect()
+    };
+    let concat = of("System", "String", "Concat");
+    for expect in ["string,string", "object[]", "IEnumerable<string>", "IEnumerable<T>"] {
+        assert!(concat.contains(&Some(expect.into())), "{concat:?}");
+    }
+    assert_eq!(of("System", "String", "GetTypeCode"), [None]);
+    let sort = of("System", "Array", "Sort");
+    assert!(sort.contains(&Some("TKey[],TValue[]".into())), "{sort:?}");
+    let all: std::collections::HashSet<_> = sort.iter().collect();
+    assert!(all.len() >= sort.len() - 2, "by generic parameters too: {sort:?}");
+}
+
+#[test]
 fn open_errors() {
     let missing = Image::open(Path::new("/nonexistent/a.dll"));
     assert!(matches!(missing, Err(OpenError::NotFound { .. })));

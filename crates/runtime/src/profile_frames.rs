@@ -8,7 +8,7 @@ use crate::stack_trace::NO_IL_OFFSET;
 use saki_abi::position;
 use saki_code::{CodeInfo, CodeKind};
 use saki_sampler::Place;
-use saki_types::{Method, collectible};
+use saki_types::{Method, MethodKind, collectible};
 use std::borrow::Cow;
 
 /// See `saki_sampler::Resolve`. Glue between methods is shown only where it runs itself: as a caller it says nothing.
@@ -42,10 +42,16 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     collectible::owner_of(method).is_none()
 }
 
-/// Without the parameters: whether they are known without loading something differs from run to run, and a function has one name.
-fn name_of(method: &Method) -> String {
+/// With the parameters only where the type has several methods of the name, by the metadata: whether a signature is loaded differs from run to run, and a
+/// function has one name.
+pub(crate) fn name_of(method: &Method) -> String {
     let mut name = method.full_name();
     name.truncate(name.find(" (").unwrap_or(name.len()));
+    if let MethodKind::Def { image, rid } = method.kind
+        && let Some(parameters) = image.meta.overload(rid)
+    {
+        name = format!("{name} ({parameters})");
+    }
     name
 }
 
