@@ -30,10 +30,38 @@ pub enum Kind {
     Exceptions,
     /// Pauses of collections.
     Gc,
+    /// Calls that wait for files, pipes and sockets.
+    Io,
+    /// Green threads that could run and did not.
+    Sched,
+    /// Time of compilations.
+    Jit,
+    /// Compiled code.
+    Code,
+    /// Types used for the first time.
+    Load,
+    /// Starts and ends of threads.
+    Threads,
+    /// GC handles.
+    Handles,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] = [Kind::Cpu, Kind::Wall, Kind::Alloc, Kind::Lock, Kind::Exceptions, Kind::Gc];
+    pub const ALL: [Kind; 13] = [
+        Kind::Cpu,
+        Kind::Wall,
+        Kind::Alloc,
+        Kind::Lock,
+        Kind::Exceptions,
+        Kind::Gc,
+        Kind::Io,
+        Kind::Sched,
+        Kind::Jit,
+        Kind::Code,
+        Kind::Load,
+        Kind::Threads,
+        Kind::Handles,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -43,6 +71,13 @@ impl Kind {
             Kind::Lock => "lock",
             Kind::Exceptions => "exceptions",
             Kind::Gc => "gc",
+            Kind::Io => "io",
+            Kind::Sched => "sched",
+            Kind::Jit => "jit",
+            Kind::Code => "code",
+            Kind::Load => "load",
+            Kind::Threads => "threads",
+            Kind::Handles => "handles",
         }
     }
 
@@ -55,27 +90,40 @@ impl Kind {
             Kind::Lock => "time that threads waited for locks",
             Kind::Exceptions => "exceptions that were thrown",
             Kind::Gc => "time that collections stopped the program",
+            Kind::Io => "time that calls to files, pipes, terminals and sockets took",
+            Kind::Sched => "time that green threads could have run and waited for their turn",
+            Kind::Jit => "time until methods had their code, by compiler",
+            Kind::Code => "bytes of compiled code, by method and compiler",
+            Kind::Load => "types that were used for the first time",
+            Kind::Threads => "threads that were started or ended",
+            Kind::Handles => "GC handles that were created or freed",
         }
     }
 
     fn unit(self) -> Unit {
         match self {
-            Kind::Cpu | Kind::Wall | Kind::Lock | Kind::Gc => Unit::Nanoseconds,
-            Kind::Alloc => Unit::Bytes,
-            Kind::Exceptions => Unit::Count,
+            Kind::Cpu | Kind::Wall | Kind::Lock | Kind::Gc | Kind::Io | Kind::Sched | Kind::Jit => Unit::Nanoseconds,
+            Kind::Alloc | Kind::Code => Unit::Bytes,
+            Kind::Exceptions | Kind::Load | Kind::Threads | Kind::Handles => Unit::Count,
         }
     }
 
     fn what(self) -> What {
-        let event = match self {
+        What::Events(match self {
             Kind::Cpu => return What::Cpu,
             Kind::Wall => return What::Wall,
-            Kind::Alloc => EventKind::Allocation,
-            Kind::Lock => EventKind::LockWait,
-            Kind::Exceptions => EventKind::Exception,
-            Kind::Gc => EventKind::Collection,
-        };
-        What::Events(Kinds::of(&[event]))
+            Kind::Code => return What::CodeBytes,
+            Kind::Alloc => Kinds::of(&[EventKind::Allocation]),
+            Kind::Lock => Kinds::of(&[EventKind::LockWait]),
+            Kind::Exceptions => Kinds::of(&[EventKind::Exception]),
+            Kind::Gc => Kinds::of(&[EventKind::Collection]),
+            Kind::Io => Kinds::of(&[EventKind::IoWait]),
+            Kind::Sched => Kinds::of(&[EventKind::Dispatch]),
+            Kind::Jit => Kinds::of(&[EventKind::Compilation]),
+            Kind::Load => Kinds::of(&[EventKind::TypeLoad]),
+            Kind::Threads => Kinds::of(&[EventKind::ThreadStart, EventKind::ThreadEnd]),
+            Kind::Handles => Kinds::of(&[EventKind::HandleCreated, EventKind::HandleFreed]),
+        })
     }
 }
 
@@ -169,6 +217,7 @@ impl ProfileRequest {
     fn events(&self) -> Kinds {
         self.kinds.iter().fold(Kinds::NONE, |events, kind| match kind.what() {
             What::Events(kinds) => events.with(kinds),
+            What::CodeBytes => events.with(Kinds::of(&[EventKind::Compilation])),
             What::Cpu | What::Wall => events,
         })
     }
@@ -180,7 +229,7 @@ impl ProfileRequest {
             let period = match kind.what() {
                 What::Cpu | What::Wall => saki_sampler::interval(self.hz_of(kind)).as_nanos() as u64,
                 What::Events(_) if kind == Kind::Alloc => self.alloc_bytes as u64,
-                What::Events(_) => 1,
+                What::Events(_) | What::CodeBytes => 1,
             };
             let (name, unit, title) = (kind.name().into(), kind.unit(), title.to_owned());
             let profile = Profile { kind: name, unit, period, title, start_unix_ns, ..Profile::default() };

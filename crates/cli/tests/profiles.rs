@@ -380,6 +380,106 @@ fn collections_have_their_pauses() {
     assert!(below(&stacks, "[full collection]") > 0.0, "{stacks:?}");
 }
 
+/// Sum of the stacks with this method and this innermost frame.
+fn ending(stacks: &[(Vec<String>, f64)], method: &str, innermost: &str) -> f64 {
+    let found =
+        stacks.iter().filter(|(f, _)| f.iter().any(|f| f.starts_with(method)) && f.last().unwrap() == innermost);
+    found.map(|(_, value)| value).sum()
+}
+
+#[test]
+fn waits_for_sockets_and_files_have_their_length() {
+    let Some(program) = compile("io", "profiles/events.cs") else { return };
+    for mode in
+        [["--threads=native", "--io=blocking"], ["--threads=native", "--io=epoll"], ["--threads=green", "--io=poll"]]
+    {
+        let stacks = stacks(&profile_of("io", &program, &mode, &["io"]));
+        let waited_ms = ending(&stacks, "Events:Receives", "[socket receive]") / 1e6;
+        assert!((300.0..3000.0).contains(&waited_ms), "{mode:?}: {waited_ms} of some 500 ms");
+        let is_there = |method, innermost| ending(&stacks, method, innermost) > 0.0;
+        assert!(
+            is_there("Events:Accepts", "[socket accept]") && is_there("Events:Accepts", "[socket send]"),
+            "{stacks:?}"
+        );
+        assert!(
+            is_there("Events:ReadsFile", "[file read]") && is_there("Events:Main", "[socket connect]"),
+            "{stacks:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_program_makes_is_counted() {
+    let Some(program) = compile("made", "profiles/events.cs") else { return };
+    for mode in ["--threads=native", "--threads=green"] {
+        let of = |kind: &str| stacks(&profile_of(kind, &program, &[mode], &["made"]));
+        let threads = of("threads");
+        assert_eq!(ending(&threads, "Events:StartsThreads", "[thread started]"), 20.0, "{threads:?}");
+        assert!(below(&threads, "[thread ended]") >= 20.0, "{threads:?}");
+        let handles = of("handles");
+        for (what, count) in [("normal", 100.0), ("pinned", 50.0)] {
+            for did in ["created", "freed"] {
+                let found = ending(&handles, "Events:MakesHandles", &format!("[{what} handle {did}]"));
+                assert_eq!(found, count, "{what} {did}: {handles:?}");
+            }
+        }
+        let types = of("load");
+        for ty in ["Events+Rare`1[System.String]", "Events+Rare`1[System.Int64]"] {
+            assert_eq!(ending(&types, "Events:", ty), 1.0, "{types:?}");
+        }
+    }
+}
+
+/// The first run compiles, the second has the code from the cache.
+#[test]
+fn compilations_have_their_time_and_size() {
+    let Some(program) = compile("jit", "profiles/events.cs") else { return };
+    let cache = program.with_extension("cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    std::fs::create_dir_all(&cache).expect("a folder");
+    let output = program.with_extension("jit.folded");
+    let mut sizes = Vec::new();
+    for by in ["optimising", "from the cache"] {
+        let run = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args(["profile", "jit,code", "--format=folded", "--output", &output.display().to_string()])
+            .args([&program.display().to_string(), "exceptions"])
+            .env("XDG_CACHE_HOME", &cache)
+            .output()
+            .expect("saki starts");
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+        let folded = std::fs::read_to_string(&output).expect("a profile");
+        let of = |kind: &str| -> f64 {
+            let lines = folded.lines().filter(|l| l.starts_with(kind) && l.contains(&format!("Events:Throws [{by}]")));
+            lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
+        };
+        assert!(of("[jit]") > 0.0, "{by}: {folded}");
+        sizes.push(of("[code]"));
+    }
+    assert!(sizes[0] > 50.0 && sizes[0] == sizes[1], "the same code: {sizes:?}");
+}
+
+#[test]
+fn threads_that_wait_for_their_turn_are_seen() {
+    let Some(program) = compile("turns", "profiles/events.cs") else { return };
+    // One carrier for two threads that compute for a second of the clock each: each waits while the other has its turn.
+    let stacks = stacks(&profile_of("sched", &program, &["--threads=green"], &["turns"]));
+    let waited_ms = ending(&stacks, "Events:Computes", "[gave way]") / 1e6;
+    assert!((500.0..4000.0).contains(&waited_ms), "{waited_ms} of some 1000 ms: {stacks:?}");
+    assert!(ending(&stacks, "Events:Sleeps", "[woken]") > 0.0, "{stacks:?}");
+}
+
+#[test]
+fn overloads_are_functions_of_their_own() {
+    let Some(program) = compile("overloads", "profiles/events.cs") else { return };
+    let stacks = stacks(&profile(&program, &[], &["overloads"]));
+    let whole = below(&stacks, "Events:OverloadedNot");
+    for name in ["Events:Overloaded (int)", "Events:Overloaded (string,int[])"] {
+        let share = 100.0 * below(&stacks, name) / whole;
+        assert!((share - 50.0).abs() < 12.0, "{name}: {share:.1} %");
+    }
+    assert!(stacks.iter().any(|(f, _)| f.iter().any(|f| f == "Events:OverloadedNot")), "{stacks:?}");
+}
+
 #[test]
 fn threads_that_wait_are_seen_by_the_clock_on_the_wall() {
     let Some(program) = compile("wall", "profiles/events.cs") else { return };

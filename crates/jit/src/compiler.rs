@@ -7,7 +7,7 @@ use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
 use crate::options::{CompilerOptions, OptLevel};
-use crate::output::{CallSite, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
+use crate::output::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
 use cranelift_codegen::control::ControlPlane;
@@ -134,8 +134,10 @@ impl Compiler {
         parent: Option<&ParentFrame>,
     ) -> Result<(CompiledCode, ParentFrame), CompileError> {
         self.lower(context, func, parent)?;
-        let isa = if is_quick(func) { &self.quick_isa } else { &self.isa };
+        let is_quick = is_quick(func);
+        let isa = if is_quick { &self.quick_isa } else { &self.isa };
         let mut code = finish(isa, context, &func.name)?;
+        code.compiled_by = if is_quick { CompiledBy::Quick } else { CompiledBy::Optimising };
         code.clauses.clone_from(&func.clauses);
         code.inline_sites.clone_from(&func.inline_sites);
         let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };

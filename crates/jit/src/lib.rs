@@ -32,5 +32,5 @@ pub use dump::Dump;
 pub use error::CompileError;
 pub use isa::host_features;
 pub use options::{CompilerOptions, OptLevel};
-pub use output::{CallSite, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
+pub use output::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
 pub use symbols::{LibCall, RelocTarget};

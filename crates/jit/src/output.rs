@@ -5,6 +5,18 @@ use saki_abi::SpillArea;
 use saki_il::ir::{Clause, InlineSite};
 use std::borrow::Cow;
 
+/// What has made code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CompiledBy {
+    Baseline,
+    /// Cranelift, without its mid-end.
+    Quick,
+    #[default]
+    Optimising,
+    /// An earlier run; the code cache kept it.
+    EarlierRun,
+}
+
 /// Machine code of one function, ready to be placed.
 #[derive(Clone, Debug, Default)]
 pub struct CompiledCode {
@@ -32,6 +44,7 @@ pub struct CompiledCode {
     pub spill_area: Option<SpillArea>,
     /// Code of the filter functions, in the order of `Function::filters`.
     pub filters: Vec<CompiledCode>,
+    pub compiled_by: CompiledBy,
 }
 
 /// A place in the code that must be patched.

@@ -8,6 +8,7 @@ use crate::code_cache::{self, Identity, Lookup};
 use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_with_domain, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
+use crate::profile_events;
 use crate::statics;
 use crate::strings;
 use crate::tail_arguments::KeptTailArguments;
@@ -20,7 +21,7 @@ use saki_abi::HelperId;
 use saki_code::{CodeInfo, CodeKind};
 use saki_il::import::{ImportEnv, ImportOptions};
 use saki_il::ir::{CallSig, ClauseKind, Function, IrType, Symbol};
-use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
+use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
 use saki_types::touched::{self, Touched};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, collectible};
 use std::cell::RefCell;
@@ -169,11 +170,15 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     // Code in a domain may be entered for the first time while the thread passes to another.
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
-    let code = match place_cached(t, Identity::Method(method), method)? {
-        Cached::Placed(code) => code,
+    let began_ns = profile_events::compilation_begins();
+    let (code, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
+        Cached::Placed(code) => (code, CompiledBy::EarlierRun),
         Cached::TooEarly(allowed) => compile_and_place(t, method, Some(allowed))?,
         Cached::Absent => compile_and_place(t, method, None)?,
     };
+    if let Some(began_ns) = began_ns {
+        profile_events::compiled(t, method, code, compiled_by, began_ns);
+    }
     // Release: publishes the placed code. The first to publish wins.
     let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => code,
@@ -215,20 +220,21 @@ fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Manag
 }
 
 /// `allowed`: see `Env`.
-fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>>) -> Managed<usize> {
+fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>>) -> Managed<(usize, CompiledBy)> {
     let env = Env { allowed, ..Env::default() };
     let Some(slot) = code_cache::slot(Identity::Method(method)) else {
         let function = import(method, &env).to_managed(t)?;
         let compiled = generate(t, method, &function)?;
-        let kind = kind_of(method, &function);
+        let (kind, compiled_by) = (kind_of(method, &function), compiled.compiled_by);
         saki_il::recycle(function);
-        return Ok(place(t, method, compiled, kind)?.start);
+        return Ok((place(t, method, compiled, kind)?.start, compiled_by));
     };
     let (function, mut touched) = touched::record(|| import(method, &env));
     let function = function.to_managed(t)?;
     let kind = kind_of(method, &function);
     let (compiled, more) = touched::record(|| generate(t, method, &function));
     let compiled = compiled?;
+    let compiled_by = compiled.compiled_by;
     let may_be_kept = function.deferred_errors.is_empty();
     saki_il::recycle(function);
     if may_be_kept {
@@ -236,7 +242,7 @@ fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>
         touched.push(Touched::Method(method));
         slot.keep(&compiled, kind, touched, &env.initialised.take());
     }
-    Ok(place(t, method, compiled, kind)?.start)
+    Ok((place(t, method, compiled, kind)?.start, compiled_by))
 }
 
 pub(crate) fn kind_of(method: &Method, function: &Function) -> CodeKind {

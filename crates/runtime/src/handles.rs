@@ -1,5 +1,6 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
+use crate::profile_events;
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -29,7 +30,11 @@ pub fn free_domain(universe: &'static Universe) {
 
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
 pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
-    TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)
+    let handle = TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)?;
+    if profile_events::is_listening_to_handles() {
+        profile_events::handle_created(t, handle, target);
+    }
+    Some(handle)
 }
 
 /// # Errors
@@ -48,9 +53,13 @@ pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
 /// As `target`: also a double free.
 pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
     match t.managed().handle_cache() {
-        Some(cache) => TABLE.free(handle, cache),
-        None => TABLE.free_shared(handle),
+        Some(cache) => TABLE.free(handle, cache)?,
+        None => TABLE.free_shared(handle)?,
     }
+    if profile_events::is_listening_to_handles() {
+        profile_events::handle_freed(t, handle);
+    }
+    Ok(())
 }
 
 struct Roots;

@@ -1,16 +1,21 @@
-//! What the runtime tells the profiler of events: what was allocated, thrown, waited for, collected.
+//! What the runtime tells the profiler of events: what was allocated, thrown, waited for, collected, compiled, loaded, started.
 //!
 //! Invariant: an event that nobody listens to costs a load and a branch, and none is on a path that compiled code takes inline. Names of types are made up once
 //! for each type.
 
 use crate::object::type_of;
+use crate::profile_frames;
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
+use saki_abi::{ObjRef, VTable};
 use saki_gc::{HeapObserver, SampledAllocation};
+use saki_jit::CompiledBy;
 use saki_sampler::events::{self, EventKind, Kinds, Subject};
-use saki_types::{Ty, collectible};
+use saki_sched::Dispatch;
+use saki_sync::{Handle, HandleKind};
+use saki_thread::ManagedThread;
+use saki_types::{Method, Ty, collectible};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,11 +33,15 @@ pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.contains(EventKind::Allocation) {
         saki_gc::sample_allocations(mean_bytes);
     }
+    if kinds.contains(EventKind::Dispatch) {
+        saki_sched::observe_dispatch(Some(dispatched));
+    }
 }
 
 /// Ends what `begin` began.
 pub fn end() {
     saki_gc::sample_allocations(0);
+    saki_sched::observe_dispatch(None);
 }
 
 fn name_of(ty: Ty) -> Arc<str> {
@@ -104,4 +113,136 @@ pub(crate) fn lock_wait_begins() -> Option<u64> {
 pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, began_ns: u64) {
     let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
     events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject(object, 0));
+}
+
+/// When a compilation began, if that is asked.
+#[inline]
+pub(crate) fn compilation_begins() -> Option<u64> {
+    events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns)
+}
+
+/// A method has got its code.
+#[cold]
+pub(crate) fn compiled(t: Thread, method: &'static Method, address: usize, compiled_by: CompiledBy, began_ns: u64) {
+    let took_ns = saki_os::clock::monotonic_ns() - began_ns;
+    let by = match compiled_by {
+        CompiledBy::Baseline => "baseline",
+        CompiledBy::Quick => "quick",
+        CompiledBy::Optimising => "optimising",
+        CompiledBy::EarlierRun => "from the cache",
+    };
+    let label = format!("{} [{by}]", profile_frames::name_of(method)).into();
+    let size_bytes = saki_code::lookup(address).map_or(0, |info| info.len_bytes as usize);
+    let method = std::ptr::from_ref(method).addr();
+    events::record(
+        EventKind::Compilation,
+        Some(t.managed()),
+        took_ns,
+        label,
+        Subject::Code { method, address, size_bytes },
+    );
+}
+
+/// A type has got its vtable. Without the loader's lock: this may wait.
+#[inline]
+pub(crate) fn type_loaded(ty: Ty, vtable: *const VTable) {
+    if events::is_on(EventKind::TypeLoad) {
+        let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: vtable.addr() };
+        events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
+    }
+}
+
+/// The managed thread `id` begins; started by `starter`, which is itself if the machine started it.
+#[inline]
+pub fn thread_started(starter: Thread, id: u32) {
+    if events::is_on(EventKind::ThreadStart) {
+        events::record(
+            EventKind::ThreadStart,
+            Some(starter.managed()),
+            1,
+            "[thread started]".into(),
+            Subject::Thread { id },
+        );
+    }
+}
+
+#[inline]
+pub(crate) fn thread_ends(t: Thread) {
+    if events::is_on(EventKind::ThreadEnd) {
+        let subject = Subject::Thread { id: t.id() };
+        events::record(EventKind::ThreadEnd, Some(t.managed()), 1, "[thread ended]".into(), subject);
+    }
+}
+
+#[inline]
+pub(crate) fn is_listening_to_handles() -> bool {
+    events::is_on(EventKind::HandleCreated)
+}
+
+fn kind_of(handle: Handle) -> &'static str {
+    match handle.kind() {
+        HandleKind::Weak => "weak",
+        HandleKind::WeakTrack => "weak, tracking",
+        HandleKind::Normal => "normal",
+        HandleKind::Pinned => "pinned",
+    }
+}
+
+#[cold]
+pub(crate) fn handle_created(t: Thread, handle: Handle, target: ObjRef) {
+    let label = format!("[{} handle created]", kind_of(handle)).into();
+    let subject = Subject::Handle { bits: handle.bits(), object: target.address() };
+    events::record(EventKind::HandleCreated, Some(t.managed()), 1, label, subject);
+}
+
+#[cold]
+pub(crate) fn handle_freed(t: Thread, handle: Handle) {
+    let label = format!("[{} handle freed]", kind_of(handle)).into();
+    let subject = Subject::Handle { bits: handle.bits(), object: 0 };
+    events::record(EventKind::HandleFreed, Some(t.managed()), 1, label, subject);
+}
+
+/// A call that may wait for something outside of the process, until it is dropped.
+pub struct IoWait {
+    t: Thread,
+    what: &'static str,
+    /// If that is asked.
+    began_ns: Option<u64>,
+}
+
+impl IoWait {
+    /// `what` is the innermost frame, in brackets.
+    #[inline]
+    pub fn begin(t: Thread, what: &'static str) -> IoWait {
+        IoWait { t, what, began_ns: events::is_on(EventKind::IoWait).then(saki_os::clock::monotonic_ns) }
+    }
+}
+
+impl Drop for IoWait {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(began_ns) = self.began_ns {
+            io_wait_ends(self.t, self.what, began_ns);
+        }
+    }
+}
+
+#[cold]
+fn io_wait_ends(t: Thread, what: &'static str, began_ns: u64) {
+    let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
+    events::record(EventKind::IoWait, Some(t.managed()), waited_ns, what.into(), Subject::None);
+}
+
+fn dispatched(thread: &'static ManagedThread, dispatch: Dispatch, ready_ns: u64) {
+    if !events::is_on(EventKind::Dispatch) {
+        return;
+    }
+    let waited_ns = saki_os::clock::monotonic_ns().saturating_sub(ready_ns);
+    let label = match dispatch {
+        Dispatch::Parked { has_moved: false } => "[woken]",
+        Dispatch::Parked { has_moved: true } => "[woken, on another carrier]",
+        Dispatch::CarrierTaken => "[back from native code]",
+        Dispatch::Yielded => "[gave way]",
+    };
+    events::record(EventKind::Dispatch, Some(thread), waited_ns, label.into(), Subject::None);
 }

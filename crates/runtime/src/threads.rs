@@ -21,6 +21,7 @@ use crate::handles;
 use crate::interruption;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
+use crate::profile_events;
 use crate::suspension;
 use crate::thread::{Managed, Thread};
 use parking_lot::{Mutex, RwLock};
@@ -417,6 +418,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     match spawned {
         Ok(spawned) => {
             link(internal, spawned.as_static());
+            profile_events::thread_started(t, spawned.managed_id());
             // The program may have changed its mind between the load above and the link.
             let wanted = state_bits(internal).load(Ordering::Relaxed) & state::BACKGROUND != 0;
             if wanted != is_background {
@@ -540,6 +542,7 @@ fn set_stopped(bits: &AtomicU32) {
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: Thread) {
     run_exit_hooks(t);
+    profile_events::thread_ends(t);
     let thread = t.managed().roots[root::THREAD_OBJECT].get();
     if thread.is_null() {
         return;

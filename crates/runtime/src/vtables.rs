@@ -1,6 +1,7 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
 use crate::entries::{entry_address, unbox_entry_address};
+use crate::profile_events;
 use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
@@ -27,7 +28,7 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
         let message = format!("'{}' belongs to an assembly that can only be saved", ty.full_name());
         return Err(LoadError::new(LoadErrorKind::NotSupported, message, ty.full_name()));
     }
-    let _lock = saki_types::lazy::loader_lock();
+    let lock = saki_types::lazy::loader_lock();
     let known = ty.runtime.vtable.load(Ordering::Acquire);
     if !known.is_null() {
         return Ok(known as *const VTable);
@@ -36,6 +37,8 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
     // Release: publishes the filled vtable.
     ty.runtime.vtable.store(vtable as *mut u8, Ordering::Release);
     vtable_code::list(ty)?;
+    drop(lock);
+    profile_events::type_loaded(ty, vtable);
     Ok(vtable)
 }
 

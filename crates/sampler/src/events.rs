@@ -12,10 +12,11 @@
 //! retired after the event was recorded. The list holds `MAX_WAITING` events; what finds no room in time is counted as lost.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
+use crate::native_walk;
 use crate::stack::Stack;
 use parking_lot::Mutex;
 use saki_thread::ManagedThread;
-use saki_unwind::Frames;
+use saki_unwind::{Frame, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -32,6 +33,22 @@ pub enum EventKind {
     LockWait = 1 << 2,
     /// A collection is over. Value: nanoseconds that the program was stopped.
     Collection = 1 << 3,
+    /// A call that reads, writes, connects or looks up is over. Value: nanoseconds that it took.
+    IoWait = 1 << 4,
+    /// A method has got its code, from a compiler or the code cache. Value: nanoseconds that it took.
+    Compilation = 1 << 5,
+    /// A type is used for the first time in a way that needs its vtable: its class is loaded. Value: 1.
+    TypeLoad = 1 << 6,
+    /// A thread is started by the event's thread; one that the machine starts, as those of the thread pool, by itself. Value: 1.
+    ThreadStart = 1 << 7,
+    /// The event's thread ends. Value: 1.
+    ThreadEnd = 1 << 8,
+    /// Value: 1.
+    HandleCreated = 1 << 9,
+    /// Value: 1.
+    HandleFreed = 1 << 10,
+    /// A green thread runs again. Value: nanoseconds from when it could have run.
+    Dispatch = 1 << 11,
 }
 
 /// A set of kinds.
@@ -79,6 +96,26 @@ pub enum Subject {
     },
     Collection {
         was_full: bool,
+    },
+    Code {
+        method: usize,
+        /// First instruction.
+        address: usize,
+        size_bytes: usize,
+    },
+    Type {
+        ty: usize,
+        vtable: usize,
+    },
+    Thread {
+        /// Managed.
+        id: u32,
+    },
+    Handle {
+        /// As managed code has it.
+        bits: u32,
+        /// Of its target, when it was created; 0 = null, or not known.
+        object: usize,
     },
 }
 
@@ -170,15 +207,13 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
     let time_ns = saki_os::clock::monotonic_ns();
     let id = thread.map_or(0, ManagedThread::managed_id);
     let mut words = vec![1 | u64::from(id) << 32, time_ns];
-    // SAFETY: the current thread's own stack, walked from the code that called the runtime.
-    let frames = thread.map(|thread| unsafe { Frames::of_thread(thread.abi()) });
-    for (index, frame) in frames.into_iter().flatten().enumerate() {
-        if index == MAX_FRAMES {
-            words[1] |= TRUNCATED << FLAGS_SHIFT;
-            break;
-        }
-        if let (Some(info), Some(offset)) = (frame.code(), frame.native_offset()) {
-            words.extend([std::ptr::from_ref(info).addr() as u64 | MANAGED, offset.into()]);
+    if let Some(thread) = thread {
+        let mut push = |frame: Frame| push(&mut words, &frame);
+        // Compiled code calls what handles need without recording where it left off.
+        let is_found = CALLED_DIRECTLY.contains(kind) && native_walk::walk_here(thread.abi(), &mut push).is_some();
+        if !is_found {
+            // SAFETY: the current thread's own stack, walked from the code that called the runtime.
+            unsafe { Frames::of_thread(thread.abi()) }.for_each(push);
         }
     }
     let event = Event { kind, thread: id, time_ns, value, label, subject, words };
@@ -192,6 +227,20 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
         std::thread::sleep(PAUSE);
     }
     WAITING.lock().lost += 1;
+}
+
+/// Kinds that are recorded in functions of which compiled code's last exit need not know.
+const CALLED_DIRECTLY: Kinds = Kinds::of(&[EventKind::HandleCreated, EventKind::HandleFreed]);
+
+fn push(words: &mut Vec<u64>, frame: &Frame) {
+    const MAX_WORDS: usize = 2 + 2 * MAX_FRAMES;
+    if let (Some(info), Some(offset)) = (frame.code(), frame.native_offset()) {
+        if words.len() >= MAX_WORDS {
+            words[1] |= TRUNCATED << FLAGS_SHIFT;
+        } else {
+            words.extend([std::ptr::from_ref(info).addr() as u64 | MANAGED, offset.into()]);
+        }
+    }
 }
 
 /// What was recorded since the last call.

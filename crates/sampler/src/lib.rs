@@ -53,7 +53,10 @@ pub enum What {
     Cpu,
     /// Samples by the clock on the wall.
     Wall,
+    /// Events with their values.
     Events(Kinds),
+    /// Methods' code in bytes, of `EventKind::Compilation`.
+    CodeBytes,
 }
 
 /// A profile that is to be made.

@@ -58,6 +58,55 @@ fn registers_of(context: &FaultContext) -> Registers {
 pub fn walk(
     thread: *const ThreadAbi,
     context: &FaultContext,
+    native: impl FnMut(usize),
+) -> (End, Option<ContextFrames>) {
+    walk_from(thread, registers_of(context), context.alternate_stack(), native)
+}
+
+/// The managed frames of the current thread that are behind this call, with the one that called native code: it need not have recorded an exit.
+/// None if they cannot be found.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<()> {
+    let mut found = [0_usize; 7];
+    let pc: usize;
+    // SAFETY: copies registers to `found`, which has room for them. They are of one moment: nothing between the instructions changes them.
+    unsafe {
+        std::arch::asm!(
+            "lea {pc}, [rip]",
+            "mov [{found}], rsp",
+            "mov [{found} + 8], rbx",
+            "mov [{found} + 16], rbp",
+            "mov [{found} + 24], r12",
+            "mov [{found} + 32], r13",
+            "mov [{found} + 40], r14",
+            "mov [{found} + 48], r15",
+            pc = out(reg) pc,
+            found = in(reg) found.as_mut_ptr(),
+            options(nostack, preserves_flags)
+        );
+    }
+    let mut values = [0; 16];
+    for (number, value) in [RBX, RBP, 12, 13, 14, 15].into_iter().zip(&found[1..]) {
+        values[number] = *value;
+    }
+    let registers = Registers { pc, sp: found[0], values, is_return_address: false };
+    // This function's own frame is walked too, so it must be there until the walk is over.
+    let (end, frames) = walk_from(thread, registers, 0..0, |_| {});
+    frames.filter(|_| end == End::Managed)?.for_each(visit);
+    Some(())
+}
+
+/// As above.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()> {
+    None
+}
+
+fn walk_from(
+    thread: *const ThreadAbi,
+    mut registers: Registers,
+    alternate: Range<usize>,
     mut native: impl FnMut(usize),
 ) -> (End, Option<ContextFrames>) {
     // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
@@ -65,8 +114,6 @@ pub fn walk(
         unsafe { ((*thread).stack_limit, (*thread).stack_base, (*thread).exit_frame) };
     // Not the reserve below the limit: while green threads switch, the stack pointer may be on another one's stack, perhaps the one below.
     let is_on_own = |sp: usize| (stack_limit..stack_base).contains(&sp);
-    let mut registers = registers_of(context);
-    let alternate = context.alternate_stack();
     let own = if is_on_own(registers.sp) { registers.sp..stack_base } else { stack_limit..stack_base };
     let on_alternate = alternate.contains(&registers.sp);
     if !on_alternate && !is_on_own(registers.sp) {

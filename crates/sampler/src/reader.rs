@@ -17,7 +17,7 @@
 //!
 //! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
 
-use crate::events::{self, Consumer, Event, StackSample};
+use crate::events::{self, Consumer, Event, StackSample, Subject};
 use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};
 use crate::stack::{Stack, StackFrame};
 use crate::symbols::Symbols;
@@ -109,7 +109,7 @@ impl Reader {
         threads::for_each_record(|record| {
             // Relaxed: a count.
             let dropped = record.dropped.swap(0, Ordering::Relaxed);
-            self.count_lost(|what| !matches!(what, What::Events(_)), dropped);
+            self.count_lost(|what| matches!(what, What::Cpu | What::Wall), dropped);
             // Relaxed: for the name of a thread that is none of ours.
             let native_id = record.native_id.load(Ordering::Relaxed);
             while record.ring.take(&mut words) {
@@ -119,7 +119,7 @@ impl Reader {
         });
         self.words = words;
         let waiting = events::take();
-        self.count_lost(|what| matches!(what, What::Events(_)), waiting.lost);
+        self.count_lost(|what| matches!(what, What::Events(_) | What::CodeBytes), waiting.lost);
         for event in waiting.events {
             self.add_event(&event);
         }
@@ -165,9 +165,12 @@ impl Reader {
         }
         let since_start_ns = event.time_ns.saturating_sub(self.start_ns);
         for making in &mut self.profiles {
-            if matches!(making.what, What::Events(kinds) if kinds.contains(event.kind)) {
-                making.add(&mut self.names, &event.words, 0, Some(&event.label), (since_start_ns, event.value));
-            }
+            let value = match (making.what, event.subject) {
+                (What::Events(kinds), _) if kinds.contains(event.kind) => event.value,
+                (What::CodeBytes, Subject::Code { size_bytes, .. }) => size_bytes as u64,
+                _ => continue,
+            };
+            making.add(&mut self.names, &event.words, 0, Some(&event.label), (since_start_ns, value));
         }
     }
 

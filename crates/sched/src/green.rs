@@ -2,6 +2,7 @@
 //!
 //! Invariant: records belong to thread structures, which are used again and never freed; so a late `unpark` leaves a stale token at worst.
 
+use crate::dispatch::{self, Dispatch};
 use crate::park_word::ParkWord;
 use crate::scheduler;
 use crate::worker::{self, After};
@@ -9,7 +10,7 @@ use saki_fiber::{Context, PooledStack};
 use saki_sync::{ManagedParker, ParkHooks};
 use saki_thread::ManagedThread;
 use std::cell::UnsafeCell;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 pub(crate) type Body = Box<dyn FnOnce(&'static ManagedThread) + Send>;
@@ -23,6 +24,8 @@ pub(crate) struct Green {
     /// Whether it has run since the mover of stacks last looked, and whether the mover's list has it (`cold`).
     pub(crate) has_run: AtomicBool,
     pub(crate) is_listed: AtomicBool,
+    /// When the thread was woken, if somebody observes that (`dispatch`), else 0. Relaxed: who switches to the thread has seen it become runnable.
+    pub(crate) ready_ns: AtomicU64,
     /// None for the main thread, which runs on the stack that the process began with.
     pub(crate) stack: UnsafeCell<Option<PooledStack>>,
     /// What it does, until it begins.
@@ -49,6 +52,7 @@ impl Green {
             word: ParkWord::default(),
             has_run: AtomicBool::new(false),
             is_listed: AtomicBool::new(false),
+            ready_ns: AtomicU64::new(0),
             stack: UnsafeCell::new(None),
             body: UnsafeCell::new(None),
         });
@@ -80,7 +84,10 @@ impl Green {
             return self.word.wait_in_place(timeout);
         }
         let timer = timeout.map(|timeout| scheduler::start_timer(timeout, self));
+        let before = worker::here().map(std::ptr::from_ref);
         worker::leave(self, After::Park);
+        let has_moved = before != worker::here().map(std::ptr::from_ref);
+        dispatch::tell(self.thread, Dispatch::Parked { has_moved }, self.ready_ns.swap(0, Ordering::Relaxed));
         if let Some(timer) = timer {
             scheduler::cancel_timer(timer);
         }
@@ -91,6 +98,7 @@ impl Green {
     /// Leaves a token, and makes the thread runnable if it is parked.
     pub(crate) fn unpark(&'static self) {
         if self.word.unpark() {
+            self.ready_ns.store(dispatch::ready_now(), Ordering::Relaxed);
             scheduler::make_runnable(self);
         }
     }

@@ -20,6 +20,8 @@ pub mod timers;
 #[cfg(not(loom))]
 mod cold;
 #[cfg(not(loom))]
+mod dispatch;
+#[cfg(not(loom))]
 mod green;
 #[cfg(not(loom))]
 mod mode;
@@ -36,6 +38,8 @@ mod worker;
 
 #[cfg(not(loom))]
 pub use cold::{ColdCounts, DEFAULT_HOT_STACKS};
+#[cfg(not(loom))]
+pub use dispatch::{Dispatch, DispatchObserver, observe_dispatch};
 pub use idle::{IdleCarriers, SleepEnd};
 pub use injector::Injector;
 #[cfg(not(loom))]

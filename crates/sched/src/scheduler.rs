@@ -9,6 +9,7 @@
 //! did so. The barriers between (`IdleCarriers`) let one of the two see the other.
 
 use crate::cold::{self, ColdCounts};
+use crate::dispatch::{self, Dispatch};
 use crate::green::Green;
 use crate::idle::{self, IdleCarriers, SleepEnd};
 use crate::injector::Injector;
@@ -532,6 +533,7 @@ fn about_to_block(thread: &'static ManagedThread) {
 /// See `SchedulerHooks`.
 fn reclaim(thread: &'static ManagedThread) {
     let (Some(worker), Some(green)) = (worker::here(), Green::of(thread)) else { return };
+    let ready_ns = dispatch::ready_now();
     match slots().reclaim(&worker.slot, &OnWorker { worker, thread }, thread.is_pinned()) {
         Reclaimed::Slot => watcher::note_work(),
         Reclaimed::Wait(seen) => {
@@ -544,6 +546,7 @@ fn reclaim(thread: &'static ManagedThread) {
             thread.end_waiting();
         }
     }
+    dispatch::tell(thread, Dispatch::CarrierTaken, ready_ns);
 }
 
 /// See `SchedulerHooks`.
@@ -551,11 +554,13 @@ fn yield_now(thread: &'static ManagedThread) {
     let (Some(worker), Some(green)) = (worker::here(), Green::of(thread)) else { return };
     if worker.has_next() || worker.has_queued() || has_injected() {
         YIELD_COUNT.fetch_add(1, Ordering::Relaxed);
+        let ready_ns = dispatch::ready_now();
         if thread.is_pinned() {
             thread.blocking_in_place(|| wait_for_next_slot(worker));
         } else {
             thread.waiting(|| worker::leave(green, After::Yield));
         }
+        dispatch::tell(thread, Dispatch::Yielded, ready_ns);
     }
 }
 

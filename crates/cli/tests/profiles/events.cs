@@ -1,7 +1,11 @@
 // Known amounts of what profiles count. Argument: which.
 using System;
 using System.Diagnostics;
+using System.IO;
+using System.Net;
+using System.Net.Sockets;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Threading;
 
 static class Events
@@ -51,6 +55,59 @@ static class Events
     [MethodImpl(Apart)]
     static void Sleeps(int milliseconds) { Thread.Sleep(milliseconds); }
 
+    [MethodImpl(Apart)]
+    static void Receives(Socket socket) { socket.Receive(new byte[1]); }
+
+    [MethodImpl(Apart)]
+    static void Accepts(Socket listener, int milliseconds)
+    {
+        using (var socket = listener.Accept())
+        {
+            Thread.Sleep(milliseconds);
+            socket.Send(new byte[1]);
+        }
+    }
+
+    [MethodImpl(Apart)]
+    static void ReadsFile()
+    {
+        using (var file = new FileStream(typeof(Events).Assembly.Location, FileMode.Open, FileAccess.Read))
+            file.Read(new byte[100], 0, 100);
+    }
+
+    class Rare<T> { public T item; }
+
+    [MethodImpl(Apart)]
+    static void LoadsTypes() { kept = new Rare<string>(); kept = new Rare<long>(); }
+
+    [MethodImpl(Apart)]
+    static void StartsThreads()
+    {
+        for (int i = 0; i < 20; i++)
+        {
+            var thread = new Thread(() => { });
+            thread.Start();
+            thread.Join();
+        }
+    }
+
+    [MethodImpl(Apart)]
+    static void MakesHandles()
+    {
+        for (int i = 0; i < 100; i++) GCHandle.Alloc(kept).Free();
+        for (int i = 0; i < 50; i++) GCHandle.Alloc(new byte[1], GCHandleType.Pinned).Free();
+    }
+
+    // Equal shares.
+    [MethodImpl(Apart)]
+    static double Overloaded(int n) { double x = n; for (int i = 0; i < 30000; i++) x = x * 1.0000001 + 0.1; return x; }
+
+    [MethodImpl(Apart)]
+    static double Overloaded(string s, int[] n) { double x = n[0]; for (int i = 0; i < 30000; i++) x = x * 1.0000001 + 0.1; return x; }
+
+    [MethodImpl(Apart)]
+    static double OverloadedNot(int n) { return Overloaded(n) + Overloaded("", new[] { n }); }
+
     static void Main(string[] args)
     {
         switch (args[0])
@@ -70,6 +127,38 @@ static class Events
                 break;
             case "gc":
                 for (int i = 0; i < 3; i++) GC.Collect();
+                break;
+            case "io":
+                var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+                listener.Listen(1);
+                var server = new Thread(() => Accepts(listener, 500));
+                server.Start();
+                using (var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp))
+                {
+                    client.Connect(listener.LocalEndPoint);
+                    Receives(client);
+                }
+                server.Join();
+                ReadsFile();
+                break;
+            case "made":
+                kept = "";
+                LoadsTypes();
+                StartsThreads();
+                MakesHandles();
+                break;
+            case "turns":
+                var first = new Thread(() => Computes(1000));
+                first.Start();
+                Computes(1000);
+                first.Join();
+                Sleeps(100);
+                break;
+            case "overloads":
+                double sum = 0;
+                for (int i = 0; i < 20000; i++) sum += OverloadedNot(i);
+                GC.KeepAlive(sum);
                 break;
             case "wall":
                 var sleeper = new Thread(() => Sleeps(2000)) { Name = "Sleeper" };

@@ -11,12 +11,14 @@ use super::file_handles::FileType;
 use super::streams::{self, Stream, park_until_readable};
 use crate::system_call::system_call;
 use saki_interop::resolve::OwnFunction;
+use saki_runtime::profile_events::IoWait;
 use saki_runtime::{InternalCall, Thread};
 
 unsafe extern "C" fn read(t: Thread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     let (Ok(count), Ok(fd)) = (usize::try_from(count), i32::try_from(fd)) else {
         return -1;
     };
+    let _wait = IoWait::begin(t, "[file watcher read]");
     park_until_readable(t, fd);
     // SAFETY: managed code passes a pinned buffer of `count` bytes.
     match system_call(t, || unsafe { libc::read(fd, buffer.cast(), count) }) {

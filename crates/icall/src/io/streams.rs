@@ -8,6 +8,7 @@ use super::file_handles::FileType;
 use crate::system_call::{Parked, Wait, parking_call, system_call};
 use saki_reactor::{Interest, Lifetime};
 use saki_runtime::Thread;
+use saki_runtime::profile_events::IoWait;
 
 /// The present position, for preadv2(2).
 const HERE: libc::off_t = -1;
@@ -65,6 +66,14 @@ fn poll_input(fd: i32) -> isize {
 /// # Safety
 /// `length` bytes from `address` on are writable and stay in place.
 pub(crate) unsafe fn read(t: Thread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, i32> {
+    let _wait = IoWait::begin(
+        t,
+        match stream.file_type {
+            FileType::Disk => "[file read]",
+            FileType::Char => "[terminal read]",
+            FileType::Pipe => "[pipe read]",
+        },
+    );
     let vector = libc::iovec { iov_base: address.cast(), iov_len: length };
     let parked = if stream.file_type == FileType::Char {
         park_until_readable(t, stream.fd);
@@ -88,6 +97,14 @@ pub(crate) unsafe fn read(t: Thread, stream: Stream, address: *mut u8, length: u
 /// # Safety
 /// `length` bytes from `address` on are readable and stay in place.
 pub(crate) unsafe fn write(t: Thread, stream: Stream, address: *const u8, length: usize) -> Result<usize, i32> {
+    let _wait = IoWait::begin(
+        t,
+        match stream.file_type {
+            FileType::Disk => "[file write]",
+            FileType::Char => "[terminal write]",
+            FileType::Pipe => "[pipe write]",
+        },
+    );
     let vector = libc::iovec { iov_base: address.cast_mut().cast(), iov_len: length };
     // SAFETY: one vector of `length` bytes, by this function's contract.
     let attempt = || unsafe { libc::pwritev2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };

@@ -8,6 +8,7 @@
 
 use crate::system_call::park_until;
 use parking_lot::{Condvar, Mutex};
+use saki_runtime::profile_events::IoWait;
 use saki_runtime::{Managed, Thread};
 use saki_thread::ManagedThread;
 use std::collections::VecDeque;
@@ -94,6 +95,7 @@ struct Asked<R> {
 /// # Errors
 /// ThreadAbortException.
 pub(super) fn run<R: Send + 'static>(t: Thread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
+    let _wait = IoWait::begin(t, "[name look-up]");
     if !saki_reactor::waits_park() {
         return Ok(t.managed().blocking(look_up));
     }

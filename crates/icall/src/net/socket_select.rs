@@ -7,6 +7,7 @@ use crate::io::errors::errno;
 use saki_abi::ObjRef;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
+use saki_runtime::profile_events::IoWait;
 use saki_runtime::{InternalCall, ManagedField, Thread, object, pending, suspension, types_by_name};
 use saki_thread::REQUEST_ABORT;
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ fn events_of(mode: usize) -> i16 {
 
 /// Waits; the number of descriptors that are ready.
 fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+    let _wait = IoWait::begin(t, "[socket poll]");
     if saki_reactor::waits_park() && timeout_us != 0 {
         return poll_parking(t, descriptors, timeout_us);
     }

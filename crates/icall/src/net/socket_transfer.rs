@@ -12,6 +12,7 @@ use crate::io::path::system_path_of;
 use crate::system_call::Parked;
 use saki_abi::ObjRef;
 use saki_reactor::{Direction, Interest};
+use saki_runtime::profile_events::IoWait;
 use saki_runtime::{InternalCall, Thread, object, strings};
 use std::sync::atomic::Ordering;
 
@@ -60,6 +61,7 @@ fn receive_with(
     let asked = if flags == 0 { Asked::Bytes(wanted_bytes) } else { Asked::Other };
     let plain =
         data.filter(|_| flags == 0).map(|data| Plain { direction: Direction::Receive, data, len: wanted_bytes });
+    let _wait = IoWait::begin(t, "[socket receive]");
     let count = transfer(t, &socket, Interest::Read, asked, plain, |more| receive(&socket, flags | more))
         .map_err(SocketError::from_errno)?;
     // Acquire: pairs with the Release before the shutdown.
@@ -79,6 +81,7 @@ fn send_with(
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let plain = data.map(|data| Plain { direction: Direction::Send, data: data.cast_mut(), len: wanted_bytes });
+    let _wait = IoWait::begin(t, "[socket send]");
     match transfer(t, &socket, Interest::Write, Asked::Bytes(wanted_bytes), plain, |flags| send(&socket, flags)) {
         Ok(count) => Ok(count as i32),
         Err(libc::EAGAIN) => {
@@ -303,7 +306,10 @@ fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
 
 unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
     let result = lookup(socket).and_then(|socket| {
-        let fd = accept_on(t, &socket).map_err(SocketError::from_errno)?;
+        let fd = {
+            let _wait = IoWait::begin(t, "[socket accept]");
+            accept_on(t, &socket).map_err(SocketError::from_errno)?
+        };
         Ok(sockets::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
     });
     report(result, error, 0)
@@ -395,6 +401,7 @@ fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResu
 }
 
 fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
+    let _wait = IoWait::begin(t, "[socket connect]");
     let failed = match connect_parking(t, socket, address)? {
         Some(errno) => errno,
         None => connect_blocking(t, socket, address)?,

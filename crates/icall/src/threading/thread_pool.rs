@@ -24,6 +24,7 @@ use demand::Demand;
 use parking_lot::Mutex;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::profile_events;
 use saki_runtime::suspension;
 use saki_runtime::threads;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
@@ -405,6 +406,7 @@ fn run_worker(t: Thread) {
         pool.starting -= 1;
         pool.workers.push(t.managed());
     }
+    profile_events::thread_started(t, t.id());
     while let Some(domain) = take_request(t.managed()) {
         if domain.add_thread(t).is_err() {
             // Unloaded meanwhile, and its work with it.

@@ -4,7 +4,7 @@ use super::assembler::*;
 use super::plan::{Plan, Value};
 use super::registers::Registers;
 use super::{Buffers, Machine};
-use crate::output::{CompiledCode, IlMapEntry, Reloc, RelocKind, TrapSite};
+use crate::output::{CompiledBy, CompiledCode, IlMapEntry, Reloc, RelocKind, TrapSite};
 use crate::symbols::RelocTarget;
 use saki_abi::StubId;
 use saki_abi::stubs::trap;
@@ -44,6 +44,7 @@ pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) ->
         name: func.name.clone(),
         alignment_bytes: ALIGNMENT_BYTES,
         inline_sites: func.inline_sites.clone(),
+        compiled_by: CompiledBy::Baseline,
         ..CompiledCode::default()
     };
     let mut emitter = Emitter {

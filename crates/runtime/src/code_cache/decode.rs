@@ -11,7 +11,7 @@ use crate::class_init;
 use saki_abi::{HelperId, SpillArea, StubId};
 use saki_code::CodeKind;
 use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
-use saki_jit::{CallSite, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
+use saki_jit::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
 use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
 struct Words {
@@ -288,6 +288,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
         frame_size_bytes,
         spill_area: Some(spill_area).filter(|area| *area != UNKNOWN_SPILL_AREA),
         filters: Vec::new(),
+        compiled_by: CompiledBy::EarlierRun,
     };
     Some((code, filters))
 }
