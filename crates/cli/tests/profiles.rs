@@ -496,6 +496,25 @@ fn threads_that_wait_are_seen_by_the_clock_on_the_wall() {
     }
 }
 
+/// Each signal interrupts the system call, which begins its timeout anew.
+#[test]
+fn timeouts_of_sockets_end_in_a_storm_of_signals() {
+    let Some(program) = compile("timeouts", "profiles/events.cs") else { return };
+    for io in ["blocking", "epoll"] {
+        let run = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args([&format!("--io={io}"), &program.display().to_string(), "timeout"])
+            .env("SAKI_PROFILE", "cpu,hz=1000,storm,format=folded,output=/dev/null")
+            .output()
+            .expect("saki starts");
+        assert_eq!(
+            (run.status.code(), text(&run.stdout)),
+            (Some(0), "WouldBlock\nok\n".into()),
+            "{io}: {}",
+            text(&run.stderr)
+        );
+    }
+}
+
 /// Signals at 10 kHz by wall time, to threads that wait as well, while dynamic methods are made, run and collected.
 #[test]
 fn a_storm_of_samples_meets_methods_that_come_and_go() {

@@ -142,6 +142,20 @@ static class Events
                 server.Join();
                 ReadsFile();
                 break;
+            case "timeout":
+                var silent = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                silent.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+                silent.Listen(1);
+                var closer = new Thread(() => Accepts(silent, 8000)) { IsBackground = true };
+                closer.Start();
+                using (var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp))
+                {
+                    client.ReceiveTimeout = 300;
+                    client.Connect(silent.LocalEndPoint);
+                    try { Console.WriteLine(client.Receive(new byte[1])); }
+                    catch (SocketException e) { Console.WriteLine(e.SocketErrorCode); }
+                }
+                break;
             case "made":
                 kept = "";
                 LoadsTypes();

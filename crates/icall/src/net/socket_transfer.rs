@@ -15,6 +15,7 @@ use saki_reactor::{Direction, Interest};
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{InternalCall, Thread, object, strings};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// `Socket.WSABUF`.
 #[repr(C)]
@@ -292,7 +293,7 @@ fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
     };
     // Acquire: the descriptor does not block.
     if !socket.is_kept_non_blocking.load(Ordering::Acquire) {
-        return call(t, attempt);
+        return sockets::call_within_timeout(t, socket, Interest::Read, |_| attempt());
     }
     loop {
         match sockets::park(t, socket, Interest::Read, attempt) {
@@ -378,6 +379,8 @@ fn connect_error(socket: &Socket) -> SocketResult<i32> {
 
 fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<i32> {
     let mut is_started = false;
+    let timeout = sockets::timeout_of(socket, Interest::Write);
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let connected = call_cancellable(t, || {
         if !is_started {
             // SAFETY: an address and its length.
@@ -389,9 +392,14 @@ fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResu
             is_started = true;
             return -1;
         }
-        let mut poll = libc::pollfd { fd: socket.fd, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one descriptor.
-        unsafe { libc::poll(&mut poll, 1, -1) as isize }
+        match sockets::poll_until(socket.fd, Interest::Write, deadline) {
+            0 => {
+                // As the system says it of a timeout.
+                saki_os::error::set_errno(libc::EINPROGRESS);
+                -1
+            }
+            result => result as isize,
+        }
     });
     match connected {
         Err(errno) => Ok(errno),

@@ -234,7 +234,58 @@ pub(crate) fn transfer(
             Parked::MustBlock => {}
         }
     }
-    call(t, || attempt(0))
+    call_within_timeout(t, socket, interest, attempt)
+}
+
+/// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that one that signals interrupt again and again would
+/// never end: what follows the first signal waits for what is left. `attempt` gets flags to add.
+///
+/// # Errors
+/// The errno value; EAGAIN after the timeout.
+pub(crate) fn call_within_timeout(
+    t: Thread,
+    socket: &Socket,
+    interest: Interest,
+    mut attempt: impl FnMut(i32) -> isize,
+) -> Result<usize, i32> {
+    let Some(deadline) = timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout)) else {
+        return call(t, || attempt(0));
+    };
+    let mut is_first = true;
+    call(t, || {
+        // Acquire: as in `park_unless`.
+        if std::mem::take(&mut is_first) || !socket.is_blocking.load(Ordering::Acquire) {
+            return attempt(0);
+        }
+        match poll_until(socket.fd, interest, Some(deadline)) {
+            0 => {
+                saki_os::error::set_errno(libc::EAGAIN);
+                -1
+            }
+            1.. => {
+                let result = attempt(libc::MSG_DONTWAIT);
+                if result < 0 && errno() == libc::EAGAIN {
+                    // Another thread was faster: wait on.
+                    saki_os::error::set_errno(libc::EINTR);
+                }
+                result
+            }
+            failed => failed as isize,
+        }
+    })
+}
+
+/// poll(2) for one descriptor, until a deadline if there is one.
+pub(crate) fn poll_until(fd: i32, interest: Interest, deadline: Option<Instant>) -> i32 {
+    let events = if interest == Interest::Read { libc::POLLIN } else { libc::POLLOUT };
+    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    let rest_ms = deadline.map_or(-1, |deadline| {
+        // Rounded up, so as not to end early.
+        let rest = deadline.saturating_duration_since(Instant::now());
+        i32::try_from(rest.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
+    });
+    // SAFETY: one descriptor.
+    unsafe { libc::poll(&mut entry, 1, rest_ms) }
 }
 
 /// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
