@@ -64,8 +64,10 @@ fn read(base: &Path, ending: &str) -> String {
     std::fs::read_to_string(with_ending(base, ending)).expect(ending)
 }
 
-/// Stacks, outermost first, and their values.
-fn stacks(base: &Path) -> Vec<(Vec<String>, f64)> {
+/// Outermost frame first, and their values.
+type Stacks = Vec<(Vec<String>, f64)>;
+
+fn stacks(base: &Path) -> Stacks {
     let lines = read(base, "folded");
     let stacks = lines.lines().map(|line| {
         let (stack, value) = line.rsplit_once(' ').expect("a number");
@@ -132,6 +134,91 @@ fn shares_are_true_on_green_threads() {
 #[test]
 fn shares_are_true_on_several_carriers() {
     check_shares("shares-mn", &["--threads=mn:2"]);
+}
+
+/// Percent by which a share may miss the truth: `points`, or else three and a half standard deviations of what kernels with 250 ticks a second can tell.
+fn tolerance(points: f64, share: f64, cpu_seconds: f64) -> f64 {
+    points.max(350.0 * (share * (1.0 - share) / (250.0 * cpu_seconds)).sqrt())
+}
+
+/// Shares of the whole of what the program itself has measured, and the stacks of its profile.
+fn truth(test: &str, threads: u64, options: &[&str]) -> Option<(Vec<(String, f64)>, Stacks)> {
+    let program = compile(test, "profiles/truth.cs")?;
+    let base = program.with_extension("truth.folded");
+    let (output, program) = (base.display().to_string(), program.display().to_string());
+    let (seconds, threads) = (seconds().to_string(), threads.to_string());
+    let words = ["profile", "cpu", "--format=folded", "--output", &output];
+    let run = saki(&[&words[..], options, &[&program, &seconds, &threads]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let measured = text(&run.stdout);
+    let measured: Vec<(&str, f64)> =
+        measured.lines().filter_map(|line| line.rsplit_once(' ').map(|(n, ns)| (n, ns.parse().expect("ns")))).collect();
+    let whole: f64 = measured.iter().map(|(_, ns)| ns).sum();
+    let folded = std::fs::read_to_string(base).expect("a profile");
+    let stacks = folded
+        .lines()
+        .filter_map(|line| line.rsplit_once(' '))
+        .map(|(stack, value)| (stack.split(';').map(str::to_owned).collect(), value.parse().expect("a number")));
+    Some((measured.into_iter().map(|(name, ns)| (name.to_owned(), ns / whole)).collect(), stacks.collect()))
+}
+
+/// Loops, inlined callees, native code without safepoints, the slow path of allocations and collections have the shares that the program's own clocks tell.
+#[test]
+fn every_sort_of_work_has_its_share() {
+    for (mode, threads) in [("native", 2), ("green", 1)] {
+        let mode = format!("--threads={mode}");
+        let Some((truth, stacks)) = truth("truth", threads, &[&mode]) else { return };
+        assert_eq!(truth.len(), 5, "{truth:?}");
+        let whole: f64 = truth.iter().map(|(name, _)| below(&stacks, name)).sum();
+        for (name, expect) in &truth {
+            let share = below(&stacks, name) / whole;
+            let tolerance = tolerance(2.0, *expect, (seconds() * threads) as f64);
+            let off = 100.0 * (share - expect);
+            assert!(
+                off.abs() <= tolerance,
+                "{mode} {name}: {share:.3} instead of {expect:.3}, off by {off:.1} > {tolerance:.1}"
+            );
+        }
+        assert!(below(&stacks, "Truth:Step") > 0.0, "inlined");
+    }
+}
+
+/// Both see the same run. perf knows no managed callers, so functions are compared by what they take themselves.
+#[test]
+fn perf_tells_the_same() {
+    let Some(program) = compile("perf", "profiles/truth.cs") else { return };
+    let folder = program.with_extension("perf");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (data, injected, folded) = (path("perf.data"), path("injected.data"), path("folded"));
+    let mut record = Command::new("perf");
+    record.args(["record", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", "-o", &data]);
+    record.args([env!("CARGO_BIN_EXE_saki"), "profile", "cpu", "--format=folded", "--output", &folded]);
+    record.args(["--perf", &format!("jitdump:{}", folder.display())]).arg(&program).args([&seconds().to_string(), "2"]);
+    match record.output() {
+        Ok(done) if done.status.success() => {}
+        Ok(done) => return eprintln!("skipped: perf may not record here: {}", text(&done.stderr)),
+        Err(error) => return eprintln!("skipped: perf: {error}"),
+    }
+    let inject = Command::new("perf").args(["inject", "--jit", "-i", &data, "-o", &injected]).output().expect("perf");
+    assert!(inject.status.success(), "{}", text(&inject.stderr));
+    let report = Command::new("perf").args(["report", "--stdio", "--sort", "symbol", "-i", &injected]).output();
+    let report = text(&report.expect("perf").stdout);
+    let stacks = std::fs::read_to_string(&folded).expect("a profile");
+    let stacks: Vec<(&str, f64)> = stacks
+        .lines()
+        .filter_map(|line| line.rsplit_once(' ').map(|(s, n)| (s, n.parse().expect("a number"))))
+        .collect();
+    let whole: f64 = stacks.iter().map(|(_, value)| value).sum();
+    for (method, inlined) in [("Truth:Loops", "Truth:Loops"), ("Truth:Inlines", "Truth:Step")] {
+        let row =
+            report.lines().find(|line| line.contains(&format!("{method} "))).unwrap_or_else(|| panic!("{report}"));
+        let theirs: f64 = row.trim().split('%').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{row}"));
+        let is_own = |stack: &str| stack.rsplit(';').next().is_some_and(|leaf| leaf == method || leaf == inlined);
+        let ours = 100.0 * stacks.iter().filter(|(s, _)| is_own(s)).map(|(_, value)| value).sum::<f64>() / whole;
+        let tolerance = tolerance(3.0, theirs / 100.0, (2 * seconds()) as f64);
+        assert!((ours - theirs).abs() <= tolerance, "{method}: {ours:.1} %, and {theirs:.1} % by perf");
+    }
 }
 
 #[test]
