@@ -136,9 +136,11 @@ fn shares_are_true_on_several_carriers() {
     check_shares("shares-mn", &["--threads=mn:2"]);
 }
 
-/// Percent by which a share may miss the truth: `points`, or else three and a half standard deviations of what kernels with 250 ticks a second can tell.
+/// Percent by which a share may miss the truth: `points`, or else four standard deviations of what timers can tell that are looked at 250 times a second. Beside other
+/// programs the samples stand for unequal times, so that they are worth half as many equal ones. Half a minute tells shares to some two points.
 fn tolerance(points: f64, share: f64, cpu_seconds: f64) -> f64 {
-    points.max(350.0 * (share * (1.0 - share) / (250.0 * cpu_seconds)).sqrt())
+    const SAMPLES_A_SECOND: f64 = 125.0;
+    points.max(400.0 * (share * (1.0 - share) / (SAMPLES_A_SECOND * cpu_seconds)).sqrt())
 }
 
 /// Shares of the whole of what the program itself has measured, and the stacks of its profile.
