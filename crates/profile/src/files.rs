@@ -12,14 +12,22 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The system's, with the file's name.
 pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
+    write_with(path, |file| file.write_all(contents))
+}
+
+/// As `write`, with what `contents` writes, a large part at a time.
+///
+/// # Errors
+/// As `write`, and those of `contents`.
+pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     if is_device(path) {
-        return std::fs::write(path, contents).map_err(named);
+        return std::fs::File::create(path).and_then(|mut file| contents(&mut file)).map_err(named);
     }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));
     let temporary = PathBuf::from(temporary);
-    let result = create(&temporary).and_then(|mut file| file.write_all(contents));
+    let result = create(&temporary).and_then(|mut file| contents(&mut file));
     let result = result.and_then(|()| std::fs::rename(&temporary, path));
     if result.is_err() {
         // Nothing of it is to stay, and there may be nothing.

@@ -2,7 +2,7 @@
 //!
 //! A consumer of `saki_sampler` fills a [`Profile`] by [`ProfileBuilder`]; writers (`Format`) know nothing of how it came to be.
 //! Invariant: no `unsafe`, no knowledge of the machine; text that a profiled program chose (names of methods, threads, files) is escaped
-//! wherever it is written. Left out: sampling.
+//! wherever it is written. Heap snapshots ([`heap`]) are graphs and no profiles; they share the files' manners. Left out: sampling.
 
 mod bundle;
 pub mod call_tree;
@@ -11,6 +11,7 @@ pub mod files;
 mod firefox;
 mod folded;
 mod format;
+pub mod heap;
 mod html;
 mod json;
 mod mlpd;
