@@ -9,6 +9,7 @@ mod cache_command;
 mod check_mutants;
 mod doctor;
 mod generate;
+mod heap_command;
 mod info;
 mod main_stack;
 mod mono;
@@ -71,13 +72,30 @@ fn command() -> i32 {
         Action::Run(options) => with_environment(*options),
         Action::RunSource(command) => run_source(&command),
         Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
-        Action::ViewProfile { file } => end_with(profile_command::view(&file)),
+        Action::AttachHeap { process, request } => end_with(heap_command::attach(process, &request)),
+        Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
+        Action::CompareProfiles { before, after, output: None }
+            if heap_command::is_snapshot(&before) && heap_command::is_snapshot(&after) =>
+        {
+            end_with(heap_command::compare(&before, &after))
+        }
         Action::CompareProfiles { before, after, output } => {
             end_with(profile_command::compare(&before, &after, output.as_deref()))
         }
         Action::Cache { action, framework_root } => end_with(cache_command::run(action, &framework_root)),
         Action::Generate { folder } => end_with(generate::write(&folder)),
     }
+}
+
+/// `saki profile view`.
+fn view_profile(file: &Path, why: &[String]) -> Result<(), String> {
+    if heap_command::is_snapshot(file) {
+        return heap_command::view(file, why);
+    }
+    if !why.is_empty() {
+        return Err(format!("{}: this is no heap snapshot, which --why is for", file.display()));
+    }
+    profile_command::view(file)
 }
 
 /// What the starter of a set-user-id process chose must not lead it: takes our variables away, and those of Mono's that we heed,
@@ -203,6 +221,11 @@ fn start(options: &Options, path: &Path) -> i32 {
         && let Err(error) = profile_command::begin(request)
     {
         return fail(&format!("no profile: {error}"));
+    }
+    if let Some(request) = &options.heap_snapshot
+        && let Err(error) = heap_command::begin(request)
+    {
+        return fail(&format!("no heap snapshot: {error}"));
     }
     vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
     saki_runtime::exit::shut_down(t);

@@ -6,6 +6,7 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
+use crate::heap_command::{HeapRequest, HeapWords};
 use crate::output_format::{OutputFormat, separate};
 use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_kinds, parse_seconds};
 use crate::run_source::RunCommand;
@@ -151,15 +152,23 @@ fn kinds_help() -> String {
     format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
 }
 
-/// What shows profiles that were written.
+/// What shows profiles that were written, and the heap, which is no profile.
 #[derive(Subcommand, Debug)]
 enum ProfileCommands {
-    /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree
+    /// Show what is alive when a program ends, and what keeps it alive
+    #[command(
+        override_usage = "saki profile heap [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile heap [OPTIONS] --pid PID"
+    )]
+    Heap(Box<HeapWords>),
+    /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree, or a heap snapshot
     View {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
+        /// Of a heap snapshot: say why the objects of this type are alive
+        #[arg(long, value_name = "TYPE")]
+        why: Vec<String>,
     },
-    /// Show whose shares differ between two profiles (pprof, speedscope, firefox or folded)
+    /// Show whose shares differ between two profiles (pprof, speedscope, firefox or folded), or which types grew between two heap snapshots
     Diff {
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
         before: PathBuf,
@@ -352,6 +361,10 @@ pub struct Options {
     #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
     pub profile: Option<ProfileRequest>,
 
+    /// `saki profile heap`
+    #[arg(skip)]
+    pub heap_snapshot: Option<HeapRequest>,
+
     /// Where assemblies may lie besides; set by `saki run`.
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
@@ -383,7 +396,8 @@ pub enum Action {
     Doctor { framework_root: PathBuf },
     Info { files: Vec<PathBuf> },
     AttachProfile { process: u32, request: Box<ProfileRequest> },
-    ViewProfile { file: PathBuf },
+    AttachHeap { process: u32, request: Box<HeapRequest> },
+    ViewProfile { file: PathBuf, why: Vec<String> },
     CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
     Generate { folder: PathBuf },
 }
@@ -466,7 +480,8 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
         Some(Commands::Profile(profile)) => match profile.action {
             None => ("saki profile", profile.words.into_action()?),
-            Some(ProfileCommands::View { file }) => ("saki profile view", Action::ViewProfile { file }),
+            Some(ProfileCommands::Heap(words)) => ("saki profile heap", words.into_action()),
+            Some(ProfileCommands::View { file, why }) => ("saki profile view", Action::ViewProfile { file, why }),
             Some(ProfileCommands::Diff { before, after, output }) => {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })
             }
@@ -614,6 +629,7 @@ impl Default for Options {
             dump_clif: None,
             compile_only: Vec::new(),
             profile: None,
+            heap_snapshot: None,
             assembly_folders: Vec::new(),
             emit: Emit::Ir,
         }

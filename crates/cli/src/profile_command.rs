@@ -381,6 +381,11 @@ pub fn remember(options: &Options) {
     let _ = COMMAND.set(options.command.clone());
 }
 
+/// What `remember` was told.
+pub fn command_line() -> &'static [String] {
+    COMMAND.get().map_or(&[], Vec::as_slice)
+}
+
 /// Begins a profile; its number.
 ///
 /// # Errors

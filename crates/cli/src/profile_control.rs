@@ -15,6 +15,7 @@
 //! who connects and who listens must be that user. A process with more rights than its starter is not asked, nor does it obey. SIGQUIT goes only to a process
 //! that catches it.
 
+use crate::heap_command;
 use crate::profile_command::{self, ProfileRequest};
 use saki_os::privilege;
 use std::fs::DirBuilder;
@@ -81,6 +82,10 @@ pub fn serve_request() -> bool {
 fn serve(mut stream: UnixStream) -> io::Result<()> {
     let mut line = String::new();
     BufReader::new((&stream).take(MAX_REQUEST_BYTES)).read_line(&mut line)?;
+    if let Some(request) = line.trim_end_matches('\n').strip_prefix(heap_command::REQUEST_WORD) {
+        heap_command::serve(stream.try_clone()?, request)?;
+        return stream.shutdown(Shutdown::Both);
+    }
     let begun = line
         .trim_end()
         .parse::<ProfileRequest>()
@@ -107,15 +112,31 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// It is none of Saki's that can be asked, or it refuses.
 pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
-    check_process(process)?;
     let mut request = request.clone();
     request.output = Some(output_of(process, &request)?);
+    eprint!("{}", ask(process, &request.to_string(), Notice::Profiling(request.duration))?);
+    Ok(())
+}
+
+/// What the user is told meanwhile.
+pub enum Notice {
+    Profiling(Option<Duration>),
+    Waiting(Duration),
+    Silent,
+}
+
+/// Sends the process a request and returns what it says in the end. Ctrl-C ends its waiting.
+///
+/// # Errors
+/// As `attach`.
+pub fn ask(process: u32, request: &str, notice: Notice) -> Result<String, String> {
+    check_process(process)?;
     let listener = listen(process).map_err(|error| format!("{}: {error}", socket_of(process).display()))?;
     let connected = connect(process, &listener);
     // Nobody else is to find it.
     let _ = std::fs::remove_file(socket_of(process));
     let stream = connected?;
-    talk(stream, &request).map_err(|error| format!("process {process}: {error}"))
+    talk(stream, request, notice).map_err(|error| format!("process {process}: {error}"))
 }
 
 /// SIGQUIT ends a process that does not catch it, so this looks first.
@@ -185,7 +206,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     }
 }
 
-fn talk(mut stream: UnixStream, request: &ProfileRequest) -> io::Result<()> {
+fn talk(mut stream: UnixStream, request: &str, notice: Notice) -> io::Result<String> {
     writeln!(stream, "{request}")?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut answer = String::new();
@@ -197,9 +218,13 @@ fn talk(mut stream: UnixStream, request: &ProfileRequest) -> io::Result<()> {
         IS_INTERRUPTED.store(true, Ordering::Relaxed);
         saki_os::signal::Disposition::Handled
     })?;
-    match request.duration {
-        Some(duration) => eprintln!("profiling for {} s; Ctrl-C ends it earlier", duration.as_secs_f64()),
-        None => eprintln!("profiling; Ctrl-C ends it"),
+    match notice {
+        Notice::Profiling(Some(duration)) => {
+            eprintln!("profiling for {} s; Ctrl-C ends it earlier", duration.as_secs_f64());
+        }
+        Notice::Profiling(None) => eprintln!("profiling; Ctrl-C ends it"),
+        Notice::Waiting(duration) => eprintln!("in {} s; Ctrl-C does it at once", duration.as_secs_f64()),
+        Notice::Silent => {}
     }
     stream.set_read_timeout(Some(LOOK_INTERVAL))?;
     let (mut text, mut is_stopped) = (Vec::new(), false);
@@ -215,6 +240,5 @@ fn talk(mut stream: UnixStream, request: &ProfileRequest) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    eprint!("{}", String::from_utf8_lossy(&text));
-    Ok(())
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -17,11 +17,20 @@ use crate::thread::Thread;
 use crate::{finalizer, pending, suspension};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 static ENDING_THREAD: AtomicU32 = AtomicU32::new(0);
 static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Called when the program is over, before anything of it is finalized.
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
+
+/// Has `hook` called on the thread that ends the process, which runs managed code then, before the handlers of ProcessExit. The first one stays.
+pub fn set_exit_hook(hook: fn()) {
+    let _ = BEFORE_EXIT.set(hook);
+}
 
 /// `Environment.HasShutdownStarted`: not yet in the handlers of ProcessExit, but in the finalizers that follow.
 pub fn has_shutdown_started() -> bool {
@@ -67,6 +76,9 @@ pub fn run_exit_hooks(t: Thread) {
         Ok(_) => {}
         Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
         Err(_) => wait_for_end(),
+    }
+    if let Some(hook) = BEFORE_EXIT.get() {
+        hook();
     }
     raise_process_exit(t);
     ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);

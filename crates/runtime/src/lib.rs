@@ -26,6 +26,7 @@ pub mod exit;
 pub mod fields;
 pub mod finalizer;
 pub mod handles;
+pub mod heap_snapshot;
 pub mod helpers;
 pub mod hooks;
 pub mod internal_calls;

@@ -1,0 +1,314 @@
+//! `saki profile heap`: takes heap snapshots, writes them, and says what keeps what alive.
+//!
+//! The process that is looked at only makes the graph, and at its end or on request writes it; with `--pid` the client reads the file and
+//! does the rest, so that a large process does not become larger by being looked at. Invariant: a snapshot that cannot be taken or written is a message, never
+//! the program's failure. Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
+
+use crate::options::{Action, Options};
+use crate::profile_command::{command_line, parse_seconds};
+use crate::profile_control::{self, Notice};
+use clap::{Args, ValueHint};
+use saki_profile::files;
+use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
+use saki_runtime::heap_snapshot;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What a snapshot is written to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum HeapFormat {
+    /// The snapshot, for `saki profile view` and `diff`
+    Heap,
+    /// A page for browsers
+    Html,
+}
+
+impl HeapFormat {
+    fn name(self) -> &'static str {
+        match self {
+            HeapFormat::Heap => "heap",
+            HeapFormat::Html => "html",
+        }
+    }
+}
+
+/// What is wanted of a snapshot.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HeapRequest {
+    /// Types whose objects' reasons are told.
+    pub why: Vec<String>,
+    /// None: at the end of the program, or at once of one that runs already.
+    pub duration: Option<Duration>,
+    pub formats: Vec<HeapFormat>,
+    pub output: Option<PathBuf>,
+}
+
+/// A program whose heap is to be looked at.
+#[derive(Args, Debug)]
+pub struct HeapWords {
+    /// The program, a CIL executable, and its arguments
+    #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    /// Look at a process of Saki's that runs already
+    #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
+    pid: Option<u32>,
+
+    /// Say why the objects of this type are alive: the shortest ways to them from roots, by types and fields; may be repeated
+    #[arg(long, value_name = "TYPE")]
+    why: Vec<String>,
+
+    /// Look after so many seconds, not at the end of the program (with --pid: not at once)
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    duration: Option<Duration>,
+
+    /// File formats; several with commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_value = "heap")]
+    format: Vec<HeapFormat>,
+
+    /// The file; of several formats each gets its ending [default: PROGRAM-PID.FORMAT]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+impl HeapWords {
+    pub fn into_action(self) -> Action {
+        let request = HeapRequest { why: self.why, duration: self.duration, formats: self.format, output: self.output };
+        if let Some(process) = self.pid {
+            return Action::AttachHeap { process, request: Box::new(request) };
+        }
+        Action::Run(Box::new(Options { command: self.words, heap_snapshot: Some(request), ..self.options }))
+    }
+}
+
+/// What a request for a running process begins with; then the file, and seconds to wait.
+pub const REQUEST_WORD: &str = "heap\t";
+/// The process's answer when the file is there.
+const WRITTEN: &str = "written\n";
+
+/// More than the frames below take: 128 KiB.
+const STALE_WORDS: usize = 16 << 10;
+
+static REQUEST: OnceLock<HeapRequest> = OnceLock::new();
+/// Somebody takes the snapshot of `REQUEST`, or has.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// A snapshot of the program that is about to run is to be taken when it ends, or after the duration that was asked for.
+///
+/// # Errors
+/// The system's, for a thread.
+pub fn begin(request: &HeapRequest) -> Result<(), String> {
+    let _ = REQUEST.set(request.clone());
+    saki_runtime::exit::set_exit_hook(take_requested);
+    // SAFETY: `at_exit` neither unwinds nor exits. The C library keeps room for 32 handlers.
+    unsafe { libc::atexit(at_exit) };
+    let Some(duration) = request.duration else { return Ok(()) };
+    let started = saki_os::thread::start_service("heap-snapshot", move || {
+        std::thread::sleep(duration);
+        take_requested();
+    });
+    started.map_err(|error| error.to_string())
+}
+
+extern "C" fn at_exit() {
+    // Relaxed: a plain flag.
+    if !IS_TAKEN.load(Ordering::Relaxed) {
+        eprintln!("saki: the program ended otherwise than by its end, so there is no heap snapshot");
+    }
+}
+
+fn take_requested() {
+    let Some(request) = REQUEST.get() else { return };
+    if IS_TAKEN.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let program = Path::new(command_line().first().map_or("program", String::as_str));
+    let stem = program.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
+    let base = PathBuf::from(format!("{stem}-{}", std::process::id()));
+    clear_stale_words();
+    match heap_snapshot::take(&command_line().join(" ")) {
+        Ok(graph) => eprint!("{}", finish(graph, request, &base)),
+        Err(error) => eprintln!("saki: no heap snapshot: {error}"),
+    }
+}
+
+/// Zeroes the stack below: what the program's last calls left there is no root. What runs next leaves parts of its frames as they were.
+#[inline(never)]
+fn clear_stale_words() {
+    let mut words = [0_u64; STALE_WORDS];
+    std::hint::black_box(&mut words);
+}
+
+/// What is to be said of a snapshot, and its files written.
+fn finish(mut graph: HeapGraph, request: &HeapRequest, base: &Path) -> String {
+    // First, since what is written is all that was found.
+    let is_heap = |format: &&HeapFormat| **format == HeapFormat::Heap;
+    let mut files = request
+        .formats
+        .iter()
+        .filter(is_heap)
+        .map(|&format| write_file(&graph, format, None, request, base))
+        .collect::<String>();
+    graph.prefer_lasting_roots();
+    let analysis = Analysis::of(&graph);
+    let mut text = report::table(&graph, &analysis);
+    for name in &request.why {
+        text += &match report::why(&graph, &analysis, name) {
+            Ok(reasons) => format!("\n{reasons}"),
+            Err(error) => format!("\nsaki: {error}\n"),
+        };
+    }
+    let others = request.formats.iter().filter(|format| !is_heap(format));
+    files.extend(others.map(|&format| write_file(&graph, format, Some(&analysis), request, base)));
+    text + &files
+}
+
+/// Writes a file; what is to be said of it.
+fn write_file(
+    graph: &HeapGraph,
+    format: HeapFormat,
+    analysis: Option<&Analysis>,
+    request: &HeapRequest,
+    base: &Path,
+) -> String {
+    let path = path_of(request, format, base);
+    let written = match analysis {
+        Some(analysis) => files::write(&path, html::write(graph, analysis).as_bytes()),
+        None => files::write_with(&path, |out| file::write(graph, out)),
+    };
+    match written {
+        Ok(()) => format!("heap snapshot: {}\n", path.display()),
+        Err(error) => format!("saki: the heap snapshot was not written: {error}\n"),
+    }
+}
+
+/// Of several formats each gets its ending.
+fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
+    match (&request.output, request.formats.len()) {
+        (Some(output), 1) => output.clone(),
+        (output, _) => {
+            let mut name = output.as_deref().unwrap_or(base).as_os_str().to_owned();
+            name.push(".");
+            name.push(format.name());
+            name.into()
+        }
+    }
+}
+
+/// `--pid`: has the process write its snapshot, reads it and says what is to be said.
+///
+/// # Errors
+/// The process cannot be asked, or refuses; the file cannot be read.
+pub fn attach(process: u32, request: &HeapRequest) -> Result<(), String> {
+    let base = PathBuf::from(format!("saki-{process}"));
+    let is_wanted = request.formats.contains(&HeapFormat::Heap);
+    let mut path = path_of(request, HeapFormat::Heap, &base);
+    if !is_wanted {
+        path.as_mut_os_string().push(".heap");
+    }
+    let path = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let seconds = request.duration.map_or(0.0, |duration| duration.as_secs_f64());
+    let line = format!("{REQUEST_WORD}{}\t{seconds}", path.display());
+    let notice = request.duration.map_or(Notice::Silent, Notice::Waiting);
+    let answer = profile_control::ask(process, &line, notice)?;
+    if answer != WRITTEN {
+        return Err(format!("process {process}: {}", answer.trim_end()));
+    }
+    let graph = read(&path)?;
+    let rest = if is_wanted {
+        println!("heap snapshot: {}", path.display());
+        request.formats.iter().copied().filter(|&format| format != HeapFormat::Heap).collect()
+    } else {
+        // It was only for the way from there to here.
+        let _ = std::fs::remove_file(&path);
+        request.formats.clone()
+    };
+    // The names are made of all formats, but the file is there already.
+    let output = request.output.clone().filter(|_| request.formats.len() == 1);
+    let base = request.output.clone().unwrap_or(base);
+    print!("{}", finish(graph, &HeapRequest { formats: rest, output, ..request.clone() }, &base));
+    Ok(())
+}
+
+/// In the process: `line` is what comes behind `REQUEST_WORD`.
+pub fn serve(mut stream: UnixStream, line: &str) -> io::Result<()> {
+    let Some((path, seconds)) = line.rsplit_once('\t') else { return writeln!(stream, "error: no file") };
+    let duration = parse_seconds(seconds).ok();
+    writeln!(stream, "profiling")?;
+    if duration.is_some() && stream.set_read_timeout(duration).is_ok() {
+        // "stop", the end of the stream, or no more time.
+        let _ = stream.read(&mut [0; 16]);
+    }
+    let graph = heap_snapshot::take(&command_line().join(" "));
+    let written = graph.and_then(|graph| {
+        files::write_with(Path::new(path), |out| file::write(&graph, out)).map_err(|error| error.to_string())
+    });
+    match written {
+        Ok(()) => stream.write_all(WRITTEN.as_bytes()),
+        Err(error) => stream.write_all(error.as_bytes()),
+    }
+}
+
+/// Whether the file is a snapshot.
+pub fn is_snapshot(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let found = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    found.is_ok_and(|len| file::is_heap_file(&start[..len]))
+}
+
+/// `saki profile view`.
+///
+/// # Errors
+/// The file cannot be read; no such type.
+pub fn view(path: &Path, why: &[String]) -> Result<(), String> {
+    let mut graph = read(path)?;
+    graph.prefer_lasting_roots();
+    let analysis = Analysis::of(&graph);
+    let mut text = if why.is_empty() { report::table(&graph, &analysis) } else { String::new() };
+    for (index, name) in why.iter().enumerate() {
+        text += if index > 0 { "\n" } else { "" };
+        text += &report::why(&graph, &analysis, name)?;
+    }
+    print!("{text}");
+    Ok(())
+}
+
+/// `saki profile diff` of two snapshots.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn compare(before: &Path, after: &Path) -> Result<(), String> {
+    print!("{}", report::growth(&read(before)?, &read(after)?));
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<HeapGraph, String> {
+    let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    file::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_several_files_has_its_ending() {
+        let both = vec![HeapFormat::Heap, HeapFormat::Html];
+        let check = |formats: &[HeapFormat], output: Option<&str>, expect: &str| {
+            let output = output.map(PathBuf::from);
+            let request = HeapRequest { why: Vec::new(), duration: None, formats: formats.to_vec(), output };
+            assert_eq!(path_of(&request, HeapFormat::Html, Path::new("app-1")), Path::new(expect));
+        };
+        check(&both, None, "app-1.html");
+        check(&both, Some("x"), "x.html");
+        check(&both[1..], Some("x"), "x");
+    }
+}

@@ -1,0 +1,393 @@
+//! Heap snapshots with names: `saki_gc`'s numbers, and what types, fields and roots are called.
+//!
+//! While the world is stopped objects and roots become a graph of numbers; nothing is asked of tables whose locks a stopped thread may hold. Names are made up
+//! when the program runs again; until then a hold and a walk keep types, methods and threads from being freed.
+//!
+//! Left out: what to do with the graph (`saki_profile::heap`).
+
+use crate::vtables::type_of_vtable;
+use crate::{domains, statics};
+use rustc_hash::FxHashMap;
+use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_abi::{RefMap, VTable, VTableFlags};
+use saki_code::{CodeInfo, CodeKind};
+use saki_gc::{HeapObject, Root, RootKind, StoppedHeap};
+use saki_profile::heap::{DOMAIN_MARK, GraphBuilder, HeapGraph, HeapType, Slots, TooLarge};
+use saki_thread::{ManagedThread, ThreadKind, ThreadRef};
+use saki_types::collectible::Hold;
+use saki_types::{Field, Method, Ty, Type};
+use saki_unwind::{FrameKind, Frames};
+use std::hash::Hash;
+
+/// What roots have in common that are one source. Addresses of records stand for the records.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Source {
+    Static {
+        ty: usize,
+        offset_bytes: u32,
+    },
+    ThreadStatic {
+        block: usize,
+        offset_bytes: u32,
+        thread: u32,
+    },
+    Handle,
+    PinnedHandle,
+    Finalizer,
+    Registered,
+    /// By the objects' vtable.
+    Cell {
+        vtable: usize,
+    },
+    Thread {
+        thread: u32,
+    },
+    /// In the frame of a method, or 0.
+    Stack {
+        thread: u32,
+        method: usize,
+    },
+}
+
+/// Where a stopped thread's frames end: (frame pointer, method), innermost first.
+type FrameEnds = Vec<(usize, usize)>;
+
+/// What is noted while the world is stopped.
+#[derive(Default)]
+struct Notes {
+    builder: GraphBuilder,
+    /// Indices of types, by vtable.
+    by_vtable: FxHashMap<usize, u32>,
+    vtables: Vec<usize>,
+    /// The last vtable, and what it says: (vtable, index, whether null has an entry).
+    last: (usize, u32, bool),
+    by_source: FxHashMap<Source, u32>,
+    sources: Vec<Source>,
+    roots: Vec<(u32, u32)>,
+    threads: FxHashMap<u32, ThreadRef>,
+    /// Of the thread whose roots are looked at.
+    frames: (u32, FrameEnds),
+    /// Types are kept from now on.
+    hold: Option<Hold>,
+}
+
+// SAFETY: the notes go from one thread to another whole; what they lead to is shared by all threads.
+unsafe impl Send for Notes {}
+
+/// Collects everything and returns what lives. For any thread.
+///
+/// # Errors
+/// A text: the heap is too large, or could not be collected.
+pub fn take(title: &str) -> Result<HeapGraph, String> {
+    let _walk = saki_code::walks().enter();
+    let taken_unix_ns = saki_os::clock::realtime_ns();
+    let mut notes = Notes::default();
+    let began_ns = saki_os::clock::monotonic_ns();
+    let mut result = Ok(());
+    if !saki_gc::take_snapshot(&mut |heap| result = notes.note(heap)) {
+        return Err("the heap could not be collected".into());
+    }
+    let took_ns = saki_os::clock::monotonic_ns() - began_ns;
+    let mut graph = result.and_then(|()| notes.into_graph()).map_err(|error| error.to_string())?;
+    (graph.title, graph.taken_unix_ns, graph.took_ns) = (title.into(), taken_unix_ns, took_ns);
+    Ok(graph)
+}
+
+fn keeps_null(vtable: &VTable) -> bool {
+    // SAFETY: a vtable's maps are null or made by `RefMap::leak`.
+    !vtable.flags.has(VTableFlags::ARRAY) || unsafe { RefMap::offsets(vtable.element_ref_map) }.len() > 1
+}
+
+impl Notes {
+    /// The world is stopped.
+    fn note(&mut self, heap: &StoppedHeap) -> Result<(), TooLarge> {
+        self.hold = Some(Hold::new());
+        let mut ephemerons = Vec::new();
+        heap.for_each_object(|object| {
+            self.builder.note(object.address() as u64);
+            if object.holds_ephemerons() {
+                ephemerons.push(object);
+            }
+        });
+        self.builder.number()?;
+        for object in ephemerons {
+            object.for_each_ephemeron(|key, value| {
+                self.builder.add_dependent(key.address() as u64, value.address() as u64);
+            });
+        }
+        self.builder.sort_dependents();
+        let mut builder = std::mem::take(&mut self.builder);
+        builder.for_each_address(|builder, address| {
+            // SAFETY: `note` was given the address of an object of this heap.
+            let object = unsafe { HeapObject::at(address as usize) };
+            let (type_index, keeps_null) = self.type_index(object.vtable());
+            builder.begin_object(type_index, object.size_bytes() as u64);
+            object.for_each_reference(|_, target| {
+                if !target.is_null() {
+                    builder.add_reference(target.address() as u64);
+                } else if keeps_null {
+                    builder.add_null();
+                }
+            });
+            builder.end_object();
+        });
+        self.builder = builder;
+        heap.for_each_root(&mut |root| self.note_root(root));
+        Ok(())
+    }
+
+    #[inline]
+    fn type_index(&mut self, vtable: &VTable) -> (u32, bool) {
+        let address = std::ptr::from_ref(vtable).addr();
+        if self.last.0 != address {
+            let vtables = &mut self.vtables;
+            let index = *self.by_vtable.entry(address).or_insert_with(|| {
+                vtables.push(address);
+                vtables.len() as u32 - 1
+            });
+            self.last = (address, index, keeps_null(vtable));
+        }
+        (self.last.1, self.last.2)
+    }
+
+    fn note_root(&mut self, root: &Root) {
+        let Some(object) = self.builder.number_of(root.object.address() as u64) else { return };
+        let source = self.source_of(root);
+        let sources = &mut self.sources;
+        let index = *self.by_source.entry(source).or_insert_with(|| {
+            sources.push(source);
+            sources.len() as u32 - 1
+        });
+        if self.roots.last() != Some(&(index, object)) {
+            self.roots.push((index, object));
+        }
+    }
+
+    fn source_of(&mut self, root: &Root) -> Source {
+        let thread = root.thread.map_or(0, |thread| self.thread(thread));
+        match root.kind {
+            RootKind::Static { ty, offset_bytes } => Source::Static { ty, offset_bytes },
+            RootKind::ThreadStatic { block, offset_bytes } => Source::ThreadStatic { block, offset_bytes, thread },
+            RootKind::Handle => Source::Handle,
+            RootKind::PinnedHandle => Source::PinnedHandle,
+            RootKind::Finalizer => Source::Finalizer,
+            RootKind::Registered => Source::Registered,
+            RootKind::Thread => Source::Thread { thread },
+            RootKind::Stack => Source::Stack { thread, method: self.method_at(root.address) },
+            RootKind::Cell => {
+                // SAFETY: a root's object is one of the heap.
+                let vtable = unsafe { HeapObject::at(root.object.address()) }.vtable();
+                Source::Cell { vtable: std::ptr::from_ref(vtable).addr() }
+            }
+        }
+    }
+
+    /// The thread's id; its frames are in `frames` then.
+    fn thread(&mut self, thread: &'static ManagedThread) -> u32 {
+        let id = thread.managed_id();
+        if self.frames.0 != id {
+            self.frames = (id, frame_ends(thread));
+        }
+        self.threads.entry(id).or_insert_with(|| ThreadRef::to(thread));
+        id
+    }
+
+    /// The method to whose frame a word of the stack belongs, or of which it was called; 0 = none, or a saved register.
+    fn method_at(&self, address: usize) -> usize {
+        let frames = &self.frames.1;
+        let index = frames.partition_point(|frame| frame.0 < address);
+        // Registers are saved elsewhere: they count for the innermost frame.
+        frames.get(index).map_or(0, |frame| frame.1)
+    }
+
+    /// The program may run.
+    fn into_graph(self) -> Result<HeapGraph, TooLarge> {
+        let Notes { builder, vtables, sources, roots, threads, hold, .. } = self;
+        let types = vtables.iter().map(|&vtable| heap_type(vtable_at(vtable))).collect();
+        // In the order of their kinds: of equally short ways that from a static field is told rather than that from a stack.
+        let mut order: Vec<u32> = (0..sources.len() as u32).collect();
+        order.sort_by_key(|&index| (sources[index as usize].rank(), index));
+        let mut rank = vec![0; sources.len()];
+        order.iter().zip(0..).for_each(|(&index, place)| rank[index as usize] = place);
+        let names = order.iter().map(|&index| source_name(sources[index as usize], &threads)).collect();
+        let roots = roots.into_iter().map(|(source, object)| (rank[source as usize], object)).collect();
+        let is_lasting = |source: &&Source| !matches!(source, Source::Stack { .. });
+        let first_stack_source = sources.iter().filter(is_lasting).count() as u32;
+        let graph = builder.finish(types, names, first_stack_source, roots);
+        drop(hold);
+        graph
+    }
+}
+
+/// The world is stopped.
+fn frame_ends(thread: &ManagedThread) -> FrameEnds {
+    let mut ends = FrameEnds::new();
+    // Frames are walked in their places only.
+    if !thread.is_cold() {
+        // SAFETY: the thread is stopped in the runtime or in native code.
+        for frame in unsafe { Frames::of_thread(thread.abi()) } {
+            if let FrameKind::Code(info) = frame.kind
+                && let Some(method) = method_of(info)
+            {
+                ends.push((frame.fp, method));
+            }
+        }
+    }
+    ends
+}
+
+fn method_of(info: &CodeInfo) -> Option<usize> {
+    let is_method = matches!(info.kind, CodeKind::Method | CodeKind::Filter);
+    (is_method && !info.method.is_null()).then(|| info.method.addr())
+}
+
+fn vtable_at<'a>(address: usize) -> &'a VTable {
+    // SAFETY: of an object that lived when the world was stopped; what it belongs to has been held since.
+    unsafe { &*(address as *const VTable) }
+}
+
+fn name_of(ty: Ty) -> String {
+    ty.full_name() + &domain_mark(ty)
+}
+
+/// Types of other domains than the first have the domain behind their names.
+fn domain_mark(ty: Ty) -> String {
+    let universe = ty.universe();
+    let is_first = *universe == *saki_types::universe::root();
+    if is_first { String::new() } else { format!("{DOMAIN_MARK}{})", domains::of_universe(universe).id) }
+}
+
+fn heap_type(vtable: &VTable) -> HeapType {
+    let ty = type_of_vtable(vtable);
+    // SAFETY: a vtable's maps are null or made by `RefMap::leak`, here and below.
+    let offsets = unsafe { RefMap::offsets(vtable.ref_map) };
+    let slots = match ty.element() {
+        Some(element) if vtable.flags.has(VTableFlags::ARRAY) => {
+            // SAFETY: as above.
+            let offsets = unsafe { RefMap::offsets(vtable.element_ref_map) };
+            let is_reference = element.is_reference_type();
+            let name = |&offset: &u32| if is_reference { String::new() } else { path_at(element, offset) };
+            Slots::Elements(offsets.iter().map(name).collect())
+        }
+        _ if ty.is_value_type() => {
+            let name = |&offset: &u32| path_at(ty, offset - OBJECT_HEADER_BYTES);
+            Slots::Fields(offsets.iter().map(name).collect())
+        }
+        _ => Slots::Fields(offsets.iter().map(|&offset| path_at(ty, offset)).collect()),
+    };
+    let mut name = name_of(ty);
+    if vtable.flags.has(VTableFlags::PROXY) {
+        name += " (transparent proxy)";
+    }
+    HeapType { name, slots }
+}
+
+/// The field at an offset of an instance, or of a value without header: "field", "field.field".
+fn path_at(ty: Ty, offset_bytes: u32) -> String {
+    let mut class = Some(ty);
+    while let Some(at) = class {
+        let fields = at.fields().unwrap_or_default().iter().filter(|field| !field.is_static());
+        if let Some(path) = find_path(fields, offset_bytes) {
+            return path;
+        }
+        class = at.parent().ok().flatten();
+    }
+    format!("<offset {offset_bytes}>")
+}
+
+fn find_path<'a>(fields: impl Iterator<Item = &'a &'static Field>, offset_bytes: u32) -> Option<String> {
+    for field in fields {
+        let (Ok(start), Ok(ty)) = (field.offset_bytes(), field.ty()) else { continue };
+        if ty.is_reference_type() {
+            if start == offset_bytes {
+                return Some(field.name.into());
+            }
+        } else if ty.is_value_type()
+            && start <= offset_bytes
+            && ty.value_size_bytes().is_ok_and(|size_bytes| offset_bytes - start < size_bytes)
+        {
+            return Some(format!("{}.{}", field.name, path_at(ty, offset_bytes - start)));
+        }
+    }
+    None
+}
+
+fn static_name(ty: Ty, offset_bytes: u32, is_thread_static: bool) -> String {
+    let fields = ty.fields().unwrap_or_default().iter();
+    let fields =
+        fields.filter(|f| f.is_static() && !f.is_literal() && !f.has_rva() && f.is_thread_static == is_thread_static);
+    let path = find_path(fields, offset_bytes).unwrap_or_else(|| format!("<offset {offset_bytes}>"));
+    format!("{}.{path}", name_of(ty))
+}
+
+impl Source {
+    /// In which order sources are told: stacks last.
+    fn rank(self) -> u32 {
+        match self {
+            Source::Static { .. } => 0,
+            Source::ThreadStatic { .. } => 1,
+            Source::Handle | Source::PinnedHandle => 2,
+            Source::Finalizer | Source::Registered => 3,
+            Source::Cell { .. } => 4,
+            Source::Thread { .. } => 5,
+            Source::Stack { .. } => 6,
+        }
+    }
+}
+
+fn source_name(source: Source, threads: &FxHashMap<u32, ThreadRef>) -> String {
+    let thread_name = |id: u32| thread_name(threads.get(&id), id);
+    match source {
+        Source::Static { ty, offset_bytes } => {
+            // SAFETY: a root's type, which has been held since.
+            let ty = unsafe { &*(ty as *const Type) };
+            format!("static field {}", static_name(ty, offset_bytes, false))
+        }
+        Source::ThreadStatic { block, offset_bytes, thread } => {
+            let field = statics::type_of_thread_block(block);
+            let field = field.map_or_else(|| "?".into(), |ty| static_name(ty, offset_bytes, true));
+            format!("thread-static field {field} of {}", thread_name(thread))
+        }
+        Source::Handle => "GC handle".into(),
+        Source::PinnedHandle => "pinned GC handle".into(),
+        Source::Finalizer => "queue of finalizers".into(),
+        Source::Registered => "memory of native code".into(),
+        Source::Cell { vtable } => cell_name(type_of_vtable(vtable_at(vtable))),
+        Source::Thread { thread } => thread_name(thread),
+        Source::Stack { thread, method: 0 } => format!("stack of {}", thread_name(thread)),
+        Source::Stack { thread, method } => {
+            // SAFETY: of a body that was on a stack; a walk and a hold have kept it since.
+            let method = unsafe { &*(method as *const Method) };
+            format!("stack of {}, in {}", thread_name(thread), method_name(method))
+        }
+    }
+}
+
+/// What the runtime keeps objects of this type for.
+fn cell_name(ty: Ty) -> String {
+    if ty.is_corlib("System", "String") {
+        return format!("literals and interned strings{}", domain_mark(ty));
+    }
+    if ty.is_corlib("System", "RuntimeType") {
+        return format!("type objects{}", domain_mark(ty));
+    }
+    format!("the runtime ({})", name_of(ty))
+}
+
+/// Without the parameters.
+fn method_name(method: &Method) -> String {
+    if method.is_dynamic() {
+        return method.name.into();
+    }
+    let mut name = method.full_name();
+    name.truncate(name.find(" (").unwrap_or(name.len()));
+    name
+}
+
+fn thread_name(thread: Option<&ThreadRef>, id: u32) -> String {
+    match thread.map(|thread| (thread.name(), thread.kind())) {
+        Some((Some(name), _)) => format!("thread {id} \"{name}\""),
+        Some((None, ThreadKind::Main)) => format!("thread {id} (main)"),
+        _ => format!("thread {id}"),
+    }
+}
