@@ -15,7 +15,7 @@ use saki_abi::{ObjRef, VTable};
 use saki_thread::ManagedThread;
 use std::ops::Range;
 
-/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin.
+/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
 
 /// What refers to an object from outside the heap.
@@ -214,16 +214,22 @@ pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
     let mut is_taken = false;
     world::while_stopped(|| {
         let _turn = TURN.lock();
+        *WANTED.lock() = Some(Wanted(wanted));
         for _ in 0..MAX_ATTEMPTS {
-            *WANTED.lock() = Some(Wanted(wanted));
             mmtk::collect_from_outside();
-            is_taken = WANTED.lock().take().is_none();
+            is_taken = !is_wanted();
             if is_taken {
                 break;
             }
         }
+        *WANTED.lock() = None;
     });
     is_taken
+}
+
+/// Whether the next collection is to be a full one.
+pub(crate) fn is_wanted() -> bool {
+    WANTED.lock().is_some()
 }
 
 /// The collection is over, and the world is about to be resumed.

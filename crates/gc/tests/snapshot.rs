@@ -215,7 +215,9 @@ fn while_others_allocate(types: &Types) {
                 (0..5).for_each(|_| check(snapshot()));
                 saki_thread::detach_current();
             });
-            let ends = [outside.join(), inside.join()];
+            // Requests also fall into collections that others have begun.
+            let often = scope.spawn(|| (0..300).for_each(|_| assert!(saki_gc::take_snapshot(&mut |_| ()))));
+            let ends = [outside.join(), inside.join(), often.join()];
             is_over.store(true, Ordering::Relaxed);
             ends.into_iter().for_each(|end| end.expect("no failure"));
         });

@@ -38,10 +38,11 @@ pub(crate) fn collection_epoch() -> u64 {
 /// Has everything collected, unless the request joins a nursery collection, and waits. For a thread that is not running managed code, or
 /// is none of ours.
 pub(crate) fn collect_from_outside() {
-    let before = collection_epoch();
     let nobody = VMMutatorThread(VMThread(OpaquePointer::UNINITIALIZED));
-    heap().mmtk.handle_user_collection_request(nobody, true, true);
-    // A collection that was under way when this looked may be what is waited for: the caller asks again.
+    let before = world::between_collections(|| {
+        heap().mmtk.handle_user_collection_request(nobody, true, true);
+        collection_epoch()
+    });
     let mut guard = EPOCH_LOCK.lock();
     while collection_epoch() == before {
         EPOCH_MOVED.wait(&mut guard);

@@ -65,7 +65,7 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
 
     /// Runs when the plan has decided.
     fn on_gc_end(&self, mmtk: &'static MMTK<Saki>) {
-        if policy().full_is_due()
+        if (policy().full_is_due() || crate::snapshot::is_wanted())
             && let Some(generational) = mmtk.get_plan().generational()
         {
             generational.force_full_heap_collection();
