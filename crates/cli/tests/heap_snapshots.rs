@@ -190,8 +190,9 @@ fn of_a_process_in_which_four_threads_allocate() {
         writeln!(process.stdin.take().expect("a pipe")).expect("the program reads");
         assert_eq!((process.wait().expect("an end").code(), &*line), (Some(0), "ok\n"));
         let (first, second) = (format!("{base}.heap"), format!("{base}.second"));
-        // The lists of the four belong to their stacks.
-        assert!(count(&first, "Node") <= 4 * 1001 + 1000 + 1000);
+        // The lists of the four belong to their stacks, and so may some before them, by stale words. A nursery holds 170,000 nodes.
+        let nodes = count(&first, "Node");
+        assert!(nodes <= 1000 + 4 * 4 * 1001, "{nodes} nodes");
         check_reasons_of_running(&first);
         check_reasons_of_running(&second);
         let page = std::fs::read_to_string(format!("{base}.html")).expect("a page");
