@@ -36,6 +36,15 @@ pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Resu
     result.map_err(named)
 }
 
+/// A file of this name to write to, in place of one that is there.
+///
+/// # Errors
+/// As `write`.
+pub fn open_new(path: &Path) -> io::Result<std::fs::File> {
+    let file = if is_device(path) { OpenOptions::new().write(true).open(path) } else { create(path) };
+    file.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
 fn create(path: &Path) -> io::Result<std::fs::File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -14,7 +14,7 @@ mod format;
 pub mod heap;
 mod html;
 mod json;
-mod mlpd;
+pub mod mlpd;
 pub mod model;
 mod pprof;
 mod sources;

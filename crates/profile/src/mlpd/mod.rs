@@ -4,19 +4,20 @@
 //! again, and each function has one place in the report. Native functions are unmanaged symbols with such ranges. The format has no weights: a
 //! sample that counts for n is written n times.
 //!
-//! Samples of exceptions are written as throws with their stacks. Left out: what profiles do not hold (handles, moves, counters).
+//! Samples of exceptions are written as throws with their stacks. Left out: what profiles do not hold (handles, moves, counters). `log` writes
+//! such files while the program runs, with all that the format knows.
+
+mod buffer;
+pub mod event;
+pub mod log;
+pub mod output;
+
+pub use buffer::{Buffer, Header};
 
 use crate::model::{FunctionKind, Profile, Sample, Unit};
+use buffer::BUFFER_BYTES;
+use event::metadata;
 
-const HEADER_ID: u32 = 0x4D50_5A01;
-const BUFFER_ID: u32 = 0x4D50_4C01;
-const MAJOR: u8 = 3;
-const MINOR: u8 = 0;
-const DATA_VERSION: u8 = 17;
-const POINTER_BYTES: u8 = 8;
-
-/// Bytes after which a buffer ends.
-const BUFFER_BYTES: usize = 64 << 10;
 /// Of a function's range of addresses.
 const RANGE_BYTES: u64 = 16;
 /// Where ranges begin: below any address that a program has.
@@ -28,32 +29,13 @@ const IMAGE: u64 = 2;
 /// Where identities of vtables begin; those of their classes are one more.
 const FIRST_VTABLE: u64 = 0x4000_0000;
 
-/// Events: type and extension.
-mod event {
-    pub const METADATA_LOAD: u8 = 0x22;
-    pub const METADATA_NAME: u8 = 0x02;
-    pub const JIT: u8 = 0x43;
-    pub const SAMPLE: u8 = 0x07;
-    pub const UNMANAGED_SYMBOL: u8 = 0x17;
-    pub const THROW_WITH_STACK: u8 = 0x84;
-    pub const SYNC_POINT: u8 = 0x0A;
-    pub const ALLOCATION_WITH_STACK: u8 = 0x10;
-}
-
-/// Kinds of metadata.
-const METADATA_CLASS: u8 = 1;
-const METADATA_IMAGE: u8 = 2;
-const METADATA_DOMAIN: u8 = 4;
-const METADATA_THREAD: u8 = 5;
-const METADATA_VTABLE: u8 = 7;
-
 pub fn write(profile: &Profile) -> Vec<u8> {
     let mut out = Vec::new();
     write_header(&mut out, profile);
     let start_ns = profile.start_unix_ns;
     let mut first = Buffer::new(start_ns, thread_key(profile, 0));
     write_metadata(&mut out, &mut first, profile);
-    first.finish(&mut out);
+    first.take(&mut out);
     let mut by_thread = vec![Vec::new(); profile.threads.len()];
     profile.samples.iter().for_each(|sample| by_thread[sample.thread as usize].push(sample));
     for (thread, samples) in by_thread.into_iter().enumerate() {
@@ -64,16 +46,15 @@ pub fn write(profile: &Profile) -> Vec<u8> {
             for _ in 0..sample.count.min(MAX_REPEATED) {
                 buffer.write_sample(profile, sample, start_ns + sample.time_ns);
                 if buffer.payload.len() >= BUFFER_BYTES {
-                    let next = Buffer::new(start_ns + sample.time_ns, buffer.thread);
-                    std::mem::replace(&mut buffer, next).finish(&mut out);
+                    buffer.take(&mut out);
                 }
             }
         }
-        buffer.finish(&mut out);
+        buffer.take(&mut out);
     }
     let mut last = Buffer::new(start_ns + profile.duration_ns, thread_key(profile, 0));
-    last.event(event::SYNC_POINT, start_ns + profile.duration_ns).push(0);
-    last.finish(&mut out);
+    last.event(event::SYNC_POINT, start_ns + profile.duration_ns).byte(event::sync_point::PERIODIC);
+    last.take(&mut out);
     out
 }
 
@@ -95,77 +76,11 @@ fn vtable_of(function: u32) -> u64 {
 }
 
 fn write_header(out: &mut Vec<u8>, profile: &Profile) {
-    out.extend(HEADER_ID.to_le_bytes());
-    out.extend([MAJOR, MINOR, DATA_VERSION, POINTER_BYTES]);
-    out.extend((profile.start_unix_ns / 1_000_000).to_le_bytes());
-    out.extend(profile.start_unix_ns.to_le_bytes());
-    // Overhead of the timer and flags.
-    out.extend(0_u32.to_le_bytes());
-    out.extend(0_u32.to_le_bytes());
-    out.extend(std::process::id().to_le_bytes());
-    // No command server.
-    out.extend(0_u16.to_le_bytes());
-    for text in [&*format!("log:{}", profile.kind), "x86-64", "linux"] {
-        out.extend((text.len() as i32 + 1).to_le_bytes());
-        push_text(out, text);
-    }
-}
-
-fn push_text(out: &mut Vec<u8>, text: &str) {
-    out.extend(text.bytes().filter(|byte| *byte != 0));
-    out.push(0);
-}
-
-fn push_uleb(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn push_sleb(out: &mut Vec<u8>, mut value: i64) {
-    loop {
-        let byte = value as u8 & 0x7f;
-        value >>= 7;
-        if value == 0 && byte & 0x40 == 0 || value == -1 && byte & 0x40 != 0 {
-            return out.push(byte);
-        }
-        out.push(byte | 0x80);
-    }
-}
-
-/// One thread's events in the order of their times; all bases are 0 but that of times.
-struct Buffer {
-    payload: Vec<u8>,
-    base_ns: u64,
-    time_ns: u64,
-    thread: u64,
-    /// The method named last.
-    method: u64,
+    let (arguments, start_ns) = (format!("log:{}", profile.kind), profile.start_unix_ns);
+    Header { arguments: &arguments, port: 0, start_unix_ns: start_ns, start_ns }.write(out);
 }
 
 impl Buffer {
-    fn new(time_ns: u64, thread: u64) -> Buffer {
-        Buffer { payload: Vec::new(), base_ns: time_ns, time_ns, thread, method: 0 }
-    }
-
-    fn event(&mut self, kind: u8, time_ns: u64) -> &mut Vec<u8> {
-        self.payload.push(kind);
-        push_uleb(&mut self.payload, time_ns.saturating_sub(self.time_ns));
-        self.time_ns = self.time_ns.max(time_ns);
-        &mut self.payload
-    }
-
-    fn pointer(&mut self, value: u64) {
-        push_sleb(&mut self.payload, value as i64);
-    }
-
-    fn method(&mut self, method: u64) {
-        push_sleb(&mut self.payload, method.wrapping_sub(self.method) as i64);
-        self.method = method;
-    }
-
     fn write_sample(&mut self, profile: &Profile, sample: &Sample, time_ns: u64) {
         // The innermost first.
         let functions: Vec<u32> = profile.frames_of(sample.stack).map(|frame| frame.function).collect();
@@ -174,42 +89,24 @@ impl Buffer {
         if profile.unit != Unit::Nanoseconds {
             // The innermost one is no method, but the class of the object.
             let (class, callers) = methods.split_first().unwrap_or((&0, &[]));
-            let object = (address_of(*class) >> 3) as i64;
+            let object = address_of(*class);
             if profile.unit == Unit::Bytes {
                 self.event(event::ALLOCATION_WITH_STACK, time_ns);
                 self.pointer(vtable_of(*class));
-                push_sleb(&mut self.payload, object);
-                push_uleb(&mut self.payload, (sample.value / sample.count.max(1)).next_multiple_of(8));
+                self.object(object);
+                self.number((sample.value / sample.count.max(1)).next_multiple_of(8));
             } else {
                 self.event(event::THROW_WITH_STACK, time_ns);
-                push_sleb(&mut self.payload, object);
+                self.object(object);
             }
-            push_uleb(&mut self.payload, callers.len() as u64);
-            callers.iter().rev().for_each(|function| self.method(method_of(*function)));
+            self.stack(callers.iter().rev().map(|function| method_of(*function)));
             return;
         }
         self.event(event::SAMPLE, time_ns);
         self.pointer(thread_key(profile, sample.thread as usize));
-        push_uleb(&mut self.payload, 1);
+        self.number(1);
         self.pointer(functions.first().map_or(0, |function| address_of(*function)));
-        push_uleb(&mut self.payload, methods.len() as u64);
-        methods.iter().for_each(|function| self.method(method_of(*function)));
-    }
-
-    fn finish(self, out: &mut Vec<u8>) {
-        if self.payload.is_empty() {
-            return;
-        }
-        out.extend(BUFFER_ID.to_le_bytes());
-        out.extend((self.payload.len() as u32).to_le_bytes());
-        out.extend(self.base_ns.to_le_bytes());
-        // Bases of pointers and objects.
-        out.extend(0_u64.to_le_bytes());
-        out.extend(0_u64.to_le_bytes());
-        out.extend(self.thread.to_le_bytes());
-        // Base of methods.
-        out.extend(0_u64.to_le_bytes());
-        out.extend(self.payload);
+        self.stack(methods.iter().map(|function| method_of(*function)));
     }
 }
 
@@ -217,16 +114,16 @@ impl Buffer {
 fn write_metadata(out: &mut Vec<u8>, buffer: &mut Buffer, profile: &Profile) {
     let time_ns = profile.start_unix_ns;
     let load = |buffer: &mut Buffer, kind: u8, id: u64, name: &str| {
-        buffer.event(event::METADATA_LOAD, time_ns).push(kind);
+        buffer.event(event::METADATA_LOAD, time_ns).byte(kind);
         buffer.pointer(id);
-        buffer.event(event::METADATA_NAME, time_ns).push(kind);
+        buffer.event(event::METADATA_NAME, time_ns).byte(kind);
         buffer.pointer(id);
-        push_text(&mut buffer.payload, name);
+        buffer.text(name);
     };
     let domain = profile.title.split(' ').next().unwrap_or_default();
-    load(buffer, METADATA_DOMAIN, DOMAIN, domain);
+    load(buffer, metadata::DOMAIN, DOMAIN, domain);
     for (thread, info) in profile.threads.iter().enumerate() {
-        load(buffer, METADATA_THREAD, thread_key(profile, thread), &info.name);
+        load(buffer, metadata::THREAD, thread_key(profile, thread), &info.name);
     }
     if profile.unit == Unit::Bytes {
         write_classes(buffer, profile);
@@ -236,17 +133,16 @@ fn write_metadata(out: &mut Vec<u8>, buffer: &mut Buffer, profile: &Profile) {
         if function.kind == FunctionKind::Native {
             buffer.event(event::UNMANAGED_SYMBOL, time_ns);
             buffer.pointer(address_of(index));
-            push_uleb(&mut buffer.payload, RANGE_BYTES);
+            buffer.number(RANGE_BYTES);
         } else {
             buffer.event(event::JIT, time_ns);
             buffer.method(method_of(index));
             buffer.pointer(address_of(index));
-            push_uleb(&mut buffer.payload, RANGE_BYTES);
+            buffer.number(RANGE_BYTES);
         }
-        push_text(&mut buffer.payload, &function.name);
+        buffer.text(&function.name);
         if buffer.payload.len() >= BUFFER_BYTES {
-            let next = Buffer::new(time_ns, buffer.thread);
-            std::mem::replace(buffer, next).finish(out);
+            buffer.take(out);
         }
     }
 }
@@ -254,18 +150,18 @@ fn write_metadata(out: &mut Vec<u8>, buffer: &mut Buffer, profile: &Profile) {
 /// Of what was allocated: the functions that are no code.
 fn write_classes(buffer: &mut Buffer, profile: &Profile) {
     let time_ns = profile.start_unix_ns;
-    buffer.event(event::METADATA_LOAD, time_ns).push(METADATA_IMAGE);
+    buffer.event(event::METADATA_LOAD, time_ns).byte(metadata::IMAGE);
     buffer.pointer(IMAGE);
-    push_text(&mut buffer.payload, "types");
+    buffer.text("types");
     // Without an identity of the module.
-    push_text(&mut buffer.payload, "");
+    buffer.text("");
     for (index, class) in profile.functions.iter().enumerate().filter(|(_, f)| f.kind == FunctionKind::Note) {
         let vtable = vtable_of(index as u32);
-        buffer.event(event::METADATA_LOAD, time_ns).push(METADATA_CLASS);
+        buffer.event(event::METADATA_LOAD, time_ns).byte(metadata::CLASS);
         buffer.pointer(vtable + 1);
         buffer.pointer(IMAGE);
-        push_text(&mut buffer.payload, &class.name);
-        buffer.event(event::METADATA_LOAD, time_ns).push(METADATA_VTABLE);
+        buffer.text(&class.name);
+        buffer.event(event::METADATA_LOAD, time_ns).byte(metadata::VTABLE);
         buffer.pointer(vtable);
         buffer.pointer(DOMAIN);
         buffer.pointer(vtable + 1);
@@ -274,24 +170,9 @@ fn write_classes(buffer: &mut Buffer, profile: &Profile) {
 
 #[cfg(test)]
 mod tests {
+    use super::buffer::BUFFER_ID;
     use super::*;
     use crate::model::tests::sample_profile;
-
-    #[test]
-    fn numbers_are_leb128() {
-        let check = |value: i64, expect: &[u8]| {
-            let mut out = Vec::new();
-            push_sleb(&mut out, value);
-            assert_eq!(out, expect, "{value}");
-        };
-        check(2, &[2]);
-        check(-2, &[0x7e]);
-        check(127, &[0xff, 0]);
-        check(-129, &[0xff, 0x7e]);
-        let mut out = Vec::new();
-        push_uleb(&mut out, 624_485);
-        assert_eq!(out, [0xe5, 0x8e, 0x26]);
-    }
 
     #[test]
     fn buffers_have_the_length_that_they_say() {

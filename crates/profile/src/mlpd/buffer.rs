@@ -1,0 +1,184 @@
+//! Mono's log format itself: header, buffers, encodings of numbers.
+//!
+//! All bases of a buffer are 0 but that of times, so that pointers and objects are written as they are.
+
+pub(super) const HEADER_ID: u32 = 0x4D50_5A01;
+pub(super) const BUFFER_ID: u32 = 0x4D50_4C01;
+const MAJOR: u8 = 3;
+const MINOR: u8 = 0;
+const DATA_VERSION: u8 = 17;
+const POINTER_BYTES: u8 = 8;
+
+/// Bytes after which a buffer ends.
+pub(super) const BUFFER_BYTES: usize = 64 << 10;
+
+/// What a file says of the process before the first buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<'a> {
+    /// As on the command line: "log:sample".
+    pub arguments: &'a str,
+    /// Of the command server; 0 = none.
+    pub port: u16,
+    pub start_unix_ns: u64,
+    /// By the clock of the events.
+    pub start_ns: u64,
+}
+
+impl Header<'_> {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(HEADER_ID.to_le_bytes());
+        out.extend([MAJOR, MINOR, DATA_VERSION, POINTER_BYTES]);
+        out.extend((self.start_unix_ns / 1_000_000).to_le_bytes());
+        out.extend(self.start_ns.to_le_bytes());
+        // Overhead of the timer and flags.
+        out.extend(0_u32.to_le_bytes());
+        out.extend(0_u32.to_le_bytes());
+        out.extend(std::process::id().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        for text in [self.arguments, "x86-64", "linux"] {
+            out.extend((text.len() as i32 + 1).to_le_bytes());
+            push_text(out, text);
+        }
+    }
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    // The length in the header counts every byte; a zero would end the text.
+    out.extend(text.bytes().map(|byte| if byte == 0 { b' ' } else { byte }));
+    out.push(0);
+}
+
+fn push_uleb(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn push_sleb(out: &mut Vec<u8>, mut value: i64) {
+    loop {
+        let byte = value as u8 & 0x7f;
+        value >>= 7;
+        if value == 0 && byte & 0x40 == 0 || value == -1 && byte & 0x40 != 0 {
+            return out.push(byte);
+        }
+        out.push(byte | 0x80);
+    }
+}
+
+/// One thread's events in the order of their times.
+#[derive(Debug)]
+pub struct Buffer {
+    pub(super) payload: Vec<u8>,
+    pub(super) thread: u64,
+    base_ns: u64,
+    time_ns: u64,
+    /// The method named last.
+    method: u64,
+}
+
+impl Buffer {
+    pub(super) fn new(time_ns: u64, thread: u64) -> Buffer {
+        Buffer { payload: Vec::new(), base_ns: time_ns, time_ns, thread, method: 0 }
+    }
+
+    /// Begins an event of this type and extension (`super::event`); its fields follow in the order of the format.
+    pub fn event(&mut self, kind: u8, time_ns: u64) -> &mut Buffer {
+        if self.payload.is_empty() {
+            (self.base_ns, self.time_ns) = (time_ns, time_ns);
+        }
+        self.payload.push(kind);
+        push_uleb(&mut self.payload, time_ns.saturating_sub(self.time_ns));
+        self.time_ns = self.time_ns.max(time_ns);
+        self
+    }
+
+    pub fn byte(&mut self, value: u8) -> &mut Buffer {
+        self.payload.push(value);
+        self
+    }
+
+    pub fn number(&mut self, value: u64) -> &mut Buffer {
+        push_uleb(&mut self.payload, value);
+        self
+    }
+
+    pub fn signed(&mut self, value: i64) -> &mut Buffer {
+        push_sleb(&mut self.payload, value);
+        self
+    }
+
+    pub fn bytes(&mut self, value: &[u8]) -> &mut Buffer {
+        self.payload.extend(value);
+        self
+    }
+
+    pub fn pointer(&mut self, value: u64) -> &mut Buffer {
+        self.signed(value as i64)
+    }
+
+    /// `address`: a multiple of 8.
+    pub fn object(&mut self, address: u64) -> &mut Buffer {
+        self.signed((address >> 3) as i64)
+    }
+
+    pub fn method(&mut self, method: u64) -> &mut Buffer {
+        push_sleb(&mut self.payload, method.wrapping_sub(self.method) as i64);
+        self.method = method;
+        self
+    }
+
+    pub fn text(&mut self, text: &str) -> &mut Buffer {
+        push_text(&mut self.payload, text);
+        self
+    }
+
+    /// The outermost method first.
+    pub fn stack(&mut self, methods: impl ExactSizeIterator<Item = u64>) -> &mut Buffer {
+        self.number(methods.len() as u64);
+        for method in methods {
+            self.method(method);
+        }
+        self
+    }
+
+    /// Appends what there is to `out` as a buffer of the file; nothing if nothing is there. Empty afterwards.
+    pub(super) fn take(&mut self, out: &mut Vec<u8>) {
+        if self.payload.is_empty() {
+            return;
+        }
+        out.extend(BUFFER_ID.to_le_bytes());
+        out.extend((self.payload.len() as u32).to_le_bytes());
+        out.extend(self.base_ns.to_le_bytes());
+        // Bases of pointers and objects.
+        out.extend(0_u64.to_le_bytes());
+        out.extend(0_u64.to_le_bytes());
+        out.extend(self.thread.to_le_bytes());
+        // Base of methods.
+        out.extend(0_u64.to_le_bytes());
+        out.append(&mut self.payload);
+        self.method = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_leb128() {
+        let check = |value: i64, expect: &[u8]| {
+            let mut out = Vec::new();
+            push_sleb(&mut out, value);
+            assert_eq!(out, expect, "{value}");
+        };
+        check(2, &[2]);
+        check(-2, &[0x7e]);
+        check(127, &[0xff, 0]);
+        check(-129, &[0xff, 0x7e]);
+        let mut out = Vec::new();
+        push_uleb(&mut out, 624_485);
+        assert_eq!(out, [0xe5, 0x8e, 0x26]);
+    }
+}
