@@ -117,6 +117,9 @@ helpers! {
     MonitorWake(Ptr) -> Void;
     /// (object, milliseconds; negative = for ever) 1 = entered, 0 = the time was over.
     MonitorTryEnter(Ref, I32) -> I32;
+    /// (method; in its lowest bits, which part) A call begins or ends, in code compiled with probes.
+    ProfileEnter(Ptr) -> Void;
+    ProfileLeave(Ptr) -> Void;
     /// P/Invoke: leaves managed state before, re-enters after a native call.
     EnterNative() -> Void;
     LeaveNative() -> Void;

@@ -18,10 +18,12 @@ mod output_format;
 mod process_start;
 mod profile_command;
 mod profile_control;
+mod profile_option;
 mod run_source;
 mod start_up_memory;
 mod stats;
 
+use crate::profile_option::ProfileOption;
 use options::{Action, Options};
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::{self, VmOptions};
@@ -174,6 +176,9 @@ fn run(options: &Options) -> i32 {
 /// Starts the machine and runs the program, a file that has been looked at.
 fn start(options: &Options, path: &Path) -> i32 {
     let started = std::time::Instant::now();
+    if let Some(Err(stop)) = options.profile.as_ref().map(ProfileOption::prepare) {
+        return stop.print();
+    }
     start_up_memory::prepare();
     if options.stats {
         saki_runtime::compile::keep_statistics();
@@ -217,8 +222,8 @@ fn start(options: &Options, path: &Path) -> i32 {
         return check_mutants::run(t, assembly);
     }
     stats::at_exit(started.elapsed(), options);
-    if let Some(request) = &options.profile
-        && let Err(error) = profile_command::begin(request)
+    if let Some(option) = &options.profile
+        && let Err(error) = option.begin()
     {
         return fail(&format!("no profile: {error}"));
     }

@@ -9,6 +9,7 @@ use crate::cache_command::CacheAction;
 use crate::heap_command::{HeapRequest, HeapWords};
 use crate::output_format::{OutputFormat, separate};
 use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_kinds, parse_seconds};
+use crate::profile_option::ProfileOption;
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
@@ -245,7 +246,8 @@ impl ProfileWords {
         if tools.is_some() {
             self.options.perf.get_or_insert_default().jitdump = tools;
         }
-        Ok(Action::Run(Box::new(Options { command: self.words, profile: Some(request), ..self.options })))
+        let profile = Some(ProfileOption::Own(request));
+        Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
     }
 }
 
@@ -359,7 +361,7 @@ pub struct Options {
 
     /// Profile as Mono's option does (log:sample,output=FILE); 'saki profile' has more
     #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
-    pub profile: Option<ProfileRequest>,
+    pub profile: Option<ProfileOption>,
 
     /// `saki profile heap`
     #[arg(skip)]
@@ -679,7 +681,8 @@ impl Options {
             || self.dump_ir.is_some()
             || self.dump_clif.is_some()
             || !self.compile_only.is_empty()
-            || self.check_mutants;
+            || self.check_mutants
+            || self.profile.as_ref().is_some_and(ProfileOption::wants_compiling);
         !self.no_cache && !wants_compiling
     }
 
@@ -734,7 +737,10 @@ mod tests {
 
     #[test]
     fn profiles_are_of_the_kinds_that_come_first() {
-        let kinds = |text: &str| run(text).1.profile.map(|request| request.kind_names()).unwrap_or_default();
+        let kinds = |text: &str| match run(text).1.profile {
+            Some(ProfileOption::Own(request)) => request.kind_names(),
+            other => panic!("{text}: {other:?}"),
+        };
         assert_eq!(kinds("profile cpu,gc,cpu --hz 10 app.exe x"), "cpu,gc");
         assert_eq!(kinds("profile app.exe wall"), "cpu");
         assert_eq!(kinds("profile --format folded ./gc"), "cpu");

@@ -3,7 +3,6 @@
 //! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: how samples are taken
 //! (`saki_sampler`), and the files (`saki_profile`).
 
-use crate::mono::log_profiler;
 use crate::options::{Options, parse_size};
 use crate::output_format::about_jitdump;
 use saki_os::TimerClock;
@@ -173,8 +172,6 @@ pub struct ProfileRequest {
     pub jitdump: Option<PathBuf>,
     /// Test aid: signals by wall time, to threads that wait as well, and as often as asked.
     pub storm: bool,
-    /// What else was asked for.
-    pub not_recorded: Vec<&'static str>,
 }
 
 impl ProfileRequest {
@@ -194,7 +191,6 @@ impl ProfileRequest {
             output: None,
             jitdump: None,
             storm: false,
-            not_recorded: Vec::new(),
         }
     }
 
@@ -270,11 +266,8 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As Mono's option (`log:sample`), or `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
+    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
-        if text == "log" || text.starts_with("log:") {
-            return log_profiler::parse(text).map_err(|error| error.trim_end().to_owned());
-        }
         // The file comes last, and may have commas in its name.
         let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));
         let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| word.parse::<Kind>().is_ok());
@@ -348,9 +341,6 @@ fn session() -> MutexGuard<'static, Option<Session>> {
 /// # Errors
 /// The sampler's.
 pub fn begin(request: &ProfileRequest) -> Result<(), String> {
-    for what in &request.not_recorded {
-        eprintln!("saki: --profile: '{what}' is not recorded");
-    }
     let number = start(request)?;
     if let Some(duration) = request.duration {
         saki_os::thread::start_service("profile-end", move || {

@@ -6,10 +6,11 @@
 //!
 //! Invariant: observers neither allocate managed objects nor wait for a safepoint. With sampling off the slow path pays one load and a branch.
 
+use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// An allocation that was sampled.
@@ -55,6 +56,34 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     }
 }
 
+/// Whether objects that collections move are noted. Relaxed: set and read around collections, whose begin orders it.
+static ARE_MOVES_NOTED: AtomicBool = AtomicBool::new(false);
+/// Addresses before and after, of the collection under way.
+static MOVES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// Has collections note what they move; `take_moves` has it then.
+pub fn note_moves(are_noted: bool) {
+    ARE_MOVES_NOTED.store(are_noted, Ordering::Relaxed);
+}
+
+/// What the last collection has moved: addresses before and after. For `HeapObserver::collected`.
+pub fn take_moves() -> Vec<(usize, usize)> {
+    std::mem::take(&mut MOVES.lock())
+}
+
+/// A collector thread has copied an object.
+#[inline]
+pub(crate) fn moved(from: usize, to: usize) {
+    if ARE_MOVES_NOTED.load(Ordering::Relaxed) {
+        note_move(from, to);
+    }
+}
+
+#[cold]
+fn note_move(from: usize, to: usize) {
+    MOVES.lock().push((from, to));
+}
+
 pub(crate) fn collected(was_full: bool, pause: Duration) {
     if let Some(observer) = OBSERVER.get() {
         (observer.collected)(was_full, pause);
@@ -76,6 +105,11 @@ pub(crate) struct SamplingState {
 impl SamplingState {
     /// Chooses the next sample's place, `allocated_bytes` being the present one.
     pub fn choose_next(&mut self, allocated_bytes: u64, mean_bytes: usize) {
+        if mean_bytes <= 1 {
+            // Each object is larger.
+            self.next_at_bytes = allocated_bytes + 1;
+            return;
+        }
         if self.random == 0 {
             self.random = std::ptr::from_ref(self).addr() as u64 ^ 0x9e37_79b9_7f4a_7c15;
         }

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use saki_abi::{ObjRef, VTable};
 use saki_thread::ManagedThread;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
@@ -232,10 +233,21 @@ pub(crate) fn is_wanted() -> bool {
     WANTED.lock().is_some()
 }
 
+/// Is called at the end of each full collection, as `take_snapshot`'s `inspect`.
+static OBSERVER: OnceLock<fn(&StoppedHeap)> = OnceLock::new();
+
+/// Installs what is called at the end of each full collection. The first one stays.
+pub fn observe_full_collections(observer: fn(&StoppedHeap)) {
+    let _ = OBSERVER.set(observer);
+}
+
 /// The collection is over, and the world is about to be resumed.
 pub(crate) fn collected(is_full: bool) {
     if !is_full {
         return;
+    }
+    if let Some(observer) = OBSERVER.get() {
+        observer(&StoppedHeap(()));
     }
     // Under the lock: whoever waits for the call must not find the request gone before it returns.
     let mut wanted = WANTED.lock();

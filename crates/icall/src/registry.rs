@@ -7,6 +7,7 @@ use saki_runtime::internal_calls::register;
 /// One table per file, in the order of the files.
 const TABLES: &[&[InternalCall]] = &[
     diagnostics::debugger::TABLE,
+    diagnostics::log_profiler::TABLE,
     diagnostics::performance_counters::TABLE,
     diagnostics::stack_frame::TABLE,
     diagnostics::stack_trace::TABLE,

@@ -23,6 +23,7 @@ use saki_runtime::domains::Domain;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
+use saki_runtime::profile_log::calls;
 use saki_runtime::thread::{Managed, Thread};
 use saki_runtime::{callback_exceptions, domain_copy, domains, handles, object, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -218,7 +219,12 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     let called = if delegate.is_null() {
         Err(throw_delegate_is_gone(t, class.domain))
     } else {
-        in_domain_of(t, delegate, || invoke_address(t, class.wrapper, &class.sig, false, &words))
+        in_domain_of(t, delegate, || {
+            called_by_native(t, delegate, false);
+            let result = invoke_address(t, class.wrapper, &class.sig, false, &words);
+            called_by_native(t, delegate, true);
+            result
+        })
     };
     // On the stack till here: as long as the delegate lives, its type does, and with that the wrapper.
     std::hint::black_box(delegate);
@@ -242,6 +248,15 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     if was_safe || is_foreign {
         // SAFETY: the current thread, running; the C frames above hold no references.
         unsafe { saki_thread::enter_native(t.abi()) };
+    }
+}
+
+/// A profile of calls shows the step from native code to the delegate's method.
+fn called_by_native(t: Thread, delegate: ObjRef, has_ended: bool) {
+    if calls::are_written()
+        && let Some(method) = saki_runtime::delegates::method_of(delegate)
+    {
+        calls::called_by_native(t, method, has_ended);
     }
 }
 

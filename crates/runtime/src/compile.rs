@@ -9,6 +9,7 @@ use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_w
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
 use crate::profile_events;
+use crate::profile_log::{self, LogEvents};
 use crate::statics;
 use crate::strings;
 use crate::tail_arguments::KeptTailArguments;
@@ -193,6 +194,9 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     };
     entry_of(method).to_managed(t)?.set_target(code);
     crate::vtable_code::update(method, code);
+    if profile_log::is_on(LogEvents::ALWAYS) {
+        profile_log::events::compiled(method, code);
+    }
     Ok(code)
 }
 
@@ -264,8 +268,8 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
         );
         return Err(LoadError::new(LoadErrorKind::InvalidOperation, message, method.full_name()));
     }
-    let function = match method.body()? {
-        Some(_) => saki_il::import::import(method, &ImportOptions::default(), env)?,
+    let mut function = match method.body()? {
+        Some(_) => saki_il::import::import(method, &import_options(), env)?,
         None if method.is_internal_call() && internal_calls::find(method).is_none() => {
             Box::new(saki_il::synth::internal_call::missing_internal_call(method)?)
         }
@@ -281,6 +285,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
             }
         },
     };
+    profile_log::calls::add_probes(method, &mut function);
     started.add_to(&STATISTICS.import_nanoseconds);
     if let Some(dump) = DUMP.get() {
         if dump.trace {
@@ -301,6 +306,11 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
             .insert(method as *const Method as usize, function.deferred_errors.clone());
     }
     Ok(function)
+}
+
+/// Where calls are probed each method has a call of its own.
+fn import_options() -> ImportOptions {
+    ImportOptions { inline: !profile_log::calls::are_probed(), ..ImportOptions::default() }
 }
 
 /// Forgets the errors of a method that is gone.

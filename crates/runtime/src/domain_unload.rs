@@ -94,6 +94,7 @@ fn tear_down(t: Thread, domain: &'static Domain) -> u32 {
     saki_gc::make_all_finalizable(&mut |object| *type_of(object).universe() == *domain.universe);
     finalizer::wait_for_pending(t);
     domain.finish_unload();
+    crate::profile_log::domain_unloaded(domain);
     handles::free_domain(domain.universe);
     cells::release_domain(domain);
     statics::release(domain.universe);

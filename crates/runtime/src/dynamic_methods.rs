@@ -29,6 +29,7 @@
 use crate::entries;
 use crate::fields::ManagedField;
 use crate::object;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -534,6 +535,9 @@ fn free(batch: Batch) {
             }
         }
         crate::compile::forget_deferred_errors(method);
+        if profile_log::is_on(LogEvents::ALWAYS) {
+            profile_log::events::method_freed(method);
+        }
     }
     let entries: Vec<_> = batch.methods.iter().filter_map(|method| entries::existing_entry(method)).collect();
     // SAFETY: the methods are dead; static methods have no unboxing stub.

@@ -3,6 +3,7 @@
 
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::Thread;
 use crate::{collectible, domains, dynamic_methods};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -112,8 +113,21 @@ impl Met {
 pub fn drain(t: Thread) {
     let mut met = Met::default();
     let before = domains::current();
+    let mut is_any = false;
     while let Some(object) = saki_gc::next_finalizable() {
-        finalize(t, object, &mut met);
+        if profile_log::is_on(LogEvents::FINALIZATION) {
+            if !std::mem::replace(&mut is_any, true) {
+                profile_log::events::finalizers(t, false);
+            }
+            profile_log::events::finalizer(t, object, false);
+            finalize(t, object, &mut met);
+            profile_log::events::finalizer(t, object, true);
+        } else {
+            finalize(t, object, &mut met);
+        }
+    }
+    if is_any {
+        profile_log::events::finalizers(t, true);
     }
     domains::switch(t, before);
 }

@@ -1,6 +1,7 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
 use crate::profile_events;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -34,6 +35,9 @@ pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
     if profile_events::is_listening_to_handles() {
         profile_events::handle_created(t, handle, target);
     }
+    if profile_log::is_on(LogEvents::HANDLE) {
+        profile_log::events::handle_created(t, handle, target);
+    }
     Some(handle)
 }
 
@@ -52,6 +56,9 @@ pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
 /// # Errors
 /// As `target`: also a double free.
 pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
+    if profile_log::is_on(LogEvents::HANDLE) {
+        profile_log::events::handle_destroyed(t, handle);
+    }
     match t.managed().handle_cache() {
         Some(cache) => TABLE.free(handle, cache)?,
         None => TABLE.free_shared(handle)?,

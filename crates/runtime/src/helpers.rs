@@ -5,6 +5,7 @@
 
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
+use crate::profile_log;
 use crate::thread::{Managed, Thread};
 use crate::{
     class_init, compile, delegates, hooks, local_alloc, monitors, pending, proxies, statics, strings, type_objects,
@@ -63,6 +64,8 @@ pub fn function_address(id: HelperId) -> usize {
         MonitorExit => monitors::exit_helper,
         MonitorWake => monitors::wake_helper,
         MonitorTryEnter => monitors::try_enter_helper,
+        ProfileEnter => profile_log::calls::enter_helper,
+        ProfileLeave => profile_log::calls::leave_helper,
         EnterNative => enter_native,
         LeaveNative => leave_native,
         ResolveNative => resolve_native,

@@ -39,6 +39,7 @@ pub mod object;
 pub mod pending;
 pub mod profile_events;
 pub mod profile_frames;
+pub mod profile_log;
 pub mod proxies;
 pub mod sharing_statistics;
 pub mod source_lines;

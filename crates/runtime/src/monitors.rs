@@ -7,9 +7,11 @@
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
 use crate::pending;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
+use saki_profile::mlpd::event::monitor;
 use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, WaitOutcome};
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
@@ -49,13 +51,23 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
 /// The current thread as `sync` sees it: only requests that are due end its waits.
 struct Waiter {
     t: Thread,
+    object: ObjRef,
     /// When it first had to wait, if profiles are made of that.
     began_ns: Cell<Option<u64>>,
+    /// Whether the log has been told that it has to wait.
+    is_contended: Cell<bool>,
 }
 
 impl Waiter {
-    fn new(t: Thread) -> Waiter {
-        Waiter { t, began_ns: Cell::new(None) }
+    fn new(t: Thread, object: ObjRef) -> Waiter {
+        Waiter { t, object, began_ns: Cell::new(None), is_contended: Cell::new(false) }
+    }
+
+    /// Somebody else has the lock.
+    fn note_contention(&self) {
+        if profile_log::is_on(LogEvents::MONITOR) && !self.is_contended.replace(true) {
+            profile_log::events::monitor(self.t, self.object, monitor::CONTENTION);
+        }
     }
 }
 
@@ -71,6 +83,7 @@ impl Blocker for Waiter {
 
     fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
         let thread = self.t.managed();
+        self.note_contention();
         if self.began_ns.get().is_none() {
             self.began_ns.set(crate::profile_events::lock_wait_begins());
         }
@@ -96,10 +109,17 @@ impl Blocker for Waiter {
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
 pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
-    let waiter = Waiter::new(t);
+    let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
     if let Some(began_ns) = waiter.began_ns.get() {
         crate::profile_events::lock_wait_ends(t, object, began_ns);
+    }
+    if end == EnterEnd::TimedOut {
+        waiter.note_contention();
+    }
+    if waiter.is_contended.get() {
+        let what = if end == EnterEnd::Entered { monitor::ACQUIRED } else { monitor::FAILED };
+        profile_log::events::monitor(t, object, what);
     }
     match end {
         EnterEnd::Entered => Ok(true),
@@ -134,7 +154,7 @@ pub fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     if lock.owner() == t.id() && pending::ends_waits(t) {
         return Err(pending::throw_requested(t));
     }
-    match lock.wait(&Waiter::new(t), pending::timeout(milliseconds)) {
+    match lock.wait(&Waiter::new(t, object), pending::timeout(milliseconds)) {
         Ok(WaitOutcome::TimedOut) => Ok(false),
         Ok(WaitOutcome::Interrupted) => Err(pending::throw_requested(t)),
         Ok(WaitOutcome::Pulsed) => Ok(true),

@@ -5,6 +5,7 @@
 
 use crate::object::type_of;
 use crate::profile_frames;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -29,13 +30,18 @@ pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.is_empty() {
         return;
     }
-    saki_gc::observe(&OBSERVER);
+    observe_heap();
     if kinds.contains(EventKind::Allocation) {
         saki_gc::sample_allocations(mean_bytes);
     }
     if kinds.contains(EventKind::Dispatch) {
         saki_sched::observe_dispatch(Some(dispatched));
     }
+}
+
+/// Has the heap tell of collections, and of allocations once they are sampled.
+pub(crate) fn observe_heap() {
+    saki_gc::observe(&OBSERVER);
 }
 
 /// Ends what `begin` began.
@@ -58,6 +64,9 @@ fn name_of(ty: Ty) -> Arc<str> {
 }
 
 fn allocated(allocation: &SampledAllocation<'_>) {
+    if profile_log::is_on(LogEvents::ALLOCATION) {
+        profile_log::events::allocated(allocation);
+    }
     if !events::is_on(EventKind::Allocation) {
         return;
     }
@@ -79,6 +88,9 @@ fn subject(object: ObjRef, size_bytes: usize) -> Subject {
 }
 
 fn collected(was_full: bool, pause: Duration) {
+    if profile_log::is_on(LogEvents::GC | LogEvents::MOVE) {
+        profile_log::events::collected(was_full, pause);
+    }
     if events::is_on(EventKind::Collection) {
         let label = if was_full { "[full collection]" } else { "[nursery collection]" };
         events::record(

@@ -11,9 +11,10 @@ use crate::exceptions::{self, Thrown};
 use crate::fields::ManagedField;
 use crate::object;
 use crate::profile_events;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, position};
-use saki_code::CodeKind;
+use saki_code::{CodeInfo, CodeKind};
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
 use saki_thread::ManagedThread;
 use saki_types::method::impl_flags;
@@ -60,13 +61,18 @@ const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
 const WRAPPER: u32 = 1 << 30;
 
 /// Calls `visit` with the frame's methods, inlined ones first.
-fn for_each_method(frame: &Frame, mut visit: impl FnMut(TraceFrame)) {
-    let Some(info) = frame.code() else { return };
+pub(crate) fn for_each_method(frame: &Frame, visit: impl FnMut(TraceFrame)) {
+    if let Some(info) = frame.code() {
+        for_each_method_at(info, frame.native_offset().unwrap_or(0), visit);
+    }
+}
+
+/// As `for_each_method`, of the instruction at this offset of a body.
+pub(crate) fn for_each_method_at(info: &CodeInfo, native_offset: u32, mut visit: impl FnMut(TraceFrame)) {
     if !matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter) || info.method.is_null() {
         return;
     }
-    let native_offset = frame.native_offset().unwrap_or(0);
-    let mut at = frame.position();
+    let mut at = info.position(native_offset);
     while let Some((position, site)) = at.and_then(|p| Some((p, info.inline_site(p)?))) {
         // SAFETY: inline sites are recorded with their `&'static Method`.
         let method = unsafe { &*(site.method as *const Method) };
@@ -142,6 +148,9 @@ const MAX_OVERFLOW_FRAMES: usize = 1000;
 pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
     if profile_events::is_listening_to_throws() && frame_count(exception) == 0 {
         profile_events::thrown(t, exception);
+    }
+    if profile_log::is_on(LogEvents::EXCEPTION) && frame_count(exception) == 0 {
+        profile_log::events::thrown(t, exception);
     }
     if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(exception) {
         return;

@@ -3,6 +3,7 @@
 use crate::domains::{Domain, ThreadObjects};
 use crate::local_alloc::SpareBlocks;
 use crate::pending::HandlerFrame;
+use crate::profile_log::{self, LogEvents};
 use crate::thread::Thread;
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, ThreadHooks};
@@ -88,9 +89,15 @@ fn attached(thread: &'static ManagedThread) {
     crate::handles::bind_thread(thread);
     crate::monitors::bind_thread(thread);
     saki_gc::bind_thread(thread);
+    if profile_log::is_on(LogEvents::ALWAYS) {
+        profile_log::thread_attached(thread);
+    }
 }
 
 fn detaching(thread: &'static ManagedThread) {
+    if profile_log::is_on(LogEvents::ALWAYS) {
+        profile_log::thread_detaching(thread);
+    }
     // SAFETY: the thread detaches itself.
     let t = unsafe { Thread::from_abi(thread.abi()) };
     of(t).release_thread_objects(t, None);

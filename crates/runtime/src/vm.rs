@@ -6,6 +6,7 @@ use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object;
+use crate::profile_log::{self, LogEvents};
 use crate::strings;
 use crate::thread::{Managed, Thread};
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::RuntimeHooks;
+use saki_code::{ClauseKind, RuntimeHooks};
 use saki_jit::CompilerOptions;
 use saki_os::errata::{self, LockedReads};
 use saki_reactor::PolledBy;
@@ -90,6 +91,21 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the current thread.
     stack_trace::append(unsafe { Thread::from_abi(abi) }, exception, frame);
+}
+
+unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
+    if profile_log::is_on(LogEvents::CALLS) {
+        // SAFETY: the unwinder passes the current thread.
+        profile_log::calls::left_by_exception(unsafe { Thread::from_abi(abi) }.managed(), frame);
+    }
+}
+
+unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
+    if profile_log::is_on(LogEvents::EXCEPTION) {
+        // SAFETY: the unwinder passes the current thread.
+        let t = unsafe { Thread::from_abi(abi) };
+        profile_log::events::clause_entered(t.managed(), exception, frame, kind, index);
+    }
 }
 
 unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
@@ -192,6 +208,8 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         is_instance,
         as_seen_by,
         on_frame,
+        on_leave,
+        on_clause,
         outermost_reached,
         new_fault_exception,
         current_thread,

@@ -218,6 +218,16 @@ impl Method {
         format!("{out}({})", params.unwrap_or_default().join(","))
     }
 
+    /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Nothing is loaded for it: without the types of parameters if
+    /// nobody has asked for the signature yet.
+    pub fn tool_name(&self) -> String {
+        let mut name = self.full_name();
+        name.truncate(name.find(" (").unwrap_or(name.len()));
+        let sig = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready().copied());
+        let params = sig.map(|sig| sig.params.iter().map(|param| param.signature_name()).collect::<Vec<_>>());
+        format!("{name} ({})", params.unwrap_or_default().join(","))
+    }
+
     /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Nothing is loaded for it: without the list if
     /// nobody has asked for the signature yet.
     pub fn full_name(&self) -> String {

@@ -4,7 +4,7 @@ use crate::dispatch;
 use crate::frames::Frame;
 use saki_abi::stubs::trap;
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::{UnwindHooks, install_unwind_hooks};
+use saki_code::{ClauseKind, UnwindHooks, install_unwind_hooks};
 use std::sync::OnceLock;
 
 /// The runtime's answers. All but `current_thread` run as runtime calls of the given thread (they may allocate and
@@ -17,6 +17,10 @@ pub struct Callbacks {
     pub as_seen_by: unsafe fn(exception: ObjRef, frame: &Frame) -> ObjRef,
     /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
+    /// The exception leaves a frame of compiled code, whose finally handlers have run.
+    pub on_leave: unsafe fn(thread: *mut ThreadAbi, frame: &Frame),
+    /// A clause of the frame, of this number, is about to run.
+    pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32),
     /// No handler up to an EntryFrame with no managed frame behind it. May report and exit; when it returns, `enter`
     /// returns 1 after the finally handlers have run.
     pub outermost_reached: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),

@@ -131,7 +131,12 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
                 // SAFETY: `thread` is current and in a runtime call.
                 ClauseKind::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
                 // SAFETY: the filter was compiled for this method, and the frame is still there.
-                ClauseKind::Filter(code) => unsafe { run_filter(thread, code, frame.fp, seen) },
+                kind @ ClauseKind::Filter(code) => {
+                    // SAFETY: as above.
+                    unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
+                    // SAFETY: the filter was compiled for this method, and the frame is still there.
+                    unsafe { run_filter(thread, code, frame.fp, seen) }
+                }
                 ClauseKind::Finally | ClauseKind::Fault => false,
             };
             // SAFETY: `thread` is current.
@@ -149,6 +154,7 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
 /// # Safety
 /// As `dispatch`; `target` came from `first_pass` for this exception and still is on the stack.
 unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target) -> Landing {
+    let callbacks = installed();
     // SAFETY: the frames below the stub stay while this runs.
     for frame in unsafe { Frames::of_thread(thread) } {
         let info = match frame.kind {
@@ -164,18 +170,30 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
         if frame.fp > target.fp {
             break;
         }
-        let Some(site) = info.call_site(frame.pc) else { continue };
-        for handler in info.handlers_of(site) {
+        for (site, handler) in info
+            .call_site(frame.pc)
+            .into_iter()
+            .flat_map(|site| info.handlers_of(site).iter().map(move |handler| (site, handler)))
+        {
+            let kind = info.clauses[handler.clause_index as usize].kind;
             if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
+                // The filter has had its turn: this is the clause behind it.
+                let kind =
+                    if matches!(kind, ClauseKind::Filter(_)) { ClauseKind::Catch(std::ptr::null()) } else { kind };
+                // SAFETY: `thread` is current and in a runtime call.
+                unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 // SAFETY: as in the first pass.
-                let seen = unsafe { (installed().as_seen_by)(exception, &frame) };
+                let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
                 return landing(info, &frame, site, handler, seen, u64::from(handler.clause_index));
             }
-            let kind = info.clauses[handler.clause_index as usize].kind;
             if matches!(kind, ClauseKind::Finally | ClauseKind::Fault) {
+                // SAFETY: as above.
+                unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 return landing(info, &frame, site, handler, exception, target.to_token());
             }
         }
+        // SAFETY: as above.
+        unsafe { (callbacks.on_leave)(thread, &frame) };
     }
     bug!("the second pass did not meet its target {target:x?}");
 }

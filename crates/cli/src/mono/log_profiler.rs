@@ -1,114 +1,369 @@
-//! `--profile=log[:OPTION,…]`: Mono's log profiler, as a profile of Saki's in Mono's format.
+//! `--profile=log[:OPTION,…]`: Mono's log profiler, with its options.
 //!
-//! One thing is recorded at a time: samples if they are asked for, else allocations, else exceptions. What else is asked for is named on standard error, and the
-//! program runs. Options that Mono does not know end it, as there. Left out: the command server, heap shots, calls, the counters.
+//! As under Mono, what cannot be understood is said on standard error and passed over, and without `nodefaults` in front exceptions and counters are written and older
+//! rules hold. Left out: the command server (`port`), so `heapshot=ondemand` alone takes no heap shots.
 
-use crate::profile_command::{Kind, ProfileRequest};
-use saki_profile::Format;
+use saki_profile::mlpd::output::Output;
+use saki_runtime::profile_log::callspec::CallSpec;
+use saki_runtime::profile_log::settings::{HeapShots, LogEvents, LogSettings, MAX_FRAMES, SampleClock};
 use std::path::PathBuf;
 
 /// Mono's default of `sample`.
 const DEFAULT_HZ: u32 = 100;
+/// Mono's default of `calldepth`.
+const MAX_CALL_DEPTH: u32 = 100;
 
-/// Events that Mono's profiler records and this one does not; they have forms with "no" in front.
-const NOT_RECORDED: [&str; 10] =
-    ["monitor", "gc", "gcmove", "gcroot", "gchandle", "finalization", "jit", "legacy", "counter", "counters"];
+const MOVES: LogEvents = LogEvents::MOVE;
+const ALLOC: LogEvents = LogEvents::GC.with(LogEvents::ALLOCATION).with(MOVES);
+const LEGACY: LogEvents = LogEvents::EXCEPTION
+    .with(LogEvents::MONITOR)
+    .with(LogEvents::GC)
+    .with(MOVES)
+    .with(LogEvents::ROOT)
+    .with(LogEvents::HANDLE)
+    .with(LogEvents::FINALIZATION)
+    .with(LogEvents::COUNTER);
+const HEAP_SHOT: LogEvents = LogEvents::GC.with(LogEvents::ROOT);
 
-/// Options without an effect on what is written here, up to the equals sign.
-const WITHOUT_EFFECT: [&str; 8] =
-    ["maxframes", "maxsamples", "calldepth", "port", "debug", "zip", "nodefaults", "noexception"];
+/// Names of events, each with a form with "no" in front.
+const EVENTS: [(&str, LogEvents); 13] = [
+    ("exception", LogEvents::EXCEPTION),
+    ("monitor", LogEvents::MONITOR),
+    ("gc", LogEvents::GC),
+    ("gcalloc", LogEvents::ALLOCATION),
+    ("gcmove", LogEvents::MOVE),
+    ("gcroot", LogEvents::ROOT),
+    ("gchandle", LogEvents::HANDLE),
+    ("finalization", LogEvents::FINALIZATION),
+    ("counter", LogEvents::COUNTER),
+    ("jit", LogEvents::JIT),
+    ("counters", LogEvents::COUNTER),
+    ("alloc", ALLOC),
+    ("legacy", LEGACY),
+];
 
-/// Reads what follows `--profile=`.
-///
-/// # Errors
-/// What Mono says of an option that it does not know, or there is no such profiler.
-pub fn parse(text: &str) -> Result<ProfileRequest, String> {
-    let (module, list) = text.split_once(':').unwrap_or((text, ""));
-    if module != "log" {
-        return Err(format!("The '{module}' profiler is not there; 'log' is.\n"));
+/// What comes of the option.
+#[derive(Debug)]
+pub enum LogOption {
+    Write(Box<LogSettings>),
+    Help(String),
+}
+
+/// Whether the option's value is for this profiler.
+pub fn is_log(text: &str) -> bool {
+    text == "log" || text.starts_with("log:")
+}
+
+/// What is said of another profiler.
+pub fn no_such_profiler(text: &str) -> String {
+    let module = text.split(':').next().unwrap_or_default();
+    format!("The '{module}' profiler is not there; 'log' is.\n")
+}
+
+/// Reads what follows `--profile=`, a log's, and what to say of it.
+pub fn parse(text: &str) -> (LogOption, Vec<String>) {
+    let list = text.split_once(':').map_or("", |(_, list)| list);
+    let mut reader = Reader {
+        enabled: LogEvents::NONE,
+        disabled: LogEvents::NONE,
+        has_old_rules: false,
+        hz: DEFAULT_HZ,
+        clock: None,
+        output: None,
+        is_report: false,
+        messages: Vec::new(),
+        settings: LogSettings {
+            arguments: text.to_owned(),
+            events: LogEvents::NONE,
+            samples: None,
+            calls: false,
+            callspec: CallSpec::default(),
+            max_call_depth: MAX_CALL_DEPTH,
+            max_frames: MAX_FRAMES,
+            heap_shots: HeapShots::Never,
+            shot_at_end: false,
+            output: Output::Report,
+            is_zipped: false,
+        },
+    };
+    for (index, argument) in split(list).iter().enumerate() {
+        if argument == "help" {
+            return (LogOption::Help(help()), Vec::new());
+        }
+        reader.argument(argument, index == 0);
     }
-    let mut kind = None;
-    let (mut output, mut not_recorded) = (String::from("output.mlpd"), Vec::new());
-    let mut request = ProfileRequest { formats: vec![Format::Mlpd], ..ProfileRequest::new(&[Kind::Exceptions]) };
-    for option in list.split(',').filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-        match name {
-            "sample" | "sample-real" => {
-                kind = Some(if name == "sample" { Kind::Cpu } else { Kind::Wall });
-                // The older form has a kind of event in front: cycles/HZ.
-                let hz = value.map(|value| value.rsplit('/').next().unwrap_or(value));
-                request.hz = Some(match hz {
-                    None => DEFAULT_HZ,
-                    Some(hz) => crate::profile_command::parse_hz(hz).map_err(|error| format!("{option}: {error}\n"))?,
-                });
-            }
-            "alloc" | "gcalloc" => {
-                kind = kind.or(Some(Kind::Alloc));
-                // Each one.
-                request.alloc_bytes = 1;
-            }
-            "exception" => {}
-            "output" => output = value.unwrap_or_default().to_owned(),
-            "calls" | "callspec" => not_recorded.push("calls"),
-            "heapshot" | "heapshot-on-shutdown" => not_recorded.push("heapshot"),
-            "report" => not_recorded.push("report"),
-            _ if WITHOUT_EFFECT.contains(&name) => {}
-            _ => match NOT_RECORDED.iter().find(|known| **known == name) {
-                Some(known) => not_recorded.push(known),
-                None if name.strip_prefix("no").is_some_and(is_event) => {}
-                None => return Err(format!("Could not parse: {option}\n")),
-            },
+    let Reader { enabled, disabled, hz, clock, output, is_report, messages, mut settings, .. } = reader;
+    settings.events = enabled.without(disabled);
+    settings.samples = clock.map(|clock| (clock, hz));
+    settings.output = output_of(output.as_deref(), is_report);
+    (LogOption::Write(Box::new(settings)), messages)
+}
+
+/// Commas separate arguments; quotes and backslashes keep one that is part of them.
+fn split(list: &str) -> Vec<String> {
+    let (mut arguments, mut argument, mut quote) = (Vec::new(), String::new(), None);
+    let mut rest = list.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, quote) {
+            ('\\', _) => argument.extend(rest.next()),
+            (',', None) => arguments.push(std::mem::take(&mut argument)),
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => argument.push(c),
         }
     }
-    request.kinds = vec![kind.unwrap_or(Kind::Exceptions)];
-    if output.starts_with(['|', '#']) {
-        return Err(format!("output={output}: only files are written\n"));
+    arguments.push(argument);
+    arguments.retain(|argument| !argument.is_empty());
+    arguments
+}
+
+struct Reader {
+    enabled: LogEvents,
+    disabled: LogEvents,
+    has_old_rules: bool,
+    hz: u32,
+    clock: Option<SampleClock>,
+    output: Option<String>,
+    is_report: bool,
+    messages: Vec<String>,
+    settings: LogSettings,
+}
+
+impl Reader {
+    fn say(&mut self, message: impl Into<String>) {
+        self.messages.push(message.into());
     }
-    request.output = Some(path_of(&output));
-    request.not_recorded = not_recorded;
-    Ok(request)
+
+    fn argument(&mut self, argument: &str, is_first: bool) {
+        if is_first {
+            if argument == "nodefaults" {
+                return;
+            }
+            self.enabled = LogEvents::EXCEPTION | LogEvents::COUNTER;
+            self.has_old_rules = true;
+        }
+        let (name, value) = argument.split_once('=').map_or((argument, None), |(name, value)| (name, Some(value)));
+        let number = || value.unwrap_or_default().parse::<u32>().unwrap_or(0);
+        match (name, value) {
+            ("nodefaults", None) => self.say("The nodefaults option can only be used as the first argument."),
+            ("report", None) => self.is_report = true,
+            // Of Mono's own tests.
+            ("debug", None) => {}
+            ("heapshot", _) => self.heap_shots(value),
+            ("heapshot-on-shutdown", None) => {
+                self.settings.shot_at_end = true;
+                self.enabled = self.enabled | HEAP_SHOT;
+            }
+            ("sample", _) => self.sample(SampleClock::Processor, value),
+            ("sample-real", _) => self.sample(SampleClock::Wall, value),
+            ("sampling-real", _) if self.has_old_rules => self.sample(SampleClock::Wall, value),
+            ("calls", None) => self.settings.calls = true,
+            ("nocalls", None) if self.has_old_rules => {}
+            ("coverage", None) => self.say("The log profiler no longer supports code coverage."),
+            ("zip", None) => self.settings.is_zipped = true,
+            ("output", _) => self.output = Some(value.unwrap_or_default().to_owned()),
+            ("port", _) => self.say("There is no command server: 'port' is passed over."),
+            ("maxframes", _) => self.settings.max_frames = (number() as usize).min(MAX_FRAMES),
+            // All samples are kept until they are written.
+            ("maxsamples", _) => {}
+            ("calldepth", _) => self.settings.max_call_depth = number(),
+            ("callspec", _) => match CallSpec::parse(value.unwrap_or_default().trim_matches('"')) {
+                Ok(spec) => self.settings.callspec = spec,
+                Err(error) => {
+                    self.say(format!("Could not parse callspec '{}': {error}", value.unwrap_or_default()));
+                }
+            },
+            _ => self.event(argument),
+        }
+    }
+
+    fn event(&mut self, argument: &str) {
+        let find = |name: &str| EVENTS.iter().find(|(known, _)| *known == name);
+        let old_rules = self.has_old_rules;
+        let events_of = |(name, events): &(&str, LogEvents)| {
+            if old_rules && *name == "alloc" { *events | LogEvents::ROOT } else { *events }
+        };
+        if let Some(found) = find(argument) {
+            self.enabled = self.enabled | events_of(found);
+        } else if let Some(found) = argument.strip_prefix("no").and_then(find) {
+            self.disabled = self.disabled | events_of(found);
+        } else {
+            self.say(format!("Could not parse argument '{argument}'"));
+        }
+    }
+
+    fn heap_shots(&mut self, mode: Option<&str>) {
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        self.settings.heap_shots = match mode {
+            None => HeapShots::Full,
+            Some("ondemand") => HeapShots::OnDemand,
+            Some(mode) => match (mode[..digits(mode)].parse(), &mode[digits(mode)..]) {
+                (Ok(count), "ms") => HeapShots::EveryMilliseconds(count),
+                (Ok(count), "gc") => HeapShots::EveryCollections(count),
+                _ => return self.say("Could not parse heapshot mode"),
+            },
+        };
+        self.enabled = self.enabled | HEAP_SHOT;
+        if self.has_old_rules {
+            self.enabled = self.enabled | MOVES;
+        }
+    }
+
+    /// The older form has a kind of event in front: "cycles/HZ".
+    fn sample(&mut self, clock: SampleClock, value: Option<&str>) {
+        self.clock = Some(clock);
+        let Some(value) = value else { return };
+        let number = value.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let number = if number.len() < value.len() { number.strip_prefix('/') } else { Some(number) };
+        // A kind alone leaves the number as it is.
+        let Some(number) = number else { return };
+        match crate::profile_command::parse_hz(number) {
+            Ok(hz) => self.hz = hz,
+            Err(_) => self.say("Could not parse sample frequency"),
+        }
+    }
 }
 
-fn is_event(name: &str) -> bool {
-    NOT_RECORDED.contains(&name) || matches!(name, "alloc" | "gcalloc" | "exception")
-}
-
-/// The file that Mono would write to: `%p` and `%t` stand for the process and the time, and a plus in front appends the process.
-fn path_of(output: &str) -> PathBuf {
+/// Where Mono would write to: `%p` and `%t` stand for the process and the time, and a plus in front appends the process.
+fn output_of(output: Option<&str>, is_report: bool) -> Output {
+    if is_report {
+        return Output::Report;
+    }
     let process = std::process::id().to_string();
+    let output = output.unwrap_or("output.mlpd");
     let (output, is_numbered) = output.strip_prefix('+').map_or((output, false), |rest| (rest, true));
     let seconds = saki_os::clock::realtime_ns() / 1_000_000_000;
-    let mut path = output.replace("%p", &process).replace("%t", &seconds.to_string());
+    let mut output = output.replace("%p", &process).replace("%t", &time_text(seconds));
     if is_numbered {
-        path.push('.');
-        path.push_str(&process);
+        output.push('.');
+        output.push_str(&process);
     }
-    path.into()
+    if let Some(command) = output.strip_prefix('|') {
+        return Output::Command(command.to_owned());
+    }
+    match output.strip_prefix('#') {
+        Some(descriptor) => Output::File(PathBuf::from(format!("/dev/fd/{descriptor}"))),
+        None => Output::File(output.into()),
+    }
+}
+
+/// The time as Mono's `%t` has it: "20261123104500".
+fn time_text(unix_seconds: u64) -> String {
+    let seconds = unix_seconds as libc::time_t;
+    // SAFETY: all-zero bytes are a valid tm.
+    let mut tm: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are valid.
+    unsafe { libc::gmtime_r(&raw const seconds, &raw mut tm) };
+    let (year, month) = (tm.tm_year + 1900, tm.tm_mon + 1);
+    format!("{year}{month:02}{:02}{:02}{:02}{:02}", tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec)
+}
+
+fn help() -> String {
+    let events: String = EVENTS.iter().map(|(name, _)| format!("\t                         {name}\n")).collect();
+    format!(
+        "Saki's log profiler, in the format of Mono's (3.0, data 17)
+Usage: mono --profile=log[:OPTION1[,OPTION2...]] program.exe
+
+Options:
+\thelp                 show this
+\t[no]'EVENT'          write an event, or do not
+\t                     EVENT is one of:
+{events}\tnodefaults           (first) write nothing that is not asked for; otherwise exceptions and counters
+\tsample[-real][=FREQ] take samples of all threads, FREQ a second (100)
+\t                     of processor time; -real: by the clock on the wall
+\theapshot[=MODE]      write all objects at full collections
+\t                     MODE: every XXms milliseconds, every YYgc full collections, ondemand
+\theapshot-on-shutdown write all objects at the end
+\tcalls                write each call of a method (slow)
+\tcallspec=SPEC        only of these: all, program, none, N:Namespace, T:Type, M:Type:Method, an assembly; - leaves out
+\tcalldepth=NUM        leave calls out that are nested deeper (100)
+\tmaxframes=NUM        methods of a stack (32 at most)
+\toutput=FILENAME      write to this file (output.mlpd)
+\toutput=+FILENAME     write to FILENAME.pid
+\toutput=|PROGRAM      write to the standard input of PROGRAM
+\toutput=#FD           write to a file descriptor
+\t                     %t is replaced by date and time, %p by the process's number
+\treport               print a report (mprof-report) in place of a file
+\tzip                  compress the file
+"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Kind, Option<u32>, String, Vec<&'static str>) {
-        let request = parse(text).unwrap();
-        let output = request.output.unwrap().display().to_string();
-        (request.kinds[0], request.hz, output, request.not_recorded)
+    fn read(text: &str) -> (LogSettings, Vec<String>) {
+        match parse(text) {
+            (LogOption::Write(settings), messages) => (*settings, messages),
+            other @ (LogOption::Help(_), _) => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn settings(text: &str) -> LogSettings {
+        let (settings, messages) = read(text);
+        assert!(messages.is_empty(), "{text}: {messages:?}");
+        settings
+    }
+
+    fn file(name: impl Into<PathBuf>) -> Output {
+        Output::File(name.into())
     }
 
     #[test]
-    fn monos_options_are_read() {
-        assert_eq!(read("log:sample"), (Kind::Cpu, Some(100), "output.mlpd".into(), vec![]));
-        assert_eq!(read("log:sample=cycles/250,output=a"), (Kind::Cpu, Some(250), "a".into(), vec![]));
-        assert_eq!(read("log:sample-real=50,nocounter,maxframes=8").0, Kind::Wall);
-        assert_eq!(read("log").0, Kind::Exceptions);
+    fn defaults_are_monos() {
+        let defaults = settings("log");
+        assert_eq!((defaults.events, defaults.samples, defaults.calls), (LogEvents::NONE, None, false));
+        assert_eq!((defaults.max_frames, defaults.max_call_depth), (32, 100));
+        assert_eq!(defaults.output, file("output.mlpd"));
+        // The first argument decides whether older rules hold.
+        assert_eq!(settings("log:zip").events, LogEvents::EXCEPTION | LogEvents::COUNTER);
+        assert_eq!(settings("log:nodefaults,zip").events, LogEvents::NONE);
+        assert_eq!(settings("log:nodefaults,alloc").events, ALLOC);
         assert_eq!(
-            read("log:nodefaults,alloc,calls,gc"),
-            (Kind::Alloc, None, "output.mlpd".into(), vec!["calls", "gc"])
+            settings("log:alloc,nogcmove,nocounter").events,
+            LogEvents::EXCEPTION | LogEvents::GC | LogEvents::ALLOCATION | LogEvents::ROOT
         );
+    }
+
+    #[test]
+    fn samples_have_both_forms() {
+        assert_eq!(settings("log:sample").samples, Some((SampleClock::Processor, 100)));
+        assert_eq!(settings("log:sample=cycles/250").samples, Some((SampleClock::Processor, 250)));
+        assert_eq!(settings("log:sample-real=50,nocounter").samples, Some((SampleClock::Wall, 50)));
+        assert_eq!(settings("log:sampling-real").samples, Some((SampleClock::Wall, 100)));
+        assert_eq!(read("log:sample=0").1, ["Could not parse sample frequency"]);
+    }
+
+    #[test]
+    fn outputs_are_files_programs_and_descriptors() {
         let process = std::process::id();
-        assert_eq!(read("log:sample,output=+x%p").2, format!("x{process}.{process}"));
-        assert_eq!(parse("log:sample,what").err().as_deref(), Some("Could not parse: what\n"));
-        assert!(parse("coverage").is_err() && parse("log:sample=0").is_err() && parse("log:output=|cat").is_err());
+        assert_eq!(settings("log:output=+x%p").output, file(format!("x{process}.{process}")));
+        assert_eq!(settings("log:output=|cat >\\,x").output, Output::Command("cat >,x".into()));
+        assert_eq!(settings("log:output=#7").output, file("/dev/fd/7"));
+        assert_eq!(settings("log:output='a,b'").output, file("a,b"));
+        assert_eq!(settings("log:report,output=x").output, Output::Report);
+        let Output::File(path) = settings("log:output=%t").output else { panic!() };
+        assert_eq!(path.to_str().map(str::len), Some(14), "{path:?}");
+    }
+
+    #[test]
+    fn heap_shots_have_modes() {
+        assert_eq!(settings("log:heapshot").heap_shots, HeapShots::Full);
+        assert_eq!(settings("log:heapshot=250ms").heap_shots, HeapShots::EveryMilliseconds(250));
+        assert_eq!(settings("log:heapshot=3gc").heap_shots, HeapShots::EveryCollections(3));
+        assert_eq!(settings("log:heapshot=ondemand").heap_shots, HeapShots::OnDemand);
+        assert!(settings("log:nodefaults,heapshot-on-shutdown").shot_at_end);
+        assert_eq!(read("log:heapshot=3").1, ["Could not parse heapshot mode"]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said_and_passed_over() {
+        let (settings, messages) = read("log:what,calls,nodefaults,calldepth=7,callspec=M:x");
+        assert_eq!((settings.calls, settings.max_call_depth), (true, 7));
+        assert_eq!(messages.len(), 3);
+        assert_eq!(messages[0], "Could not parse argument 'what'");
+        assert!(!is_log("coverage") && is_log("log:") && !is_log("logs"));
+        assert!(matches!(parse("log:help"), (LogOption::Help(text), _) if text.contains("\tcalls ")));
     }
 }

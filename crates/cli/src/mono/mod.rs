@@ -14,6 +14,7 @@ mod table;
 mod variables;
 
 use crate::options::{Options, Stop};
+use crate::profile_option::ProfileOption;
 use saki_metadata::{Image, OpenError};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -184,10 +185,17 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         Meaning::Verbose => line.options.trace_compile = true,
         Meaning::Statistics => line.options.stats = true,
         Meaning::PerfMap => line.tools.push("map"),
-        Meaning::Profile => match log_profiler::parse(if value.is_empty() { "log" } else { value }) {
-            Ok(request) => line.options.profile = Some(request),
-            Err(text) => return refuse(text),
-        },
+        Meaning::Profile => {
+            let value = if value.is_empty() { "log" } else { value };
+            if !log_profiler::is_log(value) {
+                return refuse(log_profiler::no_such_profiler(value));
+            }
+            match value.parse() {
+                Ok(ProfileOption::Help(text)) => return Err(Stop::answer(text)),
+                Ok(option) => line.options.profile = Some(option),
+                Err(text) => return refuse(text + "\n"),
+            }
+        }
     }
     Ok(())
 }
@@ -252,7 +260,7 @@ mod tests {
         assert_eq!(refusal("--gc=other a.exe"), "Unknown command line option: '--gc=other'");
         assert_eq!(refusal("-O=fast a.exe"), "Invalid optimization name `fast'");
         assert_eq!(refusal("--debug=x a.exe"), "Invalid debug option `x', use --help-debug for details");
-        assert_eq!(refusal("--profile=log:what a.exe"), "Could not parse: what");
+        assert_eq!(refusal("--profile=coverage a.exe"), "The 'coverage' profiler is not there; 'log' is.");
         assert_eq!(refusal("--config"), "error: --config requires 1 argument(s)");
     }
 

@@ -134,7 +134,7 @@ pub const OPTIONS: &[MonoOption] = &[
     option(
         "--profile=MODULE",
         Profile,
-        "`log` writes an .mlpd: samples (`sample`, `sample-real`), each allocation (`alloc`) or exceptions; what else is asked for is named, and not recorded",
+        "`log` is Mono's log profiler with its options (`--profile=log:help`), without a command server",
     ),
     option("--trace", NO_TRACE, "calls are not traced"),
     option("--trace=EXPRESSION", NO_TRACE, "calls are not traced"),

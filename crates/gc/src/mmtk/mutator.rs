@@ -192,7 +192,7 @@ impl CarrierHeap {
         buffer: AllocBuffer,
     ) -> usize {
         let allocated_bytes = self.allocated_bytes;
-        if self.sampling.next_at_bytes == 0 {
+        if self.sampling.next_at_bytes == 0 && mean_bytes > 1 {
             self.sampling.last_at_bytes = allocated_bytes;
             self.sampling.choose_next(allocated_bytes, mean_bytes);
         } else if allocated_bytes >= self.sampling.next_at_bytes {

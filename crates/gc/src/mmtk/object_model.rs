@@ -51,6 +51,7 @@ impl ObjectModel<Saki> for SakiObjects {
                 (*header).bounds = new.field_ptr(offset);
             }
         }
+        crate::observer::moved(old.address(), new.address());
         copy_context.post_copy(new_reference, size_bytes, semantics);
         new_reference
     }

@@ -2,6 +2,7 @@
 
 mod counter_table;
 pub mod debugger;
+pub mod log_profiler;
 pub mod performance_counters;
 pub mod stack_frame;
 pub mod stack_trace;

@@ -1,0 +1,66 @@
+//! What `--profile=` and `SAKI_PROFILE` ask for: a profile of our own, or Mono's log.
+
+use crate::mono::log_profiler::{self, LogOption};
+use crate::options::Stop;
+use crate::profile_command::{self, ProfileRequest};
+use saki_runtime::profile_log::{self, LogSettings};
+use std::str::FromStr;
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ProfileOption {
+    Own(ProfileRequest),
+    /// And what is said about the option.
+    Log(Box<LogSettings>, Vec<String>),
+    /// A text is printed in place of a run.
+    Help(String),
+}
+
+impl FromStr for ProfileOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ProfileOption, String> {
+        if !log_profiler::is_log(text) {
+            return text.parse().map(ProfileOption::Own);
+        }
+        let (option, messages) = log_profiler::parse(text);
+        Ok(match option {
+            LogOption::Write(settings) => ProfileOption::Log(settings, messages),
+            LogOption::Help(text) => ProfileOption::Help(text),
+        })
+    }
+}
+
+impl ProfileOption {
+    /// Whether code must be compiled for it: with probes, and so that names of methods have their parameters, which bodies out of the cache do not need.
+    pub fn wants_compiling(&self) -> bool {
+        matches!(self, ProfileOption::Log(..))
+    }
+
+    /// Before the machine starts.
+    ///
+    /// # Errors
+    /// What is printed in place of a run.
+    pub fn prepare(&self) -> Result<(), Stop> {
+        match self {
+            ProfileOption::Own(_) => {}
+            ProfileOption::Log(settings, messages) => {
+                messages.iter().for_each(|message| eprintln!("{message}"));
+                profile_log::prepare(settings);
+            }
+            ProfileOption::Help(text) => return Err(Stop::answer(text.clone())),
+        }
+        Ok(())
+    }
+
+    /// Before `Main`, on its thread.
+    ///
+    /// # Errors
+    /// The sampler's, or the file's.
+    pub fn begin(&self) -> Result<(), String> {
+        match self {
+            ProfileOption::Own(request) => profile_command::begin(request),
+            ProfileOption::Log(settings, _) => profile_log::begin(settings),
+            ProfileOption::Help(_) => Ok(()),
+        }
+    }
+}

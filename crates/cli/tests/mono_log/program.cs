@@ -1,0 +1,140 @@
+// Known numbers of what Mono's log profiler writes. Argument: which.
+using System;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+class Node
+{
+    public Node Next;
+    ~Node() { }
+}
+
+static class Log
+{
+    const MethodImplOptions Apart = MethodImplOptions.NoInlining;
+    static object kept;
+
+    // Small enough to be inlined, if calls were not counted.
+    static int Leaf(int x) { return x + 1; }
+    static int Middle(int x) { return Leaf(x) + Leaf(x); }
+    static int Deep(int depth) { return depth == 0 ? 0 : 1 + Deep(depth - 1); }
+
+    static void Throws() { throw new InvalidOperationException(); }
+
+    static void Passes()
+    {
+        try { Throws(); }
+        finally { kept = null; }
+    }
+
+    static void Catches()
+    {
+        try { Passes(); }
+        catch (ArgumentException) { }
+        catch (InvalidOperationException) { }
+    }
+
+    static bool Filter(Exception e) { return e is InvalidOperationException; }
+
+    static void Filters()
+    {
+        try { Throws(); }
+        catch (Exception e) when (Filter(e)) { }
+    }
+
+    [MethodImpl(Apart)]
+    static void Allocates(int count) { for (int i = 0; i < count; i++) kept = new Node(); }
+
+    static Node List(int count)
+    {
+        Node list = null;
+        for (int i = 0; i < count; i++) list = new Node { Next = list };
+        return list;
+    }
+
+    static int Main(string[] args)
+    {
+        switch (args[0])
+        {
+            case "calls":
+                int sum = 0;
+                for (int i = 0; i < 100; i++) sum += Middle(i);
+                Deep(20);
+                for (int i = 0; i < 10; i++) Catches();
+                for (int i = 0; i < 5; i++) Filters();
+                break;
+            case "objects":
+                Allocates(1000);
+                for (int i = 0; i < 50; i++) GCHandle.Alloc(new object(), GCHandleType.Pinned).Free();
+                for (int i = 0; i < 10; i++) GCHandle.Alloc(args, GCHandleType.Weak).Free();
+                for (int i = 0; i < 10; i++) Catches();
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+                var gate = new object();
+                var thread = new Thread(() => { lock (gate) { } }) { Name = "Second" };
+                lock (gate)
+                {
+                    thread.Start();
+                    Thread.Sleep(300);
+                }
+                thread.Join();
+                lock (gate)
+                {
+                    var tries = new Thread(() => Monitor.TryEnter(gate, 0)) { Name = "Tries" };
+                    tries.Start();
+                    tries.Join();
+                }
+                break;
+            case "heap":
+                var list = List(5000);
+                GC.Collect();
+                kept = new Node { Next = list };
+                GC.Collect();
+                GC.KeepAlive(list);
+                break;
+            case "exit":
+                Allocates(10);
+                Console.WriteLine("ok");
+                Environment.Exit(3);
+                break;
+            case "unhandled":
+                Console.WriteLine("ok");
+                Throws();
+                break;
+            case "domain":
+                var other = AppDomain.CreateDomain("Other");
+                other.DoCallBack(() => Allocates(100));
+                AppDomain.Unload(other);
+                break;
+            case "dynamic":
+                for (int i = 0; i < 100; i++)
+                {
+                    System.Linq.Expressions.Expression<Func<int, object>> e = x => new object[x];
+                    kept = e.Compile()(i);
+                }
+                break;
+            case "api":
+                Api();
+                break;
+        }
+        Console.WriteLine("ok");
+        return 0;
+    }
+
+    static void Api()
+    {
+        var attached = Mono.Profiler.Log.LogProfiler.IsAttached;
+        Console.WriteLine("attached {0}", attached);
+        if (!attached) return;
+        Console.WriteLine("{0} {1}", Mono.Profiler.Log.LogProfiler.MaxStackTraceFrames, Mono.Profiler.Log.LogProfiler.StackTraceFrames);
+        Console.WriteLine("{0} {1}", Mono.Profiler.Log.LogProfiler.GCAllocationEventsEnabled, Mono.Profiler.Log.LogProfiler.ExceptionEventsEnabled);
+        Allocates(100);
+        Mono.Profiler.Log.LogProfiler.GCAllocationEventsEnabled = true;
+        Allocates(7);
+        Mono.Profiler.Log.LogProfiler.GCAllocationEventsEnabled = false;
+        Allocates(100);
+        Mono.Profiler.Log.LogProfiler.TriggerHeapshot();
+        Console.WriteLine("{0}", Mono.Profiler.Log.LogProfiler.SampleMode);
+    }
+}

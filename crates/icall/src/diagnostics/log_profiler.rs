@@ -1,0 +1,172 @@
+//! `Mono.Profiler.Log.LogProfiler`: what a program may change of its own log. Where there is none the calls are missing, as under Mono: the class asks for a number
+//! of frames and takes MissingMethodException for an answer that there is none.
+//!
+//! As under Mono, the way of sampling stays what the command line says if it says none.
+
+use saki_runtime::profile_log::LogEvents;
+use saki_runtime::profile_log::control;
+use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, SampleClock};
+use saki_runtime::{InternalCall, Thread, exceptions};
+
+/// Does it if there is a log.
+fn guarded<R: Default>(t: Thread, work: impl FnOnce() -> R) -> R {
+    if !control::is_attached() {
+        let _ = exceptions::throw(t, "System", "MissingMethodException", "There is no log (--profile=log).");
+        return R::default();
+    }
+    work()
+}
+
+extern "C" fn max_stack_trace_frames(t: Thread) -> i32 {
+    guarded(t, || MAX_FRAMES as i32)
+}
+
+extern "C" fn stack_trace_frames(t: Thread) -> i32 {
+    guarded(t, || control::max_frames() as i32)
+}
+
+extern "C" fn set_stack_trace_frames(t: Thread, count: i32) {
+    guarded(t, || control::set_max_frames((count.max(0) as usize).min(MAX_FRAMES)));
+}
+
+/// `LogHeapshotMode`.
+mod mode {
+    pub const NONE: i32 = 0;
+    pub const EVERY_MAJOR: i32 = 1;
+    pub const ON_DEMAND: i32 = 2;
+    pub const MILLISECONDS: i32 = 3;
+    pub const COLLECTIONS: i32 = 4;
+}
+
+extern "C" fn heap_shot_mode(t: Thread) -> i32 {
+    guarded(t, || match control::heap_shots() {
+        HeapShots::Never => mode::NONE,
+        HeapShots::Full => mode::EVERY_MAJOR,
+        HeapShots::OnDemand => mode::ON_DEMAND,
+        HeapShots::EveryMilliseconds(_) => mode::MILLISECONDS,
+        HeapShots::EveryCollections(_) => mode::COLLECTIONS,
+    })
+}
+
+extern "C" fn set_heap_shot_mode(t: Thread, wanted: i32) {
+    let mode = match wanted {
+        mode::EVERY_MAJOR => HeapShots::Full,
+        mode::ON_DEMAND => HeapShots::OnDemand,
+        mode::MILLISECONDS => HeapShots::EveryMilliseconds(milliseconds(t) as u32),
+        mode::COLLECTIONS => HeapShots::EveryCollections(collections(t) as u32),
+        _ => HeapShots::Never,
+    };
+    guarded(t, || control::set_heap_shots(mode));
+}
+
+extern "C" fn milliseconds(t: Thread) -> i32 {
+    guarded(t, || if let HeapShots::EveryMilliseconds(count) = control::heap_shots() { count as i32 } else { 0 })
+}
+
+extern "C" fn set_milliseconds(t: Thread, count: i32) {
+    guarded(t, || control::set_heap_shots(HeapShots::EveryMilliseconds(count.max(0) as u32)));
+}
+
+extern "C" fn collections(t: Thread) -> i32 {
+    guarded(t, || if let HeapShots::EveryCollections(count) = control::heap_shots() { count as i32 } else { 0 })
+}
+
+extern "C" fn set_collections(t: Thread, count: i32) {
+    guarded(t, || control::set_heap_shots(HeapShots::EveryCollections(count.max(0) as u32)));
+}
+
+extern "C" fn trigger_heap_shot(t: Thread) {
+    guarded(t, control::take_heap_shot);
+}
+
+extern "C" fn call_depth(t: Thread) -> i32 {
+    guarded(t, || control::max_call_depth() as i32)
+}
+
+extern "C" fn set_call_depth(t: Thread, depth: i32) {
+    guarded(t, || control::set_max_call_depth(depth.max(0) as u32));
+}
+
+extern "C" fn sample_mode(t: Thread, mode: *mut i32, frequency: *mut i32) {
+    let (clock, hz) = guarded(t, || match control::samples() {
+        None => (0, 0),
+        Some((SampleClock::Processor, hz)) => (1, hz),
+        Some((SampleClock::Wall, hz)) => (2, hz),
+    });
+    // SAFETY: out parameters of the managed caller, valid during the call.
+    unsafe { *mode = clock };
+    // SAFETY: as above.
+    unsafe { *frequency = hz as i32 };
+}
+
+/// It cannot be changed.
+extern "C" fn set_sample_mode(t: Thread, _mode: i32, _frequency: i32) -> i32 {
+    guarded(t, || 0)
+}
+
+macro_rules! event_calls {
+    ($($module:ident: $events:ident;)*) => {
+        $(mod $module {
+            use super::{LogEvents, Thread, control, guarded};
+
+            pub extern "C" fn get(t: Thread) -> i32 {
+                guarded(t, || i32::from(control::are_events_on(LogEvents::$events)))
+            }
+
+            pub extern "C" fn set(t: Thread, are_wanted: i32) {
+                // A boolean: the lowest byte.
+                guarded(t, || control::set_events(LogEvents::$events, are_wanted as u8 != 0));
+            }
+        })*
+    };
+}
+
+event_calls! {
+    exception: EXCEPTION;
+    monitor: MONITOR;
+    gc: GC;
+    allocation: ALLOCATION;
+    moves: MOVE;
+    root: ROOT;
+    handle: HANDLE;
+    finalization: FINALIZATION;
+    counter: COUNTER;
+    jit: JIT;
+}
+
+pub const TABLE: &[InternalCall] = &[
+    ("Mono.Profiler.Log.LogProfiler::GetMaxStackTraceFrames", max_stack_trace_frames as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetStackTraceFrames", stack_trace_frames as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetStackTraceFrames", set_stack_trace_frames as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetHeapshotMode", heap_shot_mode as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetHeapshotMode", set_heap_shot_mode as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetHeapshotMillisecondsFrequency", milliseconds as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetHeapshotMillisecondsFrequency", set_milliseconds as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetHeapshotCollectionsFrequency", collections as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetHeapshotCollectionsFrequency", set_collections as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::TriggerHeapshot", trigger_heap_shot as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetCallDepth", call_depth as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetCallDepth", set_call_depth as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetSampleMode", sample_mode as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetSampleMode", set_sample_mode as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetExceptionEvents", exception::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetExceptionEvents", exception::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetMonitorEvents", monitor::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetMonitorEvents", monitor::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCEvents", gc::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCEvents", gc::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCAllocationEvents", allocation::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCAllocationEvents", allocation::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCMoveEvents", moves::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCMoveEvents", moves::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCRootEvents", root::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCRootEvents", root::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCHandleEvents", handle::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCHandleEvents", handle::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetGCFinalizationEvents", finalization::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetGCFinalizationEvents", finalization::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetCounterEvents", counter::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetCounterEvents", counter::set as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::GetJitEvents", jit::get as *const ()),
+    ("Mono.Profiler.Log.LogProfiler::SetJitEvents", jit::set as *const ()),
+];

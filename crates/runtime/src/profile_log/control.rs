@@ -1,0 +1,89 @@
+//! What a program may change of its own log, by `Mono.Profiler.Log.LogProfiler`.
+
+use super::settings::{HeapShots, SampleClock};
+use super::{LISTENED, LOG, Log, LogEvents, heap_shots};
+use crate::profile_events;
+use std::sync::atomic::Ordering;
+
+/// Whether there is a log.
+pub fn is_attached() -> bool {
+    LOG.get().is_some()
+}
+
+/// Whether events of a kind are written.
+pub fn are_events_on(kind: LogEvents) -> bool {
+    super::is_on(kind)
+}
+
+/// Has events of a kind written, or not any more.
+pub fn set_events(kind: LogEvents, are_wanted: bool) {
+    let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
+    if are_wanted {
+        LISTENED.fetch_or(kind.bits(), Ordering::Relaxed);
+    } else {
+        LISTENED.fetch_and(!kind.bits(), Ordering::Relaxed);
+    }
+    log.tell_heap();
+}
+
+/// Methods of a stack.
+pub fn max_frames() -> usize {
+    LOG.get().map_or(0, |log| log.max_frames.load(Ordering::Relaxed))
+}
+
+pub fn set_max_frames(count: usize) {
+    if let Some(log) = LOG.get() {
+        log.max_frames.store(count, Ordering::Relaxed);
+    }
+}
+
+pub fn max_call_depth() -> u32 {
+    LOG.get().map_or(0, |log| log.max_call_depth.load(Ordering::Relaxed))
+}
+
+pub fn set_max_call_depth(depth: u32) {
+    if let Some(log) = LOG.get() {
+        log.max_call_depth.store(depth, Ordering::Relaxed);
+    }
+}
+
+pub fn heap_shots() -> HeapShots {
+    LOG.get().map_or(HeapShots::Never, |log| *log.heap_shots.lock())
+}
+
+pub fn set_heap_shots(mode: HeapShots) {
+    if let Some(log) = LOG.get() {
+        *log.heap_shots.lock() = mode;
+        heap_shots::begin(mode);
+    }
+}
+
+/// Collects everything and writes what lives. The current thread waits as at a safepoint.
+pub fn take_heap_shot() {
+    if let Some(log) = LOG.get().filter(|log| !log.is_over()) {
+        heap_shots::take(log);
+    }
+}
+
+/// What samples are taken by, and how many a second.
+pub fn samples() -> Option<(SampleClock, u32)> {
+    LOG.get()?.settings.samples
+}
+
+impl Log {
+    /// Has the heap tell of what is listened to.
+    pub(super) fn tell_heap(&self) {
+        if super::is_on(LogEvents::ALLOCATION | LogEvents::GC | LogEvents::MOVE) {
+            profile_events::observe_heap();
+        }
+        saki_gc::note_moves(super::is_on(LogEvents::MOVE));
+        // Each one.
+        saki_gc::sample_allocations(usize::from(super::is_on(LogEvents::ALLOCATION)));
+        if super::is_on(LogEvents::ALLOCATION)
+            && let Some(thread) = saki_thread::current()
+        {
+            // Takes the buffers away, from which objects would be taken unseen.
+            saki_gc::collect(thread, false);
+        }
+    }
+}

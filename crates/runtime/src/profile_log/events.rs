@@ -1,0 +1,216 @@
+//! What happens in the runtime, as events of the log. Each function is called where `is_on` said so, by the thread that it happens to, between two safepoints.
+
+use super::names::Part;
+use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};
+use crate::object::{type_of, vtable};
+use crate::stack_trace;
+use crate::thread::Thread;
+use saki_abi::ObjRef;
+use saki_code::ClauseKind;
+use saki_gc::SampledAllocation;
+use saki_profile::mlpd::event::{self, collection};
+use saki_sync::handle_table::{Handle, HandleKind};
+use saki_thread::ManagedThread;
+use saki_types::Method;
+use saki_unwind::{Frame, Frames};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Log {
+    /// How many methods of a stack events have: none where calls are written, since readers know the stack then.
+    fn stack_frames(&self) -> usize {
+        if self.settings.calls { 0 } else { self.max_frames.load(Ordering::Relaxed) }
+    }
+
+    /// The methods on the current thread's stack, outermost first.
+    fn stack(&self, thread: &ManagedThread) -> Vec<u64> {
+        let mut methods = Vec::new();
+        let max_frames = self.stack_frames();
+        if max_frames == 0 {
+            return methods;
+        }
+        // SAFETY: the current thread's own stack, walked from the code that called the runtime.
+        for frame in unsafe { Frames::of_thread(thread.abi()) } {
+            stack_trace::for_each_method(&frame, |frame| {
+                if methods.len() < max_frames {
+                    methods.push(self.names.method(&self.writer, frame.method, Part::Body));
+                }
+            });
+            if methods.len() >= max_frames {
+                break;
+            }
+        }
+        methods.reverse();
+        methods
+    }
+
+    /// Writes an event of the current thread: `kinds` without and with a stack, which is written behind `fields`.
+    fn write_with_stack(
+        &self,
+        thread: &ManagedThread,
+        kinds: [u8; 2],
+        fields: impl FnOnce(&mut saki_profile::mlpd::Buffer),
+    ) {
+        let stack = self.stack(thread);
+        let has_stack = self.stack_frames() > 0;
+        self.writer.write(thread.managed_id().into(), |log| {
+            fields(log.buffer.event(kinds[usize::from(has_stack)], now_ns()));
+            if has_stack {
+                log.buffer.stack(stack.into_iter());
+            }
+        });
+    }
+}
+
+#[cold]
+pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
+    let Some(log) = log_of(LogEvents::ALLOCATION) else { return };
+    let object = allocation.object;
+    let vtable_address = std::ptr::from_ref(vtable(object)).addr();
+    let vtable = log.names.vtable(&log.writer, vtable_address, type_of(object));
+    let size_bytes = allocation.size_bytes as u64;
+    log.write_with_stack(allocation.thread, [event::ALLOCATION, event::ALLOCATION_WITH_STACK], |buffer| {
+        buffer.pointer(vtable).object(object.address() as u64).number(size_bytes);
+    });
+}
+
+/// `exception` is being thrown.
+#[cold]
+pub(crate) fn thrown(t: Thread, exception: ObjRef) {
+    let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
+    log.write_with_stack(t.managed(), [event::THROW, event::THROW_WITH_STACK], |buffer| {
+        buffer.object(exception.address() as u64);
+    });
+}
+
+/// A clause of the frame's method is about to run.
+#[cold]
+pub(crate) fn clause_entered(thread: &ManagedThread, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
+    let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
+    let Some(method) = method_of(frame) else { return };
+    let kind = match kind {
+        ClauseKind::Catch(_) => 0,
+        ClauseKind::Filter(_) => 1,
+        ClauseKind::Finally => 2,
+        ClauseKind::Fault => 4,
+    };
+    let method = log.names.method(&log.writer, method, Part::Body);
+    log.writer.write(thread.managed_id().into(), |log| {
+        let buffer = log.buffer.event(event::CLAUSE, now_ns()).byte(kind).number(index.into());
+        buffer.method(method).object(exception.address() as u64);
+    });
+}
+
+/// The method whose code a frame runs.
+pub(super) fn method_of(frame: &Frame) -> Option<&'static Method> {
+    let info = frame.code()?;
+    // SAFETY: null or the `&'static Method` that the code was placed with.
+    unsafe { (info.method as *const Method).as_ref() }
+}
+
+/// `what`: of `event::monitor`.
+#[cold]
+pub(crate) fn monitor(t: Thread, object: ObjRef, what: u8) {
+    let Some(log) = log_of(LogEvents::MONITOR) else { return };
+    log.write_with_stack(t.managed(), [event::MONITOR, event::MONITOR_WITH_STACK], |buffer| {
+        buffer.byte(what).object(object.address() as u64);
+    });
+}
+
+fn kind_number(kind: HandleKind) -> u64 {
+    match kind {
+        HandleKind::Weak => 0,
+        HandleKind::WeakTrack => 1,
+        HandleKind::Normal => 2,
+        HandleKind::Pinned => 3,
+    }
+}
+
+#[cold]
+pub(crate) fn handle_created(t: Thread, handle: Handle, target: ObjRef) {
+    let Some(log) = log_of(LogEvents::HANDLE) else { return };
+    log.write_with_stack(t.managed(), [event::HANDLE_CREATED, event::HANDLE_CREATED_WITH_STACK], |buffer| {
+        buffer.number(kind_number(handle.kind())).number(handle.bits().into()).object(target.address() as u64);
+    });
+}
+
+#[cold]
+pub(crate) fn handle_destroyed(t: Thread, handle: Handle) {
+    let Some(log) = log_of(LogEvents::HANDLE) else { return };
+    log.write_with_stack(t.managed(), [event::HANDLE_DESTROYED, event::HANDLE_DESTROYED_WITH_STACK], |buffer| {
+        buffer.number(kind_number(handle.kind())).number(handle.bits().into());
+    });
+}
+
+/// Finalizers are about to run, or have run.
+#[cold]
+pub(crate) fn finalizers(t: Thread, have_ended: bool) {
+    let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
+    let kind = if have_ended { event::FINALIZERS_END } else { event::FINALIZERS_START };
+    log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()));
+}
+
+/// The finalizer of an object is about to run, or has run.
+#[cold]
+pub(crate) fn finalizer(t: Thread, object: ObjRef, has_ended: bool) {
+    let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
+    let kind = if has_ended { event::FINALIZER_END } else { event::FINALIZER_START };
+    log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));
+}
+
+/// A collection is over; the world is still stopped. All its steps are written now, with the times of their begin and end.
+#[cold]
+pub(crate) fn collected(was_full: bool, pause: Duration) {
+    let end_ns = now_ns();
+    if let Some(log) = log_of(LogEvents::MOVE) {
+        write_moves(log, end_ns - pause.as_nanos() as u64);
+    }
+    let Some(log) = log_of(LogEvents::GC) else { return };
+    let start_ns = end_ns - pause.as_nanos() as u64;
+    let heap_bytes = saki_gc::heap_bytes_used() as u64;
+    log.writer.write(COLLECTOR_THREAD, |log| {
+        let before = [collection::PRE_STOP_WORLD, collection::PRE_STOP_WORLD_LOCKED, collection::POST_STOP_WORLD];
+        let after = [collection::PRE_START_WORLD, collection::POST_START_WORLD, collection::POST_START_WORLD_UNLOCKED];
+        let mut step = |step, time_ns| {
+            log.buffer.event(event::COLLECTION, time_ns).byte(step).byte(u8::from(was_full));
+        };
+        before.into_iter().chain([collection::START]).for_each(|it| step(it, start_ns));
+        std::iter::once(collection::END).chain(after).for_each(|it| step(it, end_ns));
+        log.buffer.event(event::HEAP_RESIZE, end_ns).number(heap_bytes);
+    });
+}
+
+/// Readers follow objects by their addresses, so all that the program wrote before is to be in the file before the moves.
+fn write_moves(log: &Log, time_ns: u64) {
+    /// As many as Mono puts into one event.
+    const MOVES_OF_EVENT: usize = 64;
+    let moves = saki_gc::take_moves();
+    if moves.is_empty() {
+        return;
+    }
+    log.writer.flush();
+    for some in moves.chunks(MOVES_OF_EVENT) {
+        log.writer.write(COLLECTOR_THREAD, |log| {
+            log.buffer.event(event::MOVES, time_ns).number(2 * some.len() as u64);
+            for &(from, to) in some {
+                log.buffer.object(from as u64).object(to as u64);
+            }
+        });
+    }
+}
+
+/// A method has code now.
+#[cold]
+pub(crate) fn compiled(method: &'static Method, code: usize) {
+    let Some(log) = log_of(LogEvents::ALWAYS) else { return };
+    let len_bytes = saki_code::lookup(code).map_or(1, |info| info.len_bytes);
+    log.names.compiled(&log.writer, method, len_bytes);
+}
+
+/// A method that ends before the process does.
+#[cold]
+pub(crate) fn method_freed(method: &Method) {
+    if let Some(log) = log_of(LogEvents::ALWAYS) {
+        log.names.forget_method(method);
+    }
+}

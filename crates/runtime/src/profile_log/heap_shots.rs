@@ -1,0 +1,96 @@
+//! Heap shots: all objects that live, with what they refer to, and the roots.
+//!
+//! They are written at the end of full collections, on a collector thread with the world stopped (`saki_gc::snapshot`). Names of types take no lock that a stopped thread may
+//! hold: tables of `names` are locked between two safepoints only.
+
+use super::settings::HeapShots;
+use super::{COLLECTOR_THREAD, LOG, Log, now_ns};
+use crate::vtables::type_of_vtable;
+use saki_gc::StoppedHeap;
+use saki_profile::mlpd::event;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Roots of one event.
+const ROOTS_OF_EVENT: usize = 256;
+
+/// Full collections since the log began, and the time of the last shot. Relaxed: only collections use them, one after the other.
+static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
+static LAST_NS: AtomicU64 = AtomicU64::new(0);
+
+pub(super) fn begin(mode: HeapShots) {
+    if !matches!(mode, HeapShots::Never | HeapShots::OnDemand) {
+        LAST_NS.store(now_ns(), Ordering::Relaxed);
+        saki_gc::observe_full_collections(at_full_collection);
+    }
+}
+
+fn at_full_collection(heap: &StoppedHeap) {
+    let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
+    let number = COLLECTIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    let is_due = match *log.heap_shots.lock() {
+        HeapShots::Full => true,
+        HeapShots::EveryCollections(count) => number.is_multiple_of(u64::from(count).max(1)),
+        HeapShots::EveryMilliseconds(count) => {
+            let passed_ns = now_ns() - LAST_NS.load(Ordering::Relaxed);
+            passed_ns >= u64::from(count) * 1_000_000
+        }
+        HeapShots::Never | HeapShots::OnDemand => false,
+    };
+    if is_due {
+        log.add_heap(heap);
+        LAST_NS.store(now_ns(), Ordering::Relaxed);
+    }
+}
+
+/// Takes one now.
+pub(super) fn take(log: &Log) {
+    saki_gc::take_snapshot(&mut |heap| log.add_heap(heap));
+}
+
+impl Log {
+    fn add_heap(&self, heap: &StoppedHeap) {
+        self.writer.flush();
+        self.writer.write(COLLECTOR_THREAD, |log| _ = log.buffer.event(event::HEAPSHOT_START, now_ns()));
+        let mut references: Vec<(u64, u64)> = Vec::new();
+        heap.for_each_object(|object| {
+            let vtable = object.vtable();
+            let vtable = self.names.vtable(&self.writer, std::ptr::from_ref(vtable).addr(), type_of_vtable(vtable));
+            references.clear();
+            object.for_each_reference(|offset_bytes, target| {
+                if !target.is_null() {
+                    references.push((offset_bytes as u64, target.address() as u64));
+                }
+            });
+            references.sort_unstable();
+            let generation = object.generation().min(1) as u8;
+            self.writer.write(COLLECTOR_THREAD, |log| {
+                let buffer = log.buffer.event(event::HEAP_OBJECT, now_ns());
+                buffer.object(object.address() as u64).pointer(vtable).number(object.size_bytes() as u64);
+                buffer.byte(generation).number(references.len() as u64);
+                let mut last = 0;
+                for &(offset_bytes, target) in &references {
+                    buffer.number(offset_bytes - last).object(target);
+                    last = offset_bytes;
+                }
+            });
+        });
+        let mut roots = Vec::new();
+        heap.for_each_root(&mut |root| {
+            roots.push((root.address as u64, root.object.address() as u64));
+            if roots.len() == ROOTS_OF_EVENT {
+                self.add_roots(&mut roots);
+            }
+        });
+        self.add_roots(&mut roots);
+        self.writer.write(COLLECTOR_THREAD, |log| _ = log.buffer.event(event::HEAPSHOT_END, now_ns()));
+    }
+
+    fn add_roots(&self, roots: &mut Vec<(u64, u64)>) {
+        self.writer.write(COLLECTOR_THREAD, |log| {
+            let buffer = log.buffer.event(event::HEAP_ROOTS, now_ns()).number(roots.len() as u64);
+            for (address, object) in roots.drain(..) {
+                buffer.pointer(address).object(object);
+            }
+        });
+    }
+}

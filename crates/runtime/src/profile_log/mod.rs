@@ -1,0 +1,262 @@
+//! Mono's log profiler: everything that the format knows, written while the program runs (`saki_profile::mlpd::log`).
+//!
+//! ```text
+//!   runtime → is_on? → events, calls, heap_shots ┐
+//!   sampler → samples                            ├→ names (what is a method, a class, called) → LogWriter → file or program
+//!   thread "profile-log", once a second → counters, names of threads, sync point ┘
+//! ```
+//!
+//! The thread that causes an event writes it into its own buffer, so a thread's events are in the order in which they happened and calls nest. An event that
+//! nobody listens to costs one load and a branch, and none is on a path that compiled code takes inline. Calls are seen by probes, which methods have only if
+//! they are compiled after `prepare` asked for it; such code is not kept for other runs.
+//!
+//! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up; so collections may write, too. There is
+//! one log in a process. Left out: contexts, roots that the runtime registers, gaps between JIT helpers.
+
+pub mod calls;
+pub mod callspec;
+pub mod control;
+mod counters;
+pub(crate) mod events;
+mod heap_shots;
+mod names;
+mod samples;
+pub mod settings;
+
+pub use settings::{LogEvents, LogSettings};
+
+use crate::domains;
+use names::Names;
+use parking_lot::Mutex;
+use saki_profile::mlpd::event::{self, metadata, sync_point};
+use saki_profile::mlpd::{Header, log::LogWriter};
+use saki_thread::{ManagedThread, ThreadKind};
+use settings::HeapShots;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Stands for the thread that collections run on; no managed thread has this id.
+const COLLECTOR_THREAD: u64 = 0x1000_0000;
+/// Stands for the profiler's own threads.
+const OWN_THREAD: u64 = 0x1000_0001;
+
+/// As Mono: buffers are sent, and counters looked at, so often.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What is listened to, as bits of `LogEvents`. Relaxed: who sees a change late writes a little more or less.
+static LISTENED: AtomicU32 = AtomicU32::new(0);
+
+static LOG: OnceLock<Log> = OnceLock::new();
+
+pub(crate) struct Log {
+    writer: LogWriter,
+    names: Names,
+    settings: LogSettings,
+    /// What a program may change (`control`). Relaxed: who sees a change late writes a little more or less.
+    max_frames: AtomicUsize,
+    max_call_depth: AtomicU32,
+    heap_shots: Mutex<HeapShots>,
+    counters: Mutex<counters::Counters>,
+    has_ended: AtomicBool,
+}
+
+/// Whether events of this kind are written.
+#[inline(always)]
+pub(crate) fn is_on(kind: LogEvents) -> bool {
+    LISTENED.load(Ordering::Relaxed) & kind.bits() != 0
+}
+
+/// The log, if it is being written and has a kind of event.
+#[inline]
+fn log_of(kind: LogEvents) -> Option<&'static Log> {
+    if is_on(kind) { LOG.get() } else { None }
+}
+
+fn now_ns() -> u64 {
+    saki_os::clock::monotonic_ns()
+}
+
+/// Before the machine starts: has methods compiled with probes, if calls are to be written, and keeps what counters show.
+pub fn prepare(settings: &LogSettings) {
+    if settings.calls {
+        calls::compile_probes(&settings.callspec);
+    }
+    if settings.events.has(LogEvents::COUNTER) {
+        crate::compile::keep_statistics();
+    }
+}
+
+/// Begins the log. Before `Main`, on its thread.
+///
+/// # Errors
+/// Its file cannot be written, or the sampler's.
+pub fn begin(settings: &LogSettings) -> Result<(), String> {
+    let sink = settings.output.open(settings.is_zipped).map_err(|error| error.to_string())?;
+    let start_ns = now_ns();
+    let arguments = &settings.arguments;
+    let header = Header { arguments, port: 0, start_unix_ns: saki_os::clock::realtime_ns(), start_ns };
+    let log = Log {
+        writer: LogWriter::new(sink, &header, OWN_THREAD),
+        names: Names::default(),
+        settings: settings.clone(),
+        max_frames: AtomicUsize::new(settings.max_frames),
+        max_call_depth: AtomicU32::new(settings.max_call_depth),
+        heap_shots: Mutex::new(settings.heap_shots),
+        counters: Mutex::default(),
+        has_ended: AtomicBool::new(false),
+    };
+    if LOG.set(log).is_err() {
+        return Err("a log is being written already".to_owned());
+    }
+    let Some(log) = LOG.get() else { return Ok(()) };
+    log.thread_loaded(OWN_THREAD);
+    log.name_thread(OWN_THREAD, "Profiler");
+    log.thread_loaded(COLLECTOR_THREAD);
+    log.name_thread(COLLECTOR_THREAD, "Collector");
+    saki_thread::for_each_thread(|thread| log.thread_loaded(thread.managed_id().into()));
+    log.look_around();
+    crate::collectible::on_end(|| {
+        if let Some(log) = LOG.get() {
+            log.names.forget_dead();
+        }
+    });
+    let events = settings.effective_events();
+    heap_shots::begin(settings.heap_shots);
+    LISTENED.store(events.bits(), Ordering::Relaxed);
+    log.tell_heap();
+    if let Some((clock, hz)) = settings.samples {
+        samples::start(clock, hz).map_err(|error| error.to_string())?;
+    }
+    // SAFETY: `at_exit` neither unwinds nor exits. The C library keeps room for 32 handlers.
+    unsafe { libc::atexit(at_exit) };
+    saki_os::thread::start_service("profile-log", || {
+        while !log.is_over() {
+            std::thread::sleep(FLUSH_INTERVAL);
+            log.flush();
+        }
+    })
+    .map_err(|error| error.to_string())
+}
+
+extern "C" fn at_exit() {
+    end();
+}
+
+/// Ends the log: what is said of it goes to standard error.
+pub fn end() {
+    let Some(log) = LOG.get() else { return };
+    // AcqRel: one thread ends it.
+    if log.has_ended.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    if log.settings.shot_at_end {
+        heap_shots::take(log);
+    }
+    if log.settings.samples.is_some() {
+        // All samples have gone to the log.
+        let _ = saki_sampler::stop();
+    }
+    log.look_around();
+    log.add_counters();
+    LISTENED.store(0, Ordering::Relaxed);
+    saki_gc::sample_allocations(0);
+    saki_gc::note_moves(false);
+    if let Err(error) = log.writer.end() {
+        eprintln!("saki: the profile was not written: {error}");
+    }
+}
+
+impl Log {
+    fn is_over(&self) -> bool {
+        // Relaxed: a hint.
+        self.has_ended.load(Ordering::Relaxed) || self.writer.has_ended()
+    }
+
+    /// What is done every second.
+    fn flush(&self) {
+        if self.is_over() {
+            if self.writer.has_ended() {
+                // Nobody reads it any more; `end` says why.
+                LISTENED.store(0, Ordering::Relaxed);
+                saki_gc::sample_allocations(0);
+                saki_gc::note_moves(false);
+            }
+            return;
+        }
+        self.look_around();
+        self.add_counters();
+        let before_ns = now_ns();
+        self.writer.flush();
+        self.writer.sync_point(sync_point::PERIODIC, before_ns);
+    }
+
+    /// Describes what has come since: domains, assemblies, names of threads.
+    fn look_around(&self) {
+        let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
+        for domain in ids.filter_map(domains::by_id) {
+            self.names.domain(&self.writer, domain);
+            for assembly in domain.universe.binder().loaded().iter() {
+                self.names.image(&self.writer, assembly.image);
+            }
+        }
+        saki_thread::for_each_thread(|thread| {
+            if let Some(name) = name_of(thread) {
+                self.name_thread(thread.managed_id().into(), &name);
+            }
+        });
+    }
+
+    fn add_counters(&self) {
+        if is_on(LogEvents::COUNTER) {
+            let mut counters = self.counters.lock();
+            self.writer.write(OWN_THREAD, |log| counters.add_to(&mut log.buffer, now_ns()));
+        }
+    }
+
+    fn thread_loaded(&self, thread: u64) {
+        self.writer.write_metadata(|buffer| {
+            buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::THREAD).pointer(thread);
+        });
+    }
+
+    fn name_thread(&self, thread: u64, name: &str) {
+        if self.names.is_new_thread_name(thread, name) {
+            self.writer.write_metadata(|buffer| {
+                buffer.event(event::METADATA_NAME, now_ns()).byte(metadata::THREAD).pointer(thread).text(name);
+            });
+        }
+    }
+}
+
+fn name_of(thread: &ManagedThread) -> Option<String> {
+    thread.name().or_else(|| (thread.kind() == ThreadKind::Main).then(|| "Main".to_owned()))
+}
+
+/// A thread begins. In its hook: see `saki_thread::ThreadHooks`.
+pub(crate) fn thread_attached(thread: &ManagedThread) {
+    if let Some(log) = log_of(LogEvents::ALWAYS) {
+        log.thread_loaded(thread.managed_id().into());
+    }
+}
+
+/// A thread ends. As above.
+pub(crate) fn thread_detaching(thread: &ManagedThread) {
+    let Some(log) = log_of(LogEvents::ALWAYS) else { return };
+    let id = thread.managed_id().into();
+    if let Some(name) = name_of(thread) {
+        log.name_thread(id, &name);
+    }
+    log.writer.forget_thread(id);
+    log.names.forget_thread(id);
+    log.writer.write_metadata(|buffer| {
+        buffer.event(event::METADATA_UNLOAD, now_ns()).byte(metadata::THREAD).pointer(id);
+    });
+}
+
+/// A domain is gone, and with it its types and methods.
+pub(crate) fn domain_unloaded(domain: &domains::Domain) {
+    if let Some(log) = log_of(LogEvents::ALWAYS) {
+        log.names.domain_unloaded(&log.writer, domain);
+    }
+}

@@ -1,0 +1,241 @@
+//! What a log calls methods, classes, images and domains: numbers that are handed out when a thing is first named, with its description.
+//!
+//! Addresses are no names: those of dynamic methods and of unloaded domains are used again, and readers would take the new thing for the old one. A method has a
+//! range of addresses of our own making for the same reason; samples that hit it lie there.
+//!
+//! Invariant: whoever sees a number finds its description in the log before it. The lock of a table is held while a description is written, and names
+//! are made up before.
+
+use super::now_ns;
+use crate::domains::Domain;
+use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashMap;
+use saki_profile::mlpd::event::{self, metadata};
+use saki_profile::mlpd::log::LogWriter;
+use saki_types::{Image, Method, Ty, Universe, collectible};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Between two numbers: they look like the addresses that Mono writes.
+const STEP: u64 = 16;
+/// Where ranges of methods begin, above what a program has mapped.
+const FIRST_CODE: u64 = 1 << 47;
+/// Of a method's range.
+const CODE_ROOM: u64 = 1 << 20;
+
+/// Which code of a method is meant: tags in the low bits of its address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    Body = 0,
+    /// The code around native code that managed code calls.
+    ToNative = 1,
+    /// The code by which native code calls the method.
+    FromNative = 2,
+}
+
+impl Part {
+    const MASK: usize = 3;
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Part::Body => "",
+            Part::ToNative => "(wrapper managed-to-native) ",
+            Part::FromNative => "(wrapper native-to-managed) ",
+        }
+    }
+}
+
+/// See the module header.
+#[derive(Default)]
+pub(super) struct Names {
+    last: AtomicU64,
+    /// By address and part.
+    methods: Mutex<FxHashMap<usize, u64>>,
+    /// By address.
+    vtables: Mutex<FxHashMap<usize, u64>>,
+    classes: Mutex<FxHashMap<usize, u64>>,
+    images: Mutex<FxHashMap<usize, u64>>,
+    domains: Mutex<FxHashMap<usize, u64>>,
+    threads: Mutex<FxHashMap<u64, String>>,
+}
+
+impl Names {
+    fn next(&self) -> u64 {
+        // Relaxed: only different.
+        (self.last.fetch_add(1, Ordering::Relaxed) + 1) * STEP
+    }
+
+    /// The number of a method.
+    pub fn method(&self, log: &LogWriter, method: &'static Method, part: Part) -> u64 {
+        let key = std::ptr::from_ref(method).addr() | part as usize;
+        if let Some(&id) = self.methods.lock().get(&key) {
+            return id;
+        }
+        let name = format!("{}{}", part.prefix(), name_of(method));
+        // Acquire: the code is visible before its address.
+        let code = method.runtime.code.load(Ordering::Acquire);
+        let len_bytes = if part == Part::Body { saki_code::lookup(code).map_or(1, |info| info.len_bytes) } else { 1 };
+        let mut methods = self.methods.lock();
+        let id = *methods.entry(key).or_insert_with(|| {
+            let id = self.next();
+            describe_method(log, id, len_bytes, &name);
+            id
+        });
+        drop(methods);
+        id
+    }
+
+    /// A method has been compiled: says how long its code is.
+    pub fn compiled(&self, log: &LogWriter, method: &'static Method, len_bytes: u32) {
+        let known = self.methods.lock().get(&std::ptr::from_ref(method).addr()).copied();
+        match known {
+            Some(id) => describe_method(log, id, len_bytes, &name_of(method)),
+            None => _ = self.method(log, method, Part::Body),
+        }
+    }
+
+    /// The method's address may be another one's from now on.
+    pub fn forget_method(&self, method: &Method) {
+        let key = std::ptr::from_ref(method).addr();
+        let mut methods = self.methods.lock();
+        for part in [Part::Body, Part::ToNative, Part::FromNative] {
+            methods.remove(&(key | part as usize));
+        }
+    }
+
+    /// The number of a vtable. Also while the world is stopped.
+    pub fn vtable(&self, log: &LogWriter, vtable: usize, ty: Ty) -> u64 {
+        if let Some(&id) = self.vtables.lock().get(&vtable) {
+            return id;
+        }
+        let class = self.class(log, ty);
+        let domain = self.domain_id(ty.universe());
+        described(&self.vtables, vtable, || {
+            let id = self.next();
+            log.write_metadata(|buffer| {
+                buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::VTABLE);
+                buffer.pointer(id).pointer(domain).pointer(class);
+            });
+            id
+        })
+    }
+
+    fn class(&self, log: &LogWriter, ty: Ty) -> u64 {
+        let key = std::ptr::from_ref(ty).addr();
+        if let Some(&id) = self.classes.lock().get(&key) {
+            return id;
+        }
+        let (name, image) = (ty.full_name(), self.image(log, ty.image()));
+        described(&self.classes, key, || {
+            let id = self.next();
+            log.write_metadata(|buffer| {
+                buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::CLASS);
+                buffer.pointer(id).pointer(image).text(&name);
+            });
+            id
+        })
+    }
+
+    /// The number of an image, whose assembly is described with it.
+    pub fn image(&self, log: &LogWriter, image: &'static Image) -> u64 {
+        described(&self.images, std::ptr::from_ref(image).addr(), || {
+            let (id, assembly_id) = (self.next(), self.next());
+            let assembly = image.assembly();
+            let file = if assembly.path.as_os_str().is_empty() {
+                assembly.name.to_owned()
+            } else {
+                assembly.path.display().to_string()
+            };
+            log.write_metadata(|buffer| {
+                buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::IMAGE).pointer(id).text(&file);
+                buffer.text(&guid_text(&image.meta.mvid()));
+                buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::ASSEMBLY);
+                buffer.pointer(assembly_id).pointer(id).text(&assembly.display_name());
+            });
+            id
+        })
+    }
+
+    fn domain_id(&self, universe: &Universe) -> u64 {
+        let key = std::ptr::from_ref(universe).addr();
+        *self.domains.lock().entry(key).or_insert_with(|| self.next())
+    }
+
+    pub fn domain(&self, log: &LogWriter, domain: &Domain) -> u64 {
+        let key = std::ptr::from_ref(domain).addr();
+        if let Some(&id) = self.domains.lock().get(&key) {
+            return id;
+        }
+        let id = self.domain_id(domain.universe);
+        let name = domain.friendly_name();
+        described(&self.domains, key, || {
+            log.write_metadata(|buffer| {
+                buffer.event(event::METADATA_LOAD, now_ns()).byte(metadata::DOMAIN).pointer(id);
+                buffer.event(event::METADATA_NAME, now_ns()).byte(metadata::DOMAIN).pointer(id).text(&name);
+            });
+            id
+        })
+    }
+
+    /// A domain has ended.
+    pub fn domain_unloaded(&self, log: &LogWriter, domain: &Domain) {
+        let id = self.domain(log, domain);
+        log.write_metadata(|buffer| {
+            buffer.event(event::METADATA_UNLOAD, now_ns()).byte(metadata::DOMAIN).pointer(id);
+        });
+    }
+
+    /// The addresses of what is dead may be others' from now on (`collectible::on_end`).
+    pub fn forget_dead(&self) {
+        for table in [&self.methods, &self.vtables, &self.classes, &self.images] {
+            table.lock().retain(|key, _| !collectible::is_dead(key & !Part::MASK));
+        }
+    }
+
+    pub fn is_new_thread_name(&self, thread: u64, name: &str) -> bool {
+        let before = self.threads.lock().insert(thread, name.to_owned());
+        before.is_none_or(|before| before != name)
+    }
+
+    pub fn forget_thread(&self, thread: u64) {
+        self.threads.lock().remove(&thread);
+    }
+}
+
+/// The number that is in the table, or the one that `describe` writes down.
+fn described(table: &Mutex<FxHashMap<usize, u64>>, key: usize, describe: impl FnOnce() -> u64) -> u64 {
+    let mut table: MutexGuard<'_, _> = table.lock();
+    *table.entry(key).or_insert_with(describe)
+}
+
+fn describe_method(log: &LogWriter, id: u64, len_bytes: u32, name: &str) {
+    log.write_metadata(|buffer| {
+        buffer.event(event::JIT, now_ns()).method(id).pointer(code_of(id)).number(len_bytes.into()).text(name);
+    });
+}
+
+/// Where the code of a method lies, as the log has it.
+pub(super) fn code_of(method: u64) -> u64 {
+    FIRST_CODE + method / STEP * CODE_ROOM
+}
+
+fn name_of(method: &Method) -> String {
+    if method.is_dynamic() { method.name.to_owned() } else { method.tool_name() }
+}
+
+/// Takes the part that `Part` has put into an address.
+pub(super) fn part_of(tagged: usize) -> (usize, Part) {
+    let part = match tagged & Part::MASK {
+        0 => Part::Body,
+        1 => Part::ToNative,
+        _ => Part::FromNative,
+    };
+    (tagged & !Part::MASK, part)
+}
+
+fn guid_text(guid: &[u8; 16]) -> String {
+    let [a, b, c, d, e, f, g, h, i, j, tail @ ..] = *guid;
+    let first = u32::from_le_bytes([a, b, c, d]);
+    let (second, third) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
+    let tail: String = tail.iter().map(|byte| format!("{byte:02X}")).collect();
+    format!("{first:08X}-{second:04X}-{third:04X}-{i:02X}{j:02X}-{tail}")
+}
