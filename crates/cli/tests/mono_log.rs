@@ -233,6 +233,10 @@ fn samples_go_into_the_log() {
     let Some(programs) = compile("samples") else { return };
     let counts = programs.profile("nodefaults,sample-real=500", "objects");
     assert!(counts.of("SampleHitEvent") > 50, "{}", counts.of("SampleHitEvent"));
+    assert!(counts.of("UnmanagedSymbolEvent") > 0);
+    if let Some(report) = programs.report(&["--reports=sample"]) {
+        assert!(report.contains("[waiting for a lock]"), "{report}");
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod wall;
 pub use events::{Consumer, Event, EventKind, Kinds, StackSample, Subject};
 pub use reader::{Place, Resolve};
 pub use stack::{Stack, StackFrame};
+pub use symbols::{NativeName, Symbols};
 
 use parking_lot::Mutex;
 use reader::Reader;

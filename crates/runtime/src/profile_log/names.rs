@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const STEP: u64 = 16;
 /// Where ranges of methods begin, above what a program has mapped.
 const FIRST_CODE: u64 = 1 << 47;
+/// Where ranges of native functions begin, behind all of methods.
+const FIRST_NATIVE: u64 = 1 << 62;
 /// Of a method's range.
 const CODE_ROOM: u64 = 1 << 20;
 
@@ -56,6 +58,7 @@ pub(super) struct Names {
     images: Mutex<FxHashMap<usize, u64>>,
     domains: Mutex<FxHashMap<usize, u64>>,
     threads: Mutex<FxHashMap<u64, String>>,
+    natives: Mutex<FxHashMap<String, u64>>,
 }
 
 impl Names {
@@ -189,6 +192,20 @@ impl Names {
         for table in [&self.methods, &self.vtables, &self.classes, &self.images] {
             table.lock().retain(|key, _| !collectible::is_dead(key & !Part::MASK));
         }
+    }
+
+    /// The address of a native function, as the log has it: of our own making, so that a function has one row in reports however many of its instructions were hit.
+    pub fn native(&self, log: &LogWriter, name: &str) -> u64 {
+        let mut natives = self.natives.lock();
+        if let Some(&address) = natives.get(name) {
+            return address;
+        }
+        let address = FIRST_NATIVE + natives.len() as u64 * STEP;
+        natives.insert(name.to_owned(), address);
+        log.write_metadata(|buffer| {
+            buffer.event(event::UNMANAGED_SYMBOL, now_ns()).pointer(address).number(STEP).text(name);
+        });
+        address
     }
 
     pub fn is_new_thread_name(&self, thread: u64, name: &str) -> bool {

@@ -5,9 +5,10 @@ use super::settings::SampleClock;
 use super::{LOG, Log, OWN_THREAD};
 use crate::profile_frames;
 use crate::stack_trace;
+use rustc_hash::FxHashMap;
 use saki_os::TimerClock;
 use saki_profile::mlpd::event;
-use saki_sampler::{Consumer, Event, Session, StackFrame, StackSample};
+use saki_sampler::{Consumer, Event, Session, StackFrame, StackSample, Symbols};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -15,7 +16,7 @@ use std::sync::atomic::Ordering;
 const MAX_REPEATED: u64 = 10_000;
 
 pub(super) fn start(clock: SampleClock, hz: u32) -> io::Result<()> {
-    let consumer: Option<Box<dyn Consumer>> = Some(Box::new(ToLog));
+    let consumer: Option<Box<dyn Consumer>> = Some(Box::new(ToLog::default()));
     let session = match clock {
         SampleClock::Processor => Session { timers: Some((TimerClock::ThreadCpu, hz)), consumer, ..Session::default() },
         SampleClock::Wall => Session { wall_hz: Some(hz), consumer, ..Session::default() },
@@ -23,27 +24,36 @@ pub(super) fn start(clock: SampleClock, hz: u32) -> io::Result<()> {
     saki_sampler::start(session, profile_frames::resolve)
 }
 
-struct ToLog;
+#[derive(Default)]
+struct ToLog {
+    symbols: Symbols,
+    /// By address of the instruction: that of the function, as the log has it.
+    natives: FxHashMap<usize, u64>,
+}
 
 impl Consumer for ToLog {
     fn event(&mut self, _event: &Event) {}
 
     fn sample(&mut self, sample: &StackSample<'_>) {
         if let Some(log) = LOG.get() {
-            log.add_sample(sample);
+            log.add_sample(sample, &mut |pc| {
+                let symbols = &mut self.symbols;
+                *self.natives.entry(pc).or_insert_with(|| log.names.native(&log.writer, &symbols.name(pc).name))
+            });
         }
     }
 }
 
 impl Log {
-    fn add_sample(&self, sample: &StackSample<'_>) {
+    /// `native` finds the address of a native instruction's function.
+    fn add_sample(&self, sample: &StackSample<'_>, native: &mut dyn FnMut(usize) -> u64) {
         // The innermost first.
         let (mut address, mut methods) = (None, Vec::new());
         let max_frames = self.max_frames.load(Ordering::Relaxed);
         for frame in sample.stack.frames() {
             match frame {
-                StackFrame::Native(pc) => address = address.or(Some(pc as u64)),
-                StackFrame::Note(_) => address = address.or(Some(0)),
+                StackFrame::Native(pc) => address = address.or_else(|| Some(native(pc))),
+                StackFrame::Note(note) => address = address.or_else(|| Some(self.names.native(&self.writer, note))),
                 StackFrame::Managed { code, native_offset } => {
                     stack_trace::for_each_method_at(code, native_offset, |frame| {
                         let id = self.names.method(&self.writer, frame.method, Part::Body);
