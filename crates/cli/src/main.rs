@@ -19,6 +19,7 @@ mod process_start;
 mod profile_command;
 mod profile_control;
 mod profile_option;
+mod profile_words;
 mod run_source;
 mod start_up_memory;
 mod stats;

@@ -7,9 +7,9 @@
 
 use crate::cache_command::CacheAction;
 use crate::heap_command::{HeapRequest, HeapWords};
-use crate::output_format::{OutputFormat, separate};
-use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_kinds, parse_seconds};
+use crate::profile_command::{Kind, ProfileRequest, parse_kinds};
 use crate::profile_option::ProfileOption;
+use crate::profile_words::ProfileWords;
 use crate::run_source::RunCommand;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use saki_gc::{HeapOptions, Stress};
@@ -21,7 +21,6 @@ use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
 /// often than they allocate.
@@ -179,76 +178,6 @@ enum ProfileCommands {
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
-}
-
-/// A program to be profiled.
-#[derive(Args, Debug)]
-struct ProfileWords {
-    /// The program, a CIL executable, and its arguments
-    #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
-    #[arg(value_hint = ValueHint::FilePath)]
-    words: Vec<String>,
-
-    /// The first word, as `parse` passes it on
-    #[arg(long, hide = true, value_delimiter = ',', default_value = "cpu")]
-    kinds: Vec<Kind>,
-
-    /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
-    #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
-    pid: Option<u32>,
-
-    #[command(flatten)]
-    profile: ProfileOptions,
-
-    #[command(flatten)]
-    options: Options,
-}
-
-/// What profiles have in common.
-#[derive(Args, Debug)]
-struct ProfileOptions {
-    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's), jitdump (for `perf inject --jit`); several with commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
-    format: Vec<OutputFormat>,
-
-    /// Samples a second of each thread [default: 1000, wall: 100]
-    #[arg(long, value_name = "N", value_parser = parse_hz)]
-    hz: Option<u32>,
-
-    /// Bytes between two samples of allocations, on average, with an optional k, m or g
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value_t = DEFAULT_ALLOC_BYTES)]
-    bytes: usize,
-
-    /// Stop profiling after so many seconds; the program goes on
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    duration: Option<Duration>,
-
-    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Option<PathBuf>,
-}
-
-impl ProfileWords {
-    fn into_action(mut self) -> Result<Action, Stop> {
-        let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
-        let alloc_bytes = bytes.max(1);
-        let (formats, jitdump) = separate(&format, output.as_deref());
-        let tools = jitdump.clone();
-        let request =
-            ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..ProfileRequest::new(&self.kinds) };
-        if let Some(process) = self.pid {
-            if request.jitdump.is_some() {
-                let text = "a jitdump is written from the start of a program: --format jitdump does not go with --pid";
-                return Err(Stop::refuse("saki profile", text));
-            }
-            return Ok(Action::AttachProfile { process, request: Box::new(request) });
-        }
-        if tools.is_some() {
-            self.options.perf.get_or_insert_default().jitdump = tools;
-        }
-        let profile = Some(ProfileOption::Own(request));
-        Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
-    }
 }
 
 /// `saki cache`.
@@ -423,7 +352,7 @@ impl Stop {
         Stop { text: text.into(), goes_to_standard_output: true, exit_code: 0 }
     }
 
-    fn refuse(name: &str, text: &str) -> Stop {
+    pub fn refuse(name: &str, text: &str) -> Stop {
         Stop::error(crate::EXIT_UNUSABLE, format!("{name}: {text}\n"))
     }
 
@@ -520,10 +449,17 @@ pub fn is_command_name(word: &str) -> bool {
 /// options costs more than all else that happens before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables =
-        ["SAKI_GC_STRESS", "SAKI_HOT_STACKS", "SAKI_IO", "SAKI_NO_CACHE", "SAKI_PROFILE", "SAKI_THREADS"]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some());
+    let has_option_variables = [
+        "SAKI_GC_STRESS",
+        "SAKI_HOT_STACKS",
+        "SAKI_IO",
+        "SAKI_NO_CACHE",
+        "SAKI_NO_SIMD",
+        "SAKI_PROFILE",
+        "SAKI_THREADS",
+    ]
+    .iter()
+    .any(|name| std::env::var_os(name).is_some());
     if first.starts_with('-') || is_command_name(first) || has_option_variables {
         return None;
     }

@@ -1,0 +1,81 @@
+//! The words of `saki profile` that run a program, or look at one that runs, under the profiler.
+
+use crate::options::{Action, Options, Stop, parse_size};
+use crate::output_format::{OutputFormat, separate};
+use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_option::ProfileOption;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A program to be profiled.
+#[derive(Args, Debug)]
+pub struct ProfileWords {
+    /// The program, a CIL executable, and its arguments
+    #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    /// The first word, as `parse` passes it on
+    #[arg(long, hide = true, value_delimiter = ',', default_value = "cpu")]
+    kinds: Vec<Kind>,
+
+    /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
+    #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
+    pid: Option<u32>,
+
+    #[command(flatten)]
+    profile: ProfileOptions,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What profiles have in common.
+#[derive(Args, Debug)]
+struct ProfileOptions {
+    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's), jitdump (for `perf inject --jit`); several with commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
+    format: Vec<OutputFormat>,
+
+    /// Samples a second of each thread [default: 1000, wall: 100]
+    #[arg(long, value_name = "N", value_parser = parse_hz)]
+    hz: Option<u32>,
+
+    /// Bytes between two samples of allocations, on average, with an optional k, m or g
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value_t = DEFAULT_ALLOC_BYTES)]
+    bytes: usize,
+
+    /// Stop profiling after so many seconds; the program goes on
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    duration: Option<Duration>,
+
+    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+}
+
+impl ProfileWords {
+    /// # Errors
+    /// Options that do not go together.
+    pub fn into_action(mut self) -> Result<Action, Stop> {
+        let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
+        let alloc_bytes = bytes.max(1);
+        let (formats, jitdump) = separate(&format, output.as_deref());
+        let tools = jitdump.clone();
+        let request =
+            ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..ProfileRequest::new(&self.kinds) };
+        if let Some(process) = self.pid {
+            if request.jitdump.is_some() {
+                let text = "a jitdump is written from the start of a program: --format jitdump does not go with --pid";
+                return Err(Stop::refuse("saki profile", text));
+            }
+            return Ok(Action::AttachProfile { process, request: Box::new(request) });
+        }
+        if tools.is_some() {
+            self.options.perf.get_or_insert_default().jitdump = tools;
+        }
+        let profile = Some(ProfileOption::Own(request));
+        Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
+    }
+}
