@@ -28,10 +28,11 @@ struct Machine<'a> {
     framework_root: &'a Path,
 }
 
-const LINES: [fn(&Machine) -> Finding; 10] = [
+const LINES: [fn(&Machine) -> Finding; 11] = [
     processor,
     processors_to_use,
     instruction_sets,
+    vectors,
     atomic_instructions,
     class_library,
     address_space,
@@ -117,6 +118,15 @@ fn processors_to_use(_: &Machine) -> Finding {
 
 fn instruction_sets(_: &Machine) -> Finding {
     Finding::fact("instruction sets", saki_jit::host_features().join(" "))
+}
+
+fn vectors(_: &Machine) -> Finding {
+    let text = if saki_jit::has_vectors() {
+        "16 bytes, for System.Numerics (--no-simd does without)"
+    } else {
+        "none that compiled code uses: it takes SSE 4.2"
+    };
+    Finding::fact("vectors", text.to_owned())
 }
 
 fn atomic_instructions(_: &Machine) -> Finding {

@@ -195,6 +195,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         dump: options.dump(),
         verify: options.verify,
         code_cache: options.code_cache(),
+        vectors: !options.no_simd,
         tools: options.perf.clone(),
     }) {
         Ok(t) => t,

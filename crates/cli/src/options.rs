@@ -247,6 +247,10 @@ pub struct Options {
     #[arg(long, env = "SAKI_NO_CACHE", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_cache: bool,
 
+    /// Run code of vector types (System.Numerics) as the class library has it, without the processor's vectors
+    #[arg(long, env = "SAKI_NO_SIMD", value_parser = clap::builder::BoolishValueParser::new())]
+    pub no_simd: bool,
+
     /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for `perf inject
     /// --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
     #[arg(long, value_name = "LIST")]
@@ -556,6 +560,7 @@ impl Default for Options {
             gc_threads: DEFAULT_GC_THREADS,
             gc_stress: None,
             no_cache: false,
+            no_simd: false,
             perf: None,
             stats: false,
             missing: false,

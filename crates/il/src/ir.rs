@@ -15,6 +15,7 @@
 //! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
 
 mod display;
+mod vector;
 pub mod verify;
 
 use saki_abi::HelperId;
@@ -22,6 +23,7 @@ pub use saki_abi::position;
 use saki_metadata::Token;
 use saki_types::{Field, Image, LoadError, Method, Ty};
 use std::borrow::Cow;
+pub use vector::{Lanes, VectorOp};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ValueId(pub u32);
@@ -44,6 +46,8 @@ pub enum IrType {
     Ref,
     /// Managed pointer: 64 bits, may point anywhere.
     ByRef,
+    /// 16 bytes whose lanes are the business of each operation. Only values and locals: parameters and results of calls are structs.
+    V128,
     /// Value type in memory: see the module header.
     Struct(Ty),
     /// Raw storage of this many bytes, 8-aligned. Only as the type of a local (argument blocks of vararg calls and of
@@ -64,6 +68,36 @@ pub enum MemType {
     F64,
     Ref,
     ByRef,
+    V128,
+    /// 8 or 12 bytes: the other lanes are zero when loaded, and are not stored.
+    V64,
+    V96,
+}
+
+impl MemType {
+    pub fn bytes(self) -> u32 {
+        match self {
+            MemType::I8 | MemType::U8 => 1,
+            MemType::I16 | MemType::U16 => 2,
+            MemType::I32 | MemType::F32 => 4,
+            MemType::I64 | MemType::F64 | MemType::Ref | MemType::ByRef | MemType::V64 => 8,
+            MemType::V96 => 12,
+            MemType::V128 => 16,
+        }
+    }
+
+    /// Type of the value that a load defines.
+    pub fn loaded(self) -> IrType {
+        match self {
+            MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => IrType::I32,
+            MemType::I64 => IrType::I64,
+            MemType::F32 => IrType::F32,
+            MemType::F64 => IrType::F64,
+            MemType::Ref => IrType::Ref,
+            MemType::ByRef => IrType::ByRef,
+            MemType::V128 | MemType::V64 | MemType::V96 => IrType::V128,
+        }
+    }
 }
 
 /// Memory classes that cannot alias each other.
@@ -276,6 +310,8 @@ pub enum Op {
     ConstI64(i64),
     ConstF32(f32),
     ConstF64(f64),
+    /// Its bytes, the first one in the low bits.
+    ConstV128(u128),
     /// The null reference (type Ref).
     Null,
     /// Runtime address (type I64).
@@ -299,6 +335,14 @@ pub enum Op {
     },
     /// cond (I32 or I64 or Ref, non-zero = true) ? a : b
     Select(ValueId, ValueId, ValueId),
+    /// `b` and `c` as the operation takes them.
+    Vector {
+        op: VectorOp,
+        lanes: Lanes,
+        a: ValueId,
+        b: Option<ValueId>,
+        c: Option<ValueId>,
+    },
 
     Load {
         addr: ValueId,

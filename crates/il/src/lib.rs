@@ -10,5 +10,6 @@ pub mod ir;
 pub mod opt;
 mod spare;
 pub mod synth;
+mod vector_types;
 
 pub use spare::recycle;

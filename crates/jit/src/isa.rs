@@ -67,3 +67,15 @@ pub fn host_features() -> Vec<&'static str> {
     }
     features
 }
+
+/// Whether this processor has the vector instructions that compiled code takes for granted when it uses vectors.
+#[cfg(target_arch = "x86_64")]
+pub fn has_vectors() -> bool {
+    std::arch::is_x86_feature_detected!("ssse3") && std::arch::is_x86_feature_detected!("sse4.2")
+}
+
+/// Whether this processor has the vector instructions that compiled code takes for granted when it uses vectors.
+#[cfg(target_arch = "aarch64")]
+pub fn has_vectors() -> bool {
+    true
+}

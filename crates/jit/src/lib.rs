@@ -30,7 +30,7 @@ mod type_facts;
 pub use compiler::{CompileContext, Compiler};
 pub use dump::Dump;
 pub use error::CompileError;
-pub use isa::host_features;
+pub use isa::{has_vectors, host_features};
 pub use options::{CompilerOptions, OptLevel};
 pub use output::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
 pub use symbols::{LibCall, RelocTarget};

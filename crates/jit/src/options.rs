@@ -36,6 +36,8 @@ pub struct CompilerOptions {
     pub inline_handles: bool,
     /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
+    /// Operations of vector types by the processor's vectors, which need `isa::has_vectors`.
+    pub vectors: bool,
 }
 
 impl Default for CompilerOptions {
@@ -52,6 +54,7 @@ impl Default for CompilerOptions {
             symmetric_barriers: false,
             inline_handles: true,
             host_features: true,
+            vectors: crate::isa::has_vectors(),
         }
     }
 }

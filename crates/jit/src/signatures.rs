@@ -15,6 +15,7 @@ pub(crate) fn machine_type(ty: IrType) -> Option<Type> {
         IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Struct(_) => Some(types::I64),
         IrType::F32 => Some(types::F32),
         IrType::F64 => Some(types::F64),
+        IrType::V128 => Some(types::I8X16),
     }
 }
 

@@ -259,6 +259,12 @@ pub(crate) fn kind_of(method: &Method, function: &Function) -> CodeKind {
     }
 }
 
+/// As the compiler is set up. Where calls are probed each method has a call of its own.
+pub(crate) fn import_options() -> ImportOptions {
+    let inline = !profile_log::calls::are_probed();
+    ImportOptions { inline, vectors: compiler().options().vectors, ..ImportOptions::default() }
+}
+
 pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult<Box<Function>> {
     let started = Stopwatch::start();
     if method.is_open() {
@@ -306,11 +312,6 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
             .insert(method as *const Method as usize, function.deferred_errors.clone());
     }
     Ok(function)
-}
-
-/// Where calls are probed each method has a call of its own.
-fn import_options() -> ImportOptions {
-    ImportOptions { inline: !profile_log::calls::are_probed(), ..ImportOptions::default() }
 }
 
 /// Forgets the errors of a method that is gone.
@@ -647,7 +648,7 @@ fn scalar_classes(sig: &CallSig) -> Option<Vec<u8>> {
         IrType::F32 => Some(2),
         IrType::F64 => Some(3),
         IrType::I64 | IrType::Ref | IrType::ByRef => Some(4),
-        IrType::Struct(_) | IrType::Block(_) => None,
+        IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
     };
     sig.params.iter().chain([&sig.ret.unwrap_or(IrType::Void)]).map(class).collect()
 }

@@ -4,7 +4,7 @@
 //! no class initialised by chance. Nothing is placed in the code heap.
 
 use crate::compile;
-use saki_il::import::{ImportOptions, NothingInitialised};
+use saki_il::import::NothingInitialised;
 use saki_jit::{Compiler, CompilerOptions};
 use saki_metadata::TableId;
 use saki_types::{Assembly, LoadError, LoadErrorKind, LoadResult, Method};
@@ -43,7 +43,7 @@ pub fn compile_to_text(assembly: &'static Assembly, name: &str, form: Form) -> L
 }
 
 fn write_method(text: &mut String, method: &'static Method, form: Form) -> LoadResult<()> {
-    let function = saki_il::import::import(method, &ImportOptions::default(), &NothingInitialised)?;
+    let function = saki_il::import::import(method, &compile::import_options(), &NothingInitialised)?;
     let failed = |error: &dyn std::fmt::Display| {
         LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.name), &*function.name)
     };

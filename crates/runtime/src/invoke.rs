@@ -71,6 +71,8 @@ fn class(ty: IrType) -> u8 {
         IrType::F32 => 2,
         IrType::F64 => 3,
         IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Struct(_) | IrType::Block(_) => 4,
+        // No signature has it.
+        IrType::V128 => 5,
     }
 }
 

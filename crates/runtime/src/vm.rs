@@ -46,6 +46,8 @@ pub struct VmOptions {
     pub verify: bool,
     /// Use the persistent code cache.
     pub code_cache: bool,
+    /// Vector types by the processor's vectors, where it has them.
+    pub vectors: bool,
     /// Profilers and debuggers to tell of code; None: what SAKI_PERF lists.
     pub tools: Option<Request>,
 }
@@ -190,6 +192,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         inline_handles: saki_sync::handle_table::is_room_whole(),
+        vectors: options.vectors && saki_jit::has_vectors(),
         ..CompilerOptions::default()
     };
     if options.code_cache {

@@ -2,7 +2,7 @@
 //! ECMA-335 §III.4.7–4.9, §III.4.20, §III.4.26, §II.14.2.
 
 use super::Importer;
-use super::builder::{loaded_type, plain};
+use super::builder::plain;
 use super::kinds::is_exact_class;
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry};
@@ -10,16 +10,6 @@ use crate::ir::{AliasClass, BinOp, IrType, MemType, Op, Symbol, ValueId};
 use saki_abi::HelperId;
 use saki_abi::object::ARRAY_BOUNDS_OFFSET;
 use saki_types::{ArrayMethod, ElementType, LoadError, LoadResult, Method, Ty, universe};
-
-/// Bytes of an element of this memory type.
-fn mem_bytes(mem: MemType) -> u32 {
-    match mem {
-        MemType::I8 | MemType::U8 => 1,
-        MemType::I16 | MemType::U16 => 2,
-        MemType::I32 | MemType::F32 => 4,
-        MemType::I64 | MemType::F64 | MemType::Ref | MemType::ByRef => 8,
-    }
-}
 
 /// Bytes of one dimension's entry in an array's bounds, and the lower bound's place in it (see `abi::ArrayBound`).
 const BOUND_BYTES: i32 = size_of::<saki_abi::object::ArrayBound>() as i32;
@@ -85,9 +75,9 @@ impl Importer<'_> {
 
     pub(super) fn load_primitive_element(&mut self, mem: MemType) -> LoadResult<()> {
         let (entry, array, index) = self.pop_array_and_index()?;
-        let addr = self.checked_element(array, index, mem_bytes(mem));
+        let addr = self.checked_element(array, index, mem.bytes());
         let value = self.b.load(addr, 0, mem, plain(AliasClass::Element));
-        let mut loaded = Entry::scalar(value, loaded_type(mem));
+        let mut loaded = Entry::scalar(value, mem.loaded());
         // ldelem.i is the only way to know that a native-sized element is an IntPtr.
         loaded.ty = Self::static_element(&entry).filter(|_| mem == MemType::I64);
         self.push(loaded);
@@ -118,12 +108,12 @@ impl Importer<'_> {
 
     pub(super) fn store_primitive_element(&mut self, mem: MemType) -> LoadResult<()> {
         let entry = self.pop()?;
-        require_kind(&entry, loaded_type(mem))?;
+        require_kind(&entry, mem.loaded())?;
         let value = self.value(&entry)?;
-        let value = self.fit(value, loaded_type(mem));
+        let value = self.fit(value, mem.loaded());
         let (_, array, index) = self.pop_array_and_index()?;
         self.spill(Effect::Memory)?;
-        let addr = self.checked_element(array, index, mem_bytes(mem));
+        let addr = self.checked_element(array, index, mem.bytes());
         self.b.store(addr, 0, value, mem, plain(AliasClass::Element));
         Ok(())
     }

@@ -156,7 +156,7 @@ impl FnBuilder {
     }
 
     pub fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> ValueId {
-        let ty = loaded_type(mem);
+        let ty = mem.loaded();
         self.inst(Op::Load { addr, offset, mem, flags }, ty)
     }
 
@@ -228,17 +228,5 @@ pub(super) fn conv_type(target: ConvTarget) -> IrType {
         C::I8 | C::U8 | C::I | C::U => IrType::I64,
         C::R4 => IrType::F32,
         C::R8 | C::RUn => IrType::F64,
-    }
-}
-
-/// Type of the value that a load of `mem` defines.
-pub(crate) fn loaded_type(mem: MemType) -> IrType {
-    match mem {
-        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => IrType::I32,
-        MemType::I64 => IrType::I64,
-        MemType::F32 => IrType::F32,
-        MemType::F64 => IrType::F64,
-        MemType::Ref => IrType::Ref,
-        MemType::ByRef => IrType::ByRef,
     }
 }

@@ -4,6 +4,7 @@
 //! working internal calls or CIL bodies and are only faster this way.
 
 use super::comparers::has_known_comparer;
+use super::vectors::VectorCall;
 use crate::ir::{AtomicRmw, MemType, UnOp};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
@@ -57,6 +58,7 @@ pub(super) enum Intrinsic {
     ObjectGetType,
     /// `EqualityComparer<T>.Default` of a type whose comparer is known.
     DefaultComparer,
+    Vector(VectorCall),
 }
 
 /// The memory type of an atomic operation on a value of this type.

@@ -3,12 +3,13 @@
 //! A case that is not handled here (an unexpected operand) falls back to the call.
 
 use super::Importer;
-use super::builder::{loaded_type, plain};
+use super::builder::plain;
 use super::call_sites::CallSite;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;
 use super::stack::{Effect, Entry, Note, Val};
+use super::vectors;
 use crate::ir::{
     AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
 };
@@ -20,6 +21,11 @@ impl Importer<'_> {
     pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
         if !self.env.may_use_intrinsic(method) {
             return None;
+        }
+        if self.options.vectors
+            && let Some(call) = vectors::find(method).ok().flatten()
+        {
+            return Some(Intrinsic::Vector(call));
         }
         find(method).ok().flatten()
     }
@@ -44,8 +50,10 @@ impl Importer<'_> {
 
     /// `newobj` in place. False: nothing has happened.
     pub(super) fn try_new_intrinsic(&mut self, constructor: &'static Method) -> LoadResult<bool> {
-        if self.intrinsic_of(constructor) != Some(Intrinsic::ByReferenceCtor) {
-            return Ok(false);
+        match self.intrinsic_of(constructor) {
+            Some(Intrinsic::ByReferenceCtor) => {}
+            Some(Intrinsic::Vector(call)) => return self.new_vector(call, constructor),
+            _ => return Ok(false),
         }
         let target = self.pop_native()?;
         let temp = self.b.temp(IrType::Struct(constructor.owner));
@@ -56,7 +64,7 @@ impl Importer<'_> {
     }
 
     /// Address operand and the flags of an access through it.
-    fn address_arg(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
+    pub(super) fn address_arg(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
         let value = self.value(entry)?;
         let mut flags = plain(AliasClass::Any);
         if entry.ir != IrType::ByRef && !entry.is_non_null {
@@ -160,7 +168,7 @@ impl Importer<'_> {
                 flags.volatile = true;
                 let Some(mem) = mem_type(ty)? else { return Ok(false) };
                 let value = self.b.load(addr, offset, mem, flags);
-                let loaded = Entry::scalar(value, loaded_type(mem)).with_type(ty);
+                let loaded = Entry::scalar(value, mem.loaded()).with_type(ty);
                 self.push(loaded);
             }
             I::VolatileWrite(ty) => {
@@ -186,6 +194,7 @@ impl Importer<'_> {
                 let Some(timeout @ -1..) = self.b.const_i32(milliseconds) else { return Ok(false) };
                 self.enter_with_flag(&args[0], (timeout >= 0).then_some(&args[1]), &args[2])?;
             }
+            I::Vector(call) => return self.vector_call(call, method, args),
             I::DefaultComparer => self.push_default_comparer(method),
             I::DirectInternalCall => {
                 let sig = self.closed_sig(method)?;
@@ -302,7 +311,7 @@ impl Importer<'_> {
 
     fn interlocked(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
         let Some((op, mem)) = intrinsic.atomic() else { return Ok(()) };
-        let ir = loaded_type(mem);
+        let ir = mem.loaded();
         let ret = method.sig()?.ret;
         let addr = self.atomic_address(&args[0])?;
         let value = match intrinsic {
@@ -324,7 +333,7 @@ impl Importer<'_> {
     }
 
     fn compare_exchange(&mut self, mem: MemType, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
-        let ir = loaded_type(mem);
+        let ir = mem.loaded();
         let addr = self.atomic_address(&args[0])?;
         let new = self.value(&args[1])?;
         let new = self.fit(new, ir);
@@ -369,7 +378,7 @@ impl Importer<'_> {
         let header = OBJECT_HEADER_BYTES as i32;
         let x = self.b.load(a, header, mem, plain(AliasClass::Field));
         let y = self.b.load(b, header, mem, plain(AliasClass::Field));
-        let both = self.b.inst(Op::Bin(BinOp::And, x, y), loaded_type(mem));
+        let both = self.b.inst(Op::Bin(BinOp::And, x, y), mem.loaded());
         let value = self.b.inst(Op::Cmp(CmpOp::Eq, both, y), IrType::I32);
         self.push_scalar(value, IrType::I32);
         Ok(true)

@@ -38,7 +38,7 @@ pub(crate) fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
             IrType::F64 => Some(MemType::F64),
             IrType::Ref => Some(MemType::Ref),
             IrType::ByRef => Some(MemType::ByRef),
-            IrType::Void | IrType::Struct(_) | IrType::Block(_) => None,
+            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
         },
     })
 }

@@ -4,7 +4,7 @@
 //! when. `Importer::null_check_of` has the cases where it matters.
 
 use super::Importer;
-use super::builder::{loaded_type, plain};
+use super::builder::plain;
 use super::kinds::{has_references, mem_type};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};
@@ -76,7 +76,7 @@ impl Importer<'_> {
         let (addr, flags, entry) = self.pop_address()?;
         let (addr, offset) = self.b.split_offset(addr);
         let value = self.b.load(addr, offset, mem, flags);
-        let mut loaded = Entry::scalar(value, loaded_type(mem));
+        let mut loaded = Entry::scalar(value, mem.loaded());
         if mem == MemType::Ref {
             loaded.ty = entry.ty.filter(|t| t.is_byref()).and_then(|t| t.element());
         }
@@ -86,9 +86,9 @@ impl Importer<'_> {
 
     pub(super) fn store_indirect(&mut self, mem: MemType) -> LoadResult<()> {
         let entry = self.pop()?;
-        require_kind(&entry, loaded_type(mem))?;
+        require_kind(&entry, mem.loaded())?;
         let value = self.value(&entry)?;
-        let value = self.fit(value, loaded_type(mem));
+        let value = self.fit(value, mem.loaded());
         let (addr, flags, _) = self.pop_address()?;
         self.spill(Effect::Memory)?;
         let (addr, offset) = self.b.split_offset(addr);
@@ -139,7 +139,7 @@ impl Importer<'_> {
                 self.b.effect(Op::InitStruct { addr, ty });
             }
             Some(mem) => {
-                let zero = self.zero_of(loaded_type(mem));
+                let zero = self.zero_of(mem.loaded());
                 let (addr, offset) = self.b.split_offset(addr);
                 self.b.store(addr, offset, zero, mem, flags);
             }

@@ -37,9 +37,9 @@ mod type_tests;
 mod typed_references;
 mod varargs;
 mod vars;
+mod vectors;
 
 use crate::ir::{Function, LocalId, MemType, ValueId};
-pub(crate) use builder::loaded_type as stack_type;
 pub(crate) use kinds::mem_type as memory_type;
 
 use builder::FnBuilder;
@@ -57,11 +57,19 @@ pub struct ImportOptions {
     pub emit_polls: bool,
     /// Keep struct and address-exposed locals in variables where possible.
     pub promote_locals: bool,
+    /// Operations of vector types in place, by the processor's own vectors.
+    pub vectors: bool,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        ImportOptions { inline: true, eliminate_bounds_checks: true, emit_polls: true, promote_locals: true }
+        ImportOptions {
+            inline: true,
+            eliminate_bounds_checks: true,
+            emit_polls: true,
+            promote_locals: true,
+            vectors: true,
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! newobj. ECMA-335 §III.4.21.
 
 use super::Importer;
-use super::builder::loaded_type;
 use super::call_sites::CallSite;
 use super::kinds::{ir_type, mem_type};
 use super::stack::{Effect, Entry, Val};
@@ -103,7 +102,7 @@ impl Importer<'_> {
             None => Entry::of_struct(Val::Temp(temp), owner),
             Some(mem) => {
                 let value = self.b.get(temp);
-                Entry::scalar(value, loaded_type(mem)).with_type(owner)
+                Entry::scalar(value, mem.loaded()).with_type(owner)
             }
         };
         self.push(entry);

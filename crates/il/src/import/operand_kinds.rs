@@ -23,7 +23,7 @@ fn is_accepted(from: IrType, to: IrType) -> bool {
         I::I64 => matches!(from, I::I32 | I::I64 | I::ByRef | I::Ref),
         I::F32 | I::F64 => matches!(from, I::F32 | I::F64),
         I::Struct(ty) => matches!(from, I::Struct(other) if other == ty || have_one_layout(other, ty)),
-        I::Void | I::Block(_) => false,
+        I::Void | I::V128 | I::Block(_) => false,
     }
 }
 

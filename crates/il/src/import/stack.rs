@@ -4,10 +4,10 @@
 //! that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry refers to, the
 //! entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
 
+use super::Importer;
 use super::builder::plain;
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_kind;
-use super::{Importer, builder::loaded_type};
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
 };
@@ -307,7 +307,7 @@ impl Importer<'_> {
         match mem_type(ty)? {
             Some(mem) => {
                 let value = self.b.load(addr, offset, mem, flags);
-                let mut entry = Entry::scalar(value, loaded_type(mem)).with_type(ty);
+                let mut entry = Entry::scalar(value, mem.loaded()).with_type(ty);
                 entry.is_exact = mem == MemType::Ref && super::kinds::is_exact_class(ty);
                 Ok(entry)
             }
@@ -356,8 +356,8 @@ impl Importer<'_> {
                 // The store truncates by itself.
                 let value = match entry.val {
                     Val::Scalar(value) if !matches!(self.b.ty(value), IrType::F32 | IrType::F64) => {
-                        require_kind(entry, loaded_type(mem))?;
-                        self.fit(value, loaded_type(mem))
+                        require_kind(entry, mem.loaded())?;
+                        self.fit(value, mem.loaded())
                     }
                     _ => self.coerce(entry, ty)?,
                 };

@@ -5,7 +5,7 @@
 //! every vararg method.
 
 use super::Importer;
-use super::builder::{loaded_type, plain};
+use super::builder::plain;
 use super::kinds::{ir_type, mem_type, this_type};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, CallSig, CallTarget, IrType, MemType, Op, Symbol};
@@ -46,7 +46,7 @@ impl Importer<'_> {
                 }
                 Some(mem) => {
                     let value = self.coerce(entry, ty)?;
-                    match loaded_type(mem) {
+                    match mem.loaded() {
                         IrType::I32 => (self.fit(value, IrType::I64), MemType::I64),
                         _ => (value, mem),
                     }

@@ -72,6 +72,7 @@ fn op(op: &Op) -> String {
         Op::ConstI64(n) => format!("{n}L"),
         Op::ConstF32(n) => format!("{n:?}f"),
         Op::ConstF64(n) => format!("{n:?}"),
+        Op::ConstV128(bits) => format!("{bits:#034x}"),
         Op::Null => "null".to_owned(),
         Op::SymbolAddr(symbol) => format!("symbol {symbol:?}"),
         Op::LocalGet(local) => format!("get {local}"),
@@ -86,6 +87,10 @@ fn op(op: &Op) -> String {
             format!("conv{checked}.{}{unsigned} {value}", format!("{target:?}").to_lowercase())
         }
         Op::Select(c, a, b) => format!("select {c}, {a}, {b}"),
+        Op::Vector { op, lanes, a, b, c } => {
+            let operands: Vec<ValueId> = [Some(*a), *b, *c].into_iter().flatten().collect();
+            format!("{}.{} {}", format!("{op:?}").to_lowercase(), format!("{lanes:?}").to_lowercase(), list(&operands))
+        }
         Op::Load { addr, offset, mem, flags: f } => format!("load.{mem:?} [{addr} + {offset}] {}", flags(f)),
         Op::Store { addr, offset, value, mem, flags: f } => {
             format!("store.{mem:?} [{addr} + {offset}], {value} {}", flags(f))

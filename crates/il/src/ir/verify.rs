@@ -9,6 +9,7 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::ConstI64(_)
         | Op::ConstF32(_)
         | Op::ConstF64(_)
+        | Op::ConstV128(_)
         | Op::Null
         | Op::SymbolAddr(_)
         | Op::LocalGet(_)
@@ -53,6 +54,10 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
             visit(*a);
             visit(*b);
             visit(*c);
+        }
+        Op::Vector { a, b, c, .. } => {
+            visit(*a);
+            b.iter().chain(c).for_each(|v| visit(*v));
         }
         Op::StoreRef { object, addr, value, .. } => {
             object.iter().for_each(|o| visit(*o));
@@ -206,6 +211,7 @@ fn mem_class(mem: MemType) -> IrType {
         MemType::I64 | MemType::Ref | MemType::ByRef => IrType::I64,
         MemType::F32 => IrType::F32,
         MemType::F64 => IrType::F64,
+        MemType::V128 | MemType::V64 | MemType::V96 => IrType::V128,
     }
 }
 
@@ -300,6 +306,20 @@ impl Function {
                     expect(*b, inst.ty)
                 }
             },
+            Op::Vector { op, lanes, a, b, c } => {
+                use super::VectorOp as V;
+                if inst.ty != op.result(*lanes) {
+                    return Err(format!("{value}: type of {op:?}"));
+                }
+                expect(*a, if *op == V::Splat { lanes.scalar() } else { IrType::V128 })?;
+                let second = match op {
+                    V::Insert(_) => lanes.scalar(),
+                    V::ShiftLeft | V::ShiftRight | V::ShiftRightLogical => IrType::I32,
+                    _ => IrType::V128,
+                };
+                b.iter().try_for_each(|b| expect(*b, second))?;
+                c.iter().try_for_each(|c| expect(*c, IrType::V128))
+            }
             Op::Cmp(_, a, b) => expect(*a, ty(*b)),
             Op::BoundsCheck { index, length } => expect(*index, ty(*length)),
             Op::Call { sig, args, struct_result, .. } => {

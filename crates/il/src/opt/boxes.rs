@@ -3,7 +3,7 @@
 //! A boxed value type that is only loaded from and stored to (as `Enum.HasFlag` leaves behind) is never an object: its
 //! value becomes a local, which `promote` then keeps in variables.
 
-use crate::import::{memory_type, stack_type};
+use crate::import::memory_type;
 use crate::ir::{Function, Inst, IrType, Local, LocalId, LocalKind, Op, ValueId, verify};
 use rustc_hash::FxHashMap;
 use saki_abi::object::OBJECT_HEADER_BYTES;
@@ -81,7 +81,7 @@ fn replace(function: &mut Function, boxes: &FxHashMap<ValueId, Ty>) {
 
 fn local_for(function: &mut Function, ty: Ty) -> LocalId {
     let ir = match memory_type(ty) {
-        Ok(Some(mem)) => stack_type(mem),
+        Ok(Some(mem)) => mem.loaded(),
         _ => IrType::Struct(ty),
     };
     let id = LocalId(function.locals.len() as u32);

@@ -53,6 +53,8 @@ fn is_pure(op: &Op) -> bool {
         | Op::ConstI64(_)
         | Op::ConstF32(_)
         | Op::ConstF64(_)
+        | Op::ConstV128(_)
+        | Op::Vector { .. }
         | Op::Null
         | Op::SymbolAddr(_)
         | Op::LocalGet(_)

@@ -1,7 +1,8 @@
 //! The scalar fields that a value type consists of, flattened.
 
-use crate::import::{memory_type, stack_type};
+use crate::import::memory_type;
 use crate::ir::{IrType, MemType};
+use crate::vector_types::vector_type;
 use saki_types::ty::type_flags;
 use saki_types::{LoadResult, Ty};
 
@@ -14,31 +15,29 @@ pub(super) struct Leaf {
 
 impl Leaf {
     pub fn ir_type(self) -> IrType {
-        stack_type(self.mem)
+        self.mem.loaded()
     }
 }
 
 /// Bytes of a memory access.
 pub(super) fn access_bytes(mem: MemType) -> i32 {
-    match mem {
-        MemType::I8 | MemType::U8 => 1,
-        MemType::I16 | MemType::U16 => 2,
-        MemType::I32 | MemType::F32 => 4,
-        MemType::I64 | MemType::F64 | MemType::Ref | MemType::ByRef => 8,
-    }
+    mem.bytes() as i32
 }
 
 /// The leaves of `ty` in offset order; None when it has more than `limit`, overlapping fields, or bytes that no field
-/// names.
-pub(super) fn leaves(ty: Ty, limit: usize) -> Option<Vec<Leaf>> {
+/// names. `whole_vectors`: a vector type is one leaf.
+pub(super) fn leaves(ty: Ty, limit: usize, whole_vectors: bool) -> Option<Vec<Leaf>> {
     let mut found = Vec::new();
-    collect(ty, 0, limit, &mut found).ok()??;
+    if let Some(vector) = vector_type(ty).filter(|_| whole_vectors) {
+        return Some(vec![Leaf { offset_bytes: 0, mem: vector.mem }]);
+    }
+    collect(ty, 0, limit, whole_vectors, &mut found).ok()??;
     found.sort_by_key(|leaf| leaf.offset_bytes);
     let overlaps = found.windows(2).any(|w| w[0].offset_bytes + access_bytes(w[0].mem) > w[1].offset_bytes);
     (!overlaps).then_some(found)
 }
 
-fn collect(ty: Ty, base: i32, limit: usize, found: &mut Vec<Leaf>) -> LoadResult<Option<()>> {
+fn collect(ty: Ty, base: i32, limit: usize, whole_vectors: bool, found: &mut Vec<Leaf>) -> LoadResult<Option<()>> {
     if ty.flags() & type_flags::LAYOUT_MASK == type_flags::EXPLICIT_LAYOUT {
         return Ok(None);
     }
@@ -51,7 +50,9 @@ fn collect(ty: Ty, base: i32, limit: usize, found: &mut Vec<Leaf>) -> LoadResult
         match memory_type(field_ty)? {
             Some(mem) => found.push(Leaf { offset_bytes: base + offset, mem }),
             None => {
-                if collect(field_ty, base + offset, limit, found)?.is_none() {
+                if let Some(vector) = vector_type(field_ty).filter(|_| whole_vectors) {
+                    found.push(Leaf { offset_bytes: base + offset, mem: vector.mem });
+                } else if collect(field_ty, base + offset, limit, whole_vectors, found)?.is_none() {
                     return Ok(None);
                 }
             }

@@ -10,6 +10,7 @@ mod owners;
 mod promote;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use crate::import::ImportOptions;
 use crate::ir::Function;

@@ -2,13 +2,14 @@
 //!
 //! A local whose address is used only to load, store, zero and copy its fields needs no memory: each field becomes a local
 //! of its own. Inlined methods of value types (`Span<T>`, `DateTime`, `IntPtr`, enumerators) leave such locals behind.
+//! A vector that an operation takes or gives is one variable, its fields lanes of it; one that is only looked at field by field is as many variables.
 //! Left out: locals whose address is passed on or that a filter sees.
 
 use super::leaves::{Leaf, access_bytes, leaves};
-use crate::import::stack_type;
+use super::vectors;
 use crate::ir::{
-    AliasClass, BinOp, ConvTarget, Function, Inst, IrType, Local, LocalId, LocalKind, MemFlags, MemType, NullCheck, Op,
-    UnOp, ValueId, verify,
+    AliasClass, BinOp, ConvTarget, Function, Inst, IrType, Lanes, Local, LocalId, LocalKind, MemFlags, MemType,
+    NullCheck, Op, UnOp, ValueId, VectorOp, verify,
 };
 
 /// Value types of more scalars stay in memory.
@@ -37,8 +38,9 @@ pub(super) fn run(function: &mut Function) {
     if !function.locals.iter().any(|local| local.address_exposed || matches!(local.ty, IrType::Struct(_))) {
         return;
     }
+    let vectors = vectors::used_whole(function);
     let mut promotion = Promotion { addresses: vec![None; function.insts.len()], candidates: Vec::new(), function };
-    if !promotion.find_candidates() {
+    if !promotion.find_candidates(&vectors) {
         return;
     }
     promotion.reject_escaping();
@@ -55,7 +57,8 @@ fn fits(a: MemType, b: MemType) -> bool {
 }
 
 impl Promotion<'_> {
-    fn find_candidates(&mut self) -> bool {
+    /// `vectors`: by local, whether vectors in it are variables.
+    fn find_candidates(&mut self, vectors: &[bool]) -> bool {
         let mut shared = vec![false; self.function.locals.len()];
         for filter in &self.function.filters {
             for local in &filter.locals {
@@ -68,7 +71,7 @@ impl Promotion<'_> {
             let is_eligible = !shared[index] && !local.pinned && !matches!(local.kind, LocalKind::ParentSlot(_));
             let candidate = match local.ty {
                 _ if !is_eligible => None,
-                IrType::Struct(ty) => leaves(ty, MAX_LEAVES).and_then(|leaves| {
+                IrType::Struct(ty) => leaves(ty, MAX_LEAVES, vectors[index]).and_then(|leaves| {
                     let size_bytes = ty.value_size_bytes().ok()? as i32;
                     Some(Candidate { leaves, locals: Vec::new(), size_bytes, width_bytes: None })
                 }),
@@ -95,7 +98,7 @@ impl Promotion<'_> {
         matches!(self.function.locals[local.0 as usize].ty, IrType::Struct(_))
     }
 
-    /// The leaf that an access hits exactly. Narrow accesses to exposed scalars hit their low bytes.
+    /// The leaf that an access hits exactly, or whose lane it hits. Narrow accesses to exposed scalars hit their low bytes.
     fn leaf_of(&self, local: LocalId, offset: i32, mem: MemType) -> Option<usize> {
         let candidate = self.candidates[local.0 as usize].as_ref()?;
         if !self.is_struct(local) {
@@ -103,8 +106,14 @@ impl Promotion<'_> {
             let is_low_part = whole == MemType::I32 && access_bytes(mem) < 4;
             return (offset == 0 && (fits(mem, whole) || is_low_part)).then_some(0);
         }
-        let at = candidate.leaves.iter().position(|leaf| leaf.offset_bytes == offset)?;
-        fits(mem, candidate.leaves[at].mem).then_some(at)
+        candidate.leaves.iter().position(|leaf| {
+            let is_exact = leaf.offset_bytes == offset && fits(mem, leaf.mem);
+            // The words of a vector are no lanes that references or pointers could be in.
+            if leaf.ir_type() == IrType::V128 {
+                return (is_exact && mem == leaf.mem) || lane_at(*leaf, offset, mem).is_some();
+            }
+            is_exact && mem.loaded() != IrType::V128
+        })
     }
 
     /// Indices of the leaves in a byte range that cuts none of them.
@@ -332,9 +341,17 @@ impl Promotion<'_> {
                 let at = self.leaf_of(local, start + offset, mem).expect("checked by `consider`");
                 let (leaf, variable) = self.leaf(local, at);
                 let ty = self.function.locals[variable.0 as usize].ty;
+                if ty == IrType::V128 && mem != leaf.mem {
+                    let (lanes, lane) = lane_at(leaf, start + offset, mem).expect("checked by `leaf_of`");
+                    let whole = self.emit(Op::LocalGet(variable), ty, il_offset, out);
+                    self.function.insts[value.0 as usize].op =
+                        Op::Vector { op: VectorOp::Extract(lane), lanes, a: whole, b: None, c: None };
+                    out.push(value);
+                    return;
+                }
                 let is_narrow = access_bytes(mem) < 4;
-                let as_is = ty == stack_type(mem) && (!is_narrow || leaf.mem == mem);
-                if as_is || (!is_narrow && is_word(ty) && is_word(stack_type(mem))) {
+                let as_is = ty == mem.loaded() && (!is_narrow || leaf.mem == mem);
+                if as_is || (!is_narrow && is_word(ty) && is_word(mem.loaded())) {
                     self.function.insts[value.0 as usize].op = Op::LocalGet(variable);
                     self.function.insts[value.0 as usize].ty = ty;
                     out.push(value);
@@ -351,7 +368,15 @@ impl Promotion<'_> {
                 let ty = self.function.locals[variable.0 as usize].ty;
                 let from = self.function.insts[stored.0 as usize].ty;
                 let mut stored = stored;
-                if access_bytes(mem) < 4 {
+                if ty == IrType::V128 {
+                    if mem != leaf.mem {
+                        let (lanes, lane) = lane_at(leaf, start + offset, mem).expect("checked by `leaf_of`");
+                        let whole = self.emit(Op::LocalGet(variable), ty, il_offset, out);
+                        let insert =
+                            Op::Vector { op: VectorOp::Insert(lane), lanes, a: whole, b: Some(stored), c: None };
+                        stored = self.emit(insert, ty, il_offset, out);
+                    }
+                } else if access_bytes(mem) < 4 {
                     // The variable holds the value as a load would extend it.
                     let target = if self.is_struct(local) { leaf.mem } else { mem };
                     let op = reinterpreted(stored, IrType::I32, target);
@@ -378,6 +403,7 @@ impl Promotion<'_> {
                         IrType::F32 => Op::ConstF32(0.0),
                         IrType::F64 => Op::ConstF64(0.0),
                         IrType::Ref => Op::Null,
+                        IrType::V128 => Op::ConstV128(0),
                         _ => Op::ConstI64(0),
                     };
                     let zero = self.emit(zero, leaf.ir_type(), il_offset, out);
@@ -460,6 +486,25 @@ impl Promotion<'_> {
 
 fn plain() -> MemFlags {
     MemFlags { null_check: NullCheck::None, alias: AliasClass::Any, volatile: false, unaligned: false }
+}
+
+/// The lane of a vector that a scalar access hits.
+fn lane_at(leaf: Leaf, offset: i32, mem: MemType) -> Option<(Lanes, u8)> {
+    let lanes = match mem {
+        MemType::I8 => Lanes::I8,
+        MemType::U8 => Lanes::U8,
+        MemType::I16 => Lanes::I16,
+        MemType::U16 => Lanes::U16,
+        MemType::I32 => Lanes::I32,
+        MemType::I64 => Lanes::I64,
+        MemType::F32 => Lanes::F32,
+        MemType::F64 => Lanes::F64,
+        MemType::Ref | MemType::ByRef | MemType::V64 | MemType::V96 | MemType::V128 => return None,
+    };
+    let inside = offset
+        .checked_sub(leaf.offset_bytes)
+        .filter(|&at| at >= 0 && at + access_bytes(mem) <= access_bytes(leaf.mem))?;
+    (inside % access_bytes(mem) == 0).then(|| (lanes, (inside / access_bytes(mem)) as u8))
 }
 
 fn is_word(ty: IrType) -> bool {

@@ -49,21 +49,9 @@ pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
             IrType::F64 => MemType::F64,
             IrType::Ref => MemType::Ref,
             IrType::ByRef => MemType::ByRef,
-            IrType::Void | IrType::Struct(_) | IrType::Block(_) => return Ok(None),
+            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => return Ok(None),
         },
     }))
-}
-
-/// Type of the value that a load of `mem` defines.
-pub fn loaded_type(mem: MemType) -> IrType {
-    match mem {
-        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => IrType::I32,
-        MemType::I64 => IrType::I64,
-        MemType::F32 => IrType::F32,
-        MemType::F64 => IrType::F64,
-        MemType::Ref => IrType::Ref,
-        MemType::ByRef => IrType::ByRef,
-    }
 }
 
 /// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. That a method's own signature calls its
@@ -356,7 +344,7 @@ impl FunctionBuilder {
     // ---- memory
 
     pub fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> ValueId {
-        self.emit(Op::Load { addr, offset, mem, flags }, loaded_type(mem))
+        self.emit(Op::Load { addr, offset, mem, flags }, mem.loaded())
     }
 
     /// Stores that need no write barrier: not references that may go into the heap.

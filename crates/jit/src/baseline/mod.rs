@@ -46,7 +46,7 @@ impl Machine {
             IrType::I64 | IrType::Ref | IrType::ByRef => Some(Machine::Quad),
             IrType::F32 => Some(Machine::Single),
             IrType::F64 => Some(Machine::Double),
-            IrType::Void | IrType::Struct(_) | IrType::Block(_) => None,
+            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
         }
     }
 

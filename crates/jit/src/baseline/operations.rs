@@ -47,15 +47,15 @@ impl Emitter<'_> {
                 let addr = self.value(*addr);
                 let base = self.use_register(addr);
                 self.registers.release(addr);
-                let register = self.fresh(stored(*mem).is_float());
-                self.asm.rm(load_opcode(*mem), register, base, *offset);
+                let register = self.fresh(stored(*mem)?.is_float());
+                self.asm.rm(load_opcode(*mem)?, register, base, *offset);
                 self.define(result, register);
             }
             Op::Store { addr, offset, value, mem, .. } => {
                 let (addr, value) = (self.value(*addr), self.value(*value));
                 let base = self.use_register(addr);
                 let register = self.use_register(value);
-                self.asm.rm(store_opcode(*mem), register, base, *offset);
+                self.asm.rm(store_opcode(*mem)?, register, base, *offset);
                 self.registers.release(addr);
                 self.registers.release(value);
             }
@@ -391,8 +391,9 @@ fn width_of(machine: Machine) -> Width {
     if machine == Machine::Long { Width::Long } else { Width::Quad }
 }
 
-fn load_opcode(mem: MemType) -> Opcode {
-    match mem {
+/// None for vectors, as below.
+fn load_opcode(mem: MemType) -> Option<Opcode> {
+    Some(match mem {
         MemType::I8 => MOVSX_BYTE,
         MemType::U8 => MOVZX_BYTE,
         MemType::I16 => MOVSX_WORD,
@@ -401,16 +402,18 @@ fn load_opcode(mem: MemType) -> Opcode {
         MemType::I64 | MemType::Ref | MemType::ByRef => MOV_LOAD_QUAD,
         MemType::F32 => MOVSS_LOAD,
         MemType::F64 => MOVSD_LOAD,
-    }
+        MemType::V128 | MemType::V64 | MemType::V96 => return None,
+    })
 }
 
-fn store_opcode(mem: MemType) -> Opcode {
-    match mem {
+fn store_opcode(mem: MemType) -> Option<Opcode> {
+    Some(match mem {
         MemType::I8 | MemType::U8 => MOV_STORE_BYTE,
         MemType::I16 | MemType::U16 => MOV_STORE_WORD,
         MemType::I32 => MOV_STORE_LONG,
         MemType::I64 | MemType::Ref | MemType::ByRef => MOV_STORE_QUAD,
         MemType::F32 => MOVSS_STORE,
         MemType::F64 => MOVSD_STORE,
-    }
+        MemType::V128 | MemType::V64 | MemType::V96 => return None,
+    })
 }

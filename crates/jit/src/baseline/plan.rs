@@ -216,9 +216,14 @@ fn is_covered_inst(func: &Function, inst: &Inst) -> bool {
         Op::Conv { value, target, checked: false, source_unsigned } => {
             is_covered_conversion(of(value), *target, *source_unsigned)
         }
-        Op::Load { addr, offset, flags, .. } => of(addr) == Some(Machine::Quad) && faults(*offset, *flags),
+        Op::Load { addr, offset, flags, mem } => {
+            stored(*mem).is_some() && of(addr) == Some(Machine::Quad) && faults(*offset, *flags)
+        }
         Op::Store { addr, offset, value, mem, flags } => {
-            of(addr) == Some(Machine::Quad) && of(value) == Some(stored(*mem)) && faults(*offset, *flags)
+            of(addr) == Some(Machine::Quad)
+                && of(value).is_some()
+                && of(value) == stored(*mem)
+                && faults(*offset, *flags)
         }
         Op::NullCheck(a) | Op::ArrayLen(a) => of(a) == Some(Machine::Quad),
         Op::BoundsCheck { index, length } => of(index).is_some() && of(index) == of(length),
@@ -266,13 +271,9 @@ fn faults(offset: i32, flags: MemFlags) -> bool {
     flags.null_check == NullCheck::None || (0..IMPLICIT_NULL_CHECK_LIMIT).contains(&offset)
 }
 
-pub(super) fn stored(mem: MemType) -> Machine {
-    match mem {
-        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => Machine::Long,
-        MemType::I64 | MemType::Ref | MemType::ByRef => Machine::Quad,
-        MemType::F32 => Machine::Single,
-        MemType::F64 => Machine::Double,
-    }
+/// None for vectors.
+pub(super) fn stored(mem: MemType) -> Option<Machine> {
+    Machine::of(mem.loaded())
 }
 
 /// Whether all parameters and the result are scalars in registers.

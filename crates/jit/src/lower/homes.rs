@@ -126,7 +126,8 @@ impl Lowering<'_, '_> {
         if let Some(&slot) = self.homes.slots.get(&local) {
             return slot;
         }
-        let slot = self.slot(ValueLayout { size_bytes: 8, align_bytes: 8 });
+        let size_bytes = machine_type(self.func.locals[local as usize].ty).map_or(8, |ty| ty.bytes().max(8));
+        let slot = self.slot(ValueLayout { size_bytes, align_bytes: size_bytes });
         self.homes.slots.insert(local, slot);
         slot
     }

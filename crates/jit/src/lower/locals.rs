@@ -145,6 +145,7 @@ impl Lowering<'_, '_> {
         match ty {
             types::F32 => self.b.ins().f32const(0.0),
             types::F64 => self.b.ins().f64const(0.0),
+            ty if ty.is_vector() => self.vector_const(0),
             ty => self.b.ins().iconst(ty, 0),
         }
     }

@@ -7,6 +7,8 @@
 
 use super::exceptions::Failure;
 use super::{Lowered, Lowering, MemoryKind};
+use crate::error::CompileError;
+use crate::signatures::machine_type;
 use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, condcodes::IntCC, types};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
@@ -35,6 +37,11 @@ enum Destination {
     Object(ValueId),
     /// Anything.
     Unknown,
+}
+
+/// Vectors may lie on any word.
+fn aligned_as_promised(mem: MemType, flags: MemFlags) -> MemFlags {
+    MemFlags { unaligned: flags.unaligned || mem.loaded() == IrType::V128, ..flags }
 }
 
 impl Lowering<'_, '_> {
@@ -109,7 +116,7 @@ impl Lowering<'_, '_> {
         if is_length && let Some(length) = self.known_length(address) {
             return Ok(length);
         }
-        let access = self.access_flags(addr, address, offset, flags);
+        let access = self.access_flags(addr, address, offset, aligned_as_promised(mem, flags));
         if flags.volatile {
             return self.atomic_load(address, offset, mem, access);
         }
@@ -131,6 +138,7 @@ impl Lowering<'_, '_> {
             MemType::I64 | MemType::Ref | MemType::ByRef => ins.load(types::I64, flags, address, offset),
             MemType::F32 => ins.load(types::F32, flags, address, offset),
             MemType::F64 => ins.load(types::F64, flags, address, offset),
+            MemType::V128 | MemType::V64 | MemType::V96 => self.load_vector(address, offset, mem, flags),
         }
     }
 
@@ -148,6 +156,9 @@ impl Lowering<'_, '_> {
             MemType::F32 => self.b.ins().bitcast(types::F32, MemFlagsData::new(), loaded),
             MemType::F64 => self.b.ins().bitcast(types::F64, MemFlagsData::new(), loaded),
             MemType::I32 | MemType::I64 | MemType::Ref | MemType::ByRef => loaded,
+            MemType::V128 | MemType::V64 | MemType::V96 => {
+                return Err(CompileError::invalid_ir("a vector is read in one piece"));
+            }
         })
     }
 
@@ -165,7 +176,7 @@ impl Lowering<'_, '_> {
     ) -> Lowered {
         let address = self.value_as(addr, types::I64)?;
         let value = self.value_as(value, value_type(mem))?;
-        let access = self.access_flags(addr, address, offset, flags);
+        let access = self.access_flags(addr, address, offset, aligned_as_promised(mem, flags));
         self.plain_store(address, offset, value, mem, access, flags.volatile);
         Ok(())
     }
@@ -192,10 +203,13 @@ impl Lowering<'_, '_> {
             return;
         }
         match mem {
-            MemType::I8 | MemType::U8 => self.b.ins().istore8(flags, value, address, offset),
-            MemType::I16 | MemType::U16 => self.b.ins().istore16(flags, value, address, offset),
-            _ => self.b.ins().store(flags, value, address, offset),
-        };
+            MemType::I8 | MemType::U8 => _ = self.b.ins().istore8(flags, value, address, offset),
+            MemType::I16 | MemType::U16 => _ = self.b.ins().istore16(flags, value, address, offset),
+            MemType::V128 | MemType::V64 | MemType::V96 => {
+                self.store_vector(address, offset, value, mem, flags);
+            }
+            _ => _ = self.b.ins().store(flags, value, address, offset),
+        }
     }
 
     pub(super) fn store_ref(
@@ -500,18 +514,14 @@ pub(super) fn integer_type(mem: MemType) -> Type {
         MemType::I8 | MemType::U8 => types::I8,
         MemType::I16 | MemType::U16 => types::I16,
         MemType::I32 | MemType::F32 => types::I32,
-        MemType::I64 | MemType::F64 | MemType::Ref | MemType::ByRef => types::I64,
+        MemType::I64 | MemType::F64 | MemType::Ref | MemType::ByRef | MemType::V64 => types::I64,
+        MemType::V96 | MemType::V128 => types::I128,
     }
 }
 
 /// Machine type of the IR values that memory of type `mem` holds.
 pub(super) fn value_type(mem: MemType) -> Type {
-    match mem {
-        MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16 | MemType::I32 => types::I32,
-        MemType::F32 => types::F32,
-        MemType::F64 => types::F64,
-        MemType::I64 | MemType::Ref | MemType::ByRef => types::I64,
-    }
+    machine_type(mem.loaded()).expect("memory holds values")
 }
 
 /// Splits `size_bytes` into words and a tail of smaller pieces.

@@ -27,6 +27,7 @@ mod monitors;
 mod native;
 mod thread_statics;
 mod values;
+mod vectors;
 
 use crate::cfg::ControlFlow;
 use crate::error::CompileError;
@@ -261,6 +262,7 @@ impl Lowering<'_, '_> {
             Op::ConstI64(n) => self.b.ins().iconst(types::I64, n),
             Op::ConstF32(n) => self.b.ins().f32const(clif::immediates::Ieee32::with_bits(n.to_bits())),
             Op::ConstF64(n) => self.b.ins().f64const(clif::immediates::Ieee64::with_bits(n.to_bits())),
+            Op::ConstV128(bits) => self.vector_const(bits),
             Op::Null => self.b.ins().iconst(types::I64, 0),
             Op::SymbolAddr(symbol) => self.symbol_address(symbol),
             Op::LocalGet(local) => self.local_get(local)?,
@@ -278,6 +280,7 @@ impl Lowering<'_, '_> {
                 self.convert(value, target, checked, source_unsigned)?
             }
             Op::Select(condition, a, b) => self.select(condition, a, b)?,
+            Op::Vector { op, lanes, a, b, c } => self.vector(op, lanes, a, b, c)?,
             Op::Load { addr, offset, mem, flags } => self.load(addr, offset, mem, flags)?,
             Op::ArrayLen(array) => self.array_length(array)?,
             Op::ElementAddr { array, index, element_size_bytes } => {

@@ -1,0 +1,134 @@
+//! Operations on vectors of 16 bytes.
+//!
+//! An operation says how it divides the bytes into lanes; a value does not. Masks are lanes of all ones or all zeroes. What the operations mean is what
+//! the class library's own code means that works lane by lane: NaN, −0 and overflows are as with scalars.
+
+use super::IrType;
+
+/// How 16 bytes are divided. Signedness matters to comparisons, minima, widening and right shifts alone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Lanes {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Lanes {
+    pub fn bytes(self) -> u32 {
+        match self {
+            Lanes::I8 | Lanes::U8 => 1,
+            Lanes::I16 | Lanes::U16 => 2,
+            Lanes::I32 | Lanes::U32 | Lanes::F32 => 4,
+            Lanes::I64 | Lanes::U64 | Lanes::F64 => 8,
+        }
+    }
+
+    pub fn count(self) -> u32 {
+        16 / self.bytes()
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, Lanes::F32 | Lanes::F64)
+    }
+
+    pub fn is_unsigned(self) -> bool {
+        matches!(self, Lanes::U8 | Lanes::U16 | Lanes::U32 | Lanes::U64)
+    }
+
+    /// A lane as a scalar; narrow integers are extended.
+    pub fn scalar(self) -> IrType {
+        match self {
+            Lanes::F32 => IrType::F32,
+            Lanes::F64 => IrType::F64,
+            Lanes::I64 | Lanes::U64 => IrType::I64,
+            _ => IrType::I32,
+        }
+    }
+
+    /// Integers of the same size.
+    pub fn as_signed(self) -> Lanes {
+        match self.bytes() {
+            1 => Lanes::I8,
+            2 => Lanes::I16,
+            4 => Lanes::I32,
+            _ => Lanes::I64,
+        }
+    }
+}
+
+/// Unless it says otherwise, an operation takes and gives vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VectorOp {
+    /// A scalar in each lane.
+    Splat,
+    /// The scalar in this lane.
+    Extract(u8),
+    /// `a` with the scalar `b` in this lane.
+    Insert(u8),
+    Add,
+    Sub,
+    Mul,
+    /// Floats.
+    Div,
+    And,
+    /// `a & !b`.
+    AndNot,
+    Or,
+    Xor,
+    Not,
+    /// Changes the sign bit of floats.
+    Neg,
+    /// Clears the sign bit of floats; the least integer stays.
+    Abs,
+    Sqrt,
+    Floor,
+    Ceil,
+    /// `a < b ? a : b`, so `b` where either is NaN.
+    Min,
+    /// `a > b ? a : b`.
+    Max,
+    /// Masks.
+    Eq,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// Bits of `b` where those of `a` are set, else of `c`.
+    BitSelect,
+    /// I32: whether all, or any, lanes have bits.
+    AllTrue,
+    AnyTrue,
+    /// By the I32 `b` modulo the width of a lane.
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightLogical,
+    /// The low or high half of the lanes, each of twice the width.
+    WidenLow,
+    WidenHigh,
+    /// The low bits of the lanes of `a`, then of `b`; `lanes` is the wide type. F64 lanes are rounded.
+    Narrow,
+    /// I32 or U32 lanes to F32.
+    ToFloat,
+    /// F32 lanes towards zero; what does not fit is the least integer.
+    ToInteger,
+    /// Bytes of `a` and `b` (16 and more) by the constant `c`.
+    Shuffle,
+}
+
+impl VectorOp {
+    /// Type of the result.
+    pub fn result(self, lanes: Lanes) -> IrType {
+        match self {
+            VectorOp::Extract(_) => lanes.scalar(),
+            VectorOp::AllTrue | VectorOp::AnyTrue => IrType::I32,
+            _ => IrType::V128,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The value types that are vectors: known by the assembly, the namespace and the name of their definition.
+//!
+//! Besides the class library's own System.Numerics, programs carry copies of the assemblies beside them that were made for .NET Standard; so the assembly's name counts and not its
+//! place. Invariant: a type is only taken for a vector if its size is that of one.
+
+use crate::ir::{Lanes, MemType};
+use saki_types::{ElementType, Ty};
+
+/// How a value type is a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct VectorType {
+    pub lanes: Lanes,
+    /// Lanes in use, from the first one; the others are zero in values and not in memory.
+    pub count: u32,
+    pub mem: MemType,
+}
+
+impl VectorType {
+    fn whole(lanes: Lanes) -> VectorType {
+        VectorType { lanes, count: lanes.count(), mem: MemType::V128 }
+    }
+
+    fn floats(count: u32, mem: MemType) -> VectorType {
+        VectorType { lanes: Lanes::F32, count, mem }
+    }
+}
+
+/// The lanes that elements of a primitive type make.
+pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
+    Some(match ty.element_type {
+        ElementType::I1 => Lanes::I8,
+        ElementType::U1 => Lanes::U8,
+        ElementType::I2 => Lanes::I16,
+        ElementType::U2 => Lanes::U16,
+        ElementType::I4 => Lanes::I32,
+        ElementType::U4 => Lanes::U32,
+        ElementType::I8 => Lanes::I64,
+        ElementType::U8 => Lanes::U64,
+        ElementType::R4 => Lanes::F32,
+        ElementType::R8 => Lanes::F64,
+        _ => return None,
+    })
+}
+
+/// Assemblies whose System.Numerics is the class library's.
+const NUMERICS: [&str; 4] = ["mscorlib", "System.Numerics", "System.Numerics.Vectors", "System.Private.CoreLib"];
+
+/// Whether the type is one of the class library's System.Numerics, and its name.
+pub(crate) fn numerics_name(ty: Ty) -> Option<&'static str> {
+    let def = ty.def().filter(|def| def.namespace == "System.Numerics" && def.enclosing.is_none())?;
+    (def.image.is_corlib || NUMERICS.contains(&def.image.assembly().name)).then_some(def.name)
+}
+
+/// What vector a type is.
+pub(crate) fn vector_type(ty: Ty) -> Option<VectorType> {
+    if ty.element_type != ElementType::ValueType {
+        return None;
+    }
+    let vector = match numerics_name(ty)? {
+        "Vector`1" => VectorType::whole(lanes_of(ty.args.first()?)?),
+        "Vector4" | "Quaternion" => VectorType::whole(Lanes::F32),
+        "Vector3" => VectorType::floats(3, MemType::V96),
+        "Vector2" => VectorType::floats(2, MemType::V64),
+        _ => return None,
+    };
+    (ty.value_size_bytes().ok()? == vector.mem.bytes()).then_some(vector)
+}
