@@ -31,8 +31,9 @@ pub struct FrameLiveness {
     /// Return addresses in bytes from the start of the body, ascending, each with the place of its bits in `bits`.
     calls: Box<[(u32, u32)]>,
     bits: Box<[u64]>,
-    /// Words that hold a spilled value somewhere in the body; only these can be dead.
-    spilled: Box<[u64]>,
+    /// Words that the body reads somewhere, and those that it never touches, which keep what earlier frames left there; only these can be dead. Words that it
+    /// writes and never reads may be arguments for callees.
+    own: Box<[u64]>,
 }
 
 /// The words that are live when a call returns.
@@ -46,7 +47,7 @@ impl LiveWords<'_> {
     /// Calls `visit` with the distance in bytes from FP down to each word whose value nobody reads any more.
     pub fn for_each_dead(&self, mut visit: impl FnMut(u32)) {
         for word in 0..self.body.word_count {
-            if bit(&self.body.spilled, word) && !bit(self.live, word) {
+            if bit(&self.body.own, word) && !bit(self.live, word) {
                 visit(self.body.low_bytes - word * 8);
             }
         }

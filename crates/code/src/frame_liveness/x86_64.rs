@@ -20,6 +20,8 @@ enum Effect {
     Use(u32),
     /// Overwrites all of it.
     Define(u32),
+    /// Overwrites a part of it.
+    Change(u32),
 }
 
 /// One decoded instruction.
@@ -248,7 +250,8 @@ impl<'a> Body<'a> {
             let covers = start <= word_start && start + size >= word_start + WORD_BYTES;
             match memory.access() {
                 OpAccess::Write if covers => effects.push(Effect::Define(word)),
-                OpAccess::Write | OpAccess::CondWrite | OpAccess::NoMemAccess | OpAccess::None => {}
+                OpAccess::Write | OpAccess::CondWrite => effects.push(Effect::Change(word)),
+                OpAccess::NoMemAccess | OpAccess::None => {}
                 _ => effects.push(Effect::Use(word)),
             }
         }
@@ -286,6 +289,7 @@ impl<'a> Body<'a> {
                     match *effect {
                         Effect::Define(bit) => live[bit as usize / 64] &= !(1 << (bit % 64)),
                         Effect::Use(bit) => live[bit as usize / 64] |= 1 << (bit % 64),
+                        Effect::Change(_) => {}
                     }
                 }
                 let known = &mut live_in[index * len..][..len];
@@ -295,14 +299,16 @@ impl<'a> Body<'a> {
                 }
             }
         }
-        let mut spilled = vec![0u64; len];
+        let (mut used, mut written) = (vec![0u64; len], vec![0u64; len]);
         for effect in steps.iter().flat_map(|step| &step.effects) {
-            if let Effect::Use(bit) = *effect
-                && bit < self.word_count
-            {
-                spilled[bit as usize / 64] |= 1 << (bit % 64);
-            }
+            let (bits, bit) = match *effect {
+                Effect::Use(bit) => (&mut used, bit),
+                Effect::Define(bit) | Effect::Change(bit) => (&mut written, bit),
+            };
+            bits[bit as usize / 64] |= 1 << (bit % 64);
         }
+        // What is written and never read are arguments for callees.
+        let own = used.iter().zip(&written).map(|(used, written)| used | !written).collect();
         let (mut offsets, mut words) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len() * len));
         for (return_offset, live) in calls {
             offsets.push((return_offset, words.len() as u32));
@@ -313,7 +319,7 @@ impl<'a> Body<'a> {
             word_count: self.word_count,
             calls: offsets.into(),
             bits: words.into(),
-            spilled: spilled.into(),
+            own,
         })
     }
 
