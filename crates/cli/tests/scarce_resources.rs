@@ -108,7 +108,8 @@ fn less_address_space_is_refused_by_a_line() {
         let output = run_limited(&["--max-heap", "16m", work], libc::RLIMIT_AS, mib * MIB);
         match output.status.code() {
             Some(127) => {} // The loader itself found no room.
-            // The program was refused something: it got its exception, which it does not catch.
+            // The program was refused something: it got its exception, which it does not catch; the machine may be refused more while it ends.
+            Some(2) if text(&output).contains("OutOfMemoryException") => {}
             Some(1) => assert!(text(&output).contains("OutOfMemoryException"), "{mib} MiB: {}", text(&output)),
             _ => check_runs_or_refuses(&format!("{mib} MiB"), &output, WORK_OUTPUT),
         }
