@@ -5,14 +5,14 @@
 
 use crate::options::{Options, parse_size};
 use crate::output_format::about_jitdump;
-use saki_os::TimerClock;
+use saki_os::{ExitStage, TimerClock};
 use saki_profile::diff::Changes;
 use saki_profile::{Format, Profile, Unit, files, table};
 use saki_runtime::profile_events;
 use saki_sampler::{EventKind, Kinds, Recording, Sampled, What};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 /// What is measured.
@@ -356,14 +356,11 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
 
 /// Has a profile that is still being made when the process ends written then.
 fn end_with_process() {
-    static REGISTERED: Once = Once::new();
-    extern "C" fn at_exit() {
+    saki_os::at_exit(ExitStage::Profile, || {
         if let Some(text) = finish(None) {
             eprint!("{text}");
         }
-    }
-    // SAFETY: `finish` neither unwinds nor exits. The C library keeps room for 32 handlers.
-    REGISTERED.call_once(|| _ = unsafe { libc::atexit(at_exit) });
+    });
 }
 
 /// Remembers what the program is called.

@@ -1,6 +1,7 @@
 //! `--stats` and `--missing`: what a run cost and what it lacked, on stderr.
 
 use crate::options::Options;
+use saki_os::ExitStage;
 use saki_runtime::compile::STATISTICS;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ static WANTED: OnceLock<Wanted> = OnceLock::new();
 
 /// Prints at the process's end, however the program ends it.
 pub fn at_exit(start_up: Duration, options: &Options) {
-    extern "C" fn report() {
+    fn report() {
         let Some(wanted) = WANTED.get() else { return };
         if wanted.statistics {
             print(wanted.start_up);
@@ -35,8 +36,7 @@ pub fn at_exit(start_up: Duration, options: &Options) {
     let walks = options.check_walks.is_some();
     let wanted = Wanted { start_up, statistics, missing, walks };
     if (statistics || missing || walks) && WANTED.set(wanted).is_ok() {
-        // SAFETY: `report` neither unwinds nor exits. It cannot fail: the C library keeps room for 32 handlers.
-        unsafe { libc::atexit(report) };
+        saki_os::at_exit(ExitStage::Statistics, report);
     }
 }
 

@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod dual_mapping;
 pub mod errata;
 pub mod error;
+pub mod exit_list;
 pub mod fault_context;
 pub mod features;
 pub mod file_map;
@@ -28,6 +29,7 @@ pub mod thread;
 pub mod thread_timer;
 
 pub use dual_mapping::DualMapping;
+pub use exit_list::{ExitStage, at_exit};
 pub use fault_context::{FaultContext, SignalValue};
 pub use guard::GuardKind;
 pub use memory::{Protection, Reservation, page_size_bytes};

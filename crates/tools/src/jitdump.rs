@@ -8,6 +8,7 @@ use crate::frames::{self, FrameShape, Frames};
 use crate::perf_map::create_new;
 use crate::{Body, SourceLine, give_up};
 use parking_lot::Mutex;
+use saki_os::ExitStage;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -49,14 +50,13 @@ impl JitDump {
         file.write_all(&header)?;
         saki_os::file_map::map_executable_page(&file)?;
         if CLOSED_AT_EXIT.set(file.try_clone()?).is_ok() {
-            extern "C" fn close() {
+            fn close() {
                 if let Some(mut file) = CLOSED_AT_EXIT.get() {
                     // The file is good without it.
                     let _ = file.write_all(&Record::new(CODE_CLOSE).finish());
                 }
             }
-            // SAFETY: `close` neither unwinds nor exits.
-            unsafe { libc::atexit(close) };
+            saki_os::at_exit(ExitStage::JitDump, close);
         }
         Ok(JitDump(Mutex::new(Some(Output { file, next_index: 0 }))))
     }

@@ -6,6 +6,7 @@
 use crate::arguments::write_out;
 use crate::system_call::system_call;
 use saki_abi::ObjRef;
+use saki_os::ExitStage;
 use saki_os::signal::{Disposition, install};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{InternalCall, Managed, Thread, invoke, object, strings, unhandled};
@@ -138,7 +139,7 @@ fn send(text: &CString) {
     let _ = unsafe { libc::write(libc::STDOUT_FILENO, text.as_ptr().cast(), text.as_bytes().len()) };
 }
 
-extern "C" fn tear_down() {
+fn tear_down() {
     if let Some(terminal) = TERMINAL.get() {
         send(&terminal.teardown);
         let mut attributes = terminal.initial;
@@ -240,8 +241,7 @@ extern "C" fn tty_setup(
         if TERMINAL.set(terminal).is_ok() {
             // Without handlers the terminal still works, but does not follow changes of size.
             let _ = install_signal_handlers();
-            // SAFETY: a function without arguments that does not unwind.
-            unsafe { libc::atexit(tear_down) };
+            saki_os::at_exit(ExitStage::Terminal, tear_down);
         }
         Ok(1)
     })

@@ -37,6 +37,7 @@ pub(crate) use module::forget_dead;
 use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
+use saki_os::ExitStage;
 use saki_types::touched::{self, Touched, images_behind};
 use saki_types::{Image, Method, Ty};
 use std::ffi::{OsStr, OsString};
@@ -107,11 +108,7 @@ pub fn init(options: &CompilerOptions) {
     remembered::remember_in(own.clone(), installed.clone());
     let settings = Settings { own, installed, folder: format!("{key:016x}").into(), build_key: key };
     if SETTINGS.set(settings).is_ok() {
-        extern "C" fn at_exit() {
-            write_back();
-        }
-        // SAFETY: `write_back` neither unwinds nor exits. It cannot fail: the C library keeps room for 32 handlers.
-        unsafe { libc::atexit(at_exit) };
+        saki_os::at_exit(ExitStage::CodeCache, write_back);
     }
 }
 

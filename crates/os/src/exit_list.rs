@@ -1,0 +1,74 @@
+//! What the machine does when the process ends, in one order.
+//!
+//! A process may end by the program's last line, by `exit` in native code, or by an error of the command; the C library then calls what was registered
+//! with it, last registration first. The machine registers one function there, the first time that an action is added, and that function takes the
+//! actions in the order of [`ExitStage`], in whatever order they were added.
+//!
+//! Invariant: an action runs at most once and neither unwinds nor ends the process. A process that is killed, or ends by `_exit`, runs none.
+
+use std::sync::{Once, OnceLock};
+
+/// The actions of an exit, first to last. Each may count on the stages after it to be still to come: statistics are printed after the profile's table, and
+/// count the bodies that the code cache then writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum ExitStage {
+    /// The terminal gets its settings back, before anything else is printed on it.
+    Terminal,
+    /// Says that there is no heap snapshot, if the program ended otherwise than by its end.
+    HeapSnapshot,
+    /// Writes the profile that is still being made.
+    Profile,
+    /// Ends Mono's profiler log.
+    ProfileLog,
+    /// `--stats`, `--missing`, `--check-walks`.
+    Statistics,
+    /// Writes what was compiled to the code cache.
+    CodeCache,
+    /// Ends the dump of compiled code for `perf`.
+    JitDump,
+    /// Removes what the command itself made for the run.
+    TemporaryFiles,
+}
+
+const STAGES: usize = ExitStage::TemporaryFiles as usize + 1;
+
+static ACTIONS: [OnceLock<fn()>; STAGES] = [const { OnceLock::new() }; STAGES];
+
+/// Has `action` run in its stage when the process ends. The first action of a stage stays.
+pub fn at_exit(stage: ExitStage, action: fn()) {
+    static REGISTERED: Once = Once::new();
+    let _ = ACTIONS[stage as usize].set(action);
+    REGISTERED.call_once(|| {
+        // SAFETY: a function without arguments that does not unwind. It cannot fail: the C library keeps room for 32 of them, and there is one.
+        unsafe { libc::atexit(run) };
+    });
+}
+
+extern "C" fn run() {
+    run_actions(&ACTIONS);
+}
+
+fn run_actions(actions: &[OnceLock<fn()>; STAGES]) {
+    for action in actions.iter().filter_map(OnceLock::get) {
+        action();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Later stages undo what earlier ones need: the order must not depend on who came first.
+    #[test]
+    fn stages_run_in_their_order_whatever_was_added_first() {
+        static RAN: Mutex<Vec<ExitStage>> = Mutex::new(Vec::new());
+        let actions: [OnceLock<fn()>; STAGES] = [const { OnceLock::new() }; STAGES];
+        let _ = actions[ExitStage::TemporaryFiles as usize].set(|| RAN.lock().unwrap().push(ExitStage::TemporaryFiles));
+        let _ = actions[ExitStage::CodeCache as usize].set(|| RAN.lock().unwrap().push(ExitStage::CodeCache));
+        let _ = actions[ExitStage::Terminal as usize].set(|| RAN.lock().unwrap().push(ExitStage::Terminal));
+        run_actions(&actions);
+        assert_eq!(*RAN.lock().unwrap(), [ExitStage::Terminal, ExitStage::CodeCache, ExitStage::TemporaryFiles]);
+    }
+}
