@@ -8,6 +8,7 @@ use crate::options::{Action, Options};
 use crate::profile_command::{command_line, parse_seconds};
 use crate::profile_control::{self, Notice};
 use clap::{Args, ValueHint};
+use saki_os::ExitStage;
 use saki_profile::files;
 use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
 use saki_runtime::heap_snapshot;
@@ -107,9 +108,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// The system's, for a thread.
 pub fn begin(request: &HeapRequest) -> Result<(), String> {
     let _ = REQUEST.set(request.clone());
-    saki_runtime::exit::set_exit_hook(take_requested);
-    // SAFETY: `at_exit` neither unwinds nor exits. The C library keeps room for 32 handlers.
-    unsafe { libc::atexit(at_exit) };
+    saki_os::at_exit(ExitStage::HeapSnapshot, at_exit);
     let Some(duration) = request.duration else { return Ok(()) };
     let started = saki_os::thread::start_service("heap-snapshot", move || {
         std::thread::sleep(duration);
@@ -118,14 +117,15 @@ pub fn begin(request: &HeapRequest) -> Result<(), String> {
     started.map_err(|error| error.to_string())
 }
 
-extern "C" fn at_exit() {
+fn at_exit() {
     // Relaxed: a plain flag.
     if !IS_TAKEN.load(Ordering::Relaxed) {
         eprintln!("saki: the program ended otherwise than by its end, so there is no heap snapshot");
     }
 }
 
-fn take_requested() {
+/// The program is over: takes the snapshot that was asked for, if it has not been taken.
+pub fn take_requested() {
     let Some(request) = REQUEST.get() else { return };
     if IS_TAKEN.swap(true, Ordering::Relaxed) {
         return;

@@ -26,8 +26,10 @@ mod stats;
 
 use crate::profile_option::ProfileOption;
 use options::{Action, Options};
+use saki_os::ExitStage;
 use saki_runtime::compile_only::compile_to_text;
-use saki_runtime::vm::{self, VmOptions};
+use saki_runtime::vm::VmOptions;
+use saki_runtime::{HostEvents, Vm};
 use saki_types::Assembly;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -140,7 +142,7 @@ fn fail(message: &str) -> i32 {
 /// `saki run`.
 fn run_source(command: &run_source::RunCommand) -> i32 {
     static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
-    extern "C" fn remove() {
+    fn remove() {
         if let Some(folder) = TEMPORARY.get() {
             let _ = std::fs::remove_dir_all(folder);
         }
@@ -150,8 +152,7 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
             if let Some(folder) = prepared.temporary
                 && TEMPORARY.set(folder).is_ok()
             {
-                // SAFETY: `remove` neither unwinds nor exits. The C library keeps room for 32 handlers.
-                unsafe { libc::atexit(remove) };
+                saki_os::at_exit(ExitStage::TemporaryFiles, remove);
             }
             with_environment(prepared.options)
         }
@@ -185,7 +186,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         saki_runtime::compile::keep_statistics();
         saki_runtime::sharing_statistics::enable();
     }
-    let t = match vm::start(&VmOptions {
+    let options_of_machine = VmOptions {
         threads: options.threads,
         hot_stacks: options.hot_stacks,
         io: options.io,
@@ -197,8 +198,10 @@ fn start(options: &Options, path: &Path) -> i32 {
         code_cache: options.code_cache(),
         vectors: !options.no_simd,
         tools: options.perf.clone(),
-    }) {
-        Ok(t) => t,
+    };
+    let host = HostEvents { before_exit: heap_command::take_requested, serve_request: profile_control::serve_request };
+    let machine = match Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start() {
+        Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),
     };
     if let Some(times_a_second) = options.check_walks
@@ -207,13 +210,10 @@ fn start(options: &Options, path: &Path) -> i32 {
         return fail(&format!("--check-walks: {error}"));
     }
     profile_command::remember(options);
-    saki_runtime::thread_dump::set_request_hook(profile_control::serve_request);
     if let Err(error) = saki_runtime::thread_dump::start() {
         return fail(&format!("no thread dumps: {error}"));
     }
-    saki_interop::install();
-    saki_icall::register_all();
-    let assembly = match vm::load_program(path) {
+    let assembly = match machine.load_program(path) {
         Ok(assembly) => assembly,
         Err(error) => return fail(&error.to_string()),
     };
@@ -221,7 +221,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         return compile_only(assembly, options);
     }
     if options.check_mutants {
-        return check_mutants::run(t, assembly);
+        return check_mutants::run(machine.main_thread(), assembly);
     }
     stats::at_exit(started.elapsed(), options);
     if let Some(option) = &options.profile
@@ -234,9 +234,7 @@ fn start(options: &Options, path: &Path) -> i32 {
     {
         return fail(&format!("no heap snapshot: {error}"));
     }
-    vm::run_main(t, assembly, &assembly.path.display().to_string(), options.arguments());
-    saki_runtime::exit::shut_down(t);
-    vm::exit_code()
+    machine.run(assembly, options.arguments())
 }
 
 /// `--compile-only`: prints the methods' code.

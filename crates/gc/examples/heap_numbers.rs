@@ -67,7 +67,8 @@ fn count(node: ObjRef) -> u64 {
 fn main() {
     let nursery_mib = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(32);
     let start = Instant::now();
-    saki_gc::init(HeapOptions { nursery_bytes: Some(nursery_mib << 20), ..HeapOptions::default() }).expect("heap");
+    saki_gc::init(HeapOptions { nursery_bytes: Some(nursery_mib << 20), ..HeapOptions::default() }, &saki_gc::NoClient)
+        .expect("heap");
     println!("init {:?}", start.elapsed());
     let thread = saki_thread::attach_current(ThreadKind::Main);
     // SAFETY: a static slot that holds null or an object.

@@ -8,12 +8,12 @@
 //!
 //! Left out: who owns what; that is the runtime's.
 
+use crate::client::client;
 use crate::object::{object_size_bytes, vtable_of};
 use crate::tracer::Tracer;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ObjRef, VTableFlags};
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The owners of conditional roots. All calls come with the world stopped, on collector threads; none may block.
@@ -28,21 +28,14 @@ pub trait ConditionalRoots: Sync {
     fn finish(&self);
 }
 
-static PROVIDER: OnceLock<&'static dyn ConditionalRoots> = OnceLock::new();
-
 /// Whether the collection that runs judges.
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
 /// (start, length) of the watched ranges.
 static WATCHED: [(AtomicUsize, AtomicUsize); 2] = [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 2];
 
-/// Called once, before the first owner exists.
-pub fn register_conditional_roots(provider: &'static dyn ConditionalRoots) {
-    let _ = PROVIDER.set(provider);
-}
-
 /// A collection begins; the world is stopped.
 pub(crate) fn begin(is_full: bool) {
-    let Some(ranges) = PROVIDER.get().and_then(|provider| provider.begin(is_full)) else { return };
+    let Some(ranges) = client().conditional_roots().and_then(|provider| provider.begin(is_full)) else { return };
     // Relaxed, here and below: the collection's phases order it.
     for ((start, len_bytes), range) in WATCHED.iter().zip(ranges) {
         start.store(range.start, Ordering::Relaxed);
@@ -67,7 +60,7 @@ pub(crate) unsafe fn watch(object: ObjRef) {
 /// As `watch`.
 #[cold]
 unsafe fn show_words(object: ObjRef) {
-    let Some(provider) = PROVIDER.get() else { return };
+    let Some(provider) = client().conditional_roots() else { return };
     let [first, second] = &WATCHED;
     let range = |range: &(AtomicUsize, AtomicUsize)| (range.0.load(Ordering::Relaxed), range.1.load(Ordering::Relaxed));
     let ((start, len), (other_start, other_len)) = (range(first), range(second));
@@ -104,7 +97,7 @@ pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {
     if !IS_WATCHING.load(Ordering::Relaxed) {
         return false;
     }
-    let Some(provider) = PROVIDER.get() else { return false };
+    let Some(provider) = client().conditional_roots() else { return false };
     let mut retained = false;
     provider.for_each_new_slot(&mut |slot| {
         // SAFETY: the provider's slots hold an object or null and are its own; the world is stopped.
@@ -126,7 +119,7 @@ pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {
 /// All that lives has been traced.
 pub(crate) fn finish() {
     if IS_WATCHING.swap(false, Ordering::Relaxed)
-        && let Some(provider) = PROVIDER.get()
+        && let Some(provider) = client().conditional_roots()
     {
         provider.finish();
     }

@@ -18,6 +18,7 @@
 //! entries, which the next collection makes one. Rejected: tables keyed by address under a lock, which cost ten threads
 //! that make weak references 100–400 ns for each. Left out: running finalizers, which is the runtime's finalizer thread.
 
+use crate::client::client;
 use crate::mmtk;
 use crate::object::vtable_of;
 use crate::tracer::Tracer;
@@ -48,8 +49,6 @@ static FINALIZERS: Mutex<Finalizers> = Mutex::new(Finalizers {
     ready: VecDeque::new(),
     ready_critical: VecDeque::new(),
 });
-static WAKE_FINALIZER: OnceLock<fn()> = OnceLock::new();
-static RELEASE: OnceLock<fn(ObjRef)> = OnceLock::new();
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
 
@@ -89,19 +88,6 @@ fn set_suppressed(object: ObjRef) {
     }
     let (byte, bit) = suppressed_bit(base, object);
     byte.fetch_or(bit, Ordering::Relaxed);
-}
-
-/// `wake` is called after a collection that made objects ready, on a collector thread: it may signal the finalizer
-/// thread and nothing else. Set once; later calls are ignored.
-pub fn set_finalizer_wakeup(wake: fn()) {
-    let _ = WAKE_FINALIZER.set(wake);
-}
-
-/// `release` is called for each dead object whose vtable has `IS_RELEASED_BY_COLLECTOR`, with the world stopped, instead of its
-/// finalizer: it does what that would do, and may not block. Another object's finalizer may still see the object. Set once; later calls are
-/// ignored.
-pub fn set_release(release: fn(ObjRef)) {
-    let _ = RELEASE.set(release);
 }
 
 /// The finalizer of the new object runs once after it becomes unreachable. `thread` is the current thread.
@@ -211,9 +197,8 @@ fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<O
     }
     // SAFETY: dead in this collection, so not yet swept.
     let flags = unsafe { vtable_of(object) }.flags;
-    match RELEASE.get() {
-        Some(release) if flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR) => release(object),
-        _ => dead.push(object),
+    if !flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR) || !client().release(object) {
+        dead.push(object);
     }
     None
 }
@@ -259,9 +244,7 @@ pub(crate) fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
 
 /// Tells the finalizer thread if there is work for it. The world runs again.
 pub(crate) fn wake_if_ready() {
-    if finalizable_count() != 0
-        && let Some(wake) = WAKE_FINALIZER.get()
-    {
-        wake();
+    if finalizable_count() != 0 {
+        client().wake_finalizer();
     }
 }

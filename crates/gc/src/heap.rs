@@ -4,6 +4,7 @@
 //! run a collection say so; around them, references in Rust locals stay valid and in place, because stacks are scanned
 //! conservatively and pin what they point to.
 
+use crate::client::{self, HeapClient};
 use crate::mmtk;
 use crate::object::{array_size_bytes, bounds_offset_bytes, string_size_bytes};
 use crate::options::HeapOptions;
@@ -16,8 +17,9 @@ use saki_thread::ManagedThread;
 pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
 
 /// Creates the heap and its collector threads; once per process, about 3.5 ms. Carriers that are attached now or later are
-/// bound to it until they detach. Errors: bad options, second call.
-pub fn init(options: HeapOptions) -> Result<(), String> {
+/// bound to it until they detach. `client` is what the collector asks and tells. Errors: bad options, second call.
+pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Result<(), String> {
+    client::set(heap_client);
     mmtk::init(options)?;
     crate::world::hook_carriers();
     Ok(())

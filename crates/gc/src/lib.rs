@@ -9,6 +9,7 @@
 
 mod available_memory;
 pub mod barrier;
+mod client;
 mod conditional;
 mod ephemeron;
 mod finalize;
@@ -28,11 +29,12 @@ mod weak;
 mod weak_fields;
 mod world;
 
-pub use conditional::{ConditionalRoots, register_conditional_roots};
+pub use client::{HeapClient, NoClient};
+pub use conditional::ConditionalRoots;
 pub use ephemeron::set_ephemeron_tombstone;
 pub use finalize::{
     finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,
-    set_finalizer_wakeup, set_release, suppress_finalizer,
+    suppress_finalizer,
 };
 pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,
@@ -40,9 +42,9 @@ pub use heap::{
     for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, prefetch_fate, stress_safepoint,
 };
 pub use object::object_size_bytes;
-pub use observer::{HeapObserver, SampledAllocation, note_moves, observe, sample_allocations, take_moves};
+pub use observer::{SampledAllocation, note_moves, sample_allocations, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
-pub use roots::{RootProvider, register_root_provider, register_root_range, register_root_slots, unregister_roots};
-pub use snapshot::{HeapObject, Root, RootKind, StoppedHeap, observe_full_collections, take_snapshot};
+pub use roots::{RootProvider, register_root_range, register_root_slots, unregister_roots};
+pub use snapshot::{HeapObject, Root, RootKind, StoppedHeap, take_snapshot};
 pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};
-pub use weak::{WeakFate, WeakKind, WeakTable, register_weak_table};
+pub use weak::{WeakFate, WeakKind, WeakTable};

@@ -9,9 +9,7 @@
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 /// An allocation that was sampled.
 pub struct SampledAllocation<'a> {
@@ -24,21 +22,8 @@ pub struct SampledAllocation<'a> {
     pub weight_bytes: u64,
 }
 
-/// See the module header.
-pub struct HeapObserver {
-    pub allocated: fn(&SampledAllocation<'_>),
-    /// On a collector thread, with the world stopped: a collection, full or of the nursery, and how long it has stopped the program.
-    pub collected: fn(bool, Duration),
-}
-
-static OBSERVER: OnceLock<&'static HeapObserver> = OnceLock::new();
 /// Mean bytes between two samples; 0 while there are none. Relaxed: whoever sees it late samples later.
 static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// Installs the observer of collections and sampled allocations. The first one stays.
-pub fn observe(observer: &'static HeapObserver) {
-    let _ = OBSERVER.set(observer);
-}
 
 /// Samples allocations every `mean_bytes` bytes from now on; 0 ends it. Carriers begin when they next need memory.
 pub fn sample_allocations(mean_bytes: usize) {
@@ -48,12 +33,6 @@ pub fn sample_allocations(mean_bytes: usize) {
 #[inline]
 pub(crate) fn sampling_bytes() -> usize {
     SAMPLING_BYTES.load(Ordering::Relaxed)
-}
-
-pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
-    if let Some(observer) = OBSERVER.get() {
-        (observer.allocated)(allocation);
-    }
 }
 
 /// Whether objects that collections move are noted. Relaxed: set and read around collections, whose begin orders it.
@@ -66,7 +45,7 @@ pub fn note_moves(are_noted: bool) {
     ARE_MOVES_NOTED.store(are_noted, Ordering::Relaxed);
 }
 
-/// What the last collection has moved: addresses before and after. For `HeapObserver::collected`.
+/// What the last collection has moved: addresses before and after. For `HeapClient::collected`.
 pub fn take_moves() -> Vec<(usize, usize)> {
     std::mem::take(&mut MOVES.lock())
 }
@@ -82,12 +61,6 @@ pub(crate) fn moved(from: usize, to: usize) {
 #[cold]
 fn note_move(from: usize, to: usize) {
     MOVES.lock().push((from, to));
-}
-
-pub(crate) fn collected(was_full: bool, pause: Duration) {
-    if let Some(observer) = OBSERVER.get() {
-        (observer.collected)(was_full, pause);
-    }
 }
 
 /// When a carrier's next sample is due.

@@ -4,6 +4,7 @@
 //! pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
 //! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
 
+use crate::client::client;
 use crate::snapshot::{Root, RootKind};
 use parking_lot::Mutex;
 use saki_abi::{ObjRef, RefMap};
@@ -46,25 +47,15 @@ impl RootRange {
     }
 }
 
-struct Roots {
-    providers: Vec<&'static dyn RootProvider>,
-    ranges: Vec<RootRange>,
-}
-
 /// Held for registration and, with the world stopped, for scanning; never across a safepoint.
-static ROOTS: Mutex<Roots> = Mutex::new(Roots { providers: Vec::new(), ranges: Vec::new() });
-
-/// Providers cannot be removed: they live as long as the process.
-pub fn register_root_provider(provider: &'static dyn RootProvider) {
-    ROOTS.lock().providers.push(provider);
-}
+static RANGES: Mutex<Vec<RootRange>> = Mutex::new(Vec::new());
 
 /// `count` slots from `base` on, each of which holds an object or null: the references among the statics of a type.
 ///
 /// # Safety
 /// The memory stays valid until [`unregister_roots`] with the same `base`, and holds nothing but references.
 pub unsafe fn register_root_slots(base: *mut ObjRef, count: usize) {
-    ROOTS.lock().ranges.push(RootRange { base: base as usize, words: count, conservative: false });
+    RANGES.lock().push(RootRange { base: base as usize, words: count, conservative: false });
 }
 
 /// `words` words from `base` on that may hold anything; what points into the heap, interior included, keeps its object
@@ -73,14 +64,14 @@ pub unsafe fn register_root_slots(base: *mut ObjRef, count: usize) {
 /// # Safety
 /// The memory stays valid and word-aligned until [`unregister_roots`] with the same `base`.
 pub unsafe fn register_root_range(base: *const usize, words: usize) {
-    ROOTS.lock().ranges.push(RootRange { base: base as usize, words, conservative: true });
+    RANGES.lock().push(RootRange { base: base as usize, words, conservative: true });
 }
 
 /// Ends the registration of the slots or range that begins at `base`. Returns whether there was one.
 pub fn unregister_roots(base: *const usize) -> bool {
-    let mut roots = ROOTS.lock();
-    let position = roots.ranges.iter().position(|range| range.base == base as usize);
-    position.map(|index| roots.ranges.swap_remove(index)).is_some()
+    let mut ranges = RANGES.lock();
+    let position = ranges.iter().position(|range| range.base == base as usize);
+    position.map(|index| ranges.swap_remove(index)).is_some()
 }
 
 /// Receives roots by kind.
@@ -92,8 +83,7 @@ pub(crate) trait RootVisitor {
 
 /// Everything that belongs to no thread. The world is stopped.
 pub(crate) fn visit_global_roots(visitor: &mut dyn RootVisitor) {
-    let roots = ROOTS.lock();
-    for range in &roots.ranges {
+    for range in &*RANGES.lock() {
         if range.conservative {
             visitor.conservative_range(range.addresses());
         } else {
@@ -102,7 +92,7 @@ pub(crate) fn visit_global_roots(visitor: &mut dyn RootVisitor) {
             }
         }
     }
-    for provider in &roots.providers {
+    for provider in client().roots() {
         provider.for_each_slot(&mut |slot| visitor.slot(slot));
         provider.for_each_pinned(&mut |object| visitor.pinned(object));
     }
@@ -137,7 +127,7 @@ pub(crate) fn visit_slots_of_thread(thread: &ManagedThread, visit: &mut dyn FnMu
             }
         }
     });
-    for provider in &ROOTS.lock().providers {
+    for provider in client().roots() {
         provider.for_each_thread_slot(thread, &mut |slot| visit(slot, RootKind::Thread));
     }
 }
@@ -153,7 +143,6 @@ pub(crate) fn visit_conservative_blocks(thread: &ManagedThread, visit: &mut dyn 
 }
 
 /// What has been registered.
-pub(crate) fn registered() -> (Vec<&'static dyn RootProvider>, Vec<RootRange>) {
-    let roots = ROOTS.lock();
-    (roots.providers.clone(), roots.ranges.clone())
+pub(crate) fn registered_ranges() -> Vec<RootRange> {
+    RANGES.lock().clone()
 }

@@ -7,6 +7,7 @@
 //! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: what to call
 //! types, fields and roots, which takes such locks: numbers here lead to them when the program runs again.
 
+use crate::client::client;
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};
 use crate::roots::{self, RootProvider};
 use crate::{ephemeron, finalize, mmtk, stack_roots, world};
@@ -14,7 +15,6 @@ use parking_lot::Mutex;
 use saki_abi::{ObjRef, VTable};
 use saki_thread::ManagedThread;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
@@ -130,8 +130,8 @@ impl StoppedHeap {
 
     /// Calls `visit` with each root. An object may have many, also equal ones.
     pub fn for_each_root(&self, visit: &mut dyn FnMut(&Root)) {
-        let (providers, ranges) = roots::registered();
-        providers.into_iter().for_each(|provider| for_each_root_of(provider, visit));
+        client().roots().iter().for_each(|provider| for_each_root_of(*provider, visit));
+        let ranges = roots::registered_ranges();
         for range in ranges {
             for_each_word(range.addresses(), |address, word| {
                 // Precise ranges hold objects or null.
@@ -233,22 +233,12 @@ pub(crate) fn is_wanted() -> bool {
     WANTED.lock().is_some()
 }
 
-/// Is called at the end of each full collection, as `take_snapshot`'s `inspect`.
-static OBSERVER: OnceLock<fn(&StoppedHeap)> = OnceLock::new();
-
-/// Installs what is called at the end of each full collection. The first one stays.
-pub fn observe_full_collections(observer: fn(&StoppedHeap)) {
-    let _ = OBSERVER.set(observer);
-}
-
 /// The collection is over, and the world is about to be resumed.
 pub(crate) fn collected(is_full: bool) {
     if !is_full {
         return;
     }
-    if let Some(observer) = OBSERVER.get() {
-        observer(&StoppedHeap(()));
-    }
+    client().full_collection_ended(&StoppedHeap(()));
     // Under the lock: whoever waits for the call must not find the request gone before it returns.
     let mut wanted = WANTED.lock();
     if let Some(Wanted(inspect)) = wanted.take() {

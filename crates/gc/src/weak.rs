@@ -9,6 +9,7 @@
 //! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
 //! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it registers as a [`WeakTable`].
 
+use crate::client::client;
 use crate::tracer::Tracer;
 use crate::{conditional, ephemeron, finalize, large, weak_fields};
 use parking_lot::Mutex;
@@ -39,13 +40,6 @@ pub trait WeakTable: Sync {
     fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
 }
 
-static TABLES: Mutex<Vec<&'static dyn WeakTable>> = Mutex::new(Vec::new());
-
-/// Tables cannot be removed: they live as long as the process.
-pub fn register_weak_table(table: &'static dyn WeakTable) {
-    TABLES.lock().push(table);
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Strong,
@@ -56,7 +50,7 @@ enum Step {
 static STEP: Mutex<Step> = Mutex::new(Step::Strong);
 
 fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
-    for table in TABLES.lock().iter() {
+    for table in client().weak_tables() {
         table.update_weak(kind, tracer.is_full(), &mut |object| match tracer.reached(object) {
             Some(object) => WeakFate::Alive(object),
             None => WeakFate::Dead,

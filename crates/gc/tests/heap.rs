@@ -7,7 +7,7 @@ use common::{LEFT, NEXT, Types, array, deep, get, hide, node, scrub, set, start,
 use parking_lot::Mutex;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ArrayHeader, ObjRef};
-use saki_gc::{HeapOptions, RootProvider, WeakFate, WeakKind, WeakTable, barrier};
+use saki_gc::{HeapClient, HeapOptions, RootProvider, WeakFate, WeakKind, WeakTable, barrier};
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,12 +21,7 @@ struct Stage<'a> {
 #[test]
 fn heap_functions() {
     let options = HeapOptions { nursery_bytes: Some(4 << 20), ..HeapOptions::default() };
-    let (thread, types) = start(options);
-    saki_gc::register_weak_table(&WEAK);
-    saki_gc::register_root_provider(&TABLE);
-    saki_gc::set_finalizer_wakeup(|| {
-        WAKE_UPS.fetch_add(1, Ordering::Relaxed);
-    });
+    let (thread, types) = start(options, &Client);
     let stage = Stage { thread, types: &types };
     stage.sizes_and_look_ups();
     stage.live_graph_survives_a_million_allocations();
@@ -48,6 +43,25 @@ fn heap_functions() {
     stage.all_finalizable_at_exit();
     common::verify_heap(&types);
     saki_thread::detach_current();
+}
+
+/// The machine above the heap.
+struct Client;
+
+impl HeapClient for Client {
+    fn roots(&self) -> &[&'static dyn RootProvider] {
+        static ROOTS: [&dyn RootProvider; 1] = [&TABLE];
+        &ROOTS
+    }
+
+    fn weak_tables(&self) -> &[&'static dyn WeakTable] {
+        static TABLES: [&dyn WeakTable; 1] = [&WEAK];
+        &TABLES
+    }
+
+    fn wake_finalizer(&self) {
+        WAKE_UPS.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Roots of the tests.

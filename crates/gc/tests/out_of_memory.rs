@@ -18,7 +18,7 @@ fn root() -> ObjRef {
 fn allocation_fails_and_execution_goes_on() {
     const LIMIT: usize = 64 << 20;
     let options = HeapOptions { max_heap_bytes: Some(LIMIT), nursery_bytes: Some(4 << 20), ..HeapOptions::default() };
-    let (thread, types) = common::start(options);
+    let (thread, types) = common::start(options, &saki_gc::NoClient);
     // SAFETY: a static slot that holds null or an object.
     unsafe { saki_gc::register_root_slots(ROOT.as_ptr() as *mut ObjRef, 1) };
     for round in 0..3 {

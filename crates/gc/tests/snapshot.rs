@@ -6,13 +6,22 @@ mod common;
 use common::{LEFT, NEXT, Types, array, attach, deep, node, scrub, start};
 use saki_abi::ObjRef;
 use saki_abi::object::ARRAY_DATA_OFFSET;
-use saki_gc::{HeapOptions, Root, RootKind, RootProvider, StoppedHeap};
+use saki_gc::{HeapClient, HeapOptions, Root, RootKind, RootProvider, StoppedHeap};
 use saki_thread::ManagedThread;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const NULL: ObjRef = ObjRef::NULL;
 const NODES: usize = 20_000;
+
+struct Client;
+
+impl HeapClient for Client {
+    fn roots(&self) -> &[&'static dyn RootProvider] {
+        static ROOTS: [&dyn RootProvider; 1] = [&TABLE];
+        &ROOTS
+    }
+}
 
 struct Table;
 static TABLE: Table = Table;
@@ -106,8 +115,7 @@ fn snapshot() -> Found {
 
 #[test]
 fn snapshots() {
-    let (thread, types) = start(HeapOptions { nursery_bytes: Some(4 << 20), ..HeapOptions::default() });
-    saki_gc::register_root_provider(&TABLE);
+    let (thread, types) = start(HeapOptions { nursery_bytes: Some(4 << 20), ..HeapOptions::default() }, &Client);
     deep(|| {
         let mut first = NULL;
         for index in 0..NODES {

@@ -35,7 +35,10 @@ fn addresses() -> Vec<usize> {
 #[test]
 fn everything_moves_and_survives() {
     let stress = Some(Stress { every_nth_allocation: 3, every_nth_safepoint: 2 });
-    let (thread, types) = common::start(HeapOptions { stress, nursery_bytes: Some(1 << 20), ..HeapOptions::default() });
+    let (thread, types) = common::start(
+        HeapOptions { stress, nursery_bytes: Some(1 << 20), ..HeapOptions::default() },
+        &saki_gc::NoClient,
+    );
     // SAFETY: a static slot that holds null or an object.
     unsafe { saki_gc::register_root_slots(ROOT.as_ptr() as *mut ObjRef, 1) };
     let mut moved = 0;

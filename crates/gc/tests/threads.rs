@@ -63,8 +63,10 @@ fn work(thread: &ManagedThread, types: &common::Types, number: usize) {
 
 #[test]
 fn threads_share_the_heap() {
-    let (main, types) =
-        common::start(HeapOptions { nursery_bytes: Some(2 << 20), gc_threads: 2, ..HeapOptions::default() });
+    let (main, types) = common::start(
+        HeapOptions { nursery_bytes: Some(2 << 20), gc_threads: 2, ..HeapOptions::default() },
+        &saki_gc::NoClient,
+    );
     let types = Arc::new(types);
     TABLE.store(common::array(main, types.refs, (THREADS * SLOTS) as u32).address(), Ordering::Relaxed);
     // SAFETY: a static slot that holds an object.

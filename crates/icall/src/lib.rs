@@ -22,4 +22,4 @@ pub mod system;
 pub mod text;
 pub mod threading;
 
-pub use registry::register_all;
+pub use registry::upper_layers;

@@ -1,8 +1,7 @@
-//! All tables of this crate, and of the crates below it, in one call.
+//! All that this crate and the crates below it bring to the machine.
 
 use crate::{diagnostics, globalization, io, mono, net, process, runtime_services, security, system, text, threading};
-use saki_runtime::InternalCall;
-use saki_runtime::internal_calls::register;
+use saki_runtime::{HostEvents, InternalCall, InternalCallTables, UpperLayers};
 
 /// One table per file, in the order of the files.
 const TABLES: &[&[InternalCall]] = &[
@@ -80,18 +79,22 @@ const TABLES: &[&[InternalCall]] = &[
     threading::wait_handle::TABLE,
 ];
 
-/// Registers every internal call. Called once, before managed code runs.
-pub fn register_all() {
-    saki_interop::resolve::set_own_functions(crate::io::native_streams::OWN_FUNCTIONS);
-    register_own_rows();
-    saki_reflect::register();
-    threading::thread::install();
+/// Everything above the runtime, for `Vm::builder`.
+pub fn upper_layers() -> UpperLayers {
+    UpperLayers {
+        interop: saki_interop::functions(),
+        remoting: saki_reflect::REMOTING,
+        loader_events: &saki_reflect::AppDomainEvents,
+        internal_calls: all_tables(),
+        own_functions: crate::io::native_streams::OWN_FUNCTIONS,
+        forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
+        thread_ends: vec![threading::thread::on_exit],
+        host: HostEvents::default(),
+    }
 }
 
-fn register_own_rows() {
-    for table in TABLES {
-        register(table);
-    }
+fn all_tables() -> InternalCallTables {
+    InternalCallTables([TABLES, saki_reflect::TABLES, saki_interop::TABLES].concat())
 }
 
 #[cfg(test)]
@@ -114,10 +117,7 @@ mod tests {
     /// A call that two rows implement, or none, would fail or run the wrong function.
     #[test]
     fn each_call_of_the_contract_has_one_row_and_each_row_a_call() {
-        super::register_own_rows();
-        saki_reflect::register_rows();
-        saki_interop::install();
-        let rows = saki_runtime::internal_calls::row_names();
+        let rows = saki_runtime::internal_calls::row_names(&super::all_tables());
         let contract = Contract::own();
         let mut findings = Vec::new();
         for version in Version::ALL {

@@ -1,6 +1,6 @@
 //! Native code: finding it, marshalling for it, being called by it.
 //!
-//! The IR of wrappers comes from `saki_il::synth`; this crate is what the wrappers call, through the runtime's hooks, and
+//! The IR of wrappers comes from `saki_il::synth`; this crate is what the wrappers call, through the runtime (`UpperLayers`), and
 //! what `System.Runtime.InteropServices.Marshal` needs. Invariant: native memory handed over between the two sides is of
 //! the C heap, so that either side can free it. Left out: COM.
 
@@ -22,11 +22,18 @@ pub mod resolve;
 pub mod structure;
 pub mod text;
 
-use saki_runtime::hooks::{ExtraHelpers, InteropHooks};
+use saki_runtime::{InternalCall, Interop};
 
-/// The functions behind P/Invoke and callbacks, for `saki_runtime::hooks::install_interop`.
-pub fn hooks() -> InteropHooks {
-    InteropHooks {
+/// Internal calls of `Marshal` and of delegates' asynchronous calls.
+pub const TABLES: &[&[InternalCall]] = &[marshal_calls::TABLE, async_calls::TABLE];
+
+/// What drops dead records from the tables of this crate.
+pub const FORGET_DEAD: &[fn()] = &[delegates::forget_dead, descriptor::forget_dead];
+
+/// The functions behind P/Invoke, callbacks and asynchronous calls.
+pub fn functions() -> Interop {
+    host::keep_exports();
+    Interop {
         resolve_native: resolve::resolve_native,
         marshal_info: |t, method, index| {
             descriptor::descriptor(t, method, index).map(descriptor::MarshalDescriptor::address)
@@ -34,32 +41,12 @@ pub fn hooks() -> InteropHooks {
         marshal_in: arguments::marshal_in,
         marshal_out: arguments::marshal_out,
         marshal_free: arguments::marshal_free,
+        delegate_begin_invoke: async_calls::begin_invoke,
+        delegate_end_invoke: async_calls::end_invoke,
+        custom_marshaler: custom::custom_marshaler,
+        throw_marshal_directive: arguments::throw_marshal_directive,
+        callback_delegate: delegates::callback_delegate,
+        callback_in: arguments::callback_in,
+        callback_out: arguments::callback_out,
     }
-}
-
-/// Fills in the helpers that this crate implements; the caller adds others and installs them with
-/// `saki_runtime::hooks::install_extra`.
-pub fn fill_helpers(extra: &mut ExtraHelpers) {
-    extra.delegate_begin_invoke = Some(async_calls::begin_invoke);
-    extra.delegate_end_invoke = Some(async_calls::end_invoke);
-    extra.custom_marshaler = Some(custom::custom_marshaler);
-    extra.throw_marshal_directive = Some(arguments::throw_marshal_directive);
-    extra.callback_delegate = Some(delegates::callback_delegate);
-    extra.callback_in = Some(arguments::callback_in);
-    extra.callback_out = Some(arguments::callback_out);
-}
-
-/// Installs everything, and the internal calls of `Marshal`, when no other crate has helpers of its own to add. Called
-/// once, before managed code runs.
-pub fn install() {
-    saki_runtime::hooks::install_interop(hooks());
-    let mut extra = ExtraHelpers::default();
-    fill_helpers(&mut extra);
-    saki_runtime::hooks::install_extra(extra);
-    saki_runtime::internal_calls::register(marshal_calls::TABLE);
-    saki_runtime::internal_calls::register(async_calls::TABLE);
-    for forget in [delegates::forget_dead, descriptor::forget_dead] {
-        saki_runtime::collectible::on_end(forget);
-    }
-    host::keep_exports();
 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::upper_layers;
 use saki_types::{Image, Method, universe};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -56,27 +57,12 @@ fn beside_class_libraries(library: &str) -> Option<String> {
     own.exists().then(|| own.display().to_string())
 }
 
-/// A function of the virtual machine that takes the place of one of Mono's native library: it does the same, but a thread that waits in it parks.
-pub struct OwnFunction {
-    pub name: &'static str,
-    /// Called as native code: in a safe region.
-    pub address: *const (),
-}
-
-// SAFETY: the address of code.
-unsafe impl Sync for OwnFunction {}
-
-static OWN_FUNCTIONS: OnceLock<&'static [OwnFunction]> = OnceLock::new();
-
-/// Names the functions; once, before the first P/Invoke is resolved.
-pub fn set_own_functions(functions: &'static [OwnFunction]) {
-    let _ = OWN_FUNCTIONS.set(functions);
-}
-
 fn own_function(library: &str, function: &str) -> Option<usize> {
     let file = Path::new(library).file_name()?.to_str()?;
-    let own = OWN_FUNCTIONS.get().filter(|_| file.starts_with("libmono-native"))?;
-    own.iter().find(|own| own.name == function).map(|own| own.address.addr())
+    if !file.starts_with("libmono-native") {
+        return None;
+    }
+    upper_layers().own_functions.iter().find(|own| own.name == function).map(|own| own.address.addr())
 }
 
 /// The native function of a P/Invoke method.

@@ -8,7 +8,8 @@ use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, thread_data, vm};
 use saki_types::binder::{AssemblyName, Binder};
-use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, universe};
+use saki_types::emitted::EmittedType;
+use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, LoaderEvents, universe};
 use std::path::Path;
 
 static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
@@ -18,23 +19,24 @@ static REFLECTION_ONLY_RESOLVE: ManagedField =
 static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
 static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
 
-/// Lets the binder raise AppDomain.AssemblyResolve and AssemblyLoad. Called once, after the VM has started.
-pub fn install_hooks() {
-    universe().binder().set_hooks(resolve_hook, load_hook);
-    crate::emit::create::install_hooks();
-    for forget in [
-        crate::cache::forget_dead,
-        crate::members::forget_dead,
-        crate::emit::tokens::forget_dead_modules,
-        crate::tokens::forget_dead,
-        crate::type_handle::forget_dead,
-        crate::assembly_name::forget_dead,
-    ] {
-        saki_runtime::collectible::on_end(forget);
+/// The AppDomain's events of loading.
+pub struct AppDomainEvents;
+
+impl LoaderEvents for AppDomainEvents {
+    fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+        resolve_assembly(wanted, requesting)
+    }
+
+    fn assembly_loaded(&self, assembly: &'static Assembly) {
+        assembly_loaded(assembly);
+    }
+
+    fn finish_type(&self, emitted: &'static EmittedType) {
+        crate::emit::create::finish_type(emitted);
     }
 }
 
-fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
     if vm::domain_object().is_null() {
         return None;
     }
@@ -55,7 +57,7 @@ fn resolve_hook(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Op
     }
 }
 
-fn load_hook(assembly: &'static Assembly) {
+fn assembly_loaded(assembly: &'static Assembly) {
     if vm::domain_object().is_null() || ASSEMBLY_LOAD.get_ref(vm::domain_object()).is_null() {
         return;
     }

@@ -57,10 +57,9 @@ pub mod type_lookup;
 pub mod type_members;
 pub mod type_name;
 
-pub use assembly_loading::install_hooks;
 pub use invocation::invoke_boxed;
 pub use objects::{
     assembly_object, event_object, field_object, method_object, module_object, property_object, type_array,
 };
-pub use registry::{register, register_rows};
+pub use registry::{AppDomainEvents, FORGET_DEAD, REMOTING, TABLES};
 pub use type_name::{TypeName, parse_type_name};

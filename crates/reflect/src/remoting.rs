@@ -6,10 +6,11 @@ use crate::handles::require_method;
 use crate::invocation::invoke_boxed;
 use crate::native_memory::store_out;
 use crate::objects::method_object;
+use saki_runtime::Remoting;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object::{self, type_of};
-use saki_runtime::proxies::{self, REAL_PROXY, RemotingHooks};
+use saki_runtime::proxies::{self, REAL_PROXY};
 use saki_runtime::type_objects::{self, type_object};
 use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, domains, strings};
 use saki_types::{Field, Method, Ty, universe};
@@ -22,8 +23,7 @@ static TARGET_CONTEXT: ManagedField = ManagedField::corlib(PROXIES, "RealProxy",
 static SERVER: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_server");
 static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMethodMessage", "args");
 
-pub static HOOKS: RemotingHooks =
-    RemotingHooks { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
+pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
 
 pub(crate) fn class_method(t: Thread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
     match class.find_method(name, params).to_managed(t)? {

@@ -25,7 +25,9 @@
 
 use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;
+use crate::profile_log;
 use crate::thread::Thread;
+use crate::upper_layers::upper_layers;
 use crate::{cast_cache, class_init, code_cache, compile, entries, finalizer, proxies, source_lines, statics, strings};
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
@@ -61,14 +63,6 @@ struct Batch {
 
 static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
 
-/// What drops dead records from the tables of crates above this one.
-static FORGET: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
-
-/// `forget` drops from tables what `types::collectible::is_dead` says.
-pub fn on_end(forget: fn()) {
-    FORGET.lock().push(forget);
-}
-
 #[derive(Default)]
 struct Judgement {
     /// Owners that turned up and whose roots have not been traced.
@@ -76,22 +70,17 @@ struct Judgement {
     has_seen_stacks: bool,
 }
 
-struct Assemblies {
+pub(crate) struct Assemblies {
     judgement: Mutex<Judgement>,
     /// The collection that runs judges: roots are conditional.
     is_judging: AtomicBool,
 }
 
-static ASSEMBLIES: Assemblies = Assemblies {
+/// The domains' and assemblies' records, for the collector.
+pub(crate) static ASSEMBLIES: Assemblies = Assemblies {
     judgement: Mutex::new(Judgement { new: Vec::new(), has_seen_stacks: false }),
     is_judging: AtomicBool::new(false),
 };
-
-/// Called once.
-pub(crate) fn register_with_collector() {
-    saki_gc::register_conditional_roots(&ASSEMBLIES);
-    saki_gc::register_root_provider(&ASSEMBLIES);
-}
 
 impl RootProvider for Assemblies {
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
@@ -313,7 +302,8 @@ fn forget_dead(has_domain: bool) {
     statics::forget_dead_sections();
     source_lines::forget_dead();
     saki_il::synth::marshal::forget_dead();
-    FORGET.lock().iter().for_each(|forget| forget());
+    profile_log::forget_dead();
+    upper_layers().forget_dead.iter().for_each(|forget| forget());
     if has_domain {
         saki_thread::with_world_stopped(StopReason::Unloading, |_| {
             statics::forget_dead_thread_blocks();

@@ -15,6 +15,7 @@ use crate::strings;
 use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{Managed, Thread};
 use crate::type_objects;
+use crate::upper_layers::upper_layers;
 use crate::vtables::vtable_of;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
@@ -523,9 +524,9 @@ fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
             Some(address) => address,
             None => crate::helpers::missing_internal_call_address(),
         },
-        Symbol::NativeCell(method) => crate::hooks::native_cell(method),
-        Symbol::MarshalInfo(method, index) => crate::hooks::marshal_info(t, method, index)?,
-        Symbol::VarArgCookie(image, token) => crate::hooks::vararg_cookie(image, token),
+        Symbol::NativeCell(method) => crate::upper_layers::native_cell(method),
+        Symbol::MarshalInfo(method, index) => (upper_layers().interop.marshal_info)(t, method, index)?,
+        Symbol::VarArgCookie(image, token) => crate::upper_layers::vararg_cookie(image, token),
     })
 }
 

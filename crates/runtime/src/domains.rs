@@ -451,8 +451,7 @@ fn new_universe(setup: ObjRef) -> LoadResult<&'static Universe> {
         config.private_paths.extend(private.split([';', ':']).filter(|path| !path.is_empty()).map(PathBuf::from));
     }
     let paths = SearchPaths { application_base: base, ..root.binder().paths() };
-    let binder = Binder::new(paths);
-    binder.copy_hooks(root.binder());
+    let binder = Binder::new(paths).with_events(root.binder().events());
     binder.set_config(config);
     let corlib: &Path = root.corlib().meta.path();
     saki_types::universe::create(binder, corlib)

@@ -326,7 +326,8 @@ pub fn hold_by_exception(t: Thread, exception: ObjRef, method: &'static Method) 
     }
 }
 
-struct DynamicMethods;
+/// The links, for the collector.
+pub(crate) struct DynamicMethods;
 
 impl WeakTable for DynamicMethods {
     fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
@@ -334,11 +335,6 @@ impl WeakTable for DynamicMethods {
             update(is_full, fate_of);
         }
     }
-}
-
-/// Registers the links with the collector. Called once.
-pub(crate) fn register_with_collector() {
-    saki_gc::register_weak_table(&DynamicMethods);
 }
 
 /// Follows a link to an object. True: it lives; the link says where it is now. The world is stopped.

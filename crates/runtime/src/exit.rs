@@ -14,23 +14,15 @@ use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::Thread;
+use crate::upper_layers::upper_layers;
 use crate::{finalizer, pending, suspension};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 static ENDING_THREAD: AtomicU32 = AtomicU32::new(0);
 static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
-
-/// Called when the program is over, before anything of it is finalized.
-static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
-
-/// Has `hook` called on the thread that ends the process, which runs managed code then, before the handlers of ProcessExit. The first one stays.
-pub fn set_exit_hook(hook: fn()) {
-    let _ = BEFORE_EXIT.set(hook);
-}
 
 /// `Environment.HasShutdownStarted`: not yet in the handlers of ProcessExit, but in the finalizers that follow.
 pub fn has_shutdown_started() -> bool {
@@ -39,7 +31,7 @@ pub fn has_shutdown_started() -> bool {
 }
 
 /// The end of a program after `Main`: foreground threads, ProcessExit, finalizers, output buffers.
-pub fn shut_down(t: Thread) {
+pub(crate) fn shut_down(t: Thread) {
     saki_thread::wait_for_foreground_threads();
     run_exit_hooks(t);
 }
@@ -77,9 +69,7 @@ pub fn run_exit_hooks(t: Thread) {
         Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
         Err(_) => wait_for_end(),
     }
-    if let Some(hook) = BEFORE_EXIT.get() {
-        hook();
-    }
+    (upper_layers().host.before_exit)();
     raise_process_exit(t);
     ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);
     let deadline = Instant::now() + EXIT_STOP_LIMIT;

@@ -46,7 +46,6 @@ pub(crate) fn wake() {
 /// # Errors
 /// The system's when no thread can be made.
 pub fn start() -> std::io::Result<()> {
-    saki_gc::set_finalizer_wakeup(wake);
     STATE.lock().started = true;
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
         // SAFETY: the thread just attached.

@@ -69,7 +69,7 @@ pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
     Ok(())
 }
 
-struct Roots;
+pub(crate) struct Roots;
 
 /// Targets of normal handles, as root slots of the collection that runs: the table's slots are tagged words, which the
 /// collector cannot update. They follow their targets in `update_weak`. Not changed before the next collection begins.
@@ -125,7 +125,7 @@ fn domain_of_dead(object: usize) -> usize {
     std::ptr::from_ref(crate::vtables::type_of_vtable(vtable).universe()).addr()
 }
 
-struct Weak;
+pub(crate) struct Weak;
 
 impl WeakTable for Weak {
     fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
@@ -150,7 +150,7 @@ impl WeakTable for Weak {
     }
 }
 
-struct Monitors;
+pub(crate) struct Monitors;
 
 impl WeakTable for Monitors {
     fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
@@ -182,7 +182,7 @@ pub fn note_weak_reference_class(ty: Ty) -> LoadResult<bool> {
 }
 
 /// What the finalizer of a dead object would do, which collections release. World stopped.
-fn release(object: ObjRef) {
+pub(crate) fn release(object: ObjRef) {
     let ty = crate::object::type_of(object);
     if ty.is_corlib("System.Threading", "InternalThread") {
         crate::threads::release_dead(object);
@@ -221,13 +221,7 @@ fn carrier_detaching(carrier: &'static Carrier) {
 /// What a carrier has reserved goes back when it ends.
 static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching: carrier_detaching };
 
-/// Registers all of the runtime's roots and weak tables with the collector, and the carriers' slots. Called once.
-pub fn register_with_collector() {
+/// Has carriers that end give back the slots that they have reserved. Called once, before there are carriers of the program.
+pub fn hook_carriers() {
     saki_thread::add_carrier_hooks(&CARRIER_HOOKS);
-    saki_gc::register_root_provider(&Roots);
-    saki_gc::set_release(release);
-    saki_gc::register_weak_table(&Weak);
-    saki_gc::register_weak_table(&Monitors);
-    crate::dynamic_methods::register_with_collector();
-    crate::collectible::register_with_collector();
 }

@@ -7,9 +7,8 @@ use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::profile_log;
 use crate::thread::{Managed, Thread};
-use crate::{
-    class_init, compile, delegates, hooks, local_alloc, monitors, pending, proxies, statics, strings, type_objects,
-};
+use crate::upper_layers::{self, upper_layers};
+use crate::{class_init, compile, delegates, local_alloc, monitors, pending, proxies, statics, strings, type_objects};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -73,19 +72,19 @@ pub fn function_address(id: HelperId) -> usize {
         MarshalIn => marshal_in,
         MarshalOut => marshal_out,
         MarshalFree => marshal_free,
-        DelegateBeginInvoke => hooks::delegate_begin_invoke,
-        DelegateEndInvoke => hooks::delegate_end_invoke,
+        DelegateBeginInvoke => upper_layers::delegate_begin_invoke,
+        DelegateEndInvoke => upper_layers::delegate_end_invoke,
         ProxyFieldAddress => proxies::field_address_helper,
         NewContextBound => proxies::new_context_bound_helper,
         NewMarshalByRef => proxies::new_marshal_by_ref_helper,
         ProxyInvoke => proxies::invoke_helper,
         ProxyGetField => proxies::get_field_helper,
         ProxySetField => proxies::set_field_helper,
-        CustomMarshaler => hooks::custom_marshaler,
-        ThrowMarshalDirective => hooks::throw_marshal_directive,
-        CallbackDelegate => hooks::callback_delegate,
-        CallbackIn => hooks::callback_in,
-        CallbackOut => hooks::callback_out,
+        CustomMarshaler => upper_layers::custom_marshaler,
+        ThrowMarshalDirective => upper_layers::throw_marshal_directive,
+        CallbackDelegate => upper_layers::callback_delegate,
+        CallbackIn => upper_layers::callback_in,
+        CallbackOut => upper_layers::callback_out,
         MissingInternalCall => missing_internal_call,
         ThrowCompileError => throw_compile_error,
         LocAlloc => local_alloc::allocate,
@@ -456,7 +455,7 @@ unsafe extern "C" fn leave_native(t: Thread) {
 
 unsafe extern "C" fn resolve_native(t: Thread, method: *const Method) -> usize {
     // SAFETY: `Symbol::MethodHandle`.
-    t.run(|| hooks::resolve_native(t, unsafe { &*method }))
+    t.run(|| upper_layers::resolve_native(t, unsafe { &*method }))
 }
 
 unsafe extern "C" fn save_last_error(t: Thread) {
@@ -466,15 +465,15 @@ unsafe extern "C" fn save_last_error(t: Thread) {
 }
 
 unsafe extern "C" fn marshal_in(t: Thread, value: usize, descriptor: usize) -> i64 {
-    t.run(|| (hooks::interop(t)?.marshal_in)(t, value, descriptor))
+    t.run(|| (upper_layers().interop.marshal_in)(t, value, descriptor))
 }
 
 unsafe extern "C" fn marshal_out(t: Thread, word: i64, value: usize, descriptor: usize) {
-    t.run(|| (hooks::interop(t)?.marshal_out)(t, word, value, descriptor));
+    t.run(|| (upper_layers().interop.marshal_out)(t, word, value, descriptor));
 }
 
 unsafe extern "C" fn marshal_free(t: Thread, word: i64, value: usize, descriptor: usize) {
-    t.run(|| (hooks::interop(t)?.marshal_free)(t, word, value, descriptor));
+    t.run(|| (upper_layers().interop.marshal_free)(t, word, value, descriptor));
 }
 
 unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {

@@ -6,15 +6,24 @@
 //! Rows of other versions than the one in use are not found.
 
 use crate::class_library;
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_contract::Version;
 use saki_types::{Method, Ty};
+use std::sync::OnceLock;
 
 /// One row of the table.
 pub type InternalCall = (&'static str, *const ());
 
-/// What is registered.
+/// Tables of a crate, and of those below it.
+#[derive(Clone, Default)]
+pub struct InternalCallTables(pub Vec<&'static [InternalCall]>);
+
+// SAFETY: names, and addresses of code.
+unsafe impl Send for InternalCallTables {}
+// SAFETY: as above.
+unsafe impl Sync for InternalCallTables {}
+
+/// Rows by name.
 #[derive(Default)]
 struct Table {
     functions: FxHashMap<&'static str, usize>,
@@ -22,7 +31,7 @@ struct Table {
     marked: Vec<&'static str>,
 }
 
-static TABLE: RwLock<Option<Table>> = RwLock::new(None);
+static TABLE: OnceLock<Table> = OnceLock::new();
 
 /// The version that a row holds for, None = all, and its name.
 fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
@@ -30,19 +39,35 @@ fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
         .unwrap_or_else(|mark| saki_base::bug!("internal call {row_name}: no version {mark}"))
 }
 
-/// Adds rows; later rows win. The class library's version is known.
-pub fn register(rows: &'static [InternalCall]) {
-    let in_use = class_library::version();
-    let mut table = TABLE.write();
-    let table = table.get_or_insert_default();
-    for (row_name, function) in rows {
-        let (version, name) = split_mark(row_name);
-        if version.is_some() {
-            table.marked.push(row_name);
+/// Makes the table of the machine; later rows win. The class library's version is known.
+pub(crate) fn set_table(tables: &InternalCallTables) {
+    let _ = TABLE.set(Table::of(tables));
+}
+
+impl Table {
+    fn of(tables: &InternalCallTables) -> Table {
+        let in_use = class_library::version();
+        let mut table = Table::default();
+        for (row_name, function) in tables.0.iter().copied().flatten() {
+            let (version, name) = split_mark(row_name);
+            if version.is_some() {
+                table.marked.push(row_name);
+            }
+            if version.is_none() || version == in_use {
+                table.functions.insert(name, *function as usize);
+            }
         }
-        if version.is_none() || version == in_use {
-            table.functions.insert(name, *function as usize);
-        }
+        table
+    }
+
+    /// The names of all rows, sorted: without marks those that hold for all versions, with marks the others.
+    fn row_names(&self) -> Vec<&'static str> {
+        let in_use = class_library::version();
+        let is_marked = |name: &str| self.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
+        let unmarked = self.functions.keys().copied().filter(|name| !is_marked(name));
+        let mut names: Vec<&str> = unmarked.chain(self.marked.iter().copied()).collect();
+        names.sort_unstable();
+        names
     }
 }
 
@@ -79,8 +104,7 @@ pub fn find(method: &'static Method) -> Option<usize> {
         return None;
     }
     let name = name_of(method);
-    let table = TABLE.read();
-    let functions = &table.as_ref()?.functions;
+    let functions = &TABLE.get()?.functions;
     let signature = method.sig().ok().map(|sig| {
         let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
         format!("{name}({})", params.join(","))
@@ -88,14 +112,7 @@ pub fn find(method: &'static Method) -> Option<usize> {
     signature.and_then(|s| functions.get(s.as_str())).or_else(|| functions.get(name.as_str())).copied()
 }
 
-/// The names of all rows, sorted: without marks those that hold for all versions, with marks the others.
-pub fn row_names() -> Vec<&'static str> {
-    let table = TABLE.read();
-    let Some(table) = table.as_ref() else { return Vec::new() };
-    let in_use = class_library::version();
-    let is_marked = |name: &str| table.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
-    let unmarked = table.functions.keys().copied().filter(|name| !is_marked(name));
-    let mut names: Vec<&str> = unmarked.chain(table.marked.iter().copied()).collect();
-    names.sort_unstable();
-    names
+/// The names of the rows of these tables, sorted: without marks those that hold for all versions, with marks the others.
+pub fn row_names(tables: &InternalCallTables) -> Vec<&'static str> {
+    Table::of(tables).row_names()
 }

@@ -10,7 +10,7 @@ use crate::thread::Thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, VTable};
-use saki_gc::{HeapObserver, SampledAllocation};
+use saki_gc::SampledAllocation;
 use saki_jit::CompiledBy;
 use saki_sampler::events::{self, EventKind, Kinds, Subject};
 use saki_sched::Dispatch;
@@ -23,25 +23,17 @@ use std::time::Duration;
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
-static OBSERVER: HeapObserver = HeapObserver { allocated, collected };
-
 /// Has the heap tell of what `kinds` need; allocations every `mean_bytes` bytes. Before `saki_sampler::start`.
 pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.is_empty() {
         return;
     }
-    observe_heap();
     if kinds.contains(EventKind::Allocation) {
         saki_gc::sample_allocations(mean_bytes);
     }
     if kinds.contains(EventKind::Dispatch) {
         saki_sched::observe_dispatch(Some(dispatched));
     }
-}
-
-/// Has the heap tell of collections, and of allocations once they are sampled.
-pub(crate) fn observe_heap() {
-    saki_gc::observe(&OBSERVER);
 }
 
 /// Ends what `begin` began.
@@ -63,7 +55,8 @@ fn name_of(ty: Ty) -> Arc<str> {
     name
 }
 
-fn allocated(allocation: &SampledAllocation<'_>) {
+/// An allocation was sampled. On the allocating thread.
+pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     if profile_log::is_on(LogEvents::ALLOCATION) {
         profile_log::events::allocated(allocation);
     }
@@ -87,7 +80,8 @@ fn subject(object: ObjRef, size_bytes: usize) -> Subject {
     Subject::Object { address: object.address(), size_bytes, vtable }
 }
 
-fn collected(was_full: bool, pause: Duration) {
+/// A collection is over. The world is stopped.
+pub(crate) fn collected(was_full: bool, pause: Duration) {
     if profile_log::is_on(LogEvents::GC | LogEvents::MOVE) {
         profile_log::events::collected(was_full, pause);
     }

@@ -12,6 +12,7 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::thread::{Managed, Thread};
 use crate::type_objects::type_object;
+use crate::upper_layers::upper_layers;
 use crate::vtables::{self, class_display, slot_target, vtable_of};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -20,7 +21,6 @@ use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_types::collectible::{self, Owner};
 use saki_types::{Field, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
@@ -55,28 +55,6 @@ impl RemoteClass {
 
 type Classes = FxHashMap<(Ty, Vec<Ty>), &'static RemoteClass>;
 static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
-
-/// What `reflect` knows how to do: calls and field accesses through a RealProxy.
-#[derive(Clone, Copy)]
-pub struct RemotingHooks {
-    /// (proxy, method, boxed arguments) → boxed result; by-reference results in the array.
-    pub invoke: fn(Thread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
-    pub get_field: fn(Thread, ObjRef, &'static Field) -> Managed<ObjRef>,
-    pub set_field: fn(Thread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
-    /// The object behind a proxy, if the thread is in its context already.
-    pub server_in_this_context: fn(Thread, ObjRef) -> Managed<Option<ObjRef>>,
-}
-
-static HOOKS: OnceLock<RemotingHooks> = OnceLock::new();
-
-/// Called once, before managed code runs.
-pub fn install_hooks(hooks: RemotingHooks) {
-    let _ = HOOKS.set(hooks);
-}
-
-fn hooks(t: Thread) -> Managed<&'static RemotingHooks> {
-    HOOKS.get().ok_or_else(|| exceptions::throw_not_implemented(t, "transparent proxies without reflection"))
-}
 
 /// Whether `object` (not null) is a transparent proxy.
 pub fn is_proxy(object: ObjRef) -> bool {
@@ -264,7 +242,7 @@ pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const 
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };
     t.run(|| {
-        let result = (hooks(t)?.invoke)(t, proxy, method, arguments)?;
+        let result = (upper_layers().remoting.invoke)(t, proxy, method, arguments)?;
         let ret = method.sig().to_managed(t)?.ret;
         // A custom proxy may forget the value.
         if result.is_null() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
@@ -278,13 +256,13 @@ pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const 
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn get_field_helper(t: Thread, proxy: ObjRef, field: *const Field) -> ObjRef {
     // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (hooks(t)?.get_field)(t, proxy, unsafe { &*field }))
+    t.run(|| (upper_layers().remoting.get_field)(t, proxy, unsafe { &*field }))
 }
 
 /// # Safety
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn field_address_helper(t: Thread, proxy: ObjRef, field: *const Field) -> *mut u8 {
-    t.run(|| match (hooks(t)?.server_in_this_context)(t, proxy)? {
+    t.run(|| match (upper_layers().remoting.server_in_this_context)(t, proxy)? {
         // SAFETY: `Symbol::FieldHandle`.
         Some(server) => Ok(server.field_ptr(unsafe { &*field }.offset_bytes().to_managed(t)? as usize)),
         None => {
@@ -354,5 +332,5 @@ pub unsafe extern "C" fn new_context_bound_helper(t: Thread, ty: *const Type) ->
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn set_field_helper(t: Thread, proxy: ObjRef, field: *const Field, value: ObjRef) {
     // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (hooks(t)?.set_field)(t, proxy, unsafe { &*field }, value));
+    t.run(|| (upper_layers().remoting.set_field)(t, proxy, unsafe { &*field }, value));
 }

@@ -11,6 +11,7 @@
 
 use crate::source_lines::source_position;
 use crate::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
+use crate::upper_layers::upper_layers;
 use rustc_hash::FxHashMap;
 use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
@@ -20,19 +21,10 @@ use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 /// Counts the signals.
 static ASKED: WaitWord = WaitWord::new(0);
-
-/// Looks whether something else than a dump is wanted, and does it.
-static REQUEST_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
-
-/// Has `hook` asked first when the signal comes, on the thread of dumps: true if something else than a dump was wanted.
-pub fn set_request_hook(hook: fn() -> bool) {
-    let _ = REQUEST_HOOK.set(hook);
-}
 
 /// Frames written of a deeper stack.
 const MAX_FRAMES: usize = 1000;
@@ -67,7 +59,7 @@ pub fn start() -> io::Result<()> {
                 ASKED.wait(done, None);
             } else {
                 done = asked;
-                if !REQUEST_HOOK.get().is_some_and(|hook| hook()) {
+                if !(upper_layers().host.serve_request)() {
                     dump();
                 }
             }

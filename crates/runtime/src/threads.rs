@@ -24,7 +24,8 @@ use crate::object::{self, type_of};
 use crate::profile_events;
 use crate::suspension;
 use crate::thread::{Managed, Thread};
-use parking_lot::{Mutex, RwLock};
+use crate::upper_layers::upper_layers;
+use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_ABORT, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
@@ -72,15 +73,6 @@ const NORMAL_PRIORITY: i32 = 2;
 /// `ManagedThreadId`s: 1 is the main thread's; 2 is the finalizer's, whose object is made only when a finalizer asks.
 const MAIN_MANAGED_ID: i32 = 1;
 static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
-
-/// What other crates do on a thread that ends. It may have ended inside native code: no managed object is touched.
-pub type ExitHook = fn(Thread);
-static EXIT_HOOKS: RwLock<Vec<ExitHook>> = RwLock::new(Vec::new());
-
-/// Adds a function that runs on each thread that ends.
-pub fn add_exit_hook(hook: ExitHook) {
-    EXIT_HOOKS.write().push(hook);
-}
 
 /// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
 /// thread. The object stays in place while the caller's frame holds it.
@@ -516,17 +508,15 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
-fn run_exit_hooks(t: Thread) {
-    // One by one: a hook may wait, and the list's lock is not to be held then.
-    let hook = |index: usize| EXIT_HOOKS.read().get(index).copied();
-    (0..).map_while(hook).for_each(|hook| hook(t));
+fn tell_upper_layers_of_end(t: Thread) {
+    upper_layers().thread_ends.iter().for_each(|ends| ends(t));
 }
 
 /// A thread has ended without coming back here: native code ended it, or had attached it. It is in a safe region.
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
     // SAFETY: the thread runs no more, and the caller acts for it. No managed object is touched.
     let t = unsafe { Thread::from_abi(thread.abi()) };
-    run_exit_hooks(t);
+    tell_upper_layers_of_end(t);
     domains::forget_thread(t.id());
     if let Some(bits) = current_bits(t) {
         set_stopped(bits);
@@ -541,7 +531,7 @@ fn set_stopped(bits: &AtomicU32) {
 
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: Thread) {
-    run_exit_hooks(t);
+    tell_upper_layers_of_end(t);
     profile_events::thread_ends(t);
     let thread = t.managed().roots[root::THREAD_OBJECT].get();
     if thread.is_null() {

@@ -4,14 +4,16 @@ use crate::cells::Cell;
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::fields::ManagedField;
+use crate::heap_client::RuntimeHeapClient;
 use crate::invoke::{self, Slot};
 use crate::object;
 use crate::profile_log::{self, LogEvents};
 use crate::strings;
 use crate::thread::{Managed, Thread};
+use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::{
-    class_library, code_cache, compile, finalizer, handles, helpers, monitors, source_lines, stack_trace, thread_data,
-    unhandled,
+    class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, monitors, source_lines,
+    stack_trace, thread_data, unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, RuntimeHooks};
@@ -21,14 +23,13 @@ use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
-use saki_types::lazy::LockHooks;
 use saki_types::{Assembly, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// How to start.
+/// How to start. The default: the installed class libraries, native threads, no code cache.
 #[derive(Clone, Debug)]
 pub struct VmOptions {
     /// Directory of the class libraries: `/usr/lib/mono`.
@@ -50,6 +51,24 @@ pub struct VmOptions {
     pub vectors: bool,
     /// Profilers and debuggers to tell of code; None: what SAKI_PERF lists.
     pub tools: Option<Request>,
+}
+
+impl Default for VmOptions {
+    fn default() -> Self {
+        VmOptions {
+            framework_root: PathBuf::from("/usr/lib/mono"),
+            mono_path: Vec::new(),
+            heap: saki_gc::HeapOptions::default(),
+            threads: saki_sched::ThreadMode::Native,
+            hot_stacks: saki_sched::DEFAULT_HOT_STACKS,
+            io: None,
+            dump: compile::DumpOptions::default(),
+            verify: false,
+            code_cache: false,
+            vectors: true,
+            tools: None,
+        }
+    }
 }
 
 /// Why the machine could not start or the program could not be loaded.
@@ -144,16 +163,46 @@ fn current_thread() -> *mut ThreadAbi {
     saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi())
 }
 
-/// Starts the machine on the calling thread, which becomes the main thread. Once per process.
-///
-/// # Errors
-/// No memory, no class libraries, or class libraries of another version.
-pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
+/// The machine of this process, started: what loads and runs programs. A value of the main thread, which started it.
+pub struct Vm {
+    main_thread: Thread,
+}
+
+/// A machine that is about to start.
+pub struct VmBuilder {
+    layers: UpperLayers,
+    options: VmOptions,
+}
+
+impl VmBuilder {
+    #[must_use]
+    pub fn options(self, options: VmOptions) -> VmBuilder {
+        VmBuilder { options, ..self }
+    }
+
+    /// What the host wants to be told.
+    #[must_use]
+    pub fn host(mut self, events: HostEvents) -> VmBuilder {
+        self.layers.host = events;
+        self
+    }
+
+    /// Starts the machine on the calling thread, which becomes the main thread. Once per process.
+    ///
+    /// # Errors
+    /// No memory, no class libraries, class libraries of another version, a machine that was started before.
+    pub fn start(self) -> Result<Vm, StartError> {
+        Ok(Vm { main_thread: start(&self.options, self.layers)? })
+    }
+}
+
+/// The parts in the order in which they need each other.
+fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
     saki_os::membarrier::initialise();
     errata::prepare();
-    saki_gc::init(options.heap).map_err(|e| text(&e))?;
+    saki_gc::init(options.heap, &RuntimeHeapClient).map_err(|e| text(&e))?;
     saki_code::init().map_err(|e| text(&e))?;
     if !handles::has_room() || !monitors::has_room() {
         return Err(StartError("no address space for tables of handles and monitors".to_owned()));
@@ -176,13 +225,14 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         .map(|dir| dir.join("mscorlib.dll"))
         .find(|path| path.is_file())
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
-    saki_types::universe::set_thread_hook(current_thread);
-    saki_types::universe::init(Binder::new(paths), &corlib).map_err(|error| {
+    saki_types::universe::init(Binder::new(paths).with_events(layers.loader_events), &corlib).map_err(|error| {
         // Of an mscorlib that is too different to begin with the error says nothing to the user.
         let image = saki_metadata::Image::open(&corlib).ok();
         image.and_then(|image| class_library::identify(&image).err()).map_or_else(|| error.into(), StartError)
     })?;
     class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
+    internal_calls::set_table(&layers.internal_calls);
+    upper_layers::set(layers);
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {
         alloc_cursor_offset: saki_gc::alloc_cursor_offset(),
@@ -220,8 +270,7 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
         has_stack_to_throw,
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
-    handles::register_with_collector();
-    saki_types::lazy::set_lock_hooks(LockHooks { thread_id: lock_owner_id, lock: saki_thread::lock_in_safe_region });
+    handles::hook_carriers();
     let thread = saki_thread::attach_current(ThreadKind::Main);
     let (io_default, polled_by) = match options.threads {
         saki_sched::ThreadMode::Native => (saki_reactor::IoModel::Blocking, PolledBy::OwnThread),
@@ -248,14 +297,6 @@ pub fn start(options: &VmOptions) -> Result<Thread, StartError> {
 
 /// What carriers without work wait in.
 static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::poll, interrupt: saki_reactor::interrupt };
-
-/// Threads that are not managed count by the kernel's ids.
-fn lock_owner_id() -> u64 {
-    match saki_thread::current() {
-        Some(thread) => u64::from(thread.managed_id()),
-        None => 1 << 32 | u64::from(saki_os::thread::native_id()),
-    }
-}
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
 fn bootstrap(t: Thread) -> Managed<()> {
@@ -303,11 +344,35 @@ pub fn main_returns_value() -> bool {
     MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
 }
 
-/// Loads a program, without running it.
-///
-/// # Errors
-/// One line naming the file and what is wrong.
-pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
+impl Vm {
+    /// Begins to describe a machine on these upper layers.
+    pub fn builder(layers: UpperLayers) -> VmBuilder {
+        VmBuilder { layers, options: VmOptions::default() }
+    }
+
+    /// The thread that started the machine, which is the calling one.
+    pub fn main_thread(&self) -> Thread {
+        self.main_thread
+    }
+
+    /// Loads a program, without running it.
+    ///
+    /// # Errors
+    /// One line naming the file and what is wrong.
+    pub fn load_program(&self, path: &Path) -> Result<&'static Assembly, StartError> {
+        load_program(path)
+    }
+
+    /// Runs `Main` with these arguments, waits for the foreground threads and runs what runs at a program's end. Gives the process's exit code; the host still
+    /// has to exit. An unhandled exception is reported, and ends the process.
+    pub fn run(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
+        run_main(self.main_thread, assembly, arguments);
+        crate::exit::shut_down(self.main_thread);
+        exit_code()
+    }
+}
+
+fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
     let directory =
         std::fs::canonicalize(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
     universe().binder().set_application_base(&directory);
@@ -322,17 +387,14 @@ pub fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
     Ok(assembly)
 }
 
-/// Runs `Main` with these arguments and gives the exit code. Reports an unhandled exception.
-pub fn run_main(t: Thread, assembly: &'static Assembly, path: &str, args: &[String]) -> i32 {
-    let mut command_line = vec![path.to_string()];
+/// Runs `Main` with these arguments. Reports an unhandled exception.
+fn run_main(t: Thread, assembly: &'static Assembly, args: &[String]) {
+    let mut command_line = vec![assembly.path.display().to_string()];
     command_line.extend(args.iter().cloned());
     let _ = COMMAND_LINE.set(command_line);
     match try_run_main(t, assembly, args) {
-        Ok(code) => {
-            // A thread that still runs may set another one.
-            set_exit_code(code);
-            code
-        }
+        // A thread that still runs may set another one.
+        Ok(code) => set_exit_code(code),
         Err(Thrown(())) => unhandled::report_and_exit(t),
     }
 }

@@ -10,6 +10,7 @@ use crate::app_config::AppConfig;
 use crate::assembly::{Assembly, Image};
 use crate::collectible::Hold;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::loader_events::{LoaderEvents, NoLoaderEvents};
 use sha1::{Digest, Sha1};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
@@ -57,9 +58,6 @@ fn extra_gacs() -> &'static [PathBuf] {
     })
 }
 
-/// Finds an assembly that the search did not find; the image is the one that asks.
-type ResolveHook = fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>;
-
 /// Loaded assemblies and where to look for more.
 pub struct Binder {
     paths: RwLock<SearchPaths>,
@@ -67,10 +65,7 @@ pub struct Binder {
     loaded: RwLock<Vec<&'static Assembly>>,
     /// Those that are only looked at.
     reflection_only: RwLock<Vec<&'static Assembly>>,
-    /// Called when the search fails (AppDomain.AssemblyResolve); set by the runtime.
-    resolve_hook: RwLock<Option<ResolveHook>>,
-    /// Called after an assembly was loaded (AppDomain.AssemblyLoad); set by the runtime.
-    load_hook: RwLock<Option<fn(&'static Assembly)>>,
+    events: &'static dyn LoaderEvents,
 }
 
 /// The framework profile directory below the root.
@@ -116,30 +111,23 @@ impl Binder {
             config: RwLock::default(),
             loaded: RwLock::default(),
             reflection_only: RwLock::default(),
-            resolve_hook: RwLock::default(),
-            load_hook: RwLock::default(),
+            events: &NoLoaderEvents,
         }
     }
 
-    pub fn set_hooks(
-        &self,
-        resolve: fn(&AssemblyName, Option<&'static Image>) -> Option<&'static Assembly>,
-        load: fn(&'static Assembly),
-    ) {
-        *self.resolve_hook.write().expect("not poisoned") = Some(resolve);
-        *self.load_hook.write().expect("not poisoned") = Some(load);
+    /// A binder that asks and tells `events`.
+    #[must_use]
+    pub fn with_events(self, events: &'static dyn LoaderEvents) -> Binder {
+        Binder { events, ..self }
+    }
+
+    /// What the binder asks and tells, for the binder of another domain too.
+    pub fn events(&self) -> &'static dyn LoaderEvents {
+        self.events
     }
 
     pub fn set_application_base(&self, directory: &Path) {
         self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
-    }
-
-    /// The hooks, for the binder of another domain.
-    pub fn copy_hooks(&self, from: &Binder) {
-        let resolve = *from.resolve_hook.read().expect("not poisoned");
-        let load = *from.load_hook.read().expect("not poisoned");
-        *self.resolve_hook.write().expect("not poisoned") = resolve;
-        *self.load_hook.write().expect("not poisoned") = load;
     }
 
     /// What the program's configuration file says.
@@ -203,8 +191,7 @@ impl Binder {
         if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
             return Ok(found);
         }
-        let hook = *self.resolve_hook.read().expect("not poisoned");
-        let ask = || hook.and_then(|h| h(wanted, requesting));
+        let ask = || self.events.resolve_assembly(wanted, requesting);
         // Mono's order: what `LoadFrom` has loaded has its neighbours; other assemblies' come after the event.
         let asking = requesting.map(|image| image.assembly());
         let beside =
@@ -404,10 +391,7 @@ impl Binder {
     }
 
     fn announce(&self, assembly: &'static Assembly) {
-        let hook = *self.load_hook.read().expect("not poisoned");
-        if let Some(hook) = hook {
-            hook(assembly);
-        }
+        self.events.assembly_loaded(assembly);
     }
 }
 

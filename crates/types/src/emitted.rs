@@ -10,6 +10,7 @@ use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type};
+use crate::universe::universe;
 use saki_metadata::{Rid, TableId, Token};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{OnceLock, RwLock};
@@ -53,13 +54,6 @@ pub struct EmittedImage {
     pub shown: ShownTokens,
 }
 
-/// Asks the program to finish a type: `AppDomain.TypeResolve`. Set by the reflection crate.
-static FINISH: OnceLock<fn(&'static EmittedType)> = OnceLock::new();
-
-pub fn set_finish_hook(hook: fn(&'static EmittedType)) {
-    let _ = FINISH.set(hook);
-}
-
 impl EmittedType {
     pub fn new(
         module: &'static Image,
@@ -94,9 +88,7 @@ impl EmittedType {
         if let Some(ty) = self.created() {
             return Ok(ty);
         }
-        if let Some(finish) = FINISH.get() {
-            finish(self);
-        }
+        universe().binder().events().finish_type(self);
         self.created().ok_or_else(|| {
             let name = self.full_name();
             let message = format!("Could not load type '{name}': it has not been created yet");

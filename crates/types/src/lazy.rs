@@ -33,29 +33,13 @@ unsafe impl Sync for LoaderLock {}
 
 static LOADER_LOCK: LoaderLock = LoaderLock { lock: RawLock::new(), owner: AtomicU64::new(0), depth: Cell::new(0) };
 
-/// How the runtime waits for the lock.
-pub struct LockHooks {
-    /// Who the calling thread is, never 0: the same number whatever OS thread it is on.
-    pub thread_id: fn() -> u64,
-    /// Takes the lock, which somebody has, and lets collections go on meanwhile. Never waits while it has it.
-    pub lock: fn(&RawLock),
-}
-
-static HOOKS: OnceLock<LockHooks> = OnceLock::new();
-
-/// Says how to wait for the lock. Needed because an assembly-resolve handler, which is managed code, runs while its
-/// thread loads a type: a collection that it causes must not wait for threads that wait for the lock.
-pub fn set_lock_hooks(hooks: LockHooks) {
-    let _ = HOOKS.set(hooks);
-}
-
 /// Holds the loader lock until it is dropped, by the same managed thread.
 pub struct LoaderLockGuard(PhantomData<*const ()>);
 
 /// The lock of all first uses. Never held across allocation of managed objects or a safepoint, except by an
 /// assembly-resolve handler.
 pub fn loader_lock() -> LoaderLockGuard {
-    let me = HOOKS.get().map_or_else(os_thread_id, |hooks| (hooks.thread_id)());
+    let me = calling_thread();
     let lock = &LOADER_LOCK;
     // Relaxed: it is our id only if we stored it.
     if lock.owner.load(Ordering::Relaxed) == me {
@@ -63,21 +47,21 @@ pub fn loader_lock() -> LoaderLockGuard {
         return LoaderLockGuard(PhantomData);
     }
     if !lock.lock.try_lock() {
-        match HOOKS.get() {
-            Some(hooks) => (hooks.lock)(&lock.lock),
-            None => lock.lock.lock(),
-        }
+        // An assembly-resolve handler, which is managed code, runs while its thread loads a type: a collection that it causes must not wait for threads that
+        // wait for the lock.
+        saki_thread::lock_in_safe_region(&lock.lock);
     }
     lock.owner.store(me, Ordering::Relaxed);
     lock.depth.set(1);
     LoaderLockGuard(PhantomData)
 }
 
-/// An owner's id for programs that load types without a virtual machine (tools, tests): no managed thread runs there, and
-/// the OS thread is the owner.
-fn os_thread_id() -> u64 {
-    thread_local!(static MARK: u8 = const { 0 });
-    MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64)
+/// Who the calling thread is, never 0: a managed thread's id, whatever OS thread it is on; threads that are not managed count by the kernel's ids.
+fn calling_thread() -> u64 {
+    match saki_thread::current() {
+        Some(thread) => u64::from(thread.managed_id()),
+        None => 1 << 32 | u64::from(saki_os::thread::native_id()),
+    }
 }
 
 impl Drop for LoaderLockGuard {
@@ -160,7 +144,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn without_hooks_os_threads_exclude_one_another() {
+    fn os_threads_without_a_machine_exclude_one_another() {
         let inside = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {

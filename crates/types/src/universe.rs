@@ -54,18 +54,8 @@ pub struct Universe {
 /// That of the domain in which the process starts.
 static ROOT: OnceLock<&'static Universe> = OnceLock::new();
 
-/// Gives the calling managed thread; null when the OS thread is not attached.
-type CurrentThread = fn() -> *mut ThreadAbi;
-
-static CURRENT_THREAD: OnceLock<CurrentThread> = OnceLock::new();
-
 /// Whether there has ever been a second universe: programs of one domain need not ask who is calling.
 static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
-
-/// Says who the calling thread is. Called once, by the runtime.
-pub fn set_thread_hook(current_thread: CurrentThread) {
-    let _ = CURRENT_THREAD.set(current_thread);
-}
 
 /// The tables of the domain that the calling thread runs in; `init` must have been called.
 pub fn universe() -> &'static Universe {
@@ -76,12 +66,9 @@ pub fn universe() -> &'static Universe {
 /// What the calling thread has entered; None: nothing, or it is no managed thread.
 #[inline(never)]
 fn entered() -> Option<&'static Universe> {
-    let thread = CURRENT_THREAD.get()?();
-    if thread.is_null() {
-        return None;
-    }
+    let thread = saki_thread::current()?;
     // SAFETY: the calling thread's own structure.
-    unsafe { entered_by(thread) }
+    unsafe { entered_by(thread.abi()) }
 }
 
 /// What a thread has entered; None: nothing.
@@ -97,16 +84,15 @@ pub unsafe fn entered_by(thread: *const ThreadAbi) -> Option<&'static Universe> 
 
 /// Gives what was there before. A thread that is not managed stays in the root's.
 fn replace_entered(universe: Option<&'static Universe>) -> Option<&'static Universe> {
-    let thread = CURRENT_THREAD.get().map_or(std::ptr::null_mut(), |current| current());
-    if thread.is_null() {
+    let Some(thread) = saki_thread::current() else {
         if universe.is_some_and(|universe| universe != root()) {
             saki_base::bug!("a thread that is not managed enters another domain");
         }
         return None;
-    }
+    };
     let before = entered();
     // SAFETY: the calling thread's own structure; only the thread itself touches the field.
-    unsafe { (*thread).universe = universe.map_or(std::ptr::null(), std::ptr::from_ref).cast() };
+    unsafe { (*thread.abi()).universe = universe.map_or(std::ptr::null(), std::ptr::from_ref).cast() };
     before
 }
 

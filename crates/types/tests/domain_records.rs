@@ -1,25 +1,11 @@
 //! Records of a domain other than the first: one owner, which nobody asks about until the domain is unloaded.
 
-use saki_abi::ThreadAbi;
+use saki_thread::ThreadKind;
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};
 use saki_types::collectible::{self, bury_unseen, ends_alone, for_each_owner, may_judge, of, owner_of, owner_of_all};
 use saki_types::dynamic::{create_assembly, create_module};
 use saki_types::universe;
 use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
-
-/// The only managed thread.
-fn current_thread() -> *mut ThreadAbi {
-    static THREAD: OnceLock<AtomicPtr<ThreadAbi>> = OnceLock::new();
-    THREAD
-        .get_or_init(|| {
-            // SAFETY: numbers and pointers, for all of which zero is a value.
-            let thread: ThreadAbi = unsafe { std::mem::zeroed() };
-            AtomicPtr::new(Box::leak(Box::new(thread)))
-        })
-        .load(Ordering::Relaxed)
-}
 
 #[test]
 fn records_end_with_their_domain() {
@@ -29,7 +15,8 @@ fn records_end_with_their_domain() {
     }
     let paths = || SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
     let corlib = root.join("4.5/mscorlib.dll");
-    universe::set_thread_hook(current_thread);
+    // Only a managed thread enters domains.
+    saki_thread::attach_current(ThreadKind::Main);
     let first = universe::init(Binder::new(paths()), &corlib).expect("corlib loads");
     let second = universe::create(Binder::new(paths()), &corlib).expect("again");
     let third = universe::create(Binder::new(paths()), &corlib).expect("again");

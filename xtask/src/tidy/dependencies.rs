@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("contract", &["metadata"]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
-    ("types", &["base", "os", "abi", "metadata", "sync"]),
+    ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),
     ("il", &["metadata", "types"]),
     ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),

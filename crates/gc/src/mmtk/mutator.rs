@@ -10,6 +10,7 @@
 use super::active_plan::mutator_pointer;
 use super::trim::BLOCK_BYTES;
 use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
+use crate::client::client;
 use crate::observer::{self, SampledAllocation, SamplingState};
 use crate::{large, stats};
 use mmtk::util::Address;
@@ -199,7 +200,7 @@ impl CarrierHeap {
             let weight_bytes = allocated_bytes - self.sampling.last_at_bytes;
             self.sampling.last_at_bytes = allocated_bytes;
             self.sampling.choose_next(allocated_bytes, mean_bytes);
-            observer::allocated(&SampledAllocation { thread, object, size_bytes, weight_bytes });
+            client().allocated(&SampledAllocation { thread, object, size_bytes, weight_bytes });
         }
         let rest_bytes = self.sampling.next_at_bytes.saturating_sub(allocated_bytes) as usize;
         let due = buffer.cursor.saturating_add(rest_bytes);

@@ -60,7 +60,7 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
             super::trim::return_free_memory(reserved_pages * crate::policy::PAGE_BYTES);
         }
         stats::record_collection(was_full, pause, super::chase::marked_objects());
-        crate::observer::collected(was_full, pause);
+        crate::client::client().collected(was_full, pause);
     }
 
     /// Runs when the plan has decided.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use saki_abi::{ObjRef, RefMap, VTable, VTableFlags};
-use saki_gc::{HeapOptions, barrier};
+use saki_gc::{HeapClient, HeapOptions, barrier};
 use saki_thread::ManagedThread;
 
 /// A fake type, leaked.
@@ -64,8 +64,8 @@ pub fn types() -> Types {
 }
 
 /// Starts heap and thread.
-pub fn start(options: HeapOptions) -> (&'static ManagedThread, Types) {
-    saki_gc::init(options).expect("heap");
+pub fn start(options: HeapOptions, client: &'static dyn HeapClient) -> (&'static ManagedThread, Types) {
+    saki_gc::init(options, client).expect("heap");
     (attach(), types())
 }
 

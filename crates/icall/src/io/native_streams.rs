@@ -10,7 +10,7 @@
 use super::file_handles::FileType;
 use super::streams::{self, Stream, park_until_readable};
 use crate::system_call::system_call;
-use saki_interop::resolve::OwnFunction;
+use saki_runtime::OwnFunction;
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{InternalCall, Thread};
 

@@ -6,8 +6,8 @@
 use super::typed_reference;
 use parking_lot::Mutex;
 use saki_metadata::TableId;
+use saki_runtime::VarArgCookie;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::hooks::VarArgCookie;
 use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions};
 use saki_types::{GenericContext, LoadResult, MethodSig, Ty, Type};
 use std::collections::HashMap;

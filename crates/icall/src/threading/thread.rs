@@ -197,13 +197,8 @@ unsafe extern "C" fn end_affinity(t: Thread) {
 }
 
 /// What a thread that ends has to give up.
-fn on_exit(t: Thread) {
+pub fn on_exit(t: Thread) {
     waitables::abandon_mutexes(t.id());
-}
-
-/// Makes threads that end give up their mutexes. Called once, before managed code runs.
-pub fn install() {
-    threads::add_exit_hook(on_exit);
 }
 
 /// Brings the current thread's object back to the state of a fresh pool thread.

@@ -11,7 +11,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
 use saki_runtime::type_objects::{bind_type, type_object};
 use saki_runtime::{InternalCall, Managed, ObjRef, Thread, vm};
-use saki_types::emitted::{EmittedType, ShownTokens, set_finish_hook};
+use saki_types::emitted::{EmittedType, ShownTokens};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 
@@ -19,18 +19,16 @@ use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
 
 /// Lets the program finish a type that code or a signature needs.
-pub fn install_hooks() {
-    set_finish_hook(|emitted| {
-        let t = Thread::current();
-        let builder = b::builder_of(emitted);
-        if builder.is_null() || vm::domain_object().is_null() || !t.pending().is_null() {
-            return;
-        }
-        // What a handler throws counts as "not finished".
-        if call_domain(t, "DoTypeBuilderResolve", &[Slot::from_ref(builder)]).is_err() {
-            t.take_pending();
-        }
-    });
+pub(crate) fn finish_type(emitted: &'static EmittedType) {
+    let t = Thread::current();
+    let builder = b::builder_of(emitted);
+    if builder.is_null() || vm::domain_object().is_null() || !t.pending().is_null() {
+        return;
+    }
+    // What a handler throws counts as "not finished".
+    if call_domain(t, "DoTypeBuilderResolve", &[Slot::from_ref(builder)]).is_err() {
+        t.take_pending();
+    }
 }
 
 /// Rows of the type alone, with the types around it as stubs.

@@ -2,7 +2,6 @@
 
 use super::settings::{HeapShots, SampleClock};
 use super::{LISTENED, LOG, Log, LogEvents, heap_shots};
-use crate::profile_events;
 use std::sync::atomic::Ordering;
 
 /// Whether there is a log.
@@ -73,9 +72,6 @@ pub fn samples() -> Option<(SampleClock, u32)> {
 impl Log {
     /// Has the heap tell of what is listened to.
     pub(super) fn tell_heap(&self) {
-        if super::is_on(LogEvents::ALLOCATION | LogEvents::GC | LogEvents::MOVE) {
-            profile_events::observe_heap();
-        }
         saki_gc::note_moves(super::is_on(LogEvents::MOVE));
         // Each one.
         saki_gc::sample_allocations(usize::from(super::is_on(LogEvents::ALLOCATION)));

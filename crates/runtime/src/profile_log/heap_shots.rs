@@ -20,11 +20,11 @@ static LAST_NS: AtomicU64 = AtomicU64::new(0);
 pub(super) fn begin(mode: HeapShots) {
     if !matches!(mode, HeapShots::Never | HeapShots::OnDemand) {
         LAST_NS.store(now_ns(), Ordering::Relaxed);
-        saki_gc::observe_full_collections(at_full_collection);
     }
 }
 
-fn at_full_collection(heap: &StoppedHeap) {
+/// A full collection is over: takes a shot if one is due.
+pub(crate) fn at_full_collection(heap: &StoppedHeap) {
     let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
     let number = COLLECTIONS.fetch_add(1, Ordering::Relaxed) + 1;
     let is_due = match *log.heap_shots.lock() {

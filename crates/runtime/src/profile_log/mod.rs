@@ -18,7 +18,7 @@ pub mod callspec;
 pub mod control;
 mod counters;
 pub(crate) mod events;
-mod heap_shots;
+pub(crate) mod heap_shots;
 mod names;
 mod samples;
 pub mod settings;
@@ -28,6 +28,7 @@ pub use settings::{LogEvents, LogSettings};
 use crate::domains;
 use names::Names;
 use parking_lot::Mutex;
+use saki_os::ExitStage;
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
 use saki_thread::{ManagedThread, ThreadKind};
@@ -116,11 +117,6 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     log.name_thread(COLLECTOR_THREAD, "Collector");
     saki_thread::for_each_thread(|thread| log.thread_loaded(thread.managed_id().into()));
     log.look_around();
-    crate::collectible::on_end(|| {
-        if let Some(log) = LOG.get() {
-            log.names.forget_dead();
-        }
-    });
     let events = settings.effective_events();
     heap_shots::begin(settings.heap_shots);
     LISTENED.store(events.bits(), Ordering::Relaxed);
@@ -128,8 +124,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     if let Some((clock, hz)) = settings.samples {
         samples::start(clock, hz).map_err(|error| error.to_string())?;
     }
-    // SAFETY: `at_exit` neither unwinds nor exits. The C library keeps room for 32 handlers.
-    unsafe { libc::atexit(at_exit) };
+    saki_os::at_exit(ExitStage::ProfileLog, at_exit);
     saki_os::thread::start_service("profile-log", || {
         while !log.is_over() {
             std::thread::sleep(FLUSH_INTERVAL);
@@ -139,7 +134,14 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
-extern "C" fn at_exit() {
+/// Drops dead records from the names that the log knows.
+pub(crate) fn forget_dead() {
+    if let Some(log) = LOG.get() {
+        log.names.forget_dead();
+    }
+}
+
+fn at_exit() {
     end();
 }
 

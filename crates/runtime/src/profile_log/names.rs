@@ -187,7 +187,7 @@ impl Names {
         });
     }
 
-    /// The addresses of what is dead may be others' from now on (`collectible::on_end`).
+    /// The addresses of what is dead may be others' from now on (`profile_log::forget_dead`).
     pub fn forget_dead(&self) {
         for table in [&self.methods, &self.vtables, &self.classes, &self.images] {
             table.lock().retain(|key, _| !collectible::is_dead(key & !Part::MASK));

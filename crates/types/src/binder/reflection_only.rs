@@ -41,8 +41,7 @@ impl Binder {
         if let Some(found) = self.find_reflection_only(wanted) {
             return Ok(found);
         }
-        let hook = *self.resolve_hook.read().expect("not poisoned");
-        hook.and_then(|h| h(wanted, Some(requesting))).ok_or_else(|| not_found(wanted))
+        self.events.resolve_assembly(wanted, Some(requesting)).ok_or_else(|| not_found(wanted))
     }
 
     /// Loads the assembly of this name (`Assembly.ReflectionOnlyLoad`).

@@ -1,0 +1,148 @@
+//! The crates above `runtime`, as values: marshalling, remoting, internal calls, what the host wants to know.
+//!
+//! `Vm::builder` takes them, so that no machine starts without them and none is exchanged while it runs. What compiled code calls by name as a helper and
+//! an upper crate implements is reached through here.
+
+use crate::internal_calls::InternalCallTables;
+use crate::thread::{Managed, Thread};
+use saki_abi::ObjRef;
+use saki_types::{Field, Image, LoaderEvents, Method, collectible};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// See the module header.
+pub struct UpperLayers {
+    pub interop: Interop,
+    pub remoting: Remoting,
+    /// What the program is asked and told while types are loaded.
+    pub loader_events: &'static dyn LoaderEvents,
+    /// Tables of internal calls; of equal rows the later one counts.
+    pub internal_calls: InternalCallTables,
+    /// Functions of the machine that stand in for those of Mono's native library.
+    pub own_functions: &'static [OwnFunction],
+    /// Each drops from tables of its crate what `types::collectible::is_dead` says.
+    pub forget_dead: Vec<fn()>,
+    /// Each gives up what a thread that ends still holds. The thread may have ended inside native code: no managed object is touched.
+    pub thread_ends: Vec<fn(Thread)>,
+    pub host: HostEvents,
+}
+
+/// What the program that contains the machine is told.
+#[derive(Clone, Copy)]
+pub struct HostEvents {
+    /// The program is over, and nothing of it has been finalized. On the thread that ends the process, which runs managed code then, before the handlers of
+    /// ProcessExit.
+    pub before_exit: fn(),
+    /// SIGQUIT has come: whether something else than a thread dump was wanted, and is done.
+    pub serve_request: fn() -> bool,
+}
+
+impl Default for HostEvents {
+    /// Of a host that wants to know nothing.
+    fn default() -> Self {
+        HostEvents { before_exit: || (), serve_request: || false }
+    }
+}
+
+/// Calls and field accesses through a RealProxy.
+#[derive(Clone, Copy)]
+pub struct Remoting {
+    /// (proxy, method, boxed arguments) → boxed result; by-reference results in the array.
+    pub invoke: fn(Thread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
+    pub get_field: fn(Thread, ObjRef, &'static Field) -> Managed<ObjRef>,
+    pub set_field: fn(Thread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
+    /// The object behind a proxy, if the thread is in its context already.
+    pub server_in_this_context: fn(Thread, ObjRef) -> Managed<Option<ObjRef>>,
+}
+
+/// A function of the virtual machine that takes the place of one of Mono's native library: it does the same, but a thread that waits in it parks.
+pub struct OwnFunction {
+    pub name: &'static str,
+    /// Called as native code: in a safe region.
+    pub address: *const (),
+}
+
+// SAFETY: the address of code.
+unsafe impl Sync for OwnFunction {}
+
+static LAYERS: OnceLock<UpperLayers> = OnceLock::new();
+
+/// Called by `vm`, before managed code runs. The first ones stay; a second start fails before it comes here.
+pub(crate) fn set(layers: UpperLayers) {
+    let _ = LAYERS.set(layers);
+}
+
+/// Those of the machine that runs.
+pub fn upper_layers() -> &'static UpperLayers {
+    LAYERS.get().unwrap_or_else(|| saki_base::bug!("no machine runs"))
+}
+
+/// The cell of a P/Invoke's native address: inside the method itself, 0 until resolved.
+pub fn native_cell(method: &'static Method) -> usize {
+    &raw const method.runtime.native as usize
+}
+
+/// Resolves and stores a P/Invoke's native address.
+///
+/// # Errors
+/// DllNotFoundException, EntryPointNotFoundException.
+pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
+    let address = (upper_layers().interop.resolve_native)(t, method)?;
+    // Release: the library is loaded before its address is seen.
+    AtomicUsize::store(&method.runtime.native, address, Ordering::Release);
+    Ok(address)
+}
+
+/// A vararg call site: where its signature is.
+#[repr(C)]
+pub struct VarArgCookie {
+    pub image: &'static Image,
+    /// MemberRef or StandAloneSig token.
+    pub token: u32,
+}
+
+/// Address of the cookie that `arglist` hands to ArgIterator.
+pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
+    std::ptr::from_ref(collectible::keep_beside(image, VarArgCookie { image, token })).addr()
+}
+
+/// Defines [`Interop`], and the helpers that compiled code calls for its last functions.
+macro_rules! interop {
+    ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) -> $ret:ty;)*) => {
+        $(
+            /// # Safety
+            /// A helper: called by its thunk.
+            pub(crate) unsafe extern "C" fn $name(t: Thread, $($param: $ty),*) -> $ret {
+                t.run(|| (upper_layers().interop.$name)(t, $($param),*))
+            }
+        )*
+
+        /// Finding native code, marshalling for it, being called by it.
+        #[derive(Clone, Copy)]
+        pub struct Interop {
+            /// The native entry point; DllNotFoundException, EntryPointNotFoundException.
+            pub resolve_native: fn(Thread, &'static Method) -> Managed<usize>,
+            /// Address of the marshalling descriptor of a parameter (0 = return value).
+            pub marshal_info: fn(Thread, &'static Method, u32) -> Managed<usize>,
+            /// (managed value or its address, descriptor) → native word.
+            pub marshal_in: fn(Thread, usize, usize) -> Managed<i64>,
+            /// (native word, address of the managed value, descriptor)
+            pub marshal_out: fn(Thread, i64, usize, usize) -> Managed<()>,
+            pub marshal_free: fn(Thread, i64, usize, usize) -> Managed<()>,
+            $($(#[$doc])* pub $name: fn(Thread, $($ty),*) -> Managed<$ret>,)*
+        }
+    };
+}
+
+interop! {
+    delegate_begin_invoke(delegate: ObjRef, arguments: ObjRef) -> ObjRef;
+    delegate_end_invoke(delegate: ObjRef, arguments: ObjRef) -> ObjRef;
+    /// The ICustomMarshaler of a descriptor.
+    custom_marshaler(descriptor: usize) -> ObjRef;
+    /// Throws what the descriptor says.
+    throw_marshal_directive(descriptor: usize) -> ();
+    /// The delegate that native code calls.
+    callback_delegate(context: usize) -> ObjRef;
+    callback_in(word: i64, value: usize, descriptor: usize) -> ();
+    callback_out(value: usize, word: i64, descriptor: usize) -> i64;
+}
