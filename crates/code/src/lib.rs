@@ -7,7 +7,7 @@
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
-//! **Managed calls** use `CallConv::Tail`: integer arguments rdi rsi rdx rcx r8 r9, floats xmm0–7, then the stack
+//! **Managed calls** use `CallConv::Tail`: integer arguments rdi rsi rdx rcx r8 r9, floats and vectors xmm0–7, then the stack
 //! (callee pops); results rax / xmm0. rbx r12 r13 r14 are preserved on normal return only. r15 is `*ThreadAbi`, always.
 //! Every frame keeps the rbp chain (`[rbp]` = caller's rbp, `[rbp+8]` = return address). rax, r10 and r11 are free at
 //! function entry (stubs clobber them).

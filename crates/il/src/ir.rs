@@ -9,7 +9,9 @@
 //! Types of operands are exact except that I64, ByRef and Ref stand for each other (all are 64-bit words).
 //!
 //! Struct values: an operand of type `IrType::Struct` is the *address* of readable storage of that type, whose contents
-//! stay unchanged until the consumer has run. Struct results go to an address given to the producer.
+//! stay unchanged until the consumer has run. Struct results go to an address given to the producer. Managed calls and
+//! returns take a value of type `V128` as well where the struct is a vector (`IrType::vector`), and a managed call
+//! without an address for such a result defines one.
 //!
 //! Invariant: nothing here holds an address of the running process; whatever the code must name is a `Symbol`.
 //! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
@@ -18,6 +20,7 @@ mod display;
 mod vector;
 pub mod verify;
 
+use crate::vector_types::vector_type;
 use saki_abi::HelperId;
 pub use saki_abi::position;
 use saki_metadata::Token;
@@ -46,13 +49,24 @@ pub enum IrType {
     Ref,
     /// Managed pointer: 64 bits, may point anywhere.
     ByRef,
-    /// 16 bytes whose lanes are the business of each operation. Only values and locals: parameters and results of calls are structs.
+    /// 16 bytes whose lanes are the business of each operation. Only values and locals: signatures name the struct type.
     V128,
     /// Value type in memory: see the module header.
     Struct(Ty),
     /// Raw storage of this many bytes, 8-aligned. Only as the type of a local (argument blocks of vararg calls and of
     /// multi-dimensional array constructors), used through `LocalAddr` alone.
     Block(u32),
+}
+
+impl IrType {
+    /// How a value lies in memory whose type is a vector: managed functions take and give it in a vector register. This alone
+    /// decides it, for callers, callees and all stubs between them, whether operations of vectors are in place or not.
+    pub fn vector(self) -> Option<MemType> {
+        match self {
+            IrType::Struct(ty) => vector_type(ty).map(|vector| vector.mem),
+            _ => None,
+        }
+    }
 }
 
 /// What a memory access reads or writes. Narrow integers extend to I32 on load and are truncated on store.
@@ -304,6 +318,19 @@ pub enum CallTarget {
     Native(ValueId),
 }
 
+impl CallTarget {
+    /// Whether what is called is code of the managed convention.
+    pub fn is_managed(&self) -> bool {
+        match self {
+            CallTarget::Direct(_)
+            | CallTarget::Virtual { .. }
+            | CallTarget::Interface { .. }
+            | CallTarget::Indirect(_) => true,
+            CallTarget::Helper(_) | CallTarget::InternalCall(_) | CallTarget::Native(_) => false,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum Op {
     ConstI32(i32),
@@ -415,7 +442,8 @@ pub enum Op {
         element_size_bytes: u32,
     },
 
-    /// `struct_result`: where a struct result goes (its type is `sig.ret`); such a call defines no value.
+    /// `struct_result`: where a struct result goes (its type is `sig.ret`); such a call defines no value. None for a vector:
+    /// the call defines a `V128`.
     Call {
         target: CallTarget,
         sig: Box<CallSig>,
@@ -501,7 +529,8 @@ pub enum Terminator {
         targets: Vec<BlockId>,
         default: BlockId,
     },
-    /// Scalar result, or the address of a struct result (copied to the caller's buffer), or none.
+    /// Scalar result, or the address of a struct result (copied to the caller's buffer; a vector may be given as `V128`), or
+    /// none.
     Ret(Option<ValueId>),
     /// Tail call: replaces the frame; only outside try regions.
     TailCall {
@@ -562,7 +591,7 @@ pub struct Clause {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LocalKind {
     /// Parameter `index` of the signature. Struct parameters: the incoming pointer is the local's address (the caller made
-    /// the copy; the callee may change it).
+    /// the copy; the callee may change it). Vectors come in registers: such a local is a struct in the frame, or a `V128`.
     Param(u32),
     Normal,
     /// In a filter function: local of the parent, reached through the parent's frame pointer.

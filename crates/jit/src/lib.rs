@@ -26,6 +26,7 @@ mod symbols;
 mod system_v;
 mod thunks;
 mod type_facts;
+mod vector_memory;
 
 pub use compiler::{CompileContext, Compiler};
 pub use dump::Dump;

@@ -1,11 +1,13 @@
 //! Cranelift signatures of managed calls, helpers and stubs.
 //!
-//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest.
+//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest. Vector types are no structs
+//! in this: they travel in vector registers. The Rust functions of internal calls, whose convention is the system's, have them by address.
 
+use crate::vector_memory::VECTOR;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use saki_abi::{AbiType, HelperId};
-use saki_il::ir::{CallSig, CallTarget, IrType};
+use saki_il::ir::{CallSig, CallTarget, IrType, MemType};
 
 /// Machine type of a value; structs are addresses. `Void` has none.
 pub(crate) fn machine_type(ty: IrType) -> Option<Type> {
@@ -15,7 +17,7 @@ pub(crate) fn machine_type(ty: IrType) -> Option<Type> {
         IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Struct(_) => Some(types::I64),
         IrType::F32 => Some(types::F32),
         IrType::F64 => Some(types::F64),
-        IrType::V128 => Some(types::I8X16),
+        IrType::V128 => Some(VECTOR),
     }
 }
 
@@ -29,9 +31,30 @@ fn helper_type(ty: AbiType) -> Option<Type> {
     }
 }
 
+/// How a value lies in memory that travels in a vector register.
+pub(crate) fn vector(ty: IrType, convention: CallConv) -> Option<MemType> {
+    if convention == CallConv::Tail { ty.vector() } else { None }
+}
+
+/// Machine type in which a value travels.
+fn passed_type(ty: IrType, convention: CallConv) -> Option<Type> {
+    if vector(ty, convention).is_some() { Some(VECTOR) } else { machine_type(ty) }
+}
+
+/// Convention of what a call that is not to native code goes to.
+pub(crate) fn convention_of(target: &CallTarget) -> CallConv {
+    if let CallTarget::InternalCall(_) = target { CallConv::SystemV } else { CallConv::Tail }
+}
+
 /// Whether the result goes through a pointer.
-pub(crate) fn returns_struct(sig: &CallSig) -> bool {
-    matches!(sig.ret, Some(IrType::Struct(_)))
+pub(crate) fn returns_struct(sig: &CallSig, convention: CallConv) -> bool {
+    sig.ret.is_some_and(|ret| matches!(ret, IrType::Struct(_)) && vector(ret, convention).is_none())
+}
+
+/// Machine type of the result of a managed function; None if there is none, or it goes through a pointer.
+pub(crate) fn result_type(sig: &CallSig) -> Option<Type> {
+    let ret = sig.ret.filter(|_| !returns_struct(sig, CallConv::Tail))?;
+    passed_type(ret, CallConv::Tail)
 }
 
 /// Where the struct-result pointer stands among the machine parameters.
@@ -51,11 +74,12 @@ pub(crate) fn call_has_this(target: &CallTarget, sig: &CallSig) -> bool {
 /// Signature with everything in registers or stack words, in managed order.
 pub(crate) fn managed(sig: &CallSig, has_this: bool, convention: CallConv) -> Signature {
     let mut result = Signature::new(convention);
-    let mut params: Vec<AbiParam> = sig.params.iter().filter_map(|&ty| machine_type(ty)).map(AbiParam::new).collect();
-    if returns_struct(sig) {
+    let passed = |ty: IrType| passed_type(ty, convention).map(AbiParam::new);
+    let mut params: Vec<AbiParam> = sig.params.iter().filter_map(|&ty| passed(ty)).collect();
+    if returns_struct(sig, convention) {
         params.insert(struct_result_index(sig, has_this), AbiParam::new(types::I64));
-    } else if let Some(ty) = sig.ret.and_then(machine_type) {
-        result.returns.push(AbiParam::new(ty));
+    } else {
+        result.returns.extend(sig.ret.and_then(passed));
     }
     result.params = params;
     result

@@ -7,6 +7,7 @@ use crate::signatures::{self, machine_type};
 use crate::symbols::{RelocTarget, SymbolTable};
 use crate::system_v::{Registers, StructClass, classify};
 use crate::type_facts::{ValueLayout, value_layout};
+use crate::vector_memory;
 use cranelift_codegen::ir::{
     self, AbiParam, ArgumentPurpose, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, TrapCode,
     Value, types,
@@ -16,6 +17,11 @@ use cranelift_frontend::FunctionBuilder;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, IrType};
+
+/// Memory that cannot fault, aligned or not.
+fn unaligned_flags() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
+}
 
 /// Builds one function without an IR.
 struct ThunkBuilder<'a> {
@@ -105,7 +111,8 @@ impl Compiler {
     }
 
     /// Tail-convention `fn(code: i64, args: *const u64, ret: *mut u64)`: loads the arguments of a managed call from 8-byte
-    /// slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar result.
+    /// slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar result. Vectors are
+    /// structs to the slots.
     ///
     /// # Errors
     /// `Codegen`.
@@ -116,15 +123,31 @@ impl Compiler {
             let callee = signatures::managed(sig, sig.has_this, CallConv::Tail);
             let mut thunk = ThunkBuilder::new(context, own);
             let [code, args, ret] = [thunk.params[0], thunk.params[1], thunk.params[2]];
-            let values: Vec<Value> = callee
-                .params
-                .iter()
-                .enumerate()
-                .map(|(index, param)| thunk.b.ins().load(param.value_type, slot_flags(), args, index as i32 * 8))
-                .collect();
+            let returned_vector = sig.ret.and_then(IrType::vector);
+            let result_at = signatures::struct_result_index(sig, sig.has_this);
+            let mut words: Vec<IrType> = sig.params.clone();
+            if let Some(IrType::Struct(_)) = sig.ret {
+                words.insert(result_at, IrType::I64);
+            }
+            let mut values = Vec::with_capacity(words.len());
+            let mut result_place = None;
+            for (index, word) in words.into_iter().enumerate() {
+                let Some(ty) = machine_type(word) else { continue };
+                let value = thunk.b.ins().load(ty, slot_flags(), args, index as i32 * 8);
+                if index == result_at && returned_vector.is_some() {
+                    result_place = Some(value);
+                } else if let Some(mem) = word.vector() {
+                    values.push(vector_memory::load(&mut thunk.b, value, 0, mem, unaligned_flags()));
+                } else {
+                    values.push(value);
+                }
+            }
             let signature = thunk.b.import_signature(callee);
             let inst = thunk.b.ins().call_indirect(signature, code, &values);
-            if let Some(&result) = thunk.b.inst_results(inst).first() {
+            let result = thunk.b.inst_results(inst).first().copied();
+            if let (Some(place), Some(mem), Some(result)) = (result_place, returned_vector, result) {
+                vector_memory::store(&mut thunk.b, place, 0, result, mem, unaligned_flags());
+            } else if let Some(result) = result {
                 let result = match thunk.b.func.dfg.value_type(result) {
                     types::I32 => thunk.b.ins().sextend(types::I64, result),
                     _ => result,

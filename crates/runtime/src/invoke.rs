@@ -1,7 +1,8 @@
 //! Calling managed code from Rust.
 //!
 //! A call is made of 8-byte `Slot`s in the order of the managed convention: `this`, the result buffer when the result is a
-//! struct, then the parameters (structs by address). One invoke thunk is compiled per machine signature.
+//! struct, then the parameters (structs by address, vectors too: the thunk brings those into registers). One invoke thunk is compiled
+//! per machine signature.
 
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
@@ -70,7 +71,11 @@ fn class(ty: IrType) -> u8 {
         IrType::I32 => 1,
         IrType::F32 => 2,
         IrType::F64 => 3,
-        IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Struct(_) | IrType::Block(_) => 4,
+        IrType::I64 | IrType::Ref | IrType::ByRef | IrType::Block(_) => 4,
+        IrType::Struct(_) => match ty.vector() {
+            None => 4,
+            Some(mem) => mem.bytes() as u8,
+        },
         // No signature has it.
         IrType::V128 => 5,
     }

@@ -322,14 +322,22 @@ impl Function {
             }
             Op::Cmp(_, a, b) => expect(*a, ty(*b)),
             Op::BoundsCheck { index, length } => expect(*index, ty(*length)),
-            Op::Call { sig, args, struct_result, .. } => {
+            Op::Call { target, sig, args, struct_result } => {
                 if sig.params.len() != args.len() {
                     return Err(format!("{value}: {} arguments for {} parameters", args.len(), sig.params.len()));
                 }
-                if matches!(sig.ret, Some(IrType::Struct(_))) != struct_result.is_some() {
+                let is_vector = |t: IrType| target.is_managed() && t.vector().is_some();
+                let returns_vector = sig.ret.is_some_and(is_vector) && struct_result.is_none();
+                if returns_vector != (inst.ty == IrType::V128) {
+                    return Err(format!("{value}: vector result"));
+                }
+                if !returns_vector && matches!(sig.ret, Some(IrType::Struct(_))) != struct_result.is_some() {
                     return Err(format!("{value}: struct result"));
                 }
-                args.iter().zip(&sig.params).try_for_each(|(a, p)| expect(*a, *p))
+                args.iter().zip(&sig.params).try_for_each(|(a, p)| match ty(*a) {
+                    IrType::V128 if is_vector(*p) => Ok(()),
+                    _ => expect(*a, *p),
+                })
             }
             _ => Ok(()),
         }

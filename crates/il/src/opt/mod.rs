@@ -15,6 +15,12 @@ mod vectors;
 use crate::import::ImportOptions;
 use crate::ir::Function;
 
+/// Keeps vectors that a body of the runtime's own passes on in registers. Not for bodies whose locals must be in memory.
+pub(crate) fn keep_vectors(function: &mut Function) {
+    promote::run(function, true);
+    dead::run(function, &[]);
+}
+
 /// Runs the passes that the options ask for.
 pub fn run(function: &mut Function, options: &ImportOptions) {
     for filter in &mut function.filters {
@@ -22,7 +28,7 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
     }
     if options.promote_locals {
         boxes::run(function);
-        promote::run(function);
+        promote::run(function, options.vectors);
     }
     let mut non_null_lengths = Vec::new();
     if options.eliminate_bounds_checks {

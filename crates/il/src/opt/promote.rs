@@ -2,14 +2,15 @@
 //!
 //! A local whose address is used only to load, store, zero and copy its fields needs no memory: each field becomes a local
 //! of its own. Inlined methods of value types (`Span<T>`, `DateTime`, `IntPtr`, enumerators) leave such locals behind.
-//! A vector that an operation takes or gives is one variable, its fields lanes of it; one that is only looked at field by field is as many variables.
+//! A vector that an operation takes or gives is one variable, its fields lanes of it; one that is only looked at field by field is as many variables. Calls take
+//! and give vectors as values then, and a parameter is a variable from the start.
 //! Left out: locals whose address is passed on or that a filter sees.
 
 use super::leaves::{Leaf, access_bytes, leaves};
 use super::vectors;
 use crate::ir::{
-    AliasClass, BinOp, ConvTarget, Function, Inst, IrType, Lanes, Local, LocalId, LocalKind, MemFlags, MemType,
-    NullCheck, Op, UnOp, ValueId, VectorOp, verify,
+    AliasClass, BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, Lanes, Local, LocalId, LocalKind,
+    MemFlags, MemType, NullCheck, Op, Terminator, UnOp, ValueId, VectorOp, verify,
 };
 
 /// Value types of more scalars stay in memory.
@@ -33,12 +34,12 @@ struct Promotion<'f> {
     addresses: Vec<Option<(LocalId, i32)>>,
 }
 
-/// Runs the pass.
-pub(super) fn run(function: &mut Function) {
+/// Runs the pass. `in_calls`: vectors that only calls take and give are variables, too.
+pub(super) fn run(function: &mut Function, in_calls: bool) {
     if !function.locals.iter().any(|local| local.address_exposed || matches!(local.ty, IrType::Struct(_))) {
         return;
     }
-    let vectors = vectors::used_whole(function);
+    let vectors = vectors::used_whole(function, in_calls);
     let mut promotion = Promotion { addresses: vec![None; function.insts.len()], candidates: Vec::new(), function };
     if !promotion.find_candidates(&vectors) {
         return;
@@ -103,6 +104,9 @@ impl Promotion<'_> {
         let candidate = self.candidates[local.0 as usize].as_ref()?;
         if !self.is_struct(local) {
             let whole = candidate.leaves[0].mem;
+            if mem.loaded() == IrType::V128 {
+                return None;
+            }
             let is_low_part = whole == MemType::I32 && access_bytes(mem) < 4;
             return (offset == 0 && (fits(mem, whole) || is_low_part)).then_some(0);
         }
@@ -164,7 +168,11 @@ impl Promotion<'_> {
                 self.consider(value, &op);
             }
             let terminator = self.function.blocks[block].terminator.clone();
-            verify::terminator_operands(&terminator, &mut |used| self.reject_address(used));
+            match &terminator {
+                Terminator::Ret(Some(value)) => self.consider_operand(*value, self.function.sig.ret),
+                Terminator::TailCall { target, sig, args } => self.consider_arguments(target, sig, args),
+                _ => verify::terminator_operands(&terminator, &mut |used| self.reject_address(used)),
+            }
         }
     }
 
@@ -174,8 +182,32 @@ impl Promotion<'_> {
         }
     }
 
+    /// An operand of a call or a return. A vector may be given by its value instead of its address.
+    fn consider_operand(&mut self, operand: ValueId, ty: Option<IrType>) {
+        let Some((local, start)) = self.address(operand) else { return };
+        let mem = ty.and_then(IrType::vector);
+        if mem.is_none_or(|mem| self.leaf_of(local, start, mem).is_none()) {
+            self.reject(local);
+        }
+    }
+
+    fn consider_arguments(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) {
+        if let CallTarget::Indirect(code) | CallTarget::Native(code) = target {
+            self.reject_address(*code);
+        }
+        for (arg, param) in args.iter().zip(&sig.params) {
+            self.consider_operand(*arg, target.is_managed().then_some(*param));
+        }
+    }
+
     fn consider(&mut self, value: ValueId, op: &Op) {
         match *op {
+            Op::Call { ref target, ref sig, ref args, struct_result } => {
+                self.consider_arguments(target, sig, args);
+                if let Some(place) = struct_result {
+                    self.consider_operand(place, sig.ret.filter(|_| target.is_managed()));
+                }
+            }
             Op::LocalAddr(local) => self.addresses[value.0 as usize] = Some((local, 0)),
             Op::Bin(BinOp::Add, base, amount) if self.addresses[base.0 as usize].is_some() => {
                 let (local, start) = self.addresses[base.0 as usize].expect("checked");
@@ -278,12 +310,12 @@ impl Promotion<'_> {
                 self.function.locals[index].address_exposed = false;
                 continue;
             }
-            let zero_init = self.function.locals[index].zero_init;
+            let Local { zero_init, kind, ty, .. } = self.function.locals[index];
             for leaf in &candidate.leaves {
                 candidate.locals.push(LocalId(self.function.locals.len() as u32));
                 self.function.locals.push(Local {
                     ty: leaf.ir_type(),
-                    kind: LocalKind::Normal,
+                    kind: if ty.vector() == Some(leaf.mem) { kind } else { LocalKind::Normal },
                     address_exposed: false,
                     zero_init,
                     pinned: false,
@@ -300,8 +332,35 @@ impl Promotion<'_> {
             for value in old {
                 self.rewrite_inst(value, &mut new);
             }
+            self.rewrite_terminator(block, &mut new);
             self.function.blocks[block].insts = new;
         }
+        self.drop_promoted();
+    }
+
+    /// Locals that are variables now need no room.
+    fn drop_promoted(&mut self) {
+        for index in 0..self.candidates.len() {
+            let is_register = self.is_vector_in_register(index);
+            let local = &mut self.function.locals[index];
+            let is_in_memory = matches!(local.kind, LocalKind::Param(_)) && !is_register;
+            if self.candidates[index].is_some() && matches!(local.ty, IrType::Struct(_)) && !is_in_memory {
+                *local = Local {
+                    ty: IrType::Void,
+                    kind: LocalKind::Normal,
+                    address_exposed: false,
+                    zero_init: false,
+                    pinned: false,
+                };
+            }
+        }
+    }
+
+    /// Whether the candidate is a vector as a whole.
+    fn is_vector_in_register(&self, index: usize) -> bool {
+        let mem = self.function.locals[index].ty.vector();
+        let leaves = self.candidates[index].as_ref().map(|candidate| &candidate.leaves[..]);
+        matches!(leaves, Some([leaf]) if Some(leaf.mem) == mem)
     }
 
     /// Reads promoted struct parameters into their variables.
@@ -309,7 +368,7 @@ impl Promotion<'_> {
         let mut insts = Vec::new();
         for index in 0..self.candidates.len() {
             let is_param = matches!(self.function.locals[index].kind, LocalKind::Param(_));
-            if !is_param || !self.is_struct(LocalId(index as u32)) {
+            if !is_param || !self.is_struct(LocalId(index as u32)) || self.is_vector_in_register(index) {
                 continue;
             }
             let Some(candidate) = self.candidates[index].clone() else { continue };
@@ -329,6 +388,58 @@ impl Promotion<'_> {
         self.addresses.push(None);
         out.push(id);
         id
+    }
+
+    /// What a call or a return takes: the value of a vector that is a variable.
+    fn operand(&mut self, operand: ValueId, il_offset: u32, out: &mut Vec<ValueId>) -> ValueId {
+        match self.vector_variable(operand) {
+            Some(variable) => self.emit(Op::LocalGet(variable), IrType::V128, il_offset, out),
+            None => operand,
+        }
+    }
+
+    /// The variable of the vector at an address.
+    fn vector_variable(&self, address: ValueId) -> Option<LocalId> {
+        let (local, start) = self.address(address)?;
+        let candidate = self.candidates[local.0 as usize].as_ref()?;
+        let at = candidate.leaves.iter().position(|leaf| leaf.offset_bytes == start)?;
+        Some(candidate.locals[at])
+    }
+
+    fn rewrite_call(&mut self, value: ValueId, il_offset: u32, out: &mut Vec<ValueId>) {
+        let mut op = self.function.insts[value.0 as usize].op.clone();
+        let mut result = None;
+        if let Op::Call { args, struct_result, .. } = &mut op {
+            for arg in args {
+                *arg = self.operand(*arg, il_offset, out);
+            }
+            result = struct_result.and_then(|place| self.vector_variable(place));
+            if result.is_some() {
+                *struct_result = None;
+            }
+        }
+        let inst = &mut self.function.insts[value.0 as usize];
+        inst.op = op;
+        out.push(value);
+        if let Some(variable) = result {
+            inst.ty = IrType::V128;
+            self.emit(Op::LocalSet(variable, value), IrType::Void, il_offset, out);
+        }
+    }
+
+    fn rewrite_terminator(&mut self, block: usize, out: &mut Vec<ValueId>) {
+        let il_offset = self.function.blocks[block].terminator_il_offset;
+        let mut terminator = std::mem::replace(&mut self.function.blocks[block].terminator, Terminator::Unreachable);
+        match &mut terminator {
+            Terminator::Ret(Some(value)) => *value = self.operand(*value, il_offset, out),
+            Terminator::TailCall { args, .. } => {
+                for arg in args {
+                    *arg = self.operand(*arg, il_offset, out);
+                }
+            }
+            _ => {}
+        }
+        self.function.blocks[block].terminator = terminator;
     }
 
     fn rewrite_inst(&mut self, value: ValueId, out: &mut Vec<ValueId>) {
@@ -414,6 +525,7 @@ impl Promotion<'_> {
                 let bytes = ty.value_size_bytes().unwrap_or(0) as i32;
                 self.rewrite_copy(value, (dst, src), bytes, barrier, flags, il_offset, out);
             }
+            Op::Call { .. } => self.rewrite_call(value, il_offset, out),
             _ => out.push(value),
         }
     }

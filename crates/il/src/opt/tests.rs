@@ -159,7 +159,7 @@ fn exposed_local(read: MemType) -> Function {
 #[test]
 fn an_address_used_only_for_access_needs_no_memory() {
     let mut function = exposed_local(MemType::I32);
-    promote::run(&mut function);
+    promote::run(&mut function, true);
     function.verify().expect("valid");
     assert!(!function.locals[2].address_exposed);
     assert_eq!(count(&function, |op| matches!(op, Op::LocalAddr(_))), 0);
@@ -168,7 +168,7 @@ fn an_address_used_only_for_access_needs_no_memory() {
 #[test]
 fn accesses_of_different_widths_keep_the_memory() {
     let mut function = exposed_local(MemType::U8);
-    promote::run(&mut function);
+    promote::run(&mut function, true);
     assert!(function.locals[2].address_exposed);
 }
 

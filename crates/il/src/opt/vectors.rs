@@ -1,12 +1,15 @@
-//! Which locals hold vectors that operations take or give as a whole.
+//! Which locals hold vectors that operations, and calls, take or give as a whole.
 //!
 //! Copies spread it: what is copied to or from such a local is one, too, so that both sides of a copy have the same parts.
 
-use crate::ir::{BinOp, Function, IrType, LocalId, Op, ValueId};
+use crate::ir::{BinOp, CallSig, CallTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
 
-/// By local. False where vectors are nowhere in the function.
-pub(super) fn used_whole(function: &Function) -> Vec<bool> {
+/// By local. False where vectors are nowhere in the function. `in_calls`: parameters, arguments and results count.
+pub(super) fn used_whole(function: &Function, in_calls: bool) -> Vec<bool> {
     let mut whole = vec![false; function.locals.len()];
+    if in_calls {
+        mark_passed(function, &mut whole);
+    }
     let mut copies = Vec::new();
     for value in function.blocks.iter().flat_map(|block| &block.insts) {
         match function.insts[value.0 as usize].op {
@@ -35,6 +38,41 @@ pub(super) fn used_whole(function: &Function) -> Vec<bool> {
         }
         if !is_changed {
             return whole;
+        }
+    }
+}
+
+/// Marks what comes or goes in the registers of a call.
+fn mark_passed(function: &Function, whole: &mut [bool]) {
+    for (local, is_whole) in function.locals.iter().zip(&mut *whole) {
+        *is_whole = matches!(local.kind, LocalKind::Param(_)) && local.ty.vector().is_some();
+    }
+    let mut mark = |operand: ValueId, ty: Option<IrType>| {
+        if let Some(local) = local_of(function, operand)
+            && ty.and_then(IrType::vector).is_some()
+        {
+            whole[local.0 as usize] = true;
+        }
+    };
+    let arguments =
+        |target: &CallTarget, sig: &CallSig, args: &[ValueId], mark: &mut dyn FnMut(ValueId, Option<IrType>)| {
+            if target.is_managed() {
+                args.iter().zip(&sig.params).for_each(|(arg, param)| mark(*arg, Some(*param)));
+            }
+        };
+    for block in &function.blocks {
+        for value in &block.insts {
+            if let Op::Call { target, sig, args, struct_result } = &function.insts[value.0 as usize].op {
+                arguments(target, sig, args, &mut mark);
+                if let Some(place) = struct_result.filter(|_| target.is_managed()) {
+                    mark(place, sig.ret);
+                }
+            }
+        }
+        match &block.terminator {
+            Terminator::Ret(Some(value)) => mark(*value, function.sig.ret),
+            Terminator::TailCall { target, sig, args } => arguments(target, sig, args, &mut mark),
+            _ => {}
         }
     }
 }

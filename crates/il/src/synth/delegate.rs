@@ -3,7 +3,8 @@
 //! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls it; both are
 //! set by `DelegateInit` (a helper, or `jit` in line) and by reflection's CreateDelegate from [`delegate_kind`]. Calls of unknown targets
 //! use raw signatures: struct arguments are the addresses of copies that the caller of `Invoke` made, and a struct result
-//! goes through an ordinary pointer argument, whose place depends on the kind (after `this`, else first).
+//! goes through an ordinary pointer argument, whose place depends on the kind (after `this`, else first). Vectors are values in
+//! registers there as anywhere.
 //!
 //! Invariant: in a multicast call every target gets struct arguments of its own.
 //! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).
@@ -160,7 +161,9 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
 
     b.switch_to(multicast);
     emit_multicast(&mut b, method, &sig, delegates);
-    Ok(b.finish())
+    let mut function = b.finish();
+    crate::opt::keep_vectors(&mut function);
+    Ok(function)
 }
 
 /// What the single-target calls of one `Invoke` share.
@@ -219,7 +222,8 @@ impl Dispatch<'_> {
         if kind == DelegateKind::OpenVirtual {
             b.il_offset = VIRTUAL_CALL_POSITION;
         }
-        if let Some(IrType::Struct(ty)) = self.sig.ret {
+        let result_in_memory = self.sig.ret.filter(|ty| ty.vector().is_none());
+        if let Some(IrType::Struct(ty)) = result_in_memory {
             let result = b.local(IrType::Struct(ty));
             let address = b.address_of(result);
             args.insert(result_index, address);

@@ -1,6 +1,7 @@
 //! Managed calls, helper calls, internal calls, class initialisation, polls.
 //!
-//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame.
+//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame. Vectors are no structs in
+//! this: they are values in registers (`signatures`).
 //!
 //! # Struct arguments of tail calls
 //!
@@ -98,6 +99,10 @@ impl Lowering<'_, '_> {
         let prepared = self.prepare_call(target, sig, args, struct_result, Copies::Frame)?;
         let result = self.call(prepared.callee, &prepared.args);
         self.release_temps();
+        if let (Some(place), Some(mem), Some(value)) = (struct_result, sig.ret.and_then(IrType::vector), result) {
+            self.store_vector(place, value, mem);
+            return Ok(None);
+        }
         Ok(result)
     }
 
@@ -174,9 +179,14 @@ impl Lowering<'_, '_> {
             let (given, wanted) = (args.len(), sig.params.len());
             return Err(CompileError::invalid_ir(format!("{given} arguments for {wanted} parameters of {target:?}")));
         }
+        let convention = signatures::convention_of(target);
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut tail_offset_bytes = 0;
         for (&arg, &param) in args.iter().zip(&sig.params) {
+            if let Some(mem) = signatures::vector(param, convention) {
+                values.push(self.vector_operand(arg, mem)?);
+                continue;
+            }
             let value = match (param, machine_type(param)) {
                 (IrType::Struct(ty), _) => {
                     let source = self.value_as(arg, types::I64)?;
@@ -190,7 +200,7 @@ impl Lowering<'_, '_> {
             };
             values.push(value);
         }
-        if returns_struct(sig) {
+        if returns_struct(sig, convention) {
             let Some(place) = struct_result else {
                 return Err(CompileError::invalid_ir(format!("no place for the struct result of {target:?}")));
             };
@@ -227,7 +237,7 @@ impl Lowering<'_, '_> {
     pub(super) fn fits_tail_args(sig: &CallSig) -> Lowered<bool> {
         let mut total_bytes = 0;
         for param in &sig.params {
-            if let IrType::Struct(ty) = param {
+            if let (IrType::Struct(ty), None) = (param, param.vector()) {
                 total_bytes += u64::from(value_layout(ty)?.size_bytes.next_multiple_of(8));
             }
         }
@@ -238,7 +248,7 @@ impl Lowering<'_, '_> {
     pub(super) fn receive_tail_args(&mut self) -> Lowered {
         let mut structs = Vec::new();
         for (index, param) in self.func.sig.params.iter().enumerate() {
-            if let IrType::Struct(ty) = param {
+            if let (IrType::Struct(ty), None) = (param, param.vector()) {
                 structs.push((index, value_layout(ty)?));
             }
         }

@@ -8,7 +8,7 @@ use crate::type_facts::value_layout;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, JumpTableData, Opcode, Value, types};
 use saki_abi::HelperId;
-use saki_il::ir::{BlockId, CallSig, CallTarget, IrType, Terminator, ValueId};
+use saki_il::ir::{BlockId, CallSig, CallTarget, IrType, MemType, Terminator, ValueId};
 
 impl Lowering<'_, '_> {
     pub(super) fn jump_to(&mut self, target: BlockId) -> Lowered {
@@ -111,6 +111,11 @@ impl Lowering<'_, '_> {
     fn ret(&mut self, value: Option<ValueId>) -> Lowered {
         self.free_localloc();
         match (self.func.sig.ret, value) {
+            (Some(ty), Some(value)) if ty.vector().is_some() => {
+                let mem = ty.vector().unwrap_or(MemType::V128);
+                let value = self.vector_operand(value, mem)?;
+                self.b.ins().return_(&[value]);
+            }
             (Some(IrType::Struct(ty)), Some(source)) => {
                 let source = self.value(source)?;
                 let Some(destination) = self.struct_result else {
@@ -160,9 +165,7 @@ impl Lowering<'_, '_> {
         }
         let result = self.managed_call(target, sig, args, self.struct_result)?;
         self.free_localloc();
-        let result_type =
-            self.func.sig.ret.filter(|_| !signatures::returns_struct(&self.func.sig)).and_then(machine_type);
-        match (result_type, result) {
+        match (signatures::result_type(&self.func.sig), result) {
             (None, _) => self.b.ins().return_(&[]),
             (Some(ty), Some(value)) => {
                 let value = self.coerce(value, ty)?;

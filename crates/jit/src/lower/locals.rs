@@ -1,4 +1,4 @@
-//! Where locals live: variables, stack slots, the caller's copy of a struct, or the parent's frame (in filters).
+//! Where locals live: variables, stack slots, the caller's copy of a struct (a vector has a slot: it comes in a register), or the parent's frame (in filters).
 //!
 //! Stack slots of locals carry the local's number as `StackSlotKey`, so that a filter, compiled after its parent, can
 //! find them in the parent's frame layout.
@@ -10,7 +10,7 @@ use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKey, StackSlotKind, Type, Value, types};
 use cranelift_frontend::Variable;
 use rustc_hash::FxHashMap;
-use saki_il::ir::{IrType, Local, LocalId, LocalKind};
+use saki_il::ir::{IrType, Local, LocalId, LocalKind, MemType};
 
 /// Storage of a local.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ impl Lowering<'_, '_> {
         let key = StackSlotKey::new(u64::from(index));
         Ok(match (local.ty, local.kind) {
             (IrType::Void, _) => Place::Nothing,
-            (IrType::Struct(_), LocalKind::Param(param)) => {
+            (IrType::Struct(_), LocalKind::Param(param)) if local.ty.vector().is_none() => {
                 let pointer = self.entry_param(param)?;
                 if in_memory && !self.func.filters.is_empty() {
                     let key = StackSlotKey::new(u64::from(index) | INDIRECT_KEY);
@@ -102,6 +102,13 @@ impl Lowering<'_, '_> {
     fn initialize_local(&mut self, index: usize, local: &Local) -> Lowered {
         let place = self.places[index];
         match (local.kind, place) {
+            (LocalKind::Param(param), Place::Slot(slot)) if local.ty.vector().is_some() => {
+                let mem = local.ty.vector().unwrap_or(MemType::V128);
+                let value = self.entry_param(param)?;
+                let address = self.b.ins().stack_addr(types::I64, slot, 0);
+                self.store_vector(address, value, mem);
+                Ok(())
+            }
             (LocalKind::Param(param), Place::Variable(_) | Place::Slot(_)) => {
                 let value = self.entry_param(param)?;
                 self.set_place(place, value)

@@ -10,6 +10,7 @@ use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
 use crate::signatures::machine_type;
 use crate::type_facts::{ValueLayout, value_layout};
+use crate::vector_memory;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, condcodes::IntCC, types};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
 use saki_abi::thread::{THREAD_LOG_BIT_BASE_OFFSET, THREAD_STUB_ARG_OFFSET};
@@ -138,7 +139,9 @@ impl Lowering<'_, '_> {
             MemType::I64 | MemType::Ref | MemType::ByRef => ins.load(types::I64, flags, address, offset),
             MemType::F32 => ins.load(types::F32, flags, address, offset),
             MemType::F64 => ins.load(types::F64, flags, address, offset),
-            MemType::V128 | MemType::V64 | MemType::V96 => self.load_vector(address, offset, mem, flags),
+            MemType::V128 | MemType::V64 | MemType::V96 => {
+                vector_memory::load(&mut self.b, address, offset, mem, flags)
+            }
         }
     }
 
@@ -206,7 +209,7 @@ impl Lowering<'_, '_> {
             MemType::I8 | MemType::U8 => _ = self.b.ins().istore8(flags, value, address, offset),
             MemType::I16 | MemType::U16 => _ = self.b.ins().istore16(flags, value, address, offset),
             MemType::V128 | MemType::V64 | MemType::V96 => {
-                self.store_vector(address, offset, value, mem, flags);
+                vector_memory::store(&mut self.b, address, offset, value, mem, flags);
             }
             _ => _ = self.b.ins().store(flags, value, address, offset),
         }

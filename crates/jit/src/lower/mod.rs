@@ -202,7 +202,7 @@ impl Lowering<'_, '_> {
         self.b.switch_to_block(entry);
         self.b.seal_block(entry);
         self.entry_params = self.b.block_params(entry).to_vec();
-        if signatures::returns_struct(&self.func.sig) {
+        if signatures::returns_struct(&self.func.sig, CallConv::Tail) {
             let index = signatures::struct_result_index(&self.func.sig, self.has_this);
             self.struct_result = Some(self.entry_params.remove(index));
         }

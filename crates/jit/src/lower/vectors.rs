@@ -3,15 +3,13 @@
 //! Between operations a vector is an I8X16; each operation sees the lanes that it names. What the processor has no instruction for is a few of those
 //! that it has, with results of the same bits.
 
-use super::{Lowered, Lowering};
+use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
+use crate::vector_memory::{self, VECTOR};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::V128Imm;
-use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types};
-use saki_il::ir::{Lanes, MemType, Op, ValueId, VectorOp};
-
-/// How values are kept between operations.
-pub(crate) const VECTOR: Type = types::I8X16;
+use cranelift_codegen::ir::{ConstantData, InstBuilder, MemFlagsData, Type, Value, types};
+use saki_il::ir::{IrType, Lanes, MemType, Op, ValueId, VectorOp};
 
 fn lane_type(lanes: Lanes) -> Type {
     match lanes {
@@ -31,12 +29,8 @@ impl Lowering<'_, '_> {
         self.b.ins().vconst(VECTOR, constant)
     }
 
-    /// The same bits with other lanes.
     fn as_lanes(&mut self, value: Value, ty: Type) -> Value {
-        if self.type_of(value) == ty {
-            return value;
-        }
-        self.b.ins().bitcast(ty, MemFlagsData::new().with_endianness(Endianness::Little), value)
+        vector_memory::as_lanes(&mut self.b, value, ty)
     }
 
     fn operand(&mut self, id: Option<ValueId>, lanes: Lanes) -> Lowered<Value> {
@@ -316,41 +310,25 @@ impl Lowering<'_, '_> {
         Ok(self.shuffled(low, high, bytes))
     }
 
-    /// Memory that holds all of a vector, or its first lanes. `flags`: without the promise of alignment, for objects lie on 8 bytes.
-    pub(super) fn load_vector(&mut self, address: Value, offset: i32, mem: MemType, flags: MemFlagsData) -> Value {
-        if mem == MemType::V128 {
-            return self.b.ins().load(VECTOR, flags, address, offset);
+    /// The value of a vector that is given by itself or by its address.
+    pub(super) fn vector_operand(&mut self, id: ValueId, mem: MemType) -> Lowered<Value> {
+        if self.func.insts.get(id.0 as usize).is_some_and(|inst| inst.ty == IrType::V128) {
+            return self.value(id);
         }
-        let low = self.b.ins().load(types::F64, flags, address, offset);
-        let low = self.b.ins().scalar_to_vector(types::F64X2, low);
-        if mem == MemType::V64 {
-            return self.as_lanes(low, VECTOR);
-        }
-        let low = self.as_lanes(low, types::F32X4);
-        let last = self.b.ins().load(types::F32, flags, address, offset + 8);
-        let all = self.b.ins().insertlane(low, last, 2);
-        self.as_lanes(all, VECTOR)
+        let address = self.value_as(id, types::I64)?;
+        let flags = self.unaligned();
+        Ok(vector_memory::load(&mut self.b, address, 0, mem, flags))
     }
 
-    pub(super) fn store_vector(
-        &mut self,
-        address: Value,
-        offset: i32,
-        value: Value,
-        mem: MemType,
-        flags: MemFlagsData,
-    ) {
-        if mem == MemType::V128 {
-            self.b.ins().store(flags, value, address, offset);
-            return;
-        }
-        let halves = self.as_lanes(value, types::F64X2);
-        let low = self.b.ins().extractlane(halves, 0);
-        self.b.ins().store(flags, low, address, offset);
-        if mem == MemType::V96 {
-            let quarters = self.as_lanes(value, types::F32X4);
-            let last = self.b.ins().extractlane(quarters, 2);
-            self.b.ins().store(flags, last, address, offset + 8);
-        }
+    /// Writes a vector to memory of the frame, or of a caller's.
+    pub(super) fn store_vector(&mut self, address: Value, value: Value, mem: MemType) {
+        let flags = self.unaligned();
+        vector_memory::store(&mut self.b, address, 0, value, mem, flags);
+    }
+
+    /// Access that cannot fault, aligned or not.
+    fn unaligned(&self) -> MemFlagsData {
+        let region = self.trusted(MemoryKind::Program).alias_region();
+        MemFlagsData::new().with_notrap().with_alias_region(region)
     }
 }
