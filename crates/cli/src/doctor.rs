@@ -122,7 +122,7 @@ fn instruction_sets(_: &Machine) -> Finding {
 
 fn vectors(_: &Machine) -> Finding {
     let text = if saki_jit::has_vectors() {
-        "16 bytes, for System.Numerics (--no-simd does without)"
+        "16 bytes, for System.Numerics and Mono.Simd (--no-simd does without)"
     } else {
         "none that compiled code uses: it takes SSE 4.2"
     };

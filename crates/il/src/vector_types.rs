@@ -42,13 +42,33 @@ pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
     })
 }
 
+/// Whose vector types they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    Numerics,
+    MonoSimd,
+}
+
 /// Assemblies whose System.Numerics is the class library's.
 const NUMERICS: [&str; 4] = ["mscorlib", "System.Numerics", "System.Numerics.Vectors", "System.Private.CoreLib"];
 
-/// Whether the type is one of the class library's System.Numerics, and its name.
-pub(crate) fn numerics_name(ty: Ty) -> Option<&'static str> {
-    let def = ty.def().filter(|def| def.namespace == "System.Numerics" && def.enclosing.is_none())?;
-    (def.image.is_corlib || NUMERICS.contains(&def.image.assembly().name)).then_some(def.name)
+/// Whether the type is one of those whose names count, and its name.
+pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
+    let def = ty.def()?;
+    let family = match def.namespace {
+        "System.Numerics" => Family::Numerics,
+        "Mono.Simd" => Family::MonoSimd,
+        _ => return None,
+    };
+    if def.enclosing.is_some() {
+        return None;
+    }
+    let assembly = def.image.assembly().name;
+    let is_known = match family {
+        Family::Numerics => def.image.is_corlib || NUMERICS.contains(&assembly),
+        Family::MonoSimd => assembly == "Mono.Simd",
+    };
+    is_known.then_some((family, def.name))
 }
 
 /// What vector a type is.
@@ -56,12 +76,38 @@ pub(crate) fn vector_type(ty: Ty) -> Option<VectorType> {
     if ty.element_type != ElementType::ValueType {
         return None;
     }
-    let vector = match numerics_name(ty)? {
-        "Vector`1" => VectorType::whole(lanes_of(ty.args.first()?)?),
-        "Vector4" | "Quaternion" => VectorType::whole(Lanes::F32),
-        "Vector3" => VectorType::floats(3, MemType::V96),
-        "Vector2" => VectorType::floats(2, MemType::V64),
+    let vector = match family_name(ty)? {
+        (Family::Numerics, "Vector`1") => VectorType::whole(lanes_of(ty.args.first()?)?),
+        (Family::Numerics, "Vector4" | "Quaternion") => VectorType::whole(Lanes::F32),
+        (Family::Numerics, "Vector3") => VectorType::floats(3, MemType::V96),
+        (Family::Numerics, "Vector2") => VectorType::floats(2, MemType::V64),
+        (Family::MonoSimd, name) => VectorType::whole(match name {
+            "Vector16b" => Lanes::U8,
+            "Vector16sb" => Lanes::I8,
+            "Vector8us" => Lanes::U16,
+            "Vector8s" => Lanes::I16,
+            "Vector4ui" => Lanes::U32,
+            "Vector4i" => Lanes::I32,
+            "Vector2ul" => Lanes::U64,
+            "Vector2l" => Lanes::I64,
+            "Vector4f" => Lanes::F32,
+            "Vector2d" => Lanes::F64,
+            _ => return None,
+        }),
         _ => return None,
     };
     (ty.value_size_bytes().ok()? == vector.mem.bytes()).then_some(vector)
+}
+
+/// The number of rows of a matrix, and what one is in memory.
+pub(crate) fn matrix_rows(ty: Ty) -> Option<(u32, MemType)> {
+    if ty.element_type != ElementType::ValueType {
+        return None;
+    }
+    let (rows, mem) = match family_name(ty)? {
+        (Family::Numerics, "Matrix4x4") => (4, MemType::V128),
+        (Family::Numerics, "Matrix3x2") => (3, MemType::V64),
+        _ => return None,
+    };
+    (ty.value_size_bytes().ok()? == rows * mem.bytes()).then_some((rows, mem))
 }

@@ -55,6 +55,11 @@ impl Importer<'_> {
             }
             self.enter_lock()?;
         }
+        if let Some(number) = self.constant_of(self.method) {
+            let number = self.b.i32(number);
+            self.b.terminate(Terminator::Ret(Some(number)));
+            return Ok(());
+        }
         self.set_up_exceptions()?;
         self.import_from(0)?;
         self.finish_finally_handlers();

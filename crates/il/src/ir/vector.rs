@@ -77,6 +77,13 @@ pub enum VectorOp {
     Mul,
     /// Floats.
     Div,
+    /// Lanes of 1 and 2 bytes: what does not fit is the least or the greatest number.
+    AddSaturated,
+    SubSaturated,
+    /// Unsigned lanes of 1 and 2 bytes: half of the sum and one.
+    Average,
+    /// The upper halves of the products of 2-byte lanes.
+    MultiplyHigh,
     And,
     /// `a & !b`.
     AndNot,
@@ -90,6 +97,8 @@ pub enum VectorOp {
     Sqrt,
     Floor,
     Ceil,
+    /// To the nearest whole number, halves to the even one.
+    Round,
     /// `a < b ? a : b`, so `b` where either is NaN.
     Min,
     /// `a > b ? a : b`.
@@ -100,11 +109,15 @@ pub enum VectorOp {
     Le,
     Gt,
     Ge,
+    /// Floats: whether either is NaN.
+    Unordered,
     /// Bits of `b` where those of `a` are set, else of `c`.
     BitSelect,
     /// I32: whether all, or any, lanes have bits.
     AllTrue,
     AnyTrue,
+    /// I32: the highest bits of the lanes, that of the first one lowest.
+    HighBits,
     /// By the I32 `b` modulo the width of a lane.
     ShiftLeft,
     ShiftRight,
@@ -114,8 +127,15 @@ pub enum VectorOp {
     WidenHigh,
     /// The low bits of the lanes of `a`, then of `b`; `lanes` is the wide type. F64 lanes are rounded.
     Narrow,
+    /// As `Narrow`, of signed lanes of 2 and 4 bytes, to the nearest number that a signed or an unsigned lane of half the width holds.
+    PackSigned,
+    PackUnsigned,
     /// I32 or U32 lanes to F32.
     ToFloat,
+    /// The first two I32 lanes to F64.
+    ToDouble,
+    /// F64 lanes to the first two F32 lanes; the others are zero.
+    ToSingle,
     /// F32 lanes towards zero; what does not fit is the least integer.
     ToInteger,
     /// Bytes of `a` and `b` (16 and more) by the constant `c`.
@@ -127,7 +147,7 @@ impl VectorOp {
     pub fn result(self, lanes: Lanes) -> IrType {
         match self {
             VectorOp::Extract(_) => lanes.scalar(),
-            VectorOp::AllTrue | VectorOp::AnyTrue => IrType::I32,
+            VectorOp::AllTrue | VectorOp::AnyTrue | VectorOp::HighBits => IrType::I32,
             _ => IrType::V128,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::import::memory_type;
 use crate::ir::{IrType, MemType};
-use crate::vector_types::vector_type;
+use crate::vector_types::{matrix_rows, vector_type};
 use saki_types::ty::type_flags;
 use saki_types::{LoadResult, Ty};
 
@@ -25,11 +25,14 @@ pub(super) fn access_bytes(mem: MemType) -> i32 {
 }
 
 /// The leaves of `ty` in offset order; None when it has more than `limit`, overlapping fields, or bytes that no field
-/// names. `whole_vectors`: a vector type is one leaf.
+/// names. `whole_vectors`: a vector type is one leaf, and each row of a matrix.
 pub(super) fn leaves(ty: Ty, limit: usize, whole_vectors: bool) -> Option<Vec<Leaf>> {
     let mut found = Vec::new();
     if let Some(vector) = vector_type(ty).filter(|_| whole_vectors) {
         return Some(vec![Leaf { offset_bytes: 0, mem: vector.mem }]);
+    }
+    if let Some((rows, mem)) = matrix_rows(ty).filter(|_| whole_vectors) {
+        return Some((0..rows).map(|row| Leaf { offset_bytes: (row * mem.bytes()) as i32, mem }).collect());
     }
     collect(ty, 0, limit, whole_vectors, &mut found).ok()??;
     found.sort_by_key(|leaf| leaf.offset_bytes);

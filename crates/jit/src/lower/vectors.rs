@@ -80,6 +80,10 @@ impl Lowering<'_, '_> {
                 };
                 return Ok(self.b.ins().uextend(types::I32, flag));
             }
+            V::HighBits => {
+                let vector = self.operand(Some(a), lanes.as_signed())?;
+                return Ok(self.b.ins().vhigh_bits(types::I32, vector));
+            }
             V::BitSelect => {
                 let mask = self.operand(Some(a), Lanes::I8)?;
                 let (yes, no) = (self.operand(b, Lanes::I8)?, self.operand(c, Lanes::I8)?);
@@ -97,8 +101,18 @@ impl Lowering<'_, '_> {
             }
             V::Shuffle => self.shuffle(a, b, c)?,
             V::Narrow => self.narrow_lanes(a, b, lanes)?,
-            V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil => self.vector_unary(op, lanes, a)?,
-            V::WidenLow | V::WidenHigh | V::ToFloat | V::ToInteger => self.vector_conversion(op, lanes, a)?,
+            V::PackSigned | V::PackUnsigned => {
+                let (low, high) = (self.operand(Some(a), lanes)?, self.operand(b, lanes)?);
+                if !matches!(lanes, Lanes::I16 | Lanes::I32) {
+                    return Err(CompileError::invalid_ir(format!("{op:?} of {lanes:?}")));
+                }
+                let ins = self.b.ins();
+                if op == V::PackSigned { ins.snarrow(low, high) } else { ins.unarrow(low, high) }
+            }
+            V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil | V::Round => self.vector_unary(op, lanes, a)?,
+            V::WidenLow | V::WidenHigh | V::ToFloat | V::ToInteger | V::ToDouble | V::ToSingle => {
+                self.vector_conversion(op, lanes, a)?
+            }
             _ => {
                 let left = self.operand(Some(a), lanes)?;
                 let right = self.operand(b, lanes)?;
@@ -134,6 +148,7 @@ impl Lowering<'_, '_> {
             V::Sqrt if is_float => ins.sqrt(vector),
             V::Floor if is_float => ins.floor(vector),
             V::Ceil if is_float => ins.ceil(vector),
+            V::Round if is_float => ins.nearest(vector),
             _ => return Err(CompileError::invalid_ir(format!("{op:?} of {lanes:?}"))),
         })
     }
@@ -151,6 +166,15 @@ impl Lowering<'_, '_> {
             V::Sub => ins.isub(a, b),
             V::Mul if lanes.bytes() == 1 => self.multiply_bytes(a, b),
             V::Mul => ins.imul(a, b),
+            V::AddSaturated | V::SubSaturated if lanes.bytes() <= 2 => match (op, lanes.is_unsigned()) {
+                (V::AddSaturated, false) => ins.sadd_sat(a, b),
+                (V::AddSaturated, true) => ins.uadd_sat(a, b),
+                (_, false) => ins.ssub_sat(a, b),
+                (_, true) => ins.usub_sat(a, b),
+            },
+            V::Average if lanes.is_unsigned() && lanes.bytes() <= 2 => ins.avg_round(a, b),
+            V::MultiplyHigh if lanes.bytes() == 2 => self.multiply_high(a, b, lanes.is_unsigned()),
+            V::Unordered if is_float => ins.fcmp(FloatCC::Unordered, a, b),
             V::And | V::AndNot | V::Or | V::Xor => {
                 let (a, b) = (self.as_lanes(a, VECTOR), self.as_lanes(b, VECTOR));
                 let ins = self.b.ins();
@@ -183,6 +207,25 @@ impl Lowering<'_, '_> {
         self.b.ins().bor(even, odd)
     }
 
+    /// The upper 16 bits of the products, by products of 32 bits.
+    fn multiply_high(&mut self, a: Value, b: Value, is_unsigned: bool) -> Value {
+        let sixteen = self.i32_const(16);
+        let mut halves = [a, b];
+        for (index, half) in halves.iter_mut().enumerate() {
+            let [x, y] = [a, b].map(|v| match (index, is_unsigned) {
+                (0, false) => self.b.ins().swiden_low(v),
+                (0, true) => self.b.ins().uwiden_low(v),
+                (_, false) => self.b.ins().swiden_high(v),
+                (_, true) => self.b.ins().uwiden_high(v),
+            });
+            let product = self.b.ins().imul(x, y);
+            *half = if is_unsigned { self.b.ins().ushr(product, sixteen) } else { self.b.ins().sshr(product, sixteen) };
+        }
+        // They fit, so that nothing is saturated.
+        let [low, high] = halves;
+        if is_unsigned { self.b.ins().unarrow(low, high) } else { self.b.ins().snarrow(low, high) }
+    }
+
     fn minimum_or_maximum(&mut self, op: VectorOp, lanes: Lanes, a: Value, b: Value) -> Value {
         let is_minimum = op == VectorOp::Min;
         if !lanes.is_float() && lanes.bytes() < 8 {
@@ -194,8 +237,9 @@ impl Lowering<'_, '_> {
                 (false, false) => ins.smax(a, b),
             };
         }
-        let compare = if is_minimum { VectorOp::Lt } else { VectorOp::Gt };
-        let mask = self.vector_compare(compare, lanes, a, b);
+        // `b < a`, not `a > b`: the code generator knows the pattern of `maxps`.
+        let (left, right) = if is_minimum { (a, b) } else { (b, a) };
+        let mask = self.vector_compare(VectorOp::Lt, lanes, left, right);
         let mask = self.as_lanes(mask, lane_type(lanes));
         self.b.ins().bitselect(mask, a, b)
     }
@@ -242,6 +286,11 @@ impl Lowering<'_, '_> {
         Ok(match (op, lanes) {
             (V::ToFloat, Lanes::I32) => self.b.ins().fcvt_from_sint(types::F32X4, vector),
             (V::ToFloat, Lanes::U32) => self.b.ins().fcvt_from_uint(types::F32X4, vector),
+            (V::ToDouble, Lanes::I32) => {
+                let wide = self.b.ins().swiden_low(vector);
+                self.b.ins().fcvt_from_sint(types::F64X2, wide)
+            }
+            (V::ToSingle, Lanes::F64) => self.b.ins().fvdemote(vector),
             (V::ToInteger, Lanes::F32) => self.b.ins().x86_cvtt2dq(types::I32X4, vector),
             (V::WidenLow | V::WidenHigh, Lanes::F32) => {
                 let half = if is_low { vector } else { self.high_half(vector) };

@@ -2,32 +2,68 @@
 //!
 //! A vector on the evaluation stack is a struct like any other. An operation loads its operands from where they are and stores its result to a temporary; `opt::promote`
 //! keeps such locals in registers. What would throw the class library's own exceptions in another way than by a check of the importer's calls the method then.
+//! `table` says which methods there are, `lanes` has the operations that are more than one instruction, `elements` what reads and writes arrays and single lanes.
 
+#[cfg(test)]
+mod document;
+mod elements;
+mod lanes;
+mod matrices;
+mod numerics;
+mod simd;
 mod table;
 
 use super::Importer;
 use super::builder::plain;
 use super::stack::{Effect, Entry, Val};
-use crate::ir::{AliasClass, ConvTarget, IrType, Lanes, MemType, Op, ValueId, VectorOp};
+use crate::ir::{AliasClass, IrType, Lanes, MemFlags, MemType, Op, ValueId, VectorOp};
 use crate::vector_types::{VectorType, vector_type};
 use saki_types::{LoadResult, Method, Ty};
 pub(super) use table::{VectorCall, find};
+
+/// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A, of which no operation here makes use, is left out.
+const ACCELERATION_MODE: i32 = if cfg!(target_arch = "x86_64") { 0x3f } else { 0 };
 
 impl Importer<'_> {
     fn vector_op(&mut self, op: VectorOp, lanes: Lanes, a: ValueId, b: Option<ValueId>, c: Option<ValueId>) -> ValueId {
         self.b.inst(Op::Vector { op, lanes, a, b, c }, op.result(lanes))
     }
 
-    /// The value of a vector, given as itself or by its address (`this`).
-    fn vector_value(&mut self, entry: &Entry, mem: MemType) -> LoadResult<ValueId> {
+    fn vector_unary(&mut self, op: VectorOp, lanes: Lanes, a: ValueId) -> ValueId {
+        self.vector_op(op, lanes, a, None, None)
+    }
+
+    fn vector_binary(&mut self, op: VectorOp, lanes: Lanes, a: ValueId, b: ValueId) -> ValueId {
+        self.vector_op(op, lanes, a, Some(b), None)
+    }
+
+    fn bits(&mut self, bytes: [u8; 16]) -> ValueId {
+        self.b.inst(Op::ConstV128(u128::from_le_bytes(bytes)), IrType::V128)
+    }
+
+    fn permuted(&mut self, a: ValueId, b: ValueId, bytes: [u8; 16]) -> ValueId {
+        let mask = self.bits(bytes);
+        self.vector_op(VectorOp::Shuffle, Lanes::U8, a, Some(b), Some(mask))
+    }
+
+    /// Zero in the lanes of 4 bytes from this one on.
+    fn first_lanes(&mut self, value: ValueId, count: u32) -> ValueId {
+        if count == 4 {
+            return value;
+        }
+        let mask = self.bits(std::array::from_fn(|byte| if byte < 4 * count as usize { 0xff } else { 0 }));
+        self.vector_binary(VectorOp::And, Lanes::U8, value, mask)
+    }
+
+    /// Where a struct is that is given as itself or by its address (`this`).
+    fn vector_place(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
         if !matches!(entry.ir, IrType::Struct(_)) {
-            let (addr, offset, flags) = self.address_arg(entry)?;
-            return Ok(self.b.load(addr, offset, mem, flags));
+            return self.address_arg(entry);
         }
         if let Val::InMemory { addr, offset, flags } = entry.val
             && !flags.volatile
         {
-            return Ok(self.b.load(addr, offset, mem, flags));
+            return Ok((addr, offset, flags));
         }
         let entry = match entry.val {
             Val::InMemory { .. } => Entry { val: Val::Temp(self.own_struct(entry)?), ..*entry },
@@ -35,7 +71,13 @@ impl Importer<'_> {
         };
         let addr = self.struct_addr(&entry)?;
         let (addr, offset) = self.b.split_offset(addr);
-        Ok(self.b.load(addr, offset, mem, plain(AliasClass::Any)))
+        Ok((addr, offset, plain(AliasClass::Any)))
+    }
+
+    /// The value of a vector, given as itself or by its address.
+    fn vector_value(&mut self, entry: &Entry, mem: MemType) -> LoadResult<ValueId> {
+        let (addr, offset, flags) = self.vector_place(entry)?;
+        Ok(self.b.load(addr, offset, mem, flags))
     }
 
     fn push_vector(&mut self, value: ValueId, ty: Ty, mem: MemType) {
@@ -45,21 +87,45 @@ impl Importer<'_> {
         self.push(Entry::of_struct(Val::Temp(temp), ty));
     }
 
+    /// Writes a vector through a pointer.
+    fn store_vector(&mut self, target: &Entry, value: ValueId, mem: MemType) -> LoadResult<()> {
+        let (addr, offset, flags) = self.address_arg(target)?;
+        match self.b.local_at(addr) {
+            Some((local, _)) => self.spill(Effect::Local(local))?,
+            None => self.spill(Effect::Memory)?,
+        }
+        self.b.store(addr, offset, value, mem, flags);
+        Ok(())
+    }
+
     /// A scalar argument as a lane takes it.
     fn lane_value(&mut self, entry: &Entry, lanes: Lanes) -> LoadResult<ValueId> {
         let value = self.value(entry)?;
         Ok(self.fit(value, lanes.scalar()))
     }
 
+    /// A scalar in each lane that is in use; the others are zero.
     fn splat(&mut self, entry: &Entry, vector: VectorType) -> LoadResult<ValueId> {
         let scalar = self.lane_value(entry, vector.lanes)?;
-        if vector.count == vector.lanes.count() {
-            return Ok(self.vector_op(VectorOp::Splat, vector.lanes, scalar, None, None));
+        Ok(self.splat_value(scalar, vector))
+    }
+
+    fn splat_value(&mut self, scalar: ValueId, vector: VectorType) -> ValueId {
+        let VectorType { lanes, count, .. } = vector;
+        let constant = match *self.b.op(scalar) {
+            Op::ConstI32(n) => Some(n as u64),
+            Op::ConstI64(n) => Some(n as u64),
+            Op::ConstF32(n) => Some(u64::from(n.to_bits())),
+            Op::ConstF64(n) => Some(n.to_bits()),
+            _ => None,
+        };
+        if let Some(lane) = constant {
+            let (width, lane) = (lanes.bytes() as usize, lane.to_le_bytes());
+            let used = count as usize * width;
+            return self.bits(std::array::from_fn(|byte| if byte < used { lane[byte % width] } else { 0 }));
         }
-        // The lanes that are not in use stay zero.
-        let zero = self.b.inst(Op::ConstV128(0), IrType::V128);
-        let lanes = 0..vector.count as u8;
-        Ok(lanes.fold(zero, |all, lane| self.vector_op(VectorOp::Insert(lane), vector.lanes, all, Some(scalar), None)))
+        let all = self.vector_unary(VectorOp::Splat, lanes, scalar);
+        if count == lanes.count() { all } else { self.first_lanes(all, count) }
     }
 
     /// `newobj` of a vector. False: nothing has happened.
@@ -79,37 +145,40 @@ impl Importer<'_> {
         Ok(match call {
             VectorCall::Splat => Some(self.splat(&args[0], vector)?),
             VectorCall::Elements => {
-                let mut all = self.b.inst(Op::ConstV128(0), IrType::V128);
-                for (lane, entry) in args.iter().enumerate() {
-                    let scalar = self.lane_value(entry, lanes)?;
-                    all = self.vector_op(VectorOp::Insert(lane as u8), lanes, all, Some(scalar), None);
-                }
-                Some(all)
+                let zero = self.bits([0; 16]);
+                Some(self.with_lanes(zero, 0, lanes, args)?)
             }
-            VectorCall::FromArray => Some(self.vector_from_array(vector, args)?),
+            VectorCall::Joined => {
+                let IrType::Struct(ty) = args[0].ir else { return Ok(None) };
+                let Some(part) = vector_type(ty) else { return Ok(None) };
+                let value = self.vector_value(&args[0], part.mem)?;
+                Some(self.with_lanes(value, part.count as u8, lanes, &args[1..])?)
+            }
+            VectorCall::FromArray => Some(self.vector_from_array(vector, args, false)?),
             _ => None,
         })
     }
 
-    /// IndexOutOfRangeException unless all elements are there, as the class library throws.
-    fn vector_from_array(&mut self, vector: VectorType, args: &[Entry]) -> LoadResult<ValueId> {
-        let array = self.value(&args[0])?;
-        let length = self.b.inst(Op::ArrayLen(array), IrType::I32);
-        let index = match args.get(1) {
-            Some(entry) => {
-                let index = self.value(entry)?;
-                let index = self.fit(index, IrType::I32);
-                self.b.effect(Op::BoundsCheck { index, length });
-                index
-            }
-            None => self.b.i32(0),
-        };
-        let rest = self.b.i32(vector.count as i32 - 1);
-        let last = self.b.inst(Op::Bin(crate::ir::BinOp::Add, index, rest), IrType::I32);
-        self.b.effect(Op::BoundsCheck { index: last, length });
-        let element_size_bytes = vector.lanes.bytes();
-        let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
-        Ok(self.b.load(addr, 0, vector.mem, plain(AliasClass::Element)))
+    /// Puts scalars into lanes from `first` on.
+    fn with_lanes(&mut self, start: ValueId, first: u8, lanes: Lanes, args: &[Entry]) -> LoadResult<ValueId> {
+        let mut all = start;
+        for (lane, entry) in (first..).zip(args) {
+            let scalar = self.lane_value(entry, lanes)?;
+            all = self.vector_binary(VectorOp::Insert(lane), lanes, all, scalar);
+        }
+        Ok(all)
+    }
+
+    /// What a method returns that says what the processor has: reflection and delegates are told the same as a call in place.
+    pub(super) fn constant_of(&self, method: &'static Method) -> Option<i32> {
+        if !self.options.vectors || !self.env.may_use_intrinsic(method) {
+            return None;
+        }
+        match find(method).ok()?? {
+            VectorCall::Constant(number) => Some(number),
+            VectorCall::AccelerationMode => Some(ACCELERATION_MODE),
+            _ => None,
+        }
     }
 
     /// A call in place. False: nothing has happened.
@@ -121,31 +190,24 @@ impl Importer<'_> {
     ) -> LoadResult<bool> {
         use VectorCall as C;
         let sig = self.closed_sig(method)?;
-        if let C::Constant(number) = call {
-            self.push_i32(number);
-            return Ok(true);
-        }
         match call {
-            C::Widen(lanes) => return self.vector_widen(lanes, args),
-            C::Narrow(lanes) => {
-                let (low, high) =
-                    (self.vector_value(&args[0], MemType::V128)?, self.vector_value(&args[1], MemType::V128)?);
-                let value = self.vector_op(VectorOp::Narrow, lanes, low, Some(high), None);
-                self.push_vector(value, sig.ret, MemType::V128);
+            C::AsWritten => return Ok(false),
+            C::Nothing => return Ok(true),
+            C::Constant(number) => {
+                self.push_i32(number);
                 return Ok(true);
             }
-            C::Convert(op, lanes) => {
-                let source = self.vector_value(&args[0], MemType::V128)?;
-                let value = self.vector_op(op, lanes, source, None, None);
-                self.push_vector(value, sig.ret, MemType::V128);
+            C::AccelerationMode => {
+                self.push_i32(ACCELERATION_MODE);
                 return Ok(true);
             }
+            C::Matrix(call) => return self.matrix_call(call, method, args),
             _ => {}
         }
-        let Some(vector) = vector_type(method.owner) else { return Ok(false) };
+        let Some(vector) = table::subject(method)?.vector else { return Ok(false) };
         let VectorType { lanes, mem, count } = vector;
         let value = match call {
-            C::Bytes(byte) => self.b.inst(Op::ConstV128(u128::from_le_bytes([byte; 16])), IrType::V128),
+            C::Bytes(byte) => self.bits([byte; 16]),
             C::One => {
                 let one = match lanes.scalar() {
                     IrType::F32 => self.b.inst(Op::ConstF32(1.0), IrType::F32),
@@ -153,42 +215,18 @@ impl Importer<'_> {
                     IrType::I64 => self.b.i64(1),
                     _ => self.b.i32(1),
                 };
-                self.vector_op(VectorOp::Splat, lanes, one, None, None)
+                self.splat_value(one, vector)
             }
-            C::Unary(op) => {
+            C::Unary(VectorOp::HighBits) => {
                 let value = self.vector_value(&args[0], mem)?;
-                self.vector_op(op, lanes, value, None, None)
+                let mask = self.vector_unary(VectorOp::HighBits, lanes, value);
+                self.push_scalar(mask, IrType::I32);
+                return Ok(true);
             }
-            C::Magnitude => self.vector_magnitude(&args[0], vector)?,
-            C::Binary(op) => {
-                let (a, b) = (self.vector_value(&args[0], mem)?, self.vector_value(&args[1], mem)?);
-                self.vector_op(op, lanes, a, Some(b), None)
-            }
-            C::ByScalar(op) => {
-                let a = self.vector_value(&args[0], mem)?;
-                let b = self.splat(&args[1], vector)?;
-                self.vector_op(op, lanes, a, Some(b), None)
-            }
-            C::OfScalar(op) => {
-                let a = self.splat(&args[0], vector)?;
-                let b = self.vector_value(&args[1], mem)?;
-                self.vector_op(op, lanes, a, Some(b), None)
-            }
-            C::Select => {
-                let mask = self.vector_value(&args[0], mem)?;
-                let (yes, no) = (self.vector_value(&args[1], mem)?, self.vector_value(&args[2], mem)?);
-                self.vector_op(VectorOp::BitSelect, lanes, mask, Some(yes), Some(no))
-            }
-            C::Reinterpret => self.vector_value(&args[0], mem)?,
             C::AllEqual(wanted) => {
                 let (a, b) = (self.vector_value(&args[0], mem)?, self.vector_value(&args[1], mem)?);
-                let mask = self.vector_op(VectorOp::Eq, lanes, a, Some(b), None);
-                let mut flag = self.vector_op(VectorOp::AllTrue, lanes, mask, None, None);
-                if !wanted {
-                    let one = self.b.i32(1);
-                    flag = self.b.inst(Op::Bin(crate::ir::BinOp::Xor, flag, one), IrType::I32);
-                }
-                self.push_scalar(flag, IrType::I32);
+                let mask = self.vector_binary(VectorOp::Eq, lanes, a, b);
+                self.push_all_true(mask, lanes, wanted);
                 return Ok(true);
             }
             C::Dot => {
@@ -197,161 +235,35 @@ impl Importer<'_> {
                 self.push(Entry::scalar(sum, lanes.scalar()).with_type(sig.ret));
                 return Ok(true);
             }
+            C::Widen => return self.vector_widen(lanes, args),
             C::Item => return self.vector_item(method, vector, args),
-            C::CopyTo => return self.vector_copy_to(method, vector, args),
-            C::Splat | C::Elements | C::FromArray => {
+            C::Component => return self.vector_component(method, vector, args),
+            C::SetComponent => return self.set_vector_component(method, vector, args),
+            C::CopyTo => return self.vector_copy_to(method, vector, 0, 1, args),
+            C::SetArray => return self.vector_copy_to(method, vector, 1, 0, args),
+            C::ArrayPart => self.vector_from_array(vector, args, lanes.bytes() <= 2)?,
+            C::Splat | C::Elements | C::Joined | C::FromArray => {
                 let Some(value) = self.constructed(call, vector, &args[1..])? else { return Ok(false) };
-                let (addr, offset, flags) = self.address_arg(&args[0])?;
-                match self.b.local_at(addr) {
-                    Some((local, _)) => self.spill(Effect::Local(local))?,
-                    None => self.spill(Effect::Memory)?,
-                }
-                self.b.store(addr, offset, value, mem, flags);
+                self.store_vector(&args[0], value, mem)?;
                 return Ok(true);
             }
-            C::Constant(_) | C::Widen(_) | C::Narrow(_) | C::Convert(..) => return Ok(false),
+            _ => match self.lane_call(call, vector, args, vector_type(sig.ret))? {
+                Some(value) => value,
+                None => return Ok(false),
+            },
         };
+        let mem = vector_type(sig.ret).map_or(mem, |result| result.mem);
         self.push_vector(value, sig.ret, mem);
         Ok(true)
     }
 
-    /// Abs of signed integers.
-    fn vector_magnitude(&mut self, entry: &Entry, vector: VectorType) -> LoadResult<ValueId> {
-        let lanes = vector.lanes;
-        let value = self.vector_value(entry, vector.mem)?;
-        let value = self.vector_op(VectorOp::Abs, lanes, value, None, None);
-        let zero = self.b.inst(Op::ConstV128(0), IrType::V128);
-        let is_least = self.vector_op(VectorOp::Lt, lanes, value, Some(zero), None);
-        let any = self.vector_op(VectorOp::AnyTrue, lanes, is_least, None, None);
-        // 0 or −1, which no unsigned number is.
-        let none = self.b.i32(0);
-        let flag = self.b.inst(Op::Bin(crate::ir::BinOp::Sub, none, any), IrType::I32);
-        self.b
-            .inst(Op::Conv { value: flag, target: ConvTarget::U4, checked: true, source_unsigned: false }, IrType::I32);
-        Ok(value)
-    }
-
-    /// In the class library's order, which rounds as it does. Integers wrap at the width of a lane.
-    fn vector_dot(&mut self, lanes: Lanes, count: u32, a: ValueId, b: ValueId) -> ValueId {
-        use crate::ir::BinOp;
-        let products = self.vector_op(VectorOp::Mul, lanes, a, Some(b), None);
-        let ir = lanes.scalar();
-        let mut sum = self.vector_op(VectorOp::Extract(0), lanes, products, None, None);
-        for lane in 1..count as u8 {
-            let product = self.vector_op(VectorOp::Extract(lane), lanes, products, None, None);
-            sum = self.b.inst(Op::Bin(BinOp::Add, sum, product), ir);
+    /// Pushes whether all lanes of a mask are set, or whether not all are.
+    fn push_all_true(&mut self, mask: ValueId, lanes: Lanes, wanted: bool) {
+        let mut flag = self.vector_unary(VectorOp::AllTrue, lanes, mask);
+        if !wanted {
+            let one = self.b.i32(1);
+            flag = self.b.inst(Op::Bin(crate::ir::BinOp::Xor, flag, one), IrType::I32);
         }
-        match lanes {
-            Lanes::I8 => self.b.conv(sum, ConvTarget::I1),
-            Lanes::U8 => self.b.conv(sum, ConvTarget::U1),
-            Lanes::I16 => self.b.conv(sum, ConvTarget::I2),
-            Lanes::U16 => self.b.conv(sum, ConvTarget::U2),
-            _ => sum,
-        }
-    }
-
-    fn vector_widen(&mut self, lanes: Lanes, args: &[Entry]) -> LoadResult<bool> {
-        let source = self.vector_value(&args[0], MemType::V128)?;
-        let halves = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|op| self.vector_op(op, lanes, source, None, None));
-        self.spill(Effect::Memory)?;
-        for (half, target) in halves.into_iter().zip(&args[1..]) {
-            let (addr, offset, flags) = self.address_arg(target)?;
-            if let Some((local, _)) = self.b.local_at(addr) {
-                self.spill(Effect::Local(local))?;
-            }
-            self.b.store(addr, offset, half, MemType::V128, flags);
-        }
-        Ok(true)
-    }
-
-    /// An element by its index, which is checked first.
-    fn vector_item(&mut self, method: &'static Method, vector: VectorType, args: &[Entry]) -> LoadResult<bool> {
-        let index = self.value(&args[1])?;
-        let index = self.fit(index, IrType::I32);
-        let ret = method.sig()?.ret;
-        let lanes = vector.lanes;
-        let ir = lanes.scalar();
-        if let Some(lane) =
-            self.b.const_i32(index).and_then(|lane| u32::try_from(lane).ok()).filter(|n| *n < vector.count)
-        {
-            let value = self.vector_value(&args[0], vector.mem)?;
-            let element = self.vector_op(VectorOp::Extract(lane as u8), lanes, value, None, None);
-            self.push(Entry::scalar(element, ir).with_type(ret));
-            return Ok(true);
-        }
-        let Some(mem) = super::kinds::mem_type(ret)? else { return Ok(false) };
-        let count = self.b.i32(vector.count as i32);
-        self.b.effect(Op::BoundsCheck { index, length: count });
-        let addr = match args[0].ir {
-            IrType::Struct(_) => self.struct_addr(&args[0])?,
-            _ => {
-                let (addr, offset, _) = self.address_arg(&args[0])?;
-                self.b.offset(addr, offset)
-            }
-        };
-        // The elements of a copy in memory: a vector in a register stays there.
-        let value = self.b.load(addr, 0, vector.mem, plain(AliasClass::Any));
-        let copy = self.b.temp(IrType::Struct(method.owner));
-        let base = self.b.addr_of(copy);
-        self.b.store(base, 0, value, vector.mem, plain(AliasClass::Any));
-        let wide = self.b.conv(index, ConvTarget::U8);
-        let size = self.b.i64(i64::from(lanes.bytes()));
-        let distance = self.b.inst(Op::Bin(crate::ir::BinOp::Mul, wide, size), IrType::I64);
-        let at = self.b.inst(Op::Bin(crate::ir::BinOp::Add, base, distance), IrType::ByRef);
-        let element = self.b.load(at, 0, mem, plain(AliasClass::Any));
-        self.push(Entry::scalar(element, ir).with_type(ret));
-        Ok(true)
-    }
-
-    /// In place where all elements have room; else the method is called, and throws what it throws.
-    fn vector_copy_to(&mut self, method: &'static Method, vector: VectorType, args: &[Entry]) -> LoadResult<bool> {
-        use crate::ir::{BinOp, CallTarget, CmpOp, Terminator};
-        let array = self.value(&args[1])?;
-        let value = self.vector_value(&args[0], vector.mem)?;
-        self.spill(Effect::Memory)?;
-        let length = self.b.inst(Op::ArrayLen(array), IrType::I32);
-        let zero = self.b.i32(0);
-        let index = match args.get(2) {
-            Some(entry) => {
-                let index = self.value(entry)?;
-                self.fit(index, IrType::I32)
-            }
-            None => zero,
-        };
-        // index >= 0 and index <= length - count, both signed.
-        let count = self.b.i32(vector.count as i32);
-        let room = self.b.inst(Op::Bin(BinOp::Sub, length, count), IrType::I32);
-        let is_below = self.b.inst(Op::Cmp(CmpOp::Le, index, room), IrType::I32);
-        let is_natural = self.b.inst(Op::Cmp(CmpOp::Ge, index, zero), IrType::I32);
-        let cond = self.b.inst(Op::Bin(BinOp::And, is_below, is_natural), IrType::I32);
-        let region = self.b.region();
-        let (store, call, done) = (self.b.block(region), self.b.block(region), self.b.block(region));
-        self.b.terminate(Terminator::Brif { cond, then: store, otherwise: call });
-        self.b.current = Some(store);
-        let element_size_bytes = vector.lanes.bytes();
-        let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
-        self.b.store(addr, 0, value, vector.mem, plain(AliasClass::Element));
-        self.b.terminate(Terminator::Jump(done));
-        self.b.current = Some(call);
-        self.mark_cold();
-        // A copy: the variable itself is to stay in a register.
-        let copy = self.b.temp(IrType::Struct(method.owner));
-        self.b.expose(copy);
-        let this = self.b.addr_of(copy);
-        self.b.store(this, 0, value, vector.mem, plain(AliasClass::Any));
-        let mut args = args.to_vec();
-        args[0] = Entry::scalar(this, IrType::ByRef).non_null();
-        let sig = self.closed_sig(method)?;
-        let site = super::call_sites::CallSite {
-            target: CallTarget::Direct(method),
-            this: Some(IrType::ByRef),
-            params: &sig.params,
-            ret: sig.ret,
-        };
-        self.emit_call(&site, &args)?;
-        self.b.terminate(Terminator::Jump(done));
-        self.b.current = Some(done);
-        self.forget_block_facts();
-        Ok(true)
+        self.push_scalar(flag, IrType::I32);
     }
 }

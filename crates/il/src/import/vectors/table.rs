@@ -1,26 +1,38 @@
-//! Which methods of vector types the importer knows, and what they are.
+//! How the importer finds what a method of a vector type is: a table of rows, each of which names methods and what they become.
 //!
-//! Methods that are not here run as the class library wrote them; most of those are made of these. Left out: what no short sequence of instructions computes (divisions of
-//! integers, square roots of integers, divisions by a scalar, which the class library makes multiplications).
+//! The rows are in `numerics` and `simd`. `docs/simd.md` is made of the same rows, so that it cannot say anything else. A row that says `AsWritten` is there for the page: such
+//! a method runs as the class library wrote it, which is made of the others.
 
-use crate::ir::{Lanes, VectorOp};
-use crate::vector_types::{VectorType, lanes_of, numerics_name, vector_type};
+use super::{numerics, simd};
+use crate::ir::{ConvTarget, Lanes, VectorOp};
+use crate::vector_types::{Family, VectorType, family_name, lanes_of, vector_type};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
 /// What a call of a method of a vector type becomes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::import) enum VectorCall {
+    /// The class library's own code.
+    AsWritten,
+    Nothing,
     /// An int32 or bool.
     Constant(i32),
+    /// What this processor has, as a number of `Mono.Simd.AccelMode`.
+    AccelerationMode,
     /// The same bits in every byte: 0 or 0xff.
     Bytes(u8),
     /// Every lane is one.
     One,
     Unary(VectorOp),
     Binary(VectorOp),
+    /// The second operand comes first.
+    Swapped(VectorOp),
+    /// All bits of a `Binary` or `Unary` one turned over.
+    Complement(VectorOp),
     /// The second operand, or the first, is a scalar for every lane.
     ByScalar(VectorOp),
     OfScalar(VectorOp),
+    /// `(vector, scalar)`, where the class library multiplies the scalar by the lanes.
+    ScalarFirst(VectorOp),
     /// The least integer has no magnitude: OverflowException.
     Magnitude,
     /// Bool: whether all lanes are equal, or not.
@@ -31,20 +43,183 @@ pub(in crate::import) enum VectorCall {
     Reinterpret,
     /// The sum of the products, lane by lane from the first one.
     Dot,
-    /// Constructors: one scalar for all lanes; a scalar for each lane.
+    /// Constructors: one scalar for all lanes; a scalar for each lane; a vector's lanes and a scalar for each of the others.
     Splat,
     Elements,
-    /// Constructor: elements of an array, from an index or from the first one.
+    Joined,
+    /// Elements of an array, from an index or from the first one: of a constructor; of a method.
     FromArray,
-    /// Into an array, from an index or from its first element.
+    ArrayPart,
+    /// Into an array, from an index or from its first element; the array is `this`'s argument, or comes first.
     CopyTo,
+    SetArray,
     Item,
+    /// As `Item`, with ArgumentOutOfRangeException.
+    Component,
+    SetComponent,
     /// `(source, out low, out high)`.
-    Widen(Lanes),
-    /// Of the wide lanes.
-    Narrow(Lanes),
-    /// Of lanes of 4 bytes; the source's.
-    Convert(VectorOp, Lanes),
+    Widen,
+    Narrow,
+    /// To the lanes of the result.
+    Convert(VectorOp),
+    /// Lane by lane: conversions, quotients (which may throw) and roots of integers.
+    ConvertEach(ConvTarget),
+    Quotients,
+    Roots,
+    /// `a + (b - a) * amount`.
+    Lerp,
+    /// `(value, least, greatest)`; what is NaN stays.
+    Clamp,
+    Cross,
+    /// By an int32, of which as many bits count as C# takes for the width.
+    Shift(VectorOp),
+    /// Bytes of the first operand, and of the second one (16 and more), by number.
+    Permute([u8; 16]),
+    /// By a constant argument.
+    PermuteBy(Permutation),
+    /// `Math.Min` and `Math.Max`: NaN if the first is.
+    Propagating(VectorOp),
+    /// Of neighbours, of the first operand and then of the second one.
+    Pairwise(VectorOp),
+    /// Even lanes are subtracted and odd ones added.
+    SubtractAdd,
+    Reciprocal,
+    InverseRoot,
+    /// To the nearest integers, or towards zero; what two F64 lanes leave of four is zero.
+    Rounded,
+    Truncated,
+    /// The sums of the differences' magnitudes of the first eight and of the other bytes, the second operand's with a sign.
+    Differences,
+    /// Of matrices, quaternions and planes.
+    Matrix(MatrixCall),
+}
+
+/// How a constant chooses lanes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::import) enum Permutation {
+    /// Two bits for each of four lanes, or one for each of two; the upper half from the last vector.
+    Lanes,
+    /// Two bits for each of the upper, or lower, four lanes of two bytes.
+    High,
+    Low,
+}
+
+/// An operation on rows of matrices, or on a quaternion or plane as a whole.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::import) enum MatrixCall {
+    /// Of the rows of two matrices, of one, or of one and a scalar.
+    Rows(VectorOp),
+    EachRow(VectorOp),
+    RowsByScalar(VectorOp),
+    Lerp,
+    Transpose,
+    Product,
+    Equal(bool),
+    /// A vector by a matrix, and the last row added where the vector has fewer lanes than there are rows; or not added.
+    Transform,
+    TransformNormal,
+    /// Quaternions.
+    QuaternionProduct,
+    Conjugate,
+    Normalize,
+    /// Plane and Vector4; two planes.
+    PlaneDot,
+    PlanesEqual(bool),
+}
+
+/// A set of lanes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::import) struct LaneSet(u16);
+
+impl LaneSet {
+    pub const fn of(lanes: &[Lanes]) -> LaneSet {
+        let (mut bits, mut at) = (0, 0);
+        while at < lanes.len() {
+            bits |= 1 << lanes[at] as u16;
+            at += 1;
+        }
+        LaneSet(bits)
+    }
+
+    pub const fn contains(self, lanes: Lanes) -> bool {
+        self.0 >> lanes as u16 & 1 != 0
+    }
+
+    pub const ALL: LaneSet = LaneSet(0x3ff);
+    pub const FLOATS: LaneSet = LaneSet::of(&[Lanes::F32, Lanes::F64]);
+    pub const INTEGERS: LaneSet = LaneSet(LaneSet::ALL.0 & !LaneSet::FLOATS.0);
+    pub const SIGNED: LaneSet = LaneSet::of(&[Lanes::I8, Lanes::I16, Lanes::I32, Lanes::I64]);
+    pub const UNSIGNED: LaneSet = LaneSet(LaneSet::INTEGERS.0 & !LaneSet::SIGNED.0);
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::import) enum Param {
+    /// The row's own type: the owner, or for static classes the first vector in the signature.
+    Own,
+    /// A lane of it.
+    Lane,
+    /// As many lanes as it has.
+    EachLane,
+    /// An array of lanes.
+    Array,
+    Int,
+    Single,
+    /// A type of the same assembly and namespace.
+    Named(&'static str),
+    /// Managed or native pointer to the own type, or to any.
+    OwnPointer,
+    Pointer,
+    /// Anything.
+    Any,
+}
+
+/// Methods of one name and shape.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::import) struct Row {
+    pub method: &'static str,
+    pub params: &'static [Param],
+    /// Of the own type.
+    pub lanes: LaneSet,
+    pub call: VectorCall,
+}
+
+impl Row {
+    pub const fn new(method: &'static str, params: &'static [Param], call: VectorCall) -> Row {
+        Row { method, params, lanes: LaneSet::ALL, call }
+    }
+
+    pub const fn of(mut self, lanes: LaneSet) -> Row {
+        self.lanes = lanes;
+        self
+    }
+}
+
+/// Rows of the methods of some types.
+pub(in crate::import) struct Group {
+    pub family: Family,
+    pub types: &'static [&'static str],
+    pub rows: &'static [Row],
+}
+
+pub(in crate::import) fn groups() -> impl Iterator<Item = &'static Group> {
+    numerics::GROUPS.iter().chain(simd::GROUPS)
+}
+
+/// The type whose lanes an operation has.
+pub(in crate::import) struct Subject {
+    pub ty: Ty,
+    pub vector: Option<VectorType>,
+}
+
+/// The owner if it has values, else the first vector of the signature, else what the method returns.
+pub(in crate::import) fn subject(method: &'static Method) -> LoadResult<Subject> {
+    let sig = method.sig()?;
+    let mut candidates = std::iter::once(method.owner).chain(sig.params.iter().copied());
+    let found = candidates.find(|ty| vector_type(ty).is_some());
+    let is_static_class = !method.owner.is_value_type();
+    let ty = if is_static_class { found.unwrap_or(sig.ret) } else { method.owner };
+    Ok(Subject { ty, vector: vector_type(ty) })
 }
 
 /// Finds what a method is.
@@ -52,146 +227,49 @@ pub(in crate::import) enum VectorCall {
 /// # Errors
 /// Those of the method's signature.
 pub(in crate::import) fn find(method: &'static Method) -> LoadResult<Option<VectorCall>> {
-    let Some(name) = numerics_name(method.owner) else { return Ok(None) };
-    if name == "Vector" {
-        return operations(method);
-    }
-    let Some(vector) = vector_type(method.owner) else { return Ok(None) };
-    let sig = method.sig()?;
-    let scalar = |ty: Ty| lanes_of(ty) == Some(vector.lanes);
-    let same = |ty: Ty| ty == method.owner;
-    let params = &sig.params[..];
-    let shape = match params {
-        [] => Shape::Nothing,
-        [a] if same(a) => Shape::Vector,
-        [a] if scalar(a) => Shape::Scalar,
-        [a, b] if same(a) && same(b) => Shape::Vectors,
-        [a, b] if same(a) && scalar(b) => Shape::VectorScalar,
-        [a, b] if scalar(a) && same(b) => Shape::ScalarVector,
-        [a, b, c] if same(a) && same(b) && same(c) => Shape::ThreeVectors,
-        [a] if is_array(a, vector.lanes) => Shape::Array,
-        [a, b] if is_array(a, vector.lanes) && b.element_type == ElementType::I4 => Shape::Array,
-        _ if params.len() == vector.count as usize && params.iter().all(|p| scalar(p)) => Shape::Elements,
-        _ => return Ok(None),
-    };
-    if name == "Vector`1" {
-        return Ok(generic(method, vector, shape, sig.ret));
-    }
-    Ok(if name == "Quaternion" { None } else { fixed(method, vector, shape) })
-}
-
-/// What the parameters are.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Shape {
-    Nothing,
-    Vector,
-    Scalar,
-    Vectors,
-    VectorScalar,
-    ScalarVector,
-    ThreeVectors,
-    Array,
-    Elements,
-}
-
-fn is_array(ty: Ty, lanes: Lanes) -> bool {
-    ty.is_sz_array() && ty.element().and_then(lanes_of) == Some(lanes)
-}
-
-/// `Vector<T>`.
-fn generic(method: &'static Method, vector: VectorType, shape: Shape, ret: Ty) -> Option<VectorCall> {
-    use VectorCall as C;
-    use VectorOp as V;
-    let lanes = vector.lanes;
-    let call = match (method.name, shape) {
-        ("get_Count", Shape::Nothing) => C::Constant(vector.count as i32),
-        ("get_Zero", Shape::Nothing) => C::Bytes(0),
-        ("get_AllOnes", Shape::Nothing) => C::Bytes(0xff),
-        ("get_One", Shape::Nothing) => C::One,
-        (".ctor", Shape::Scalar) => C::Splat,
-        (".ctor", Shape::Array) => C::FromArray,
-        ("CopyTo", Shape::Array) => C::CopyTo,
-        ("op_Multiply", Shape::VectorScalar) => C::ByScalar(V::Mul),
-        ("op_Multiply", Shape::ScalarVector) => C::OfScalar(V::Mul),
-        ("op_BitwiseAnd", Shape::Vectors) => C::Binary(V::And),
-        ("op_BitwiseOr", Shape::Vectors) => C::Binary(V::Or),
-        ("op_ExclusiveOr", Shape::Vectors) => C::Binary(V::Xor),
-        ("op_OnesComplement", Shape::Vector) => C::Unary(V::Not),
-        ("op_Explicit", Shape::Vector) if vector_type(ret).is_some() => C::Reinterpret,
-        ("LessThan", Shape::Vectors) => C::Binary(V::Lt),
-        ("LessThanOrEqual", Shape::Vectors) => C::Binary(V::Le),
-        ("GreaterThan", Shape::Vectors) => C::Binary(V::Gt),
-        ("GreaterThanOrEqual", Shape::Vectors) => C::Binary(V::Ge),
-        ("Equals", Shape::Vectors) => C::Binary(V::Eq),
-        ("ConditionalSelect", Shape::ThreeVectors) => C::Select,
-        ("DotProduct", Shape::Vectors) => C::Dot,
-        ("Abs", Shape::Vector) if !lanes.is_float() && !lanes.is_unsigned() => C::Magnitude,
-        ("SquareRoot", Shape::Vector) if lanes.is_float() => C::Unary(V::Sqrt),
-        ("get_Item", _) if is_item(method) => C::Item,
-        _ => return shared(method, lanes, shape),
-    };
-    Some(call)
-}
-
-fn is_item(method: &'static Method) -> bool {
-    method.sig().is_ok_and(|sig| matches!(sig.params[..], [p] if p.element_type == ElementType::I4))
-}
-
-/// Vector2, Vector3 and Vector4.
-fn fixed(method: &'static Method, vector: VectorType, shape: Shape) -> Option<VectorCall> {
-    use VectorCall as C;
-    use VectorOp as V;
-    let call = match (method.name, shape) {
-        ("get_Zero", Shape::Nothing) => C::Bytes(0),
-        ("get_One", Shape::Nothing) if vector.count == 4 => C::One,
-        (".ctor", Shape::Scalar) => C::Splat,
-        (".ctor", Shape::Elements) => C::Elements,
-        ("op_Multiply", Shape::VectorScalar) => C::ByScalar(V::Mul),
-        ("op_Multiply", Shape::ScalarVector) => C::OfScalar(V::Mul),
-        ("Dot", Shape::Vectors) => C::Dot,
-        ("SquareRoot", Shape::Vector) => C::Unary(V::Sqrt),
-        // The lanes that are not in use would be 0 / 0.
-        ("op_Division", _) if vector.count != 4 => return None,
-        _ => return shared(method, vector.lanes, shape),
-    };
-    Some(call)
-}
-
-fn shared(method: &'static Method, lanes: Lanes, shape: Shape) -> Option<VectorCall> {
-    use VectorCall as C;
-    use VectorOp as V;
-    Some(match (method.name, shape) {
-        ("op_Addition", Shape::Vectors) => C::Binary(V::Add),
-        ("op_Subtraction", Shape::Vectors) => C::Binary(V::Sub),
-        ("op_Multiply", Shape::Vectors) => C::Binary(V::Mul),
-        ("op_Division", Shape::Vectors) if lanes.is_float() => C::Binary(V::Div),
-        ("op_Equality", Shape::Vectors) | ("Equals", Shape::Vector) => C::AllEqual(true),
-        ("op_Inequality", Shape::Vectors) => C::AllEqual(false),
-        ("Min", Shape::Vectors) => C::Binary(V::Min),
-        ("Max", Shape::Vectors) => C::Binary(V::Max),
-        ("Abs", Shape::Vector) => C::Unary(V::Abs),
-        _ => return None,
-    })
-}
-
-/// The static class `Vector`.
-fn operations(method: &'static Method) -> LoadResult<Option<VectorCall>> {
-    use VectorCall as C;
-    if method.name == "get_IsHardwareAccelerated" {
-        return Ok(Some(C::Constant(1)));
-    }
-    let sig = method.sig()?;
-    let source = sig.params.first().and_then(|ty| vector_type(ty)).map(|vector| vector.lanes);
-    let result = vector_type(sig.ret).map(|vector| vector.lanes);
-    Ok(match (method.name, source, result, sig.params.len()) {
-        ("Widen", Some(lanes), None, 3) if lanes.bytes() < 8 => Some(C::Widen(lanes)),
-        ("Narrow", Some(lanes), Some(_), 2) if lanes.bytes() > 1 => Some(C::Narrow(lanes)),
-        ("ConvertToSingle", Some(lanes @ (Lanes::I32 | Lanes::U32)), Some(Lanes::F32), 1) => {
-            Some(C::Convert(VectorOp::ToFloat, lanes))
+    let Some((family, name)) = family_name(method.owner) else { return Ok(None) };
+    let mut subject_of_method = None;
+    for group in groups().filter(|group| group.family == family && group.types.contains(&name)) {
+        for row in group.rows.iter().filter(|row| row.method == method.name) {
+            let subject = match &subject_of_method {
+                Some(subject) => subject,
+                None => subject_of_method.insert(subject(method)?),
+            };
+            if fits(row, subject, family, &method.sig()?.params) {
+                return Ok((row.call != VectorCall::AsWritten).then_some(row.call));
+            }
         }
-        ("ConvertToInt32", Some(lanes @ Lanes::F32), Some(Lanes::I32), 1) => {
-            Some(C::Convert(VectorOp::ToInteger, lanes))
-        }
-        _ => None,
-    })
+    }
+    Ok(None)
+}
+
+fn fits(row: &Row, subject: &Subject, family: Family, params: &[Ty]) -> bool {
+    if subject.vector.is_some_and(|vector| !row.lanes.contains(vector.lanes)) {
+        return false;
+    }
+    if row.params == [Param::EachLane] {
+        return subject.vector.is_some_and(|vector| params.len() == vector.count as usize)
+            && params.iter().all(|ty| fits_one(Param::Lane, ty, subject, family));
+    }
+    row.params.len() == params.len() && row.params.iter().zip(params).all(|(p, ty)| fits_one(*p, ty, subject, family))
+}
+
+fn fits_one(param: Param, ty: Ty, subject: &Subject, family: Family) -> bool {
+    let lanes = subject.vector.map(|vector| vector.lanes);
+    match param {
+        Param::Own => ty == subject.ty,
+        Param::Lane => lanes.is_some() && lanes_of(ty) == lanes,
+        Param::Array => lanes.is_some() && ty.is_sz_array() && ty.element().and_then(lanes_of) == lanes,
+        Param::Int => ty.element_type == ElementType::I4,
+        Param::Single => ty.element_type == ElementType::R4,
+        Param::Named(name) => family_name(ty) == Some((family, name)),
+        Param::OwnPointer => is_pointer(ty) && ty.element() == Some(subject.ty),
+        Param::Pointer => is_pointer(ty),
+        Param::Any => true,
+        Param::EachLane => false,
+    }
+}
+
+fn is_pointer(ty: Ty) -> bool {
+    matches!(ty.element_type, ElementType::ByRef | ElementType::Ptr)
 }

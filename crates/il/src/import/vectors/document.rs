@@ -1,0 +1,328 @@
+//! `docs/simd.md`, made of the rows.
+
+use super::table::{Group, LaneSet, MatrixCall, Param, Row, VectorCall, groups};
+use crate::ir::{Lanes, VectorOp};
+use crate::vector_types::Family;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const HEAD: &str = "# Vector types
+
+Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations on vectors of 16 bytes, where the processor has SSE 4.2 (all of x86-64 since 2011) and `--no-simd`
+(SAKI_NO_SIMD=1) is not given; `saki doctor` says which. Otherwise the class library's code runs. What a method gives is the same, bit for bit: NaN, negative zero, saturation, amounts of shifts and
+exceptions are those of the class library's code. (Of a NaN that an operation makes of two NaNs, neither says which one's bits it has.)
+
+The types are known by assembly, namespace and name: those of the class libraries, and those of copies of `System.Numerics.Vectors.dll` that programs carry beside them.
+`Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8 and 6.12, so that no program can refer to it.
+
+The columns: *operands* are the types of elements for which the row holds; *becomes* says what is in the code in place of a call; *needs* is the newest extension of the instruction set among
+what the processor executes. \"As written\" is the class library's own code, which is inlined where it is short and is made of the other rows.
+
+This file is made from the table in `crates/il/src/import/vectors`, by which the compiler knows the methods; a test compares them (`UPDATE_EXPECT=1 cargo test -p saki-il document`).
+";
+
+fn element(lanes: Lanes) -> &'static str {
+    match lanes {
+        Lanes::I8 => "sbyte",
+        Lanes::U8 => "byte",
+        Lanes::I16 => "short",
+        Lanes::U16 => "ushort",
+        Lanes::I32 => "int",
+        Lanes::U32 => "uint",
+        Lanes::I64 => "long",
+        Lanes::U64 => "ulong",
+        Lanes::F32 => "float",
+        Lanes::F64 => "double",
+    }
+}
+
+const LANES: [Lanes; 10] = [
+    Lanes::I8,
+    Lanes::U8,
+    Lanes::I16,
+    Lanes::U16,
+    Lanes::I32,
+    Lanes::U32,
+    Lanes::I64,
+    Lanes::U64,
+    Lanes::F32,
+    Lanes::F64,
+];
+
+fn elements(set: LaneSet) -> String {
+    let names = |set: LaneSet| LANES.iter().filter(move |lanes| set.contains(**lanes)).map(|lanes| element(*lanes));
+    match set {
+        LaneSet::ALL => "all".to_owned(),
+        LaneSet::FLOATS => "float, double".to_owned(),
+        LaneSet::INTEGERS => "integers".to_owned(),
+        LaneSet::SIGNED => "signed integers".to_owned(),
+        LaneSet::UNSIGNED => "unsigned integers".to_owned(),
+        _ => names(set).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn parameter(param: Param, own: &str) -> String {
+    match param {
+        Param::Own => own.to_owned(),
+        Param::Lane => "element".to_owned(),
+        Param::EachLane => "element, …".to_owned(),
+        Param::Array => "array".to_owned(),
+        Param::Int => "int".to_owned(),
+        Param::Single => "float".to_owned(),
+        Param::Named(name) => name.to_owned(),
+        Param::OwnPointer => format!("ref {own}"),
+        Param::Pointer => "out".to_owned(),
+        Param::Any => "…".to_owned(),
+    }
+}
+
+/// As C# writes it.
+fn signature(row: &Row, own: &str) -> String {
+    let params: Vec<String> = row.params.iter().map(|param| parameter(*param, own)).collect();
+    let list = params.join(", ");
+    let operator = match row.method {
+        "op_Addition" => "+",
+        "op_Subtraction" | "op_UnaryNegation" => "-",
+        "op_Multiply" => "*",
+        "op_Division" => "/",
+        "op_BitwiseAnd" => "&",
+        "op_BitwiseOr" => "|",
+        "op_ExclusiveOr" => "^",
+        "op_OnesComplement" => "~",
+        "op_Equality" => "==",
+        "op_Inequality" => "!=",
+        "op_LeftShift" => "<<",
+        "op_RightShift" => ">>",
+        "op_Explicit" => return format!("(other){own}"),
+        ".ctor" => return format!("new({list})"),
+        "get_Item" | "get_Component" => return "[int]".to_owned(),
+        "set_Component" => return "[int] = element".to_owned(),
+        name => {
+            return match name.strip_prefix("get_") {
+                Some(property) => property.to_owned(),
+                None => format!("{name}({list})"),
+            };
+        }
+    };
+    match &params[..] {
+        [a] => format!("{operator}{a}"),
+        [a, b] => format!("{a} {operator} {b}"),
+        _ => format!("{operator}({list})"),
+    }
+}
+
+/// What is in place of the call, in words.
+fn becomes(call: VectorCall) -> String {
+    use MatrixCall as M;
+    use VectorCall as C;
+    let name = |op: VectorOp| match op {
+        VectorOp::Min | VectorOp::Max => "minimum or maximum",
+        VectorOp::Eq | VectorOp::Lt | VectorOp::Le | VectorOp::Gt | VectorOp::Ge | VectorOp::Unordered => "comparison",
+        VectorOp::And | VectorOp::AndNot | VectorOp::Or | VectorOp::Xor | VectorOp::Not => "bitwise",
+        VectorOp::Add | VectorOp::Sub | VectorOp::Mul | VectorOp::Div | VectorOp::Neg => "arithmetic",
+        VectorOp::AddSaturated | VectorOp::SubSaturated => "saturating arithmetic",
+        VectorOp::Average => "average",
+        VectorOp::MultiplyHigh => "products of twice the width, and their upper halves",
+        VectorOp::Abs => "magnitude",
+        VectorOp::Sqrt => "square root",
+        VectorOp::HighBits => "highest bits",
+        VectorOp::PackSigned | VectorOp::PackUnsigned => "saturating narrowing",
+        VectorOp::ToFloat | VectorOp::ToInteger | VectorOp::ToDouble | VectorOp::ToSingle => "conversion",
+        VectorOp::WidenLow | VectorOp::WidenHigh => "widening",
+        VectorOp::ShiftLeft | VectorOp::ShiftRight | VectorOp::ShiftRightLogical => "shift",
+        _ => "vector operation",
+    };
+    match call {
+        C::AsWritten => "as written".to_owned(),
+        C::Nothing => "nothing".to_owned(),
+        C::Constant(number) => format!("{number}"),
+        C::AccelerationMode => "SSE1 to SSE42".to_owned(),
+        C::Bytes(_) | C::One => "a constant".to_owned(),
+        C::Unary(op) | C::Binary(op) | C::Swapped(op) | C::Convert(op) => name(op).to_owned(),
+        C::Complement(op) => format!("{}, turned over", name(op)),
+        C::ByScalar(op) | C::OfScalar(op) | C::ScalarFirst(op) => {
+            format!("{} with the element in every lane", name(op))
+        }
+        C::Magnitude => "magnitude and a check".to_owned(),
+        C::AllEqual(_) => "comparison and test of all lanes".to_owned(),
+        C::Select => "bitwise".to_owned(),
+        C::Reinterpret => "nothing: the same bits".to_owned(),
+        C::Dot => "products, added from the first lane on".to_owned(),
+        C::Splat => "one element in every lane".to_owned(),
+        C::Elements | C::Joined => "elements put into lanes".to_owned(),
+        C::FromArray | C::ArrayPart => "checks and a load".to_owned(),
+        C::CopyTo | C::SetArray => "checks and a store, or the call where it throws".to_owned(),
+        C::Item => "a lane, or a check and a load".to_owned(),
+        C::Component => "a lane, or a check and a load, or the call where it throws".to_owned(),
+        C::SetComponent => "a lane, or a check and a store, or the call where it throws".to_owned(),
+        C::Widen => "widening of both halves".to_owned(),
+        C::Narrow => "narrowing".to_owned(),
+        C::ConvertEach(_) => "conversions of scalars, lane by lane".to_owned(),
+        C::Quotients => "divisions of scalars, lane by lane".to_owned(),
+        C::Roots => "square roots of scalars, lane by lane".to_owned(),
+        C::Lerp => "arithmetic".to_owned(),
+        C::Clamp => "maximum and minimum".to_owned(),
+        C::Cross => "shuffles and arithmetic".to_owned(),
+        C::Shift(op) => name(op).to_owned(),
+        C::Permute(_) => "shuffle".to_owned(),
+        C::PermuteBy(_) => "shuffle, if the selection is constant".to_owned(),
+        C::Propagating(_) => "comparisons and a selection".to_owned(),
+        C::Pairwise(_) | C::SubtractAdd => "shuffles and arithmetic".to_owned(),
+        C::Reciprocal => "exact division (not the estimate of `rcpps`)".to_owned(),
+        C::InverseRoot => "division and square root in doubles (not the estimate of `rsqrtps`)".to_owned(),
+        C::Rounded | C::Truncated => "conversion".to_owned(),
+        C::Differences => "widening, arithmetic and sums".to_owned(),
+        C::Matrix(M::Transform | M::TransformNormal) => "rows times lanes, added".to_owned(),
+        C::Matrix(M::Product) => "rows times lanes, added, for each row".to_owned(),
+        C::Matrix(M::Transpose) => "shuffles".to_owned(),
+        C::Matrix(M::QuaternionProduct) => "shuffles and arithmetic".to_owned(),
+        C::Matrix(M::Conjugate) => "bitwise".to_owned(),
+        C::Matrix(M::Normalize) => "dot product and arithmetic".to_owned(),
+        C::Matrix(M::PlaneDot) => "products, added from the first lane on".to_owned(),
+        C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => "comparison and test of all lanes".to_owned(),
+        C::Matrix(M::Rows(_) | M::EachRow(_) | M::RowsByScalar(_) | M::Lerp) => "arithmetic, row by row".to_owned(),
+    }
+}
+
+/// The extensions that instructions need, the oldest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    Nothing,
+    Sse2,
+    Ssse3,
+    Sse41,
+    Sse42,
+}
+
+impl Needs {
+    fn name(self) -> &'static str {
+        match self {
+            Needs::Nothing => "",
+            Needs::Sse2 => "SSE2",
+            Needs::Ssse3 => "SSSE3",
+            Needs::Sse41 => "SSE4.1",
+            Needs::Sse42 => "SSE4.2",
+        }
+    }
+
+    fn of_op(op: VectorOp, lanes: Lanes) -> Needs {
+        use VectorOp as V;
+        let (bytes, is_float) = (lanes.bytes(), lanes.is_float());
+        match op {
+            _ if is_float && matches!(op, V::Add | V::Sub | V::Mul | V::Div | V::Min | V::Max) => Needs::Sse2,
+            _ if is_float && matches!(op, V::Eq | V::Lt | V::Le | V::Gt | V::Ge | V::Unordered) => Needs::Sse2,
+            V::Mul if bytes == 4 => Needs::Sse41,
+            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge if bytes == 8 => Needs::Sse42,
+            V::Lt | V::Gt if !lanes.is_unsigned() => Needs::Sse2,
+            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge if matches!(lanes, Lanes::U8 | Lanes::I16) => Needs::Sse2,
+            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge => Needs::Sse41,
+            V::Eq if bytes == 8 => Needs::Sse41,
+            V::Abs if !is_float && !lanes.is_unsigned() => Needs::Ssse3,
+            V::Round | V::Floor | V::Ceil | V::AllTrue | V::AnyTrue | V::MultiplyHigh => Needs::Sse41,
+            V::Insert(_) | V::Extract(_) => Needs::Sse41,
+            V::WidenLow | V::WidenHigh if !is_float => Needs::Sse41,
+            V::PackUnsigned if bytes == 4 => Needs::Sse41,
+            V::Splat if bytes == 1 => Needs::Ssse3,
+            V::Shuffle | V::Narrow => Needs::Ssse3,
+            _ => Needs::Sse2,
+        }
+    }
+
+    fn of(call: VectorCall, lanes: Lanes) -> Needs {
+        use MatrixCall as M;
+        use VectorCall as C;
+        use VectorOp as V;
+        let op = |op| Needs::of_op(op, lanes);
+        match call {
+            C::AsWritten | C::Nothing | C::Constant(_) | C::AccelerationMode | C::Reinterpret => Needs::Nothing,
+            C::Unary(o) | C::Binary(o) | C::Swapped(o) | C::Complement(o) | C::Convert(o) | C::Shift(o) => op(o),
+            C::ByScalar(o) | C::OfScalar(o) | C::ScalarFirst(o) => op(o).max(op(V::Splat)),
+            C::AllEqual(_) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => op(V::AllTrue),
+            C::Magnitude => op(V::Abs).max(op(V::Lt)).max(op(V::AnyTrue)),
+            C::Splat => op(V::Splat),
+            C::Elements | C::Joined | C::Dot | C::ConvertEach(_) | C::Quotients | C::Roots => op(V::Insert(0)),
+            C::Item | C::Component | C::SetComponent | C::Truncated | C::Matrix(M::PlaneDot) => op(V::Insert(0)),
+            C::Rounded => op(V::Round),
+            C::Widen => op(V::WidenLow),
+            C::Differences => Needs::Sse41,
+            C::Narrow | C::Cross | C::Permute(_) | C::PermuteBy(_) | C::Pairwise(_) | C::SubtractAdd => op(V::Shuffle),
+            C::Matrix(M::Transform | M::TransformNormal | M::Product | M::Transpose) => op(V::Shuffle),
+            C::Matrix(M::QuaternionProduct | M::Normalize) => op(V::Insert(0)),
+            _ => Needs::Sse2,
+        }
+    }
+
+    /// The newest over the elements of a row, among those that the types have.
+    fn of_row(row: &Row, present: &[Lanes]) -> Needs {
+        let lanes = present.iter().filter(|lanes| row.lanes.contains(**lanes));
+        lanes.map(|lanes| Needs::of(row.call, *lanes)).max().unwrap_or(Needs::Nothing)
+    }
+}
+
+fn write_group(text: &mut String, group: &Group) {
+    let is_generic = group.types == ["Vector`1"] || group.types == ["Vector"];
+    let has_elements = is_generic || group.family == Family::MonoSimd;
+    let present: &[Lanes] = if has_elements { &LANES } else { &[Lanes::F32] };
+    let own = match group.types {
+        ["Matrix4x4"] | ["Matrix3x2", _] => "matrix",
+        ["Quaternion"] => "quaternion",
+        ["Plane"] => "plane",
+        _ => "vector",
+    };
+    let names: Vec<String> = group.types.iter().map(|name| format!("`{}`", name.replace("`1", "<T>"))).collect();
+    writeln!(text, "\n### {}\n", names.join(", ")).unwrap();
+    let columns = if has_elements { "| method | operands | becomes | needs |" } else { "| method | becomes | needs |" };
+    writeln!(text, "{columns}\n{}", if has_elements { "|---|---|---|---|" } else { "|---|---|---|" }).unwrap();
+    for row in group.rows.iter().filter(|row| row.call != VectorCall::AsWritten) {
+        let operands = if has_elements { format!(" {} |", elements(row.lanes)) } else { String::new() };
+        let needs = Needs::of_row(row, present).name();
+        let method = signature(row, own).replace('|', "\\|");
+        writeln!(text, "| `{method}` |{operands} {} | {needs} |", becomes(row.call)).unwrap();
+    }
+    let written: BTreeSet<String> = group
+        .rows
+        .iter()
+        .filter(|row| row.call == VectorCall::AsWritten)
+        .map(|row| format!("`{}`", signature(row, own).replace('|', "\\|")))
+        .collect();
+    if !written.is_empty() {
+        let list: Vec<String> = written.into_iter().collect();
+        writeln!(text, "\nAs written: {}.", list.join(", ")).unwrap();
+    }
+}
+
+fn document() -> String {
+    let mut text = HEAD.to_owned();
+    let mut family = None;
+    for group in groups() {
+        if family != Some(group.family) {
+            family = Some(group.family);
+            text.push_str(match group.family {
+                Family::Numerics => "\n## System.Numerics\n",
+                Family::MonoSimd => "\n## Mono.Simd\n",
+            });
+        }
+        write_group(&mut text, group);
+    }
+    text
+}
+
+/// `UPDATE_EXPECT=1 cargo test -p saki-il document` writes it.
+#[test]
+fn the_document_lists_the_rows() {
+    expect_test::expect_file!["../../../../../docs/simd.md"].assert_eq(&document());
+}
+
+/// A row that comes after one that takes all that it takes would never be found.
+#[test]
+fn no_row_hides_another() {
+    for group in groups() {
+        for (at, row) in group.rows.iter().enumerate() {
+            for earlier in &group.rows[..at] {
+                let overlaps = LANES.iter().any(|lanes| row.lanes.contains(*lanes) && earlier.lanes.contains(*lanes));
+                let is_same = earlier.method == row.method && earlier.params == row.params;
+                assert!(!(is_same && overlaps), "{} {:?}", row.method, row.params);
+            }
+        }
+    }
+}

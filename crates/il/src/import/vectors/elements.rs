@@ -1,0 +1,238 @@
+//! What reads and writes elements: arrays, and lanes that are named by number.
+//!
+//! Where all elements are there it happens in place; else the class library's method is called, with a copy so that the variable itself stays in a register, and throws what it
+//! throws. Constructors and reads from arrays throw IndexOutOfRangeException there as here.
+
+use super::{Importer, VectorType};
+use crate::import::builder::plain;
+use crate::import::call_sites::CallSite;
+use crate::import::kinds::mem_type;
+use crate::import::stack::{Effect, Entry, Val};
+use crate::ir::{
+    AliasClass, BinOp, BlockId, CallTarget, CmpOp, ConvTarget, IrType, LocalId, Op, Terminator, ValueId, VectorOp,
+};
+use saki_types::{LoadResult, Method};
+
+impl Importer<'_> {
+    /// IndexOutOfRangeException unless all elements are there, as the class library throws. `index_first`: of a negative index before an array that is null.
+    pub(super) fn vector_from_array(
+        &mut self,
+        vector: VectorType,
+        args: &[Entry],
+        index_first: bool,
+    ) -> LoadResult<ValueId> {
+        let array = self.value(&args[0])?;
+        if index_first {
+            let index = self.value(&args[1])?;
+            let index = self.fit(index, IrType::I32);
+            let (top, one) = (self.b.i32(31), self.b.i32(1));
+            let is_negative = self.b.inst(Op::Bin(BinOp::ShrUn, index, top), IrType::I32);
+            self.b.effect(Op::BoundsCheck { index: is_negative, length: one });
+        }
+        let length = self.b.inst(Op::ArrayLen(array), IrType::I32);
+        let index = match args.get(1) {
+            Some(entry) => {
+                let index = self.value(entry)?;
+                let index = self.fit(index, IrType::I32);
+                self.b.effect(Op::BoundsCheck { index, length });
+                index
+            }
+            None => self.b.i32(0),
+        };
+        let rest = self.b.i32(vector.count as i32 - 1);
+        let last = self.b.inst(Op::Bin(BinOp::Add, index, rest), IrType::I32);
+        self.b.effect(Op::BoundsCheck { index: last, length });
+        let element_size_bytes = vector.lanes.bytes();
+        let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
+        Ok(self.b.load(addr, 0, vector.mem, plain(AliasClass::Element)))
+    }
+
+    /// In place where all elements have room. `this` and `array`: which arguments they are; an index may follow.
+    pub(super) fn vector_copy_to(
+        &mut self,
+        method: &'static Method,
+        vector: VectorType,
+        this: usize,
+        array: usize,
+        args: &[Entry],
+    ) -> LoadResult<bool> {
+        let array = self.value(&args[array])?;
+        let value = self.vector_value(&args[this], vector.mem)?;
+        self.spill(Effect::Memory)?;
+        let length = self.b.inst(Op::ArrayLen(array), IrType::I32);
+        let zero = self.b.i32(0);
+        let index = match args.get(2) {
+            Some(entry) => {
+                let index = self.value(entry)?;
+                self.fit(index, IrType::I32)
+            }
+            None => zero,
+        };
+        // index >= 0 and index <= length - count, both signed.
+        let count = self.b.i32(vector.count as i32);
+        let room = self.b.inst(Op::Bin(BinOp::Sub, length, count), IrType::I32);
+        let is_below = self.b.inst(Op::Cmp(CmpOp::Le, index, room), IrType::I32);
+        let is_natural = self.b.inst(Op::Cmp(CmpOp::Ge, index, zero), IrType::I32);
+        let cond = self.b.inst(Op::Bin(BinOp::And, is_below, is_natural), IrType::I32);
+        let branches = self.branches(cond);
+        let element_size_bytes = vector.lanes.bytes();
+        let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
+        self.b.store(addr, 0, value, vector.mem, plain(AliasClass::Element));
+        self.call_otherwise(branches, method, vector, this, value, args)?;
+        Ok(true)
+    }
+
+    /// Continues where `cond` holds.
+    fn branches(&mut self, cond: ValueId) -> (BlockId, BlockId) {
+        let region = self.b.region();
+        let (here, call, done) = (self.b.block(region), self.b.block(region), self.b.block(region));
+        self.b.terminate(Terminator::Brif { cond, then: here, otherwise: call });
+        self.b.current = Some(here);
+        (call, done)
+    }
+
+    /// Ends what happens in place and calls the method where it does not, with `value` in place of the argument `at`. A scalar result is dropped.
+    fn call_otherwise(
+        &mut self,
+        (call, done): (BlockId, BlockId),
+        method: &'static Method,
+        vector: VectorType,
+        at: usize,
+        value: ValueId,
+        args: &[Entry],
+    ) -> LoadResult<()> {
+        self.b.terminate(Terminator::Jump(done));
+        self.b.current = Some(call);
+        self.mark_cold();
+        let owner = super::table::subject(method)?.ty;
+        let copy = self.b.temp(IrType::Struct(owner));
+        self.b.expose(copy);
+        let addr = self.b.addr_of(copy);
+        self.b.store(addr, 0, value, vector.mem, plain(AliasClass::Any));
+        let mut args = args.to_vec();
+        let this = (!method.is_static()).then_some(IrType::ByRef);
+        args[at] = match this {
+            Some(ir) => Entry::scalar(addr, ir).non_null(),
+            None => Entry::of_struct(Val::Temp(copy), owner),
+        };
+        let sig = self.closed_sig(method)?;
+        let site = CallSite { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
+        self.emit_call(&site, &args)?;
+        self.b.terminate(Terminator::Jump(done));
+        self.b.current = Some(done);
+        self.forget_block_facts();
+        Ok(())
+    }
+
+    /// The lane that a constant index names.
+    fn known_lane(&self, index: ValueId, vector: VectorType) -> Option<u8> {
+        self.b.const_i32(index).and_then(|n| u8::try_from(n).ok()).filter(|n| u32::from(*n) < vector.count)
+    }
+
+    /// A copy in memory, and the address of an element of it: a vector in a register stays there.
+    fn element_in_copy(
+        &mut self,
+        method: &'static Method,
+        vector: VectorType,
+        value: ValueId,
+        index: ValueId,
+    ) -> (LocalId, ValueId) {
+        let copy = self.b.temp(IrType::Struct(method.owner));
+        let base = self.b.addr_of(copy);
+        self.b.store(base, 0, value, vector.mem, plain(AliasClass::Any));
+        let wide = self.b.conv(index, ConvTarget::U8);
+        let size = self.b.i64(i64::from(vector.lanes.bytes()));
+        let distance = self.b.inst(Op::Bin(BinOp::Mul, wide, size), IrType::I64);
+        (copy, self.b.inst(Op::Bin(BinOp::Add, base, distance), IrType::ByRef))
+    }
+
+    /// An element by its index, which is checked first.
+    pub(super) fn vector_item(
+        &mut self,
+        method: &'static Method,
+        vector: VectorType,
+        args: &[Entry],
+    ) -> LoadResult<bool> {
+        let index = self.value(&args[1])?;
+        let index = self.fit(index, IrType::I32);
+        let ret = method.sig()?.ret;
+        let ir = vector.lanes.scalar();
+        let Some(mem) = mem_type(ret)? else { return Ok(false) };
+        if let Some(lane) = self.known_lane(index, vector) {
+            let value = self.vector_value(&args[0], vector.mem)?;
+            let element = self.vector_unary(VectorOp::Extract(lane), vector.lanes, value);
+            self.push(Entry::scalar(element, ir).with_type(ret));
+            return Ok(true);
+        }
+        let count = self.b.i32(vector.count as i32);
+        self.b.effect(Op::BoundsCheck { index, length: count });
+        let value = self.vector_value(&args[0], vector.mem)?;
+        let (_, at) = self.element_in_copy(method, vector, value, index);
+        let element = self.b.load(at, 0, mem, plain(AliasClass::Any));
+        self.push(Entry::scalar(element, ir).with_type(ret));
+        Ok(true)
+    }
+
+    /// Whether the index, any 32 bits, is that of a lane.
+    fn is_lane(&mut self, index: ValueId, vector: VectorType) -> ValueId {
+        let count = self.b.i32(vector.count as i32);
+        self.b.inst(Op::Cmp(CmpOp::LtUn, index, count), IrType::I32)
+    }
+
+    pub(super) fn vector_component(
+        &mut self,
+        method: &'static Method,
+        vector: VectorType,
+        args: &[Entry],
+    ) -> LoadResult<bool> {
+        let index = self.value(&args[1])?;
+        let index = self.fit(index, IrType::I32);
+        if self.known_lane(index, vector).is_some() {
+            return self.vector_item(method, vector, args);
+        }
+        let ret = method.sig()?.ret;
+        let Some(mem) = mem_type(ret)? else { return Ok(false) };
+        let value = self.vector_value(&args[0], vector.mem)?;
+        self.spill(Effect::Memory)?;
+        let found = self.b.temp(mem.loaded());
+        let cond = self.is_lane(index, vector);
+        let branches = self.branches(cond);
+        let (_, at) = self.element_in_copy(method, vector, value, index);
+        let element = self.b.load(at, 0, mem, plain(AliasClass::Any));
+        self.b.set(found, element);
+        self.call_otherwise(branches, method, vector, 0, value, args)?;
+        let element = self.b.get(found);
+        self.push(Entry::scalar(element, mem.loaded()).with_type(ret));
+        Ok(true)
+    }
+
+    pub(super) fn set_vector_component(
+        &mut self,
+        method: &'static Method,
+        vector: VectorType,
+        args: &[Entry],
+    ) -> LoadResult<bool> {
+        let index = self.value(&args[1])?;
+        let index = self.fit(index, IrType::I32);
+        let element = self.lane_value(&args[2], vector.lanes)?;
+        let old = self.vector_value(&args[0], vector.mem)?;
+        if let Some(lane) = self.known_lane(index, vector) {
+            let value = self.vector_binary(VectorOp::Insert(lane), vector.lanes, old, element);
+            self.store_vector(&args[0], value, vector.mem)?;
+            return Ok(true);
+        }
+        let Some(mem) = method.sig()?.params.last().map(|ty| mem_type(ty)).transpose()?.flatten() else {
+            return Ok(false);
+        };
+        self.spill(Effect::Memory)?;
+        let cond = self.is_lane(index, vector);
+        let branches = self.branches(cond);
+        let (copy, at) = self.element_in_copy(method, vector, old, index);
+        self.b.store(at, 0, element, mem, plain(AliasClass::Any));
+        let base = self.b.addr_of(copy);
+        let value = self.b.load(base, 0, vector.mem, plain(AliasClass::Any));
+        self.store_vector(&args[0], value, vector.mem)?;
+        self.call_otherwise(branches, method, vector, 0, old, args)?;
+        Ok(true)
+    }
+}

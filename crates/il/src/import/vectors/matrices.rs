@@ -1,0 +1,239 @@
+//! Matrices by their rows, quaternions and planes.
+//!
+//! Products are added in the order in which the class library's code adds them, so that they round alike; no multiplication is joined with an addition.
+
+use super::lanes::by_fours;
+use super::table::MatrixCall;
+use super::{Importer, VectorType};
+use crate::import::builder::plain;
+use crate::import::stack::{Entry, Val};
+use crate::ir::{AliasClass, BinOp, IrType, Lanes, MemFlags, MemType, NullCheck, Op, UnOp, ValueId, VectorOp};
+use crate::vector_types::{matrix_rows, vector_type};
+use saki_types::{LoadResult, Method, Ty};
+
+const F: Lanes = Lanes::F32;
+const FOUR: VectorType = VectorType { lanes: F, count: 4, mem: MemType::V128 };
+
+/// A matrix's rows; a Matrix3x2 has three, of two lanes.
+struct Rows {
+    values: Vec<ValueId>,
+    mem: MemType,
+}
+
+impl Importer<'_> {
+    fn matrix(&mut self, entry: &Entry, ty: Ty) -> LoadResult<Option<Rows>> {
+        let Some((count, mem)) = matrix_rows(ty) else { return Ok(None) };
+        let (addr, offset, mut flags) = self.vector_place(entry)?;
+        let mut values = Vec::new();
+        for row in 0..count {
+            values.push(self.b.load(addr, offset + (row * mem.bytes()) as i32, mem, flags));
+            flags = checked(flags);
+        }
+        Ok(Some(Rows { values, mem }))
+    }
+
+    fn push_matrix(&mut self, rows: &Rows, ty: Ty) {
+        let temp = self.b.temp(IrType::Struct(ty));
+        let addr = self.b.addr_of(temp);
+        for (row, value) in rows.values.iter().enumerate() {
+            self.b.store(addr, row as i32 * rows.mem.bytes() as i32, *value, rows.mem, plain(AliasClass::Any));
+        }
+        self.push(Entry::of_struct(Val::Temp(temp), ty));
+    }
+
+    /// One lane in all lanes.
+    fn broadcast(&mut self, value: ValueId, lane: u8) -> ValueId {
+        self.permuted(value, value, by_fours([lane; 4]))
+    }
+
+    /// Each of the first `count` lanes times its row, added from the first one on.
+    fn weighted(&mut self, weights: ValueId, count: u32, rows: &Rows) -> ValueId {
+        let mut sum = None;
+        for (lane, row) in (0..count as u8).zip(&rows.values) {
+            let weight = self.broadcast(weights, lane);
+            let product = self.vector_binary(VectorOp::Mul, F, weight, *row);
+            sum = Some(match sum {
+                None => product,
+                Some(sum) => self.vector_binary(VectorOp::Add, F, sum, product),
+            });
+        }
+        sum.expect("vectors have lanes")
+    }
+
+    /// False: nothing has happened.
+    pub(super) fn matrix_call(
+        &mut self,
+        call: MatrixCall,
+        method: &'static Method,
+        args: &[Entry],
+    ) -> LoadResult<bool> {
+        use MatrixCall as M;
+        match call {
+            M::Transform | M::TransformNormal => return self.transformed(call, method, args),
+            M::QuaternionProduct | M::Conjugate | M::Normalize => return self.quaternion_call(call, method, args),
+            M::PlaneDot | M::PlanesEqual(_) => return self.plane_call(call, method, args),
+            _ => {}
+        }
+        let owner = method.owner;
+        let Some(a) = self.matrix(&args[0], owner)? else { return Ok(false) };
+        let is_binary = matches!(call, M::Rows(_) | M::Lerp | M::Product | M::Equal(_));
+        let b = if is_binary { self.matrix(&args[1], owner)? } else { None };
+        let rows_of_b = b.as_ref().map_or(&[][..], |b| &b.values);
+        let pairs = a.values.iter().copied().zip(rows_of_b.iter().copied());
+        let values = match call {
+            M::Rows(op) => pairs.map(|(x, y)| self.vector_binary(op, F, x, y)).collect(),
+            M::EachRow(op) => a.values.iter().map(|x| self.vector_unary(op, F, *x)).collect(),
+            M::RowsByScalar(op) => {
+                let scalar = self.splat(&args[1], FOUR)?;
+                a.values.iter().map(|x| self.vector_binary(op, F, *x, scalar)).collect()
+            }
+            M::Lerp => {
+                let amount = self.splat(&args[2], FOUR)?;
+                let between = |(x, y)| {
+                    let way = self.vector_binary(VectorOp::Sub, F, y, x);
+                    let way = self.vector_binary(VectorOp::Mul, F, way, amount);
+                    self.vector_binary(VectorOp::Add, F, x, way)
+                };
+                pairs.map(between).collect()
+            }
+            M::Transpose => self.transposed(&a.values),
+            M::Product => {
+                let Some(b) = &b else { return Ok(false) };
+                self.matrix_product(&a, b)
+            }
+            M::Equal(wanted) => {
+                let mut all = None;
+                for (x, y) in pairs {
+                    let same = self.vector_binary(VectorOp::Eq, F, x, y);
+                    all = Some(match all {
+                        None => same,
+                        Some(all) => self.vector_binary(VectorOp::And, F, all, same),
+                    });
+                }
+                let mut all = all.expect("matrices have rows");
+                if a.mem == MemType::V64 {
+                    // The lanes above may be anything.
+                    all = self.permuted(all, all, by_fours([0, 1, 0, 1]));
+                }
+                self.push_all_true(all, F, wanted);
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        self.push_matrix(&Rows { values, mem: a.mem }, owner);
+        Ok(true)
+    }
+
+    fn matrix_product(&mut self, a: &Rows, b: &Rows) -> Vec<ValueId> {
+        let is_affine = a.mem == MemType::V64;
+        let lanes = if is_affine { 2 } else { 4 };
+        let mut rows = Vec::new();
+        for (index, row) in a.values.iter().enumerate() {
+            let mut sum = self.weighted(*row, lanes, b);
+            if is_affine && index == 2 {
+                sum = self.vector_binary(VectorOp::Add, F, sum, b.values[2]);
+            }
+            rows.push(sum);
+        }
+        rows
+    }
+
+    fn transposed(&mut self, rows: &[ValueId]) -> Vec<ValueId> {
+        let (low, high) = (by_fours([0, 4, 1, 5]), by_fours([2, 6, 3, 7]));
+        let mut columns = Vec::new();
+        for turns in [low, high] {
+            let (upper, lower) = (self.permuted(rows[0], rows[1], turns), self.permuted(rows[2], rows[3], turns));
+            columns.push(self.permuted(upper, lower, by_fours([0, 1, 4, 5])));
+            columns.push(self.permuted(upper, lower, by_fours([2, 3, 6, 7])));
+        }
+        columns
+    }
+
+    fn transformed(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        let sig = method.sig()?;
+        let (Some(vector), Some(result)) = (vector_type(sig.params[0]), vector_type(sig.ret)) else {
+            return Ok(false);
+        };
+        let value = self.vector_value(&args[0], vector.mem)?;
+        let Some(rows) = self.matrix(&args[1], sig.params[1])? else { return Ok(false) };
+        let mut sum = self.weighted(value, vector.count, &rows);
+        if call == MatrixCall::Transform && (vector.count as usize) < rows.values.len() {
+            sum = self.vector_binary(VectorOp::Add, F, sum, rows.values[rows.values.len() - 1]);
+        }
+        let sum = self.first_lanes(sum, result.count);
+        self.push_vector(sum, sig.ret, result.mem);
+        Ok(true)
+    }
+
+    fn quaternion_call(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        let owner = method.owner;
+        let a = self.vector_value(&args[0], MemType::V128)?;
+        let value = match call {
+            MatrixCall::QuaternionProduct => {
+                let b = self.vector_value(&args[1], MemType::V128)?;
+                self.quaternion_product(a, b)
+            }
+            MatrixCall::Conjugate => {
+                let signs = self.bits(std::array::from_fn(|byte| if byte < 12 && byte % 4 == 3 { 0x80 } else { 0 }));
+                self.vector_binary(VectorOp::Xor, F, a, signs)
+            }
+            _ => {
+                let sum = self.vector_dot(F, 4, a, a);
+                let root = self.b.inst(Op::Un(UnOp::Sqrt, sum), IrType::F32);
+                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let inverse = self.b.inst(Op::Bin(BinOp::Div, one, root), IrType::F32);
+                let inverse = self.splat_value(inverse, FOUR);
+                self.vector_binary(VectorOp::Mul, F, a, inverse)
+            }
+        };
+        self.push_vector(value, owner, MemType::V128);
+        Ok(true)
+    }
+
+    /// `a.xyz * b.w + b.xyz * a.w + a × b`, and `a.w * b.w - a.xyz · b.xyz`.
+    fn quaternion_product(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        let (a_w, b_w) = (self.broadcast(a, 3), self.broadcast(b, 3));
+        let left = self.vector_binary(VectorOp::Mul, F, a, b_w);
+        let right = self.vector_binary(VectorOp::Mul, F, b, a_w);
+        let sum = self.vector_binary(VectorOp::Add, F, left, right);
+        let cross = self.cross(a, b);
+        let sum = self.vector_binary(VectorOp::Add, F, sum, cross);
+        let dot = self.vector_dot(F, 3, a, b);
+        let product = self.vector_unary(VectorOp::Extract(3), F, left);
+        let last = self.b.inst(Op::Bin(BinOp::Sub, product, dot), IrType::F32);
+        self.vector_binary(VectorOp::Insert(3), F, sum, last)
+    }
+
+    /// A plane as four lanes. Its normal is a vector of its own in memory.
+    fn plane(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        let (addr, offset, flags) = self.vector_place(entry)?;
+        let normal = self.b.load(addr, offset, MemType::V96, flags);
+        let distance = self.b.load(addr, offset + 12, MemType::F32, checked(flags));
+        Ok(self.vector_binary(VectorOp::Insert(3), F, normal, distance))
+    }
+
+    fn plane_call(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        if method.owner.value_size_bytes()? != 16 {
+            return Ok(false);
+        }
+        let plane = self.plane(&args[0])?;
+        match call {
+            MatrixCall::PlanesEqual(wanted) => {
+                let other = self.plane(&args[1])?;
+                let same = self.vector_binary(VectorOp::Eq, F, plane, other);
+                self.push_all_true(same, F, wanted);
+            }
+            _ => {
+                let other = self.vector_value(&args[1], MemType::V128)?;
+                let sum = self.vector_dot(F, 4, plane, other);
+                self.push(Entry::scalar(sum, IrType::F32).with_type(method.sig()?.ret));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The flags of a further access to what has been accessed.
+fn checked(flags: MemFlags) -> MemFlags {
+    MemFlags { null_check: NullCheck::None, ..flags }
+}
