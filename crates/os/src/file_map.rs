@@ -1,6 +1,6 @@
 //! A whole file in memory, read-only.
 //!
-//! Invariant: the mapping is private, never written and never unmapped. A file that is replaced by `rename` keeps its old
+//! Invariant: a mapping is private and never written. A file that is replaced by `rename` keeps its old
 //! contents here. Left out: protection against another process that shortens the file in place (SIGBUS, as for every
 //! mapped executable).
 
@@ -10,6 +10,30 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// A file's contents while they are mapped.
+pub struct FileMap(&'static [u8]);
+
+impl FileMap {
+    /// # Errors
+    /// That of mapping; not a regular file.
+    pub fn new(file: &File) -> io::Result<FileMap> {
+        map_for_ever(file).map(FileMap)
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.0
+    }
+}
+
+impl Drop for FileMap {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            // SAFETY: a mapping of this length that `new` made; what `bytes` lent has ended with the borrow of `self`.
+            unsafe { libc::munmap(self.0.as_ptr().cast_mut().cast(), self.0.len()) };
+        }
+    }
+}
 
 /// Maps the file for the life of the process. An empty file gives an empty slice.
 ///

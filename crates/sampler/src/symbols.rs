@@ -1,13 +1,18 @@
 //! Names of native code, from the symbol tables of the files that are loaded.
 //!
+//! A file is mapped when code of it is first asked for, and only its headers, its symbol table and the names that are found are looked at: an executable has
+//! tens of megabytes of debug information beside them.
+//!
 //! Invariant: a symbol counts only where its size says that it covers the address; the nearest one before an address is often another
 //! function's. Code without a symbol goes by its module. Left out: separate debug files, lines.
 
 use crate::demangle::demangle;
 use crate::modules::{self, Module};
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSymbol, SymbolKind};
+use object::{Endianness, Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
 use rustc_hash::FxHashMap;
+use saki_os::file_map::FileMap;
+use std::fs::File;
 use std::path::Path;
 
 /// The symbols of the modules that were asked for.
@@ -17,11 +22,21 @@ pub struct Symbols {
     tables: FxHashMap<usize, Table>,
 }
 
-/// A function: first address in the file, size in bytes, name.
-type Symbol = (u64, u64, String);
+/// A function in `.symtab` or `.dynsym`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Symbol {
+    /// In the file.
+    address: u64,
+    size_bytes: u64,
+    index: usize,
+    is_dynamic: bool,
+}
 
 struct Table {
     module_name: String,
+    /// None if it could not be read.
+    file: Option<FileMap>,
+    /// In the order of their addresses.
     symbols: Vec<Symbol>,
 }
 
@@ -40,7 +55,7 @@ impl Symbols {
         let key = std::ptr::from_ref(module).addr();
         let table = self.tables.entry(key).or_insert_with(|| Table::of(module));
         let address = pc.wrapping_sub(module.bias) as u64;
-        let name = table.find(address).map_or_else(|| format!("[{}]", table.module_name), demangle);
+        let name = table.find(address).map_or_else(|| format!("[{}]", table.module_name), |name| demangle(&name));
         NativeName { name, module: table.module_name.clone() }
     }
 }
@@ -51,28 +66,40 @@ impl Table {
         let path = if is_executable { Path::new("/proc/self/exe") } else { &module.path };
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let module_name = if is_executable { "saki".to_owned() } else { name };
-        let mut symbols = std::fs::read(path).ok().and_then(|file| read_symbols(&file)).unwrap_or_default();
+        let file = File::open(path).and_then(|file| FileMap::new(&file)).ok();
+        let mut symbols = file.as_ref().and_then(parse).map_or_else(Vec::new, |file| functions(&file));
         symbols.sort_unstable();
-        Table { module_name, symbols }
+        Table { module_name, file, symbols }
     }
 
-    fn find(&self, address: u64) -> Option<&str> {
-        let after = self.symbols.partition_point(|(start, _, _)| *start <= address);
-        let (start, len, name) = self.symbols.get(after.checked_sub(1)?)?;
-        (address - start < *len).then_some(name)
+    fn find(&self, address: u64) -> Option<String> {
+        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
+        let symbol = self.symbols.get(after.checked_sub(1)?).filter(|s| address - s.address < s.size_bytes)?;
+        let file = parse(self.file.as_ref()?)?;
+        let table = if symbol.is_dynamic { file.dynamic_symbol_table() } else { file.symbol_table() }?;
+        let found = table.symbol_by_index(SymbolIndex(symbol.index)).ok()?;
+        Some(String::from_utf8_lossy(found.name_bytes().ok()?).into_owned())
     }
 }
 
-/// The functions in `.symtab` and `.dynsym`.
-fn read_symbols(file: &[u8]) -> Option<Vec<Symbol>> {
-    let file = ElfFile64::<Endianness>::parse(file).ok()?;
-    let functions = file.symbols().chain(file.dynamic_symbols()).filter(|symbol| symbol.kind() == SymbolKind::Text);
-    let with_size = functions.filter(|symbol| symbol.size() > 0 && symbol.is_definition());
-    Some(
-        with_size
-            .filter_map(|s| Some((s.address(), s.size(), String::from_utf8_lossy(s.name_bytes().ok()?).into_owned())))
-            .collect(),
-    )
+/// Reads the headers.
+fn parse(file: &FileMap) -> Option<ElfFile64<'_, Endianness>> {
+    ElfFile64::parse(file.bytes()).ok()
+}
+
+/// The functions in both tables.
+fn functions(file: &ElfFile64<'_, Endianness>) -> Vec<Symbol> {
+    let symbols = file.symbols().map(|symbol| (symbol, false));
+    let functions = symbols
+        .chain(file.dynamic_symbols().map(|symbol| (symbol, true)))
+        .filter(|(symbol, _)| symbol.kind() == SymbolKind::Text && symbol.size() > 0 && symbol.is_definition());
+    let functions = functions.map(|(symbol, is_dynamic)| Symbol {
+        address: symbol.address(),
+        size_bytes: symbol.size(),
+        index: symbol.index().0,
+        is_dynamic,
+    });
+    functions.collect()
 }
 
 #[cfg(test)]
@@ -94,5 +121,26 @@ mod tests {
         assert!(theirs.name.contains("getpid") && theirs.module.contains("libc"), "{}", theirs.name);
         assert_eq!(symbols.name(16).name, "[unknown code]");
         assert_eq!(a_function_with_this_name(), 1);
+    }
+
+    /// Of the file that is mapped as a whole while it is asked, in KiB: its size, and what of it is in memory.
+    fn mapped_kib(file_len_bytes: u64) -> Option<(u64, u64)> {
+        let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let number = |line: &str, field: &str| -> Option<u64> {
+            line.strip_prefix(field)?.split_whitespace().next()?.parse().ok()
+        };
+        let size_kib = file_len_bytes.next_multiple_of(4096) / 1024;
+        let mut lines = maps.lines().skip_while(|line| number(line, "Size:") != Some(size_kib));
+        Some((size_kib, lines.find_map(|line| number(line, "Rss:"))?))
+    }
+
+    #[test]
+    fn debug_information_is_not_read() {
+        modules::refresh();
+        let mut symbols = Symbols::default();
+        symbols.name(a_function_with_this_name as fn() -> usize as usize + 1);
+        let len_bytes = std::fs::metadata("/proc/self/exe").unwrap().len();
+        let (whole_kib, read_kib) = mapped_kib(len_bytes).expect("the executable's mapping");
+        assert!(read_kib * 2 < whole_kib, "{read_kib} of {whole_kib} KiB");
     }
 }
