@@ -19,34 +19,14 @@ use saki_types::{Field, Method, Ty, Type};
 use saki_unwind::{FrameKind, Frames};
 use std::hash::Hash;
 
-/// What roots have in common that are one source. Addresses of records stand for the records.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Source {
-    Static {
-        ty: usize,
-        offset_bytes: u32,
-    },
-    ThreadStatic {
-        block: usize,
-        offset_bytes: u32,
-        thread: u32,
-    },
-    Handle,
-    PinnedHandle,
-    Finalizer,
-    Registered,
-    /// By the objects' vtable.
-    Cell {
-        vtable: usize,
-    },
-    Thread {
-        thread: u32,
-    },
-    /// In the frame of a method, or 0.
-    Stack {
-        thread: u32,
-        method: usize,
-    },
+/// What roots have in common that are one source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Source {
+    kind: RootKind,
+    /// Managed id; 0 = of no thread.
+    thread: u32,
+    /// Of a cell the object's vtable, of a word of the stack the method in whose frame it is, or 0; by address.
+    part: usize,
 }
 
 /// Where a stopped thread's frames end: (frame pointer, method), innermost first.
@@ -165,21 +145,13 @@ impl Notes {
 
     fn source_of(&mut self, root: &Root) -> Source {
         let thread = root.thread.map_or(0, |thread| self.thread(thread));
-        match root.kind {
-            RootKind::Static { ty, offset_bytes } => Source::Static { ty, offset_bytes },
-            RootKind::ThreadStatic { block, offset_bytes } => Source::ThreadStatic { block, offset_bytes, thread },
-            RootKind::Handle => Source::Handle,
-            RootKind::PinnedHandle => Source::PinnedHandle,
-            RootKind::Finalizer => Source::Finalizer,
-            RootKind::Registered => Source::Registered,
-            RootKind::Thread => Source::Thread { thread },
-            RootKind::Stack => Source::Stack { thread, method: self.method_at(root.address) },
-            RootKind::Cell => {
-                // SAFETY: a root's object is one of the heap.
-                let vtable = unsafe { HeapObject::at(root.object.address()) }.vtable();
-                Source::Cell { vtable: std::ptr::from_ref(vtable).addr() }
-            }
-        }
+        let part = match root.kind {
+            RootKind::Stack => self.method_at(root.address),
+            // SAFETY: a root's object is one of the heap.
+            RootKind::Cell => std::ptr::from_ref(unsafe { HeapObject::at(root.object.address()) }.vtable()).addr(),
+            _ => 0,
+        };
+        Source { kind: root.kind, thread, part }
     }
 
     /// The thread's id; its frames are in `frames` then.
@@ -211,7 +183,7 @@ impl Notes {
         order.iter().zip(0..).for_each(|(&index, place)| rank[index as usize] = place);
         let names = order.iter().map(|&index| source_name(sources[index as usize], &threads)).collect();
         let roots = roots.into_iter().map(|(source, object)| (rank[source as usize], object)).collect();
-        let is_lasting = |source: &&Source| !matches!(source, Source::Stack { .. });
+        let is_lasting = |source: &&Source| source.kind != RootKind::Stack;
         let first_stack_source = sources.iter().filter(is_lasting).count() as u32;
         let graph = builder.finish(types, names, first_stack_source, roots);
         drop(hold);
@@ -323,42 +295,43 @@ fn static_name(ty: Ty, offset_bytes: u32, is_thread_static: bool) -> String {
 impl Source {
     /// In which order sources are told: stacks last.
     fn rank(self) -> u32 {
-        match self {
-            Source::Static { .. } => 0,
-            Source::ThreadStatic { .. } => 1,
-            Source::Handle | Source::PinnedHandle => 2,
-            Source::Finalizer | Source::Registered => 3,
-            Source::Cell { .. } => 4,
-            Source::Thread { .. } => 5,
-            Source::Stack { .. } => 6,
+        match self.kind {
+            RootKind::Static { .. } => 0,
+            RootKind::ThreadStatic { .. } => 1,
+            RootKind::Handle | RootKind::PinnedHandle => 2,
+            RootKind::Finalizer | RootKind::Registered => 3,
+            RootKind::Cell => 4,
+            RootKind::Thread => 5,
+            RootKind::Stack => 6,
         }
     }
 }
 
 fn source_name(source: Source, threads: &FxHashMap<u32, ThreadRef>) -> String {
-    let thread_name = |id: u32| thread_name(threads.get(&id), id);
-    match source {
-        Source::Static { ty, offset_bytes } => {
+    let Source { kind, thread, part } = source;
+    let thread_name = || thread_name(threads.get(&thread), thread);
+    match kind {
+        RootKind::Static { ty, offset_bytes } => {
             // SAFETY: a root's type, which has been held since.
             let ty = unsafe { &*(ty as *const Type) };
             format!("static field {}", static_name(ty, offset_bytes, false))
         }
-        Source::ThreadStatic { block, offset_bytes, thread } => {
+        RootKind::ThreadStatic { block, offset_bytes } => {
             let field = statics::type_of_thread_block(block);
             let field = field.map_or_else(|| "?".into(), |ty| static_name(ty, offset_bytes, true));
-            format!("thread-static field {field} of {}", thread_name(thread))
+            format!("thread-static field {field} of {}", thread_name())
         }
-        Source::Handle => "GC handle".into(),
-        Source::PinnedHandle => "pinned GC handle".into(),
-        Source::Finalizer => "queue of finalizers".into(),
-        Source::Registered => "memory of native code".into(),
-        Source::Cell { vtable } => cell_name(type_of_vtable(vtable_at(vtable))),
-        Source::Thread { thread } => thread_name(thread),
-        Source::Stack { thread, method: 0 } => format!("stack of {}", thread_name(thread)),
-        Source::Stack { thread, method } => {
+        RootKind::Handle => "GC handle".into(),
+        RootKind::PinnedHandle => "pinned GC handle".into(),
+        RootKind::Finalizer => "queue of finalizers".into(),
+        RootKind::Registered => "memory of native code".into(),
+        RootKind::Cell => cell_name(type_of_vtable(vtable_at(part))),
+        RootKind::Thread => thread_name(),
+        RootKind::Stack if part == 0 => format!("stack of {}", thread_name()),
+        RootKind::Stack => {
             // SAFETY: of a body that was on a stack; a walk and a hold have kept it since.
-            let method = unsafe { &*(method as *const Method) };
-            format!("stack of {}, in {}", thread_name(thread), method_name(method))
+            let method = unsafe { &*(part as *const Method) };
+            format!("stack of {}, in {}", thread_name(), method_name(method))
         }
     }
 }
