@@ -5,12 +5,13 @@
 //! the program's failure. Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
 use crate::options::{Action, Options};
-use crate::profile_command::{command_line, parse_seconds};
+use crate::profile_command::{ProfileRequest, command_line, parse_seconds};
 use crate::profile_control::{self, Notice};
+use crate::profile_option::ProfileOption;
 use clap::{Args, ValueHint};
 use saki_os::ExitStage;
-use saki_profile::files;
 use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
+use saki_profile::{Format, files};
 use saki_runtime::heap_snapshot;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -29,10 +30,12 @@ pub enum HeapFormat {
 }
 
 impl HeapFormat {
-    fn name(self) -> &'static str {
+    /// What files of the format end with, where the name is ours.
+    fn extension(self) -> &'static str {
         match self {
             HeapFormat::Heap => "heap",
-            HeapFormat::Html => "html",
+            // A profile of the same run has "html" for its own.
+            HeapFormat::Html => "heap.html",
         }
     }
 }
@@ -42,10 +45,37 @@ impl HeapFormat {
 pub struct HeapRequest {
     /// Types whose objects' reasons are told.
     pub why: Vec<String>,
-    /// None: at the end of the program, or at once of one that runs already.
-    pub duration: Option<Duration>,
     pub formats: Vec<HeapFormat>,
     pub output: Option<PathBuf>,
+}
+
+impl Default for HeapRequest {
+    fn default() -> HeapRequest {
+        HeapRequest { why: Vec::new(), formats: vec![HeapFormat::Heap], output: None }
+    }
+}
+
+impl HeapRequest {
+    /// The files of a snapshot that goes with profiles: the snapshot itself, and a page if the profiles have one. They are named as the profiles are.
+    pub fn place_beside(&mut self, formats: &[Format], output: Option<&Path>) {
+        self.formats = vec![HeapFormat::Heap];
+        self.formats.extend(formats.contains(&Format::Html).then_some(HeapFormat::Html));
+        self.output = output.map(|output| {
+            let name = output.display().to_string();
+            let ending = formats.iter().find_map(|format| name.strip_suffix(&format!(".{}", format.extension())));
+            let base = ending.map_or_else(|| output.to_owned(), PathBuf::from);
+            // One file is named as it is to be called.
+            if self.formats.len() == 1 { with_extension(&base, HeapFormat::Heap) } else { base }
+        });
+    }
+}
+
+/// Behind whatever the name ends with.
+fn with_extension(base: &Path, format: HeapFormat) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    name.push(".");
+    name.push(format.extension());
+    name.into()
 }
 
 /// A program whose heap is to be looked at.
@@ -82,11 +112,13 @@ pub struct HeapWords {
 
 impl HeapWords {
     pub fn into_action(self) -> Action {
-        let request = HeapRequest { why: self.why, duration: self.duration, formats: self.format, output: self.output };
+        let heap = HeapRequest { why: self.why, formats: self.format, output: self.output };
+        let request = ProfileRequest { heap: Some(heap), duration: self.duration, ..ProfileRequest::new(&[]) };
         if let Some(process) = self.pid {
-            return Action::AttachHeap { process, request: Box::new(request) };
+            return Action::AttachProfile { process, request: Box::new(request) };
         }
-        Action::Run(Box::new(Options { command: self.words, heap_snapshot: Some(request), ..self.options }))
+        let profile = Some(ProfileOption::Own(request));
+        Action::Run(Box::new(Options { command: self.words, profile, ..self.options }))
     }
 }
 
@@ -102,19 +134,15 @@ static REQUEST: OnceLock<HeapRequest> = OnceLock::new();
 /// Somebody takes the snapshot of `REQUEST`, or has.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// A snapshot of the program that is about to run is to be taken when it ends, or after the duration that was asked for.
-///
-/// # Errors
-/// The system's, for a thread.
-pub fn begin(request: &HeapRequest) -> Result<(), String> {
+/// A snapshot of the program that is about to run is to be taken, by `take_requested`.
+pub fn begin(request: &HeapRequest) {
     let _ = REQUEST.set(request.clone());
     saki_os::at_exit(ExitStage::HeapSnapshot, at_exit);
-    let Some(duration) = request.duration else { return Ok(()) };
-    let started = saki_os::thread::start_service("heap-snapshot", move || {
-        std::thread::sleep(duration);
-        take_requested();
-    });
-    started.map_err(|error| error.to_string())
+}
+
+/// Whether `begin` was called.
+pub fn is_requested() -> bool {
+    REQUEST.get().is_some()
 }
 
 fn at_exit() {
@@ -124,7 +152,7 @@ fn at_exit() {
     }
 }
 
-/// The program is over: takes the snapshot that was asked for, if it has not been taken.
+/// Takes the snapshot that `begin` was told of, once.
 pub fn take_requested() {
     let Some(request) = REQUEST.get() else { return };
     if IS_TAKEN.swap(true, Ordering::Relaxed) {
@@ -194,20 +222,15 @@ fn write_file(
 fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
     match (&request.output, request.formats.len()) {
         (Some(output), 1) => output.clone(),
-        (output, _) => {
-            let mut name = output.as_deref().unwrap_or(base).as_os_str().to_owned();
-            name.push(".");
-            name.push(format.name());
-            name.into()
-        }
+        (output, _) => with_extension(output.as_deref().unwrap_or(base), format),
     }
 }
 
-/// `--pid`: has the process write its snapshot, reads it and says what is to be said.
+/// `--pid`: has the process write its snapshot, at once or after the duration, reads it and says what is to be said.
 ///
 /// # Errors
 /// The process cannot be asked, or refuses; the file cannot be read.
-pub fn attach(process: u32, request: &HeapRequest) -> Result<(), String> {
+pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -> Result<(), String> {
     let base = PathBuf::from(format!("saki-{process}"));
     let is_wanted = request.formats.contains(&HeapFormat::Heap);
     let mut path = path_of(request, HeapFormat::Heap, &base);
@@ -215,9 +238,9 @@ pub fn attach(process: u32, request: &HeapRequest) -> Result<(), String> {
         path.as_mut_os_string().push(".heap");
     }
     let path = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let seconds = request.duration.map_or(0.0, |duration| duration.as_secs_f64());
+    let seconds = duration.map_or(0.0, |duration| duration.as_secs_f64());
     let line = format!("{REQUEST_WORD}{}\t{seconds}", path.display());
-    let notice = request.duration.map_or(Notice::Silent, Notice::Waiting);
+    let notice = duration.map_or(Notice::Silent, Notice::Waiting);
     let answer = profile_control::ask(process, &line, notice)?;
     if answer != WRITTEN {
         return Err(format!("process {process}: {}", answer.trim_end()));
@@ -304,11 +327,11 @@ mod tests {
         let both = vec![HeapFormat::Heap, HeapFormat::Html];
         let check = |formats: &[HeapFormat], output: Option<&str>, expect: &str| {
             let output = output.map(PathBuf::from);
-            let request = HeapRequest { why: Vec::new(), duration: None, formats: formats.to_vec(), output };
+            let request = HeapRequest { why: Vec::new(), formats: formats.to_vec(), output };
             assert_eq!(path_of(&request, HeapFormat::Html, Path::new("app-1")), Path::new(expect));
         };
-        check(&both, None, "app-1.html");
-        check(&both, Some("x"), "x.html");
+        check(&both, None, "app-1.heap.html");
+        check(&both, Some("x"), "x.heap.html");
         check(&both[1..], Some("x"), "x");
     }
 }

@@ -18,6 +18,7 @@ mod output_format;
 mod process_start;
 mod profile_command;
 mod profile_control;
+mod profile_kind;
 mod profile_option;
 mod profile_words;
 mod run_source;
@@ -77,7 +78,6 @@ fn command() -> i32 {
         Action::Run(options) => with_environment(*options),
         Action::RunSource(command) => run_source(&command),
         Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
-        Action::AttachHeap { process, request } => end_with(heap_command::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
         Action::CompareProfiles { before, after, output: None }
             if heap_command::is_snapshot(&before) && heap_command::is_snapshot(&after) =>
@@ -199,7 +199,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         vectors: !options.no_simd,
         tools: options.perf.clone(),
     };
-    let host = HostEvents { before_exit: heap_command::take_requested, serve_request: profile_control::serve_request };
+    let host = HostEvents { before_exit: profile_command::before_exit, serve_request: profile_control::serve_request };
     let machine = match Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start() {
         Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),
@@ -228,11 +228,6 @@ fn start(options: &Options, path: &Path) -> i32 {
         && let Err(error) = option.begin()
     {
         return fail(&format!("no profile: {error}"));
-    }
-    if let Some(request) = &options.heap_snapshot
-        && let Err(error) = heap_command::begin(request)
-    {
-        return fail(&format!("no heap snapshot: {error}"));
     }
     machine.run(assembly, options.arguments())
 }

@@ -6,8 +6,9 @@
 //! (`crate::mono`).
 
 use crate::cache_command::CacheAction;
-use crate::heap_command::{HeapRequest, HeapWords};
-use crate::profile_command::{Kind, ProfileRequest, parse_kinds};
+use crate::heap_command::HeapWords;
+use crate::profile_command::ProfileRequest;
+use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
 use crate::profile_option::ProfileOption;
 use crate::profile_words::ProfileWords;
 use crate::run_source::RunCommand;
@@ -148,7 +149,8 @@ struct ProfileCommand {
 }
 
 fn kinds_help() -> String {
-    let rows = Kind::ALL.iter().map(|kind| format!("\n  {:<12}{}", kind.name(), kind.about()));
+    let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.about()));
+    let rows = kinds.chain([(HEAP, ABOUT_HEAP)]).map(|(name, about)| format!("\n  {name:<12}{about}"));
     format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
 }
 
@@ -296,10 +298,6 @@ pub struct Options {
     #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
     pub profile: Option<ProfileOption>,
 
-    /// `saki profile heap`
-    #[arg(skip)]
-    pub heap_snapshot: Option<HeapRequest>,
-
     /// Where assemblies may lie besides; set by `saki run`.
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
@@ -331,7 +329,6 @@ pub enum Action {
     Doctor { framework_root: PathBuf },
     Info { files: Vec<PathBuf> },
     AttachProfile { process: u32, request: Box<ProfileRequest> },
-    AttachHeap { process: u32, request: Box<HeapRequest> },
     ViewProfile { file: PathBuf, why: Vec<String> },
     CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
     Generate { folder: PathBuf },
@@ -471,10 +468,10 @@ fn plain_program(words: &[OsString]) -> Option<Options> {
     Some(Options { command, ..Options::default() })
 }
 
-/// `saki profile`: the kinds, which come first, as an option.
+/// `saki profile`: the kinds, which come first, as an option. The heap alone is a command of its own.
 fn name_kinds(mut words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
     let list = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    if list.split(',').next().is_some_and(|name| name.parse::<Kind>().is_ok()) {
+    if list != HEAP && list.split(',').next().is_some_and(|name| name.parse::<KindWord>().is_ok()) {
         parse_kinds(list).map_err(|error| Stop::refuse("saki profile", &error))?;
         words[1] = format!("--kinds={list}").into();
     }
@@ -572,7 +569,6 @@ impl Default for Options {
             dump_clif: None,
             compile_only: Vec::new(),
             profile: None,
-            heap_snapshot: None,
             assembly_folders: Vec::new(),
             emit: Emit::Ir,
         }
@@ -688,6 +684,17 @@ mod tests {
         assert!(refusal("profile cpu,what app.exe").starts_with("saki profile: 'what' is not one of cpu, wall, alloc"));
         assert_eq!(refusal("profile gc"), "saki profile: the following required arguments were not provided:");
         assert!(matches!(parse(words("profile lock,gc --pid 1")), Ok(("saki profile", Action::AttachProfile { .. }))));
+        assert_eq!(kinds("profile heap,gc,cpu --why X app.exe"), "gc,cpu,heap");
+        assert_eq!(kinds("profile cpu,heap app.exe"), "cpu,heap");
+        assert_eq!(kinds("profile heap app.exe"), "heap");
+        assert!(matches!(
+            parse(words("profile heap --pid 1")),
+            Ok(("saki profile heap", Action::AttachProfile { .. }))
+        ));
+        assert_eq!(
+            refusal("profile cpu --why X app.exe"),
+            "saki profile: --why is for snapshots of the heap: 'heap' is not among the kinds"
+        );
         assert!(matches!(parse(words("profile view x.folded")), Ok(("saki profile view", Action::ViewProfile { .. }))));
     }
 

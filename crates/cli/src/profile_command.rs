@@ -3,147 +3,20 @@
 //! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: how samples are taken
 //! (`saki_sampler`), and the files (`saki_profile`).
 
+use crate::heap_command::{self, HeapFormat, HeapRequest};
 use crate::options::{Options, parse_size};
 use crate::output_format::about_jitdump;
+use crate::profile_kind::{HEAP, Kind, KindWord, parse_kinds};
+use clap::ValueEnum;
 use saki_os::{ExitStage, TimerClock};
 use saki_profile::diff::Changes;
-use saki_profile::{Format, Profile, Unit, files, table};
+use saki_profile::{Format, Profile, files, table};
 use saki_runtime::profile_events;
 use saki_sampler::{EventKind, Kinds, Recording, Sampled, What};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
-
-/// What is measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Processor time of each thread.
-    Cpu,
-    /// What every thread does at each moment, waiting included.
-    Wall,
-    /// Allocated bytes.
-    Alloc,
-    /// Waits for locks.
-    Lock,
-    Exceptions,
-    /// Pauses of collections.
-    Gc,
-    /// Calls that wait for files, pipes and sockets.
-    Io,
-    /// Green threads that could run and did not.
-    Sched,
-    /// Time of compilations.
-    Jit,
-    /// Compiled code.
-    Code,
-    /// Types used for the first time.
-    Load,
-    /// Starts and ends of threads.
-    Threads,
-    /// GC handles.
-    Handles,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 13] = [
-        Kind::Cpu,
-        Kind::Wall,
-        Kind::Alloc,
-        Kind::Lock,
-        Kind::Exceptions,
-        Kind::Gc,
-        Kind::Io,
-        Kind::Sched,
-        Kind::Jit,
-        Kind::Code,
-        Kind::Load,
-        Kind::Threads,
-        Kind::Handles,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Cpu => "cpu",
-            Kind::Wall => "wall",
-            Kind::Alloc => "alloc",
-            Kind::Lock => "lock",
-            Kind::Exceptions => "exceptions",
-            Kind::Gc => "gc",
-            Kind::Io => "io",
-            Kind::Sched => "sched",
-            Kind::Jit => "jit",
-            Kind::Code => "code",
-            Kind::Load => "load",
-            Kind::Threads => "threads",
-            Kind::Handles => "handles",
-        }
-    }
-
-    /// For the help.
-    pub fn about(self) -> &'static str {
-        match self {
-            Kind::Cpu => "processor time of each thread, sampled",
-            Kind::Wall => "what every thread does at each moment, whether it runs or waits, sampled",
-            Kind::Alloc => "allocated bytes, sampled",
-            Kind::Lock => "time that threads waited for locks",
-            Kind::Exceptions => "exceptions that were thrown",
-            Kind::Gc => "time that collections stopped the program",
-            Kind::Io => "time that calls to files, pipes, terminals and sockets took",
-            Kind::Sched => "time that green threads could have run and waited for their turn",
-            Kind::Jit => "time until methods had their code, by compiler",
-            Kind::Code => "bytes of compiled code, by method and compiler",
-            Kind::Load => "types that were used for the first time",
-            Kind::Threads => "threads that were started or ended",
-            Kind::Handles => "GC handles that were created or freed",
-        }
-    }
-
-    fn unit(self) -> Unit {
-        match self {
-            Kind::Cpu | Kind::Wall | Kind::Lock | Kind::Gc | Kind::Io | Kind::Sched | Kind::Jit => Unit::Nanoseconds,
-            Kind::Alloc | Kind::Code => Unit::Bytes,
-            Kind::Exceptions | Kind::Load | Kind::Threads | Kind::Handles => Unit::Count,
-        }
-    }
-
-    fn what(self) -> What {
-        What::Events(match self {
-            Kind::Cpu => return What::Cpu,
-            Kind::Wall => return What::Wall,
-            Kind::Code => return What::CodeBytes,
-            Kind::Alloc => Kinds::of(&[EventKind::Allocation]),
-            Kind::Lock => Kinds::of(&[EventKind::LockWait]),
-            Kind::Exceptions => Kinds::of(&[EventKind::Exception]),
-            Kind::Gc => Kinds::of(&[EventKind::Collection]),
-            Kind::Io => Kinds::of(&[EventKind::IoWait]),
-            Kind::Sched => Kinds::of(&[EventKind::Dispatch]),
-            Kind::Jit => Kinds::of(&[EventKind::Compilation]),
-            Kind::Load => Kinds::of(&[EventKind::TypeLoad]),
-            Kind::Threads => Kinds::of(&[EventKind::ThreadStart, EventKind::ThreadEnd]),
-            Kind::Handles => Kinds::of(&[EventKind::HandleCreated, EventKind::HandleFreed]),
-        })
-    }
-}
-
-impl std::str::FromStr for Kind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Kind, String> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-            format!("'{name}' is not one of {}", names.join(", "))
-        })
-    }
-}
-
-/// Reads a list of kinds with commas between them.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn parse_kinds(text: &str) -> Result<Vec<Kind>, String> {
-    text.split(',').map(str::parse).collect()
-}
 
 /// Samples a second, unless asked otherwise: a thousandth of a processor, at some microseconds each.
 const DEFAULT_HZ: u32 = 1000;
@@ -157,8 +30,10 @@ const MAX_HZ: u32 = 100_000;
 /// What profile is wanted of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileRequest {
-    /// Each once, at least one; a profile each.
+    /// Each once; a profile each. None if only a heap snapshot is wanted.
     pub kinds: Vec<Kind>,
+    /// A snapshot when the profiles end.
+    pub heap: Option<HeapRequest>,
     /// None: as suits the kind.
     pub hz: Option<u32>,
     /// Bytes between two samples of allocations.
@@ -184,6 +59,7 @@ impl ProfileRequest {
         });
         ProfileRequest {
             kinds: once,
+            heap: None,
             hz: None,
             alloc_bytes: DEFAULT_ALLOC_BYTES,
             duration: None,
@@ -194,10 +70,26 @@ impl ProfileRequest {
         }
     }
 
-    /// "cpu,alloc".
+    /// Of kinds as they were named, the heap among them.
+    pub fn of_words(words: &[KindWord]) -> ProfileRequest {
+        let kinds = words.iter().filter_map(|word| match word {
+            KindWord::Profile(kind) => Some(*kind),
+            KindWord::Heap => None,
+        });
+        let heap = words.contains(&KindWord::Heap).then(HeapRequest::default);
+        ProfileRequest { heap, ..ProfileRequest::new(&kinds.collect::<Vec<_>>()) }
+    }
+
+    /// "cpu,alloc", and the heap last.
     pub fn kind_names(&self) -> String {
-        let names: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
-        names.join(",")
+        let names = self.kinds.iter().map(|kind| kind.name()).chain(self.heap.is_some().then_some(HEAP));
+        names.collect::<Vec<_>>().join(",")
+    }
+
+    /// Puts the snapshot beside the profiles: its file always, its page where theirs is written.
+    pub fn place_heap(&mut self) {
+        let Some(heap) = self.heap.as_mut() else { return };
+        heap.place_beside(&self.formats, self.output.as_deref());
     }
 
     /// What names of files say of the kinds.
@@ -266,16 +158,20 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`.
+    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`. Of `heap` alone the formats are those of
+    /// snapshots.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
         // The file comes last, and may have commas in its name.
         let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));
-        let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| word.parse::<Kind>().is_ok());
+        let (kinds, words): (Vec<&str>, Vec<&str>) = text.split(',').partition(|word| word.parse::<KindWord>().is_ok());
         // Without a kind the first word is to blame.
         let kinds = parse_kinds(&if kinds.is_empty() { words[0].to_owned() } else { kinds.join(",") })?;
-        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::new(&kinds) };
+        let mut request = ProfileRequest { formats: Vec::new(), ..ProfileRequest::of_words(&kinds) };
+        let is_heap_alone = request.kinds.is_empty();
+        let mut heap_formats = Vec::new();
         for word in words {
             match word.split_once('=') {
+                Some(("format", value)) if is_heap_alone => heap_formats.push(HeapFormat::from_str(value, false)?),
                 Some(("hz", value)) => request.hz = Some(parse_hz(value)?),
                 Some(("bytes", value)) => request.alloc_bytes = parse_size(value)?.max(1),
                 Some(("duration", value)) => request.duration = Some(parse_seconds(value)?),
@@ -291,6 +187,15 @@ impl std::str::FromStr for ProfileRequest {
         request.output = output.filter(|path| !path.is_empty()).map(PathBuf::from);
         if request.formats.is_empty() {
             request.formats.push(Format::Html);
+        }
+        match &mut request.heap {
+            Some(heap) if is_heap_alone => {
+                heap.output = request.output.take();
+                if !heap_formats.is_empty() {
+                    heap.formats = heap_formats;
+                }
+            }
+            _ => request.place_heap(),
         }
         Ok(request)
     }
@@ -335,32 +240,49 @@ fn session() -> MutexGuard<'static, Option<Session>> {
     SESSION.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for.
+/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for. The heap is
+/// looked at then, too, when the profiles have ended: before the handlers of ProcessExit, as nobody else could say what the program has left.
 /// Before `Main`, on its thread.
 ///
 /// # Errors
-/// The sampler's.
+/// The sampler's, or the system's for a thread.
 pub fn begin(request: &ProfileRequest) -> Result<(), String> {
-    let number = start(request)?;
+    let number = if request.kinds.is_empty() { None } else { Some(start(request)?) };
+    if let Some(heap) = &request.heap {
+        heap_command::begin(heap);
+    }
     if let Some(duration) = request.duration {
         saki_os::thread::start_service("profile-end", move || {
             std::thread::sleep(duration);
-            if let Some(text) = finish(Some(number)) {
-                eprint!("{text}");
+            if number.is_some() {
+                end(number);
             }
+            heap_command::take_requested();
         })
         .map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
+/// The program is over: where its heap is wanted, ends the profiles and takes the snapshot.
+pub fn before_exit() {
+    if heap_command::is_requested() {
+        // What waits here for other threads does so with this one counted as stopped.
+        saki_thread::blocking(|| end(None));
+        heap_command::take_requested();
+    }
+}
+
+/// `finish`, and says what is to be said.
+fn end(number: Option<u64>) {
+    if let Some(text) = finish(number) {
+        eprint!("{text}");
+    }
+}
+
 /// Has a profile that is still being made when the process ends written then.
 fn end_with_process() {
-    saki_os::at_exit(ExitStage::Profile, || {
-        if let Some(text) = finish(None) {
-            eprint!("{text}");
-        }
-    });
+    saki_os::at_exit(ExitStage::Profile, || end(None));
 }
 
 /// Remembers what the program is called.
@@ -481,6 +403,25 @@ mod tests {
         assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
         assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[Kind::Cpu])));
         assert_eq!(request.to_string().parse::<ProfileRequest>().unwrap().kind_names(), "alloc,cpu");
-        assert!(parse_kinds("cpu,x").is_err() && ProfileRequest::new(&[Kind::Gc, Kind::Gc]).kinds == [Kind::Gc]);
+        assert!(ProfileRequest::new(&[Kind::Gc, Kind::Gc]).kinds == [Kind::Gc]);
+    }
+
+    #[test]
+    fn snapshots_lie_beside_profiles() {
+        let check = |text: &str, kinds: &str, formats: &[HeapFormat], output: Option<&str>| {
+            let request: ProfileRequest = text.parse().expect(text);
+            let heap = request.heap.clone().expect("a snapshot");
+            assert_eq!((&*request.kind_names(), &*heap.formats), (kinds, formats), "{text}");
+            assert_eq!(heap.output, output.map(PathBuf::from), "{text}");
+        };
+        let both = [HeapFormat::Heap, HeapFormat::Html];
+        check("heap", "heap", &both[..1], None);
+        check("heap,format=html,output=x.html", "heap", &both[1..], Some("x.html"));
+        check("heap,cpu", "cpu,heap", &both, None);
+        check("cpu,heap,format=folded", "cpu,heap", &both[..1], None);
+        check("cpu,heap,format=folded,output=/a/b.folded", "cpu,heap", &both[..1], Some("/a/b.heap"));
+        check("cpu,heap,output=/a/b.html", "cpu,heap", &both, Some("/a/b"));
+        check("cpu,heap,format=pprof,format=html,output=x.y", "cpu,heap", &both, Some("x.y"));
+        assert!("heap,format=folded".parse::<ProfileRequest>().is_err());
     }
 }

@@ -107,15 +107,22 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Profiles the process, and prints what it says.
+/// Profiles the process, and prints what it says; then looks at its heap, if that is asked for too.
 ///
 /// # Errors
 /// It is none of Saki's that can be asked, or it refuses.
 pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let mut request = request.clone();
-    request.output = Some(output_of(process, &request)?);
-    eprint!("{}", ask(process, &request.to_string(), Notice::Profiling(request.duration))?);
-    Ok(())
+    let heap = request.heap.take();
+    let has_profiles = !request.kinds.is_empty();
+    if has_profiles {
+        request.output = Some(output_of(process, &request)?);
+        eprint!("{}", ask(process, &request.to_string(), Notice::Profiling(request.duration))?);
+    }
+    match heap {
+        Some(heap) => heap_command::attach(process, &heap, request.duration.filter(|_| !has_profiles)),
+        None => Ok(()),
+    }
 }
 
 /// What the user is told meanwhile.

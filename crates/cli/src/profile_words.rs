@@ -2,7 +2,8 @@
 
 use crate::options::{Action, Options, Stop, parse_size};
 use crate::output_format::{OutputFormat, separate};
-use crate::profile_command::{DEFAULT_ALLOC_BYTES, Kind, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_command::{DEFAULT_ALLOC_BYTES, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_kind::KindWord;
 use crate::profile_option::ProfileOption;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub struct ProfileWords {
 
     /// The first word, as `parse` passes it on
     #[arg(long, hide = true, value_delimiter = ',', default_value = "cpu")]
-    kinds: Vec<Kind>,
+    kinds: Vec<KindWord>,
 
     /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
     #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
@@ -50,6 +51,10 @@ struct ProfileOptions {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
 
+    /// With 'heap' among the kinds: say why the objects of this type are alive; may be repeated
+    #[arg(long, value_name = "TYPE")]
+    why: Vec<String>,
+
     /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -59,12 +64,21 @@ impl ProfileWords {
     /// # Errors
     /// Options that do not go together.
     pub fn into_action(mut self) -> Result<Action, Stop> {
-        let ProfileOptions { format, hz, bytes, duration, output } = self.profile;
+        let ProfileOptions { format, hz, bytes, duration, why, output } = self.profile;
         let alloc_bytes = bytes.max(1);
         let (formats, jitdump) = separate(&format, output.as_deref());
         let tools = jitdump.clone();
-        let request =
-            ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..ProfileRequest::new(&self.kinds) };
+        let request = ProfileRequest::of_words(&self.kinds);
+        let mut request = ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..request };
+        request.place_heap();
+        match &mut request.heap {
+            Some(heap) => heap.why = why,
+            None if why.is_empty() => {}
+            None => {
+                let text = "--why is for snapshots of the heap: 'heap' is not among the kinds";
+                return Err(Stop::refuse("saki profile", text));
+            }
+        }
         if let Some(process) = self.pid {
             if request.jitdump.is_some() {
                 let text = "a jitdump is written from the start of a program: --format jitdump does not go with --pid";

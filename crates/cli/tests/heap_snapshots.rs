@@ -2,9 +2,11 @@
 //!
 //! Needs `mcs`; without it the tests say so and pass.
 
+mod support;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A folder of the test's own.
@@ -17,17 +19,7 @@ fn folder(test: &str) -> PathBuf {
 /// None without the compiler.
 fn compile(test: &str) -> Option<PathBuf> {
     let program = folder(test).join("graphs.exe");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/heaps/graphs.cs");
-    let mut mcs = Command::new("mcs");
-    mcs.args(["-nologo", "-optimize+"]).arg(format!("-out:{}", program.display())).arg(source);
-    match mcs.output() {
-        Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())),
-        Err(error) => {
-            eprintln!("skipped: mcs: {error}");
-            return None;
-        }
-    }
-    Some(program)
+    support::compile_with(&["-optimize+"], "heaps/graphs.cs", &program).then_some(program)
 }
 
 fn saki(arguments: &[&str]) -> Output {
@@ -195,7 +187,7 @@ fn of_a_process_in_which_four_threads_allocate() {
         assert!(nodes <= 1000 + 4 * 4 * 1001, "{nodes} nodes");
         check_reasons_of_running(&first);
         check_reasons_of_running(&second);
-        let page = std::fs::read_to_string(format!("{base}.html")).expect("a page");
+        let page = std::fs::read_to_string(format!("{base}.heap.html")).expect("a page");
         assert!(page.contains("\"Session\",100,") && page.contains("static field Graphs.sessions"));
         let diff = saki(&["profile", "diff", &first, &second]);
         assert!(text(&diff.stdout).starts_with("heap: "), "{}", text(&diff.stderr));
@@ -210,6 +202,59 @@ fn check_reasons_of_running(file: &str) {
     assert_eq!((count(file, "Session"), count(file, "CachedValue")), (100, 7));
     let (_, on_stack) = reasons(file, "OnStack").remove(0);
     assert!(on_stack.starts_with("stack of thread ") && on_stack.contains(" \"Holder\""), "{on_stack}");
+}
+
+/// The profiles end, then the heap is looked at: by command line, by variable, and of a process that runs.
+#[test]
+fn a_snapshot_goes_with_profiles() {
+    let Some(program) = compile("with-profiles") else { return };
+    let program = program.display().to_string();
+    let check = |base: &str, said: &str| {
+        let (profile, heap) = (said.find("gc profile: "), said.find("\nheap: "));
+        assert!(profile.is_some() && heap.is_some() && profile < heap, "{said}");
+        assert_eq!((said.matches("profile: ").count(), said.matches("heap snapshot: ").count()), (3, 1), "{said}");
+        let file = format!("{base}.heap");
+        assert_eq!((count(&file, "Session"), count(&file, "CachedValue")), (100, 7));
+        std::fs::remove_file(file).expect("the snapshot");
+        let folded = std::fs::read_to_string(format!("{base}.folded")).expect("a profile");
+        assert!(folded.contains("[cpu];"), "{folded}");
+        assert!(!std::fs::exists(format!("{base}.heap.html")).expect("a folder"), "nobody asked for a page");
+    };
+    let base = folder("with-profiles").join("both").display().to_string();
+    let output = format!("{base}.folded");
+    let options = ["--format=folded", "-o", &output, "--why", "Key"];
+    let run = saki(&[&["profile", "cpu,heap,gc"], &options[..], &[&program]].concat());
+    let stderr = text(&run.stderr);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{stderr}");
+    assert!(stderr.contains("\nKey: 7 objects, "), "{stderr}");
+    check(&base, &stderr);
+    let request = format!("heap,gc,cpu,format=folded,output={output}");
+    let run = Command::new(env!("CARGO_BIN_EXE_saki")).arg(&program).env("SAKI_PROFILE", request).output();
+    let run = run.expect("saki starts");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+    check(&base, &text(&run.stderr));
+    let file = format!("{base}.alone");
+    let run = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .arg(&program)
+        .env("SAKI_PROFILE", format!("heap,output={file}"))
+        .output()
+        .expect("saki starts");
+    assert!(text(&run.stderr).starts_with("heap: ") && count(&file, "Session") == 100, "{}", text(&run.stderr));
+    let mut process = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .args([&program, "allocate", "wait"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("saki starts");
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    let id = process.id().to_string();
+    let asked = saki(&["profile", "cpu,heap", "--pid", &id, "--duration=1", "--format=folded", "-o", &output]);
+    writeln!(process.stdin.take().expect("a pipe")).expect("the program reads");
+    assert_eq!((process.wait().expect("an end").code(), &*line), (Some(0), "ok\n"));
+    assert!(asked.status.success() && text(&asked.stderr).contains("cpu profile: "), "{}", text(&asked.stderr));
+    assert!(text(&asked.stdout).contains("\nheap: "), "{}", text(&asked.stdout));
+    assert_eq!(count(&format!("{base}.heap"), "Session"), 100);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! What tests of the command share: a compiled program, folders, and how a run ended.
+#![allow(dead_code, reason = "no test uses all of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,11 +12,17 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-#[allow(dead_code, reason = "not every test compiles")]
 /// Compiles `tests/SOURCE` to `program`; false without a compiler.
 pub fn compile(source: &str, program: &Path) -> bool {
+    compile_with(&[], source, program)
+}
+
+/// As `compile`, with options of the compiler.
+pub fn compile_with(options: &[&str], source: &str, program: &Path) -> bool {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
-    match Command::new("mcs").arg("-nologo").arg(format!("-out:{}", program.display())).arg(source).output() {
+    let mut mcs = Command::new("mcs");
+    mcs.arg("-nologo").args(options).arg(format!("-out:{}", program.display())).arg(source);
+    match mcs.output() {
         Ok(done) => {
             assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
             true
