@@ -3,29 +3,18 @@
 //! Needs `mcs`; without it the tests say so and pass. `SAKI_PROFILE_SECONDS` is how long programs with known shares run (default 3):
 //! kernels look at timers of processor time some 250 times a second, so shares are known to a few points after seconds, to one after half a minute.
 
+mod support;
+
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// None without the compiler.
 fn compile(name: &str, source: &str) -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("profiles").join(name);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let program = folder.join("program.exe");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
-    let mut mcs = Command::new("mcs");
-    mcs.args(["-nologo", "-optimize+", "-unsafe", "-r:System.Core"])
-        .arg(format!("-out:{}", program.display()))
-        .arg(source);
-    match mcs.output() {
-        Ok(done) => assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat())),
-        Err(error) => {
-            eprintln!("skipped: mcs: {error}");
-            return None;
-        }
-    }
-    Some(program)
+    let program = support::folder(&format!("profiles/{name}")).join("program.exe");
+    support::compile_with(&["-optimize+", "-unsafe", "-r:System.Core"], source, &program).then_some(program)
 }
 
 fn saki(arguments: &[&str]) -> Output {
@@ -193,8 +182,10 @@ fn perf_tells_the_same() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = |name: &str| folder.join(name).display().to_string();
     let (data, injected, folded) = (path("perf.data"), path("injected.data"), path("folded"));
+    // What perf keeps of the files that it saw is the test's own, too.
+    let kept = format!("--buildid-dir={}", path("perf-files"));
     let mut record = Command::new("perf");
-    record.args(["record", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", "-o", &data]);
+    record.args([&kept, "record", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", "-o", &data]);
     record.args([env!("CARGO_BIN_EXE_saki"), "profile", "cpu", "--format=folded", "--output", &folded]);
     record.args(["--perf", &format!("jitdump:{}", folder.display())]).arg(&program).args([&seconds().to_string(), "2"]);
     match record.output() {
@@ -202,9 +193,10 @@ fn perf_tells_the_same() {
         Ok(done) => return eprintln!("skipped: perf may not record here: {}", text(&done.stderr)),
         Err(error) => return eprintln!("skipped: perf: {error}"),
     }
-    let inject = Command::new("perf").args(["inject", "--jit", "-i", &data, "-o", &injected]).output().expect("perf");
+    let inject =
+        Command::new("perf").args([&kept, "inject", "--jit", "-i", &data, "-o", &injected]).output().expect("perf");
     assert!(inject.status.success(), "{}", text(&inject.stderr));
-    let report = Command::new("perf").args(["report", "--stdio", "--sort", "symbol", "-i", &injected]).output();
+    let report = Command::new("perf").args([&kept, "report", "--stdio", "--sort", "symbol", "-i", &injected]).output();
     let report = text(&report.expect("perf").stdout);
     let stacks = std::fs::read_to_string(&folded).expect("a profile");
     let stacks: Vec<(&str, f64)> = stacks
@@ -325,41 +317,83 @@ fn a_profile_ends_before_its_program_when_asked() {
     assert!(sampled_ms < 900.0, "{line}");
 }
 
+/// A program that computes in `Main` while other threads wait, until its input ends.
+struct Busy {
+    process: Child,
+    id: String,
+}
+
+impl Busy {
+    /// Returns when all threads do what they are to do.
+    fn start(program: &Path, options: &[&str]) -> Busy {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args(options)
+            .args([&program.display().to_string(), "busy"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("saki starts");
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        assert_eq!(line, "ready\n");
+        let id = process.id().to_string();
+        Busy { process, id }
+    }
+
+    fn end(self) {
+        let ended = self.process.wait_with_output().expect("it ends");
+        let stdout = text(&ended.stdout);
+        assert_eq!((ended.status.code(), &*stdout), (Some(0), "ok\n"), "no dump, and the program went on");
+    }
+}
+
 #[test]
 fn a_process_that_runs_is_profiled_and_goes_on() {
-    let Some(program) = compile("attached", "profiles/shares.cs") else { return };
-    let child = Command::new(env!("CARGO_BIN_EXE_saki"))
-        .arg(&program)
-        .args(["40", "1"])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("saki starts");
-    // It catches the signal before it runs anything.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    let process = child.id().to_string();
+    let Some(program) = compile("attached", "profiles/events.cs") else { return };
+    let busy = Busy::start(&program, &[]);
     for kind in ["cpu", "wall", "cpu,wall", "cpu"] {
         let output = program.with_extension(format!("{kind}.folded"));
         let path = output.display().to_string();
-        let options = ["profile", kind, "--pid", &process, "--duration", "1", "--format=folded", "--output", &path];
+        let options = ["profile", kind, "--pid", &busy.id, "--duration", "1", "--format=folded", "--output", &path];
         let run = saki(&options);
         assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
         assert!(text(&run.stderr).contains(&format!("profile: {path}")), "{}", text(&run.stderr));
         let folded = std::fs::read_to_string(&output).expect("a profile");
-        assert!(folded.contains("Shares:Forty"), "{folded}");
+        assert!(folded.contains("Events:Computes"), "{folded}");
         std::fs::remove_file(&output).expect("the file");
     }
     let refused =
-        saki(&["profile", "cpu", "--pid", &process, "--format=folded", "--output", "/nowhere/x", "--duration=0.2"]);
+        saki(&["profile", "cpu", "--pid", &busy.id, "--format=folded", "--output", "/nowhere/x", "--duration=0.2"]);
     assert!(text(&refused.stderr).contains("the profile was not written"), "{}", text(&refused.stderr));
-    let ended = child.wait_with_output().expect("it ends");
-    assert_eq!(
-        (ended.status.code(), text(&ended.stdout)),
-        (Some(0), "ok\n".into()),
-        "no dump, and the program went on"
-    );
+    busy.end();
     let own = std::process::id().to_string();
     let refused = saki(&["profile", "cpu", "--pid", &own]);
     assert!(text(&refused.stderr).contains("is no program that Saki runs"), "{}", text(&refused.stderr));
+}
+
+/// Threads that wait from before the profile begins until it has ended: not one sample.
+#[test]
+fn idle_threads_get_no_samples_of_processor_time() {
+    let Some(program) = compile("idle", "profiles/events.cs") else { return };
+    for mode in ["--threads=native", "--threads=mn:2"] {
+        let busy = Busy::start(&program, &[mode]);
+        let output = program.with_extension("speedscope").display().to_string();
+        let options = ["profile", "cpu,wall", "--pid", &busy.id, "--duration=2", "--hz=1000", "--format=speedscope"];
+        let run = saki(&[&options[..], &["--output", &output]].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        busy.end();
+        let speedscope = std::fs::read_to_string(&output).expect("a profile");
+        let threads: Vec<&str> = speedscope
+            .split("\"type\":\"sampled\",\"name\":\"")
+            .skip(1)
+            .filter_map(|thread| thread.split('"').next())
+            .collect();
+        let of = |kind: &str| threads.iter().filter_map(|name| name.strip_prefix(kind)).collect::<Vec<_>>();
+        let idle = of("cpu: Idle");
+        assert!(of("cpu: ").contains(&"Main") && idle.is_empty(), "{mode}: {threads:?}");
+        // They are there, and the other clock sees them.
+        assert_eq!(of("wall: Idle").len(), 5, "{mode}: {threads:?}");
+    }
 }
 
 #[test]

@@ -108,6 +108,31 @@ static class Events
     [MethodImpl(Apart)]
     static double OverloadedNot(int n) { return Overloaded(n) + Overloaded("", new[] { n }); }
 
+    // Threads wait in five ways, and the current one computes until the input ends.
+    static void Busy()
+    {
+        var gate = new object();
+        bool isOver = false;
+        var main = Thread.CurrentThread;
+        var waits = new Action[]
+        {
+            () => Thread.Sleep(Timeout.Infinite), () => new ManualResetEvent(false).WaitOne(), () => WaitsForLock(gate),
+            () => new AutoResetEvent(false).WaitOne(1000000), () => main.Join(),
+        };
+        lock (gate)
+        {
+            for (int i = 0; i < waits.Length; i++)
+            {
+                var wait = waits[i];
+                new Thread(() => wait()) { IsBackground = true, Name = "Idle " + i }.Start();
+            }
+            new Thread(() => { Console.In.ReadToEnd(); Volatile.Write(ref isOver, true); }) { Name = "Input" }.Start();
+            Computes(500);
+            Console.WriteLine("ready");
+            while (!Volatile.Read(ref isOver)) Computes(50);
+        }
+    }
+
     static void Main(string[] args)
     {
         switch (args[0])
@@ -121,9 +146,17 @@ static class Events
                 break;
             case "lock":
                 var gate = new object();
-                var thread = new Thread(() => WaitsForLock(gate));
-                lock (gate) { thread.Start(); Thread.Sleep(500); }
-                thread.Join();
+                var waiting = new Thread[3];
+                for (int i = 0; i < waiting.Length; i++) waiting[i] = new Thread(() => WaitsForLock(gate));
+                lock (gate)
+                {
+                    // One after the other, so that the last finds two in front of it.
+                    foreach (var thread in waiting) { thread.Start(); Thread.Sleep(170); }
+                }
+                foreach (var thread in waiting) thread.Join();
+                break;
+            case "busy":
+                Busy();
                 break;
             case "gc":
                 for (int i = 0; i < 3; i++) GC.Collect();
