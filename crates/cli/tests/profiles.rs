@@ -490,9 +490,19 @@ fn exceptions_are_counted_exactly() {
 fn waits_for_locks_have_their_length() {
     let Some(program) = compile("lock", "profiles/events.cs") else { return };
     for mode in ["--threads=native", "--threads=green"] {
-        let stacks = stacks(&profile_of("lock", &program, &[mode], &["lock"]));
-        let waited_ms = below(&stacks, "Events:WaitsForLock") / 1e6;
-        assert!((300.0..3000.0).contains(&waited_ms), "{mode}: {waited_ms} of some 500 ms");
+        let base = profile_of("lock", &program, &[mode], &["lock"]);
+        let waited_ms = below(&stacks(&base), "Events:WaitsForLock") / 1e6;
+        assert!((300.0..3000.0).contains(&waited_ms), "{mode}: {waited_ms} of some 1000 ms");
+        // What the file holds of who had the lock, and how many waited.
+        let view = saki(&["profile", "view", &with_ending(&base, "pb.gz").display().to_string()]);
+        let view = text(&view.stdout);
+        let holder =
+            view.lines().find(|line| line.contains(" while Main held the lock")).unwrap_or_else(|| panic!("{view}"));
+        let share: f64 =
+            holder.split_whitespace().find_map(|word| word.strip_suffix('%')?.parse().ok()).expect("a share");
+        assert!(share > 90.0 && holder.ends_with("; at most 3 waited"), "{mode}: {view}");
+        let page = read(&base, "html");
+        assert!(page.contains("\"waits\":[") && page.contains("\"held\":["), "{mode}");
     }
 }
 
@@ -501,6 +511,9 @@ fn collections_have_their_pauses() {
     let Some(program) = compile("gc", "profiles/events.cs") else { return };
     let stacks = stacks(&profile_of("gc", &program, &[], &["gc"]));
     assert!(below(&stacks, "[full collection]") > 0.0, "{stacks:?}");
+    for phase in ["[stopping threads]", "[marking]", "[weak references]", "[freeing memory]"] {
+        assert!(ending(&stacks, "[full collection]", phase) > 0.0, "{phase}: {stacks:?}");
+    }
 }
 
 /// Sum of the stacks with this method and this innermost frame.

@@ -10,13 +10,12 @@
 //! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls.
 
 use crate::conditional::ConditionalRoots;
-use crate::observer::SampledAllocation;
+use crate::observer::{Collection, SampledAllocation};
 use crate::roots::RootProvider;
 use crate::snapshot::StoppedHeap;
 use crate::weak::WeakTable;
 use saki_abi::ObjRef;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// See the module header. What is not overridden is not there.
 pub trait HeapClient: Sync {
@@ -47,8 +46,8 @@ pub trait HeapClient: Sync {
     /// An allocation was sampled (`sample_allocations`).
     fn allocated(&self, _allocation: &SampledAllocation<'_>) {}
 
-    /// A collection, full or of the nursery, and how long it has stopped the program.
-    fn collected(&self, _was_full: bool, _pause: Duration) {}
+    /// A collection is over. On a collector thread.
+    fn collected(&self, _collection: &Collection) {}
 
     /// A full collection is over.
     fn full_collection_ended(&self, _heap: &StoppedHeap) {}

@@ -42,7 +42,7 @@ pub use heap::{
     for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, prefetch_fate, stress_safepoint,
 };
 pub use object::object_size_bytes;
-pub use observer::{SampledAllocation, note_moves, sample_allocations, take_moves};
+pub use observer::{Collection, SampledAllocation, note_moves, sample_allocations, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
 pub use roots::{RootProvider, register_root_range, register_root_slots, unregister_roots};
 pub use snapshot::{HeapObject, Root, RootKind, StoppedHeap, take_snapshot};

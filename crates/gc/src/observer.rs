@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// An allocation that was sampled.
 pub struct SampledAllocation<'a> {
@@ -20,6 +21,27 @@ pub struct SampledAllocation<'a> {
     pub size_bytes: usize,
     /// Allocated by the thread's carrier since the sample before, this object included.
     pub weight_bytes: u64,
+}
+
+/// A collection that is over: of the nursery, or of everything.
+#[derive(Clone, Copy)]
+pub struct Collection {
+    pub was_full: bool,
+    /// The collector asked threads to stop, the last one has stopped, weak references are looked at since all else that lives was marked, memory is freed,
+    /// and all is done.
+    pub steps: [Instant; 5],
+}
+
+impl Collection {
+    /// How long the program was stopped.
+    pub fn pause(&self) -> Duration {
+        self.steps[4] - self.steps[0]
+    }
+
+    /// The times between two steps.
+    pub fn phases(&self) -> [Duration; 4] {
+        std::array::from_fn(|index| self.steps[index + 1].saturating_duration_since(self.steps[index]))
+    }
 }
 
 /// Mean bytes between two samples; 0 while there are none. Relaxed: whoever sees it late samples later.

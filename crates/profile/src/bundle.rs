@@ -2,7 +2,7 @@
 //!
 //! Invariant: functions, frames, stacks and threads that are equal are one entry. A single profile is borrowed as it is.
 
-use crate::model::{Frame, Function, Node, Profile, ProfileBuilder, Sample, ThreadInfo};
+use crate::model::{Frame, Function, Node, Profile, ProfileBuilder, Sample, ThreadInfo, Wait};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -20,6 +20,7 @@ pub struct Part<'a> {
     /// Its kind, unit, counts; its tables and samples are those of the bundle and of `samples`.
     pub profile: &'a Profile,
     pub samples: Cow<'a, [Sample]>,
+    pub waits: Cow<'a, [Wait]>,
 }
 
 impl<'a> Bundle<'a> {
@@ -30,7 +31,11 @@ impl<'a> Bundle<'a> {
                 frames: Cow::Borrowed(&profile.frames),
                 nodes: Cow::Borrowed(&profile.nodes),
                 threads: Cow::Borrowed(&profile.threads),
-                parts: vec![Part { profile, samples: Cow::Borrowed(&profile.samples) }],
+                parts: vec![Part {
+                    profile,
+                    samples: Cow::Borrowed(&profile.samples),
+                    waits: Cow::Borrowed(&profile.waits),
+                }],
             };
         }
         let mut builder = ProfileBuilder::new(Profile::default());
@@ -45,7 +50,9 @@ impl<'a> Bundle<'a> {
                     thread: numbers[sample.thread as usize],
                     ..*sample
                 };
-                Part { profile, samples: profile.samples.iter().map(renamed).collect() }
+                let waits =
+                    profile.waits.iter().map(|wait| Wait { owner: wait.owner.map(|o| numbers[o as usize]), ..*wait });
+                Part { profile, samples: profile.samples.iter().map(renamed).collect(), waits: waits.collect() }
             })
             .collect();
         let tables = builder.finish(0);

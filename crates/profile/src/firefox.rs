@@ -269,7 +269,7 @@ pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
                 Weight::Bytes => (1, weighed as u64),
             };
             let time_ns = (samples["time"][at].as_f64().unwrap_or(0.0) * 1e6) as u64;
-            builder.add(Sample { stack, thread: number, time_ns, count, value });
+            builder.add(Sample { stack, thread: number, time_ns, count, value, wait: 0 });
         }
     }
     Ok(profiles.into_iter().map(|(_, builder, _)| builder.finish(0)).collect())

@@ -66,7 +66,7 @@ pub fn read(text: &str) -> Result<Profile, String> {
             let frame = builder.frame(Frame { function, line: 0 });
             stack = builder.stack(stack, frame);
         }
-        builder.add(Sample { stack, thread, time_ns: 0, count: value, value });
+        builder.add(Sample { stack, thread, time_ns: 0, count: value, value, wait: 0 });
     }
     Ok(builder.finish(0))
 }

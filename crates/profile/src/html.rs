@@ -7,7 +7,7 @@
 
 use crate::bundle::{Bundle, Part};
 use crate::json;
-use crate::model::{FunctionKind, Unit};
+use crate::model::{FunctionKind, Sample, Unit, Wait};
 use crate::sources;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -131,13 +131,31 @@ fn write_part(out: &mut String, part: &Part<'_>) {
         json::numbers(out, merged.values().map(|(_, count)| count));
     }
     if profile.unit == Unit::Nanoseconds && !profile.is_sampled_time() {
+        // Parts of one event, as the phases of a collection, end together.
+        let mut lengths: FxHashMap<(u64, u32), u64> = FxHashMap::default();
+        let key = |sample: &Sample| (sample.time_ns, sample.thread);
+        samples.iter().for_each(|sample| *lengths.entry(key(sample)).or_default() += sample.value);
         let mut longest: Vec<_> = samples.iter().collect();
-        longest.sort_by_key(|sample| std::cmp::Reverse(sample.value));
+        longest.sort_by_key(|sample| (std::cmp::Reverse(lengths[&key(sample)]), sample.time_ns));
         longest.truncate(MAX_EVENTS);
         longest.sort_by_key(|sample| sample.time_ns);
         out.push_str(",\"events\":");
-        let cells = |s: &crate::Sample| [s.time_ns, s.thread.into(), s.stack.into(), s.value];
+        let cells = |s: &Sample| [s.time_ns, s.thread.into(), s.stack.into(), s.value, s.wait.into()];
         json::numbers(out, longest.into_iter().flat_map(cells));
+    }
+    if !part.waits.is_empty() {
+        out.push_str(",\"waits\":");
+        let cells = |wait: &Wait| [wait.owner.map_or(-1, i64::from), wait.waiters.into()];
+        json::numbers(out, part.waits.iter().flat_map(cells));
+        let mut held: BTreeMap<i64, u64> = BTreeMap::new();
+        for sample in samples.iter() {
+            let wait = (sample.wait as usize).checked_sub(1).and_then(|wait| part.waits.get(wait));
+            let owner = wait.and_then(|wait| wait.owner).map_or(-1, i64::from);
+            *held.entry(owner).or_default() += sample.value;
+        }
+        // All waits, of which the events are the longest.
+        out.push_str(",\"held\":");
+        json::array(out, held, |out, (owner, value)| _ = write!(out, "{owner},{value}"));
     }
     out.push('}');
 }

@@ -24,4 +24,4 @@ pub mod table;
 
 pub use call_tree::CallTree;
 pub use format::{Format, READ_FORMATS, UnknownFormat, read, write};
-pub use model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
+pub use model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait};

@@ -58,8 +58,17 @@ pub struct Node {
     pub frame: u32,
 }
 
+/// What is known of a wait for a lock beside its place and time, as it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct Wait {
+    /// Who had the lock: an index into `Profile::threads`; None if not known.
+    pub owner: Option<u32>,
+    /// Threads that waited for it, this one included.
+    pub waiters: u32,
+}
+
 /// Something that was measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sample {
     /// Index into `Profile::nodes`.
     pub stack: u32,
@@ -71,6 +80,8 @@ pub struct Sample {
     pub count: u64,
     /// In `Profile::unit`.
     pub value: u64,
+    /// Of a wait for a lock: index into `Profile::waits` and 1 more; else 0.
+    pub wait: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -97,6 +108,7 @@ pub struct Profile {
     pub nodes: Vec<Node>,
     pub threads: Vec<ThreadInfo>,
     pub samples: Vec<Sample>,
+    pub waits: Vec<Wait>,
     /// Of samples that were taken: lost for lack of room, and those whose callers could not be found.
     pub lost: u64,
     pub without_callers: u64,
@@ -127,6 +139,11 @@ impl Profile {
         &self.functions[frame.function as usize]
     }
 
+    /// What is known of a sample that is a wait for a lock.
+    pub fn wait_of(&self, sample: &Sample) -> Option<Wait> {
+        self.waits.get((sample.wait as usize).checked_sub(1)?).copied()
+    }
+
     /// A value with its unit, for people.
     pub fn show(&self, value: u64) -> String {
         match self.unit {
@@ -147,6 +164,7 @@ pub struct ProfileBuilder {
     frames: FxHashMap<Frame, u32>,
     nodes: FxHashMap<Node, u32>,
     threads: FxHashMap<u64, u32>,
+    waits: FxHashMap<Wait, u32>,
     interval_ns: u64,
     max_samples: usize,
 }
@@ -189,6 +207,11 @@ impl ProfileBuilder {
         })
     }
 
+    /// The number of a wait, for samples.
+    pub fn wait(&mut self, wait: Wait) -> u32 {
+        index_of(&mut self.waits, &mut self.profile.waits, wait) + 1
+    }
+
     /// Names a thread that has got its name later, or has ended.
     pub fn rename(&mut self, key: u64, name: &str) {
         if let Some(&index) = self.threads.get(&key) {
@@ -223,9 +246,9 @@ impl ProfileBuilder {
         self.interval_ns *= 2;
         let interval_ns = self.interval_ns;
         let samples = &mut self.profile.samples;
-        samples.sort_by_key(|s| (s.thread, s.stack, s.time_ns));
+        samples.sort_by_key(|s| (s.thread, s.stack, s.wait, s.time_ns));
         samples.dedup_by(|next, kept| {
-            let is_same = (next.thread, next.stack) == (kept.thread, kept.stack)
+            let is_same = (next.thread, next.stack, next.wait) == (kept.thread, kept.stack, kept.wait)
                 && next.time_ns / interval_ns == kept.time_ns / interval_ns;
             if is_same {
                 kept.count += next.count;
@@ -263,7 +286,7 @@ pub(crate) mod tests {
                 stack = builder.stack(stack, frame);
             }
             let thread = builder.thread(1, || ThreadInfo { id: 1, name: "Main".into() });
-            builder.add(Sample { stack, thread, time_ns: index as u64, count: 1, value: *value });
+            builder.add(Sample { stack, thread, time_ns: index as u64, count: 1, value: *value, wait: 0 });
         }
         builder.finish(stacks.len() as u64)
     }
@@ -283,7 +306,7 @@ pub(crate) mod tests {
         let mut builder = ProfileBuilder::new(Profile::default());
         let count = MAX_SAMPLES as u64 + 1000;
         for time in 0..count {
-            builder.add(Sample { stack: 0, thread: 0, time_ns: time * 10_000, count: 1, value: 2 });
+            builder.add(Sample { stack: 0, thread: 0, time_ns: time * 10_000, count: 1, value: 2, wait: 0 });
         }
         let profile = builder.finish(0);
         assert!(profile.samples.len() < MAX_SAMPLES / 10);
@@ -295,7 +318,7 @@ pub(crate) mod tests {
         let mut builder = ProfileBuilder::new(Profile::default());
         let count = MAX_SAMPLES as u32 + 1000;
         for stack in 0..count {
-            builder.add(Sample { stack, thread: 0, time_ns: 0, count: 1, value: 1 });
+            builder.add(Sample { stack, thread: 0, time_ns: 0, count: 1, value: 1, wait: 0 });
         }
         assert_eq!(builder.finish(0).samples.len(), count as usize);
     }

@@ -4,7 +4,7 @@
 //! is called `KIND_samples`. Samples of different profiles are different samples, with zeros for the other profiles' values.
 
 use crate::bundle::Bundle;
-use crate::model::{Frame, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
+use crate::model::{Frame, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -65,6 +65,8 @@ mod proto {
         pub key: i64,
         #[prost(int64, tag = "2")]
         pub str: i64,
+        #[prost(int64, tag = "3")]
+        pub num: i64,
     }
 
     #[derive(Clone, PartialEq, prost::Message)]
@@ -98,6 +100,11 @@ mod proto {
 pub const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// More than that unpacked is no profile: a file of some megabytes may claim to hold terabytes.
 const MAX_UNPACKED_BYTES: u64 = 4 << 30;
+
+/// Keys of labels: the sample's thread, and of waits for locks who had the lock, and how many threads waited.
+const THREAD: &str = "thread";
+const OWNER: &str = "owner";
+const WAITERS: &str = "waiters";
 
 /// The string table while it grows; its first entry is empty.
 struct Strings<'a> {
@@ -156,22 +163,27 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
         let unit = strings.add(unit_name(part.profile.unit));
         out.sample_type.push(proto::ValueType { r#type: strings.add(&*part.profile.kind), unit });
     }
-    let thread_key = strings.add("thread");
+    let keys = [THREAD, OWNER, WAITERS].map(|key| strings.add(key));
     for (index, part) in bundle.parts.iter().enumerate() {
-        let mut merged: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+        let mut merged: BTreeMap<(u32, u32, u32), (u64, u64)> = BTreeMap::new();
         for sample in part.samples.iter() {
-            let sum = merged.entry((sample.thread, sample.stack)).or_default();
+            let sum = merged.entry((sample.thread, sample.stack, sample.wait)).or_default();
             *sum = (sum.0.saturating_add(sample.count), sum.1.saturating_add(sample.value));
         }
-        for ((thread, stack), (count, value)) in merged {
+        for ((thread, stack, wait), (count, value)) in merged {
             let mut values = vec![0; out.sample_type.len()];
             values[2 * index..2 * index + 2].copy_from_slice(&[signed(count), signed(value)]);
-            let name = strings.add(&*bundle.threads[thread as usize].name);
+            let mut name = |thread: u32| strings.add(&*bundle.threads[thread as usize].name);
+            let mut label = vec![proto::Label { key: keys[0], str: name(thread), num: 0 }];
+            if let Some(wait) = (wait as usize).checked_sub(1).and_then(|wait| part.waits.get(wait)) {
+                label.extend(wait.owner.map(|owner| proto::Label { key: keys[1], str: name(owner), num: 0 }));
+                label.push(proto::Label { key: keys[2], str: 0, num: wait.waiters.into() });
+            }
             out.sample.push(proto::Sample {
                 // Numbers of locations begin at 1.
                 location_id: bundle.frames_of(stack).map(|frame| u64::from(frame) + 1).collect(),
                 value: values,
-                label: vec![proto::Label { key: thread_key, str: name }],
+                label,
             });
         }
     }
@@ -278,9 +290,14 @@ impl<'a, T: Fn(i64) -> &'a str> Reader<'a, T> {
                 continue;
             }
             let stack = self.stack(&mut builder, &sample.location_id);
-            let name = sample.label.iter().find(|label| text(label.key) == "thread").map_or(0, |label| label.str);
-            let thread = builder.thread(name.cast_unsigned(), || ThreadInfo { id: 0, name: text(name).to_owned() });
-            builder.add(Sample { stack, thread, time_ns: 0, count, value });
+            let label = |key: &str| sample.label.iter().find(|label| text(label.key) == key);
+            let mut named =
+                |name: i64| builder.thread(name.cast_unsigned(), || ThreadInfo { id: 0, name: text(name).to_owned() });
+            let thread = named(label(THREAD).map_or(0, |label| label.str));
+            let owner = label(OWNER).map(|label| named(label.str));
+            let waiters = label(WAITERS).map(|label| u32::try_from(label.num).unwrap_or(0));
+            let wait = waiters.map_or(0, |waiters| builder.wait(Wait { owner, waiters }));
+            builder.add(Sample { stack, thread, time_ns: 0, count, value, wait });
         }
         builder.finish(duration_ns)
     }
@@ -318,6 +335,19 @@ mod tests {
         assert_eq!(folded::stacks(read), folded::stacks(&profile));
         assert_eq!((read.period, read.duration_ns, &*read.kind), (1, 3, "cpu"));
         assert_eq!(read.threads[0].name, "Main");
+    }
+
+    #[test]
+    fn owners_of_locks_come_back() {
+        let mut profile = sample_profile(&[("main;[lock]", 300), ("main;[lock]", 20)]);
+        profile.threads.push(ThreadInfo { id: 7, name: "Holder".into() });
+        profile.waits = vec![Wait { owner: Some(1), waiters: 3 }];
+        profile.samples[1].wait = 1;
+        let cpu = sample_profile(&[("main;a", 1)]);
+        let [_, read] = &round_trip(&[cpu, profile])[..] else { panic!("two profiles") };
+        let found = read.samples.iter().find_map(|sample| Some((sample.value, read.wait_of(sample)?)));
+        let (value, Wait { owner, waiters }) = found.expect("a wait");
+        assert_eq!((value, waiters, &*read.threads[owner.expect("known") as usize].name), (20, 3, "Holder"));
     }
 
     #[test]

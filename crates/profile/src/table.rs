@@ -2,6 +2,7 @@
 
 use crate::call_tree::{CallTree, shares};
 use crate::model::{FunctionKind, Profile};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Rows of the table.
@@ -37,7 +38,29 @@ pub fn top(profile: &Profile, rows: usize) -> String {
             one_line(&share.function.name),
         );
     }
+    for (held, owner, most_waiters) in holders(profile).into_iter().take(MAX_HOLDERS) {
+        let name = owner.map_or("a thread that is not known", |owner| &profile.threads[owner as usize].name);
+        let (time, share, name) = (profile.show(held), percent(held), one_line(name));
+        let _ = writeln!(out, "{time:>12} {share:>6}  while {name} held the lock; at most {most_waiters} waited");
+    }
     out
+}
+
+/// Lines of `holders`.
+const MAX_HOLDERS: usize = 5;
+
+/// How long was waited for locks that a thread held, the thread, and the most threads that waited at once; most time first.
+fn holders(profile: &Profile) -> Vec<(u64, Option<u32>, u32)> {
+    let mut sums: BTreeMap<Option<u32>, (u64, u32)> = BTreeMap::new();
+    for sample in &profile.samples {
+        if let Some(wait) = profile.wait_of(sample) {
+            let sum = sums.entry(wait.owner).or_default();
+            *sum = (sum.0 + sample.value, sum.1.max(wait.waiters));
+        }
+    }
+    let mut holders: Vec<_> = sums.into_iter().map(|(owner, (held, most))| (held, owner, most)).collect();
+    holders.sort_by_key(|(held, owner, _)| (std::cmp::Reverse(*held), *owner));
+    holders
 }
 
 /// The calls with at least a hundredth of the whole, callers above what they call.
@@ -72,6 +95,22 @@ fn one_line(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::tests::sample_profile;
+    use crate::model::{ThreadInfo, Wait};
+
+    #[test]
+    fn those_who_held_locks_follow() {
+        let mut profile = sample_profile(&[("main;[lock]", 30_000_000), ("main;[lock]", 10_000_000)]);
+        profile.threads.push(ThreadInfo { id: 2, name: "Holder".into() });
+        profile.waits = vec![Wait { owner: Some(1), waiters: 3 }, Wait { owner: None, waiters: 1 }];
+        profile.samples.iter_mut().zip(1..).for_each(|(sample, wait)| sample.wait = wait);
+        let text = top(&profile, 0);
+        let rows: Vec<&str> = text.lines().skip(2).map(str::trim).collect();
+        let expect = [
+            "30.0 ms  75.0%  while Holder held the lock; at most 3 waited",
+            "10.0 ms  25.0%  while a thread that is not known held the lock; at most 1 waited",
+        ];
+        assert_eq!(rows, expect);
+    }
 
     #[test]
     fn shares_are_rows() {

@@ -79,7 +79,7 @@ fn any_profile(kind: &'static str, unit: Unit) -> impl Strategy<Value = Profile>
             let key = thread.index(threads.len());
             let name = threads[key].clone();
             let thread = builder.thread(key as u64, || ThreadInfo { id: key as u64 + 1, name });
-            builder.add(Sample { stack: at, thread, time_ns, count, value });
+            builder.add(Sample { stack: at, thread, time_ns, count, value, wait: 0 });
         }
         builder.finish(10_000_000_000)
     })
@@ -351,7 +351,7 @@ fn odd_profile() -> Profile {
             stack = builder.stack(stack, frame);
         }
         let thread = builder.thread(index, || ThreadInfo { id: index, name: name.clone() });
-        builder.add(Sample { stack, thread, time_ns: index, count: 1, value: 1_000_000 });
+        builder.add(Sample { stack, thread, time_ns: index, count: 1, value: 1_000_000, wait: 0 });
     }
     builder.finish(100)
 }
@@ -395,7 +395,7 @@ fn go_reads_pprof() {
                 stack = builder.stack(stack, frame);
             }
             let thread = builder.thread(1, || ThreadInfo { id: 1, name: "Main \"1\"".into() });
-            builder.add(Sample { stack, thread, time_ns: 0, count: 1, value: *value });
+            builder.add(Sample { stack, thread, time_ns: 0, count: 1, value: *value, wait: 0 });
         }
         builder.finish(2_000 * ms)
     };

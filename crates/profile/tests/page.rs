@@ -3,10 +3,12 @@
 //! A script behind the page's own does what a user does (clicks at places of the canvas, keys, text in the search) and writes what is on the screen then into
 //! the document, which Chromium prints. Needs `chromium`, or the program that CHROMIUM names; without it the tests say so and pass.
 
-use saki_profile::{Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, write};
-use std::path::PathBuf;
-use std::process::Command;
+mod browser;
 
+use browser::browse;
+use saki_profile::{
+    Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait, write,
+};
 /// Frames are names with a line behind a colon, outermost first; `[x]` is what a sample is about. (stack, thread, milliseconds, value)
 type Row<'a> = (&'a str, u64, u64, u64);
 
@@ -23,52 +25,15 @@ fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {
             stack = builder.stack(stack, frame);
         }
         let thread = builder.thread(*thread, || ThreadInfo { id: *thread, name: format!("Thread {thread}") });
-        builder.add(Sample { stack, thread, time_ns: time_ms * 1_000_000, count: 1, value: *value });
+        builder.add(Sample { stack, thread, time_ns: time_ms * 1_000_000, count: 1, value: *value, wait: 0 });
     }
     builder.finish(1_000_000_000)
-}
-
-/// The document after `script` has run, with what the console said; None without Chromium. `fragment` comes behind the address.
-fn browse(name: &str, page: &str, fragment: &str, script: &str) -> Option<(String, Vec<String>)> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let file = folder.join("page.html");
-    let driver = format!(
-        "<script>const q = s => document.querySelector(s); const told = {{}}; (() => {{ {script} }})();\
-         const pre = document.createElement('pre'); pre.id = 'told'; pre.textContent = JSON.stringify(told); document.body.append(pre);</script>"
-    );
-    std::fs::write(&file, page.replace("</html>", &(driver + "</html>"))).expect("a page");
-    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let run = Command::new("timeout")
-        .args(["120", &browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .args(["--no-first-run", "--disable-extensions", "--disable-background-networking", "--window-size=1200,900"])
-        .args(["--enable-logging=stderr", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.join("user").display()))
-        .arg(format!("file://{}{fragment}", file.display()))
-        .env("HOME", &folder)
-        .output()
-        .expect("coreutils");
-    let (document, log) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    // timeout's codes for a program that is not there, or cannot be started.
-    if matches!(run.status.code(), Some(126 | 127)) {
-        eprintln!("skipped: {browser} is not here");
-        return None;
-    }
-    assert!(run.status.success(), "{browser}: {} {log}", run.status);
-    let console = log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect();
-    Some((document.into_owned(), console))
 }
 
 /// What the script has told, of a page without faults.
 fn told(name: &str, profiles: &[Profile], fragment: &str, script: &str) -> Option<serde_json::Value> {
     let page = String::from_utf8(write(profiles, Format::Html)).expect("text");
-    let (document, console) = browse(name, &page, fragment, script)?;
-    assert_eq!(console, [""; 0], "the console");
-    let (_, rest) = document.split_once("<pre id=\"told\">").unwrap_or_else(|| panic!("no report in {document}"));
-    let text = rest.split_once("</pre>").map_or(rest, |(text, _)| text);
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
-    let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let told = browser::told(name, &page, fragment, script)?;
     assert_eq!(told["fault"], serde_json::Value::Null, "{told}");
     Some(told)
 }
@@ -171,10 +136,47 @@ fn kinds_are_tabs_with_their_own_views() {
     assert_eq!(told["types"], serde_json::json!(["2.9 KiB75.0 %1[string]", "1.0 KiB25.0 %1[int[]]"]));
     assert!(told["where"].as_str().expect("text").contains("Called by2.9 KiB100.0 %Alpha"), "{told}");
     assert!(told["gc"][0].as_str().expect("text").starts_with("gc profile, 32.0 ms"), "{told}");
-    assert_eq!((&told["gc"][2], &told["gc"][3]), (&"Collections".into(), &"Pauses".into()));
+    assert_eq!((&told["gc"][2], &told["gc"][3]), (&"Phases".into(), &"Pauses".into()));
     assert_eq!(told["pauses"][0], "0.500 s30.0 msThread 1[full] ← Main");
     assert_eq!(told["chart"], "2 events over 1.000 s, the longest 30.0 ms");
     assert!(told["hash"].as_str().expect("text").contains("kind=gc&view=events"), "{told}");
+}
+
+#[test]
+fn pauses_have_phases_and_waits_have_owners() {
+    let ms = 1_000_000;
+    let gc = [
+        ("[full];[marking]", 1, 500, 20 * ms),
+        ("[full];[freeing]", 1, 500, 10 * ms),
+        ("[nursery];[marking]", 1, 700, 2 * ms),
+    ];
+    let locks = [("Main;Alpha;[lock]", 1, 100, 7 * ms), ("Main;Beta;[lock]", 1, 200, 3 * ms)];
+    let mut locks = profile("lock", Unit::Nanoseconds, 1, &locks);
+    locks.threads.push(ThreadInfo { id: 9, name: "Holder".into() });
+    locks.waits = vec![Wait { owner: Some(1), waiters: 4 }];
+    locks.samples[0].wait = 1;
+    let script = format!(
+        "{STEPS} view('events'); told.pauses = rows(); told.phases = text('#phases'); told.chart = q('#events').getAttribute('aria-label');
+         key('ArrowRight', q('#kinds [aria-selected=true]')); view('events'); told.waits = rows();"
+    );
+    let Some(told) = told("phases", &[profile("gc", Unit::Nanoseconds, 1, &gc), locks], "", &script) else { return };
+    let pauses = [
+        "0.500 s30.0 msThread 1[full]: [marking] 20.0 ms, [freeing] 10.0 ms",
+        "0.700 s2.0 msThread 1[marking] ← [nursery]",
+    ];
+    assert_eq!(told["pauses"], serde_json::json!(pauses));
+    assert_eq!(told["chart"], "2 events over 1.000 s, the longest 30.0 ms");
+    assert!(
+        told["phases"].as_str().is_some_and(|text| text.contains("[marking]") && text.contains("[freeing]")),
+        "{told}"
+    );
+    let waits = [
+        "7.0 ms70.0 %Holder",
+        "3.0 ms30.0 %(not known)",
+        "0.100 s7.0 msThread 1Holder4[lock] ← Alpha ← Main",
+        "0.200 s3.0 msThread 1[lock] ← Beta ← Main",
+    ];
+    assert_eq!(told["waits"], serde_json::json!(waits));
 }
 
 #[test]
@@ -210,7 +212,7 @@ fn a_hundred_thousand_stacks_are_drawn_at_once() {
         let parent = stacks[(random >> 40) as usize % stacks.len()];
         let stack = builder.stack(parent, frame);
         stacks.push(stack);
-        builder.add(Sample { stack, thread, time_ns: random >> 34, count: 1, value: 1_000_000 });
+        builder.add(Sample { stack, thread, time_ns: random >> 34, count: 1, value: 1_000_000, wait: 0 });
     }
     let script = format!(
         "{STEPS} const timed = step => {{ const start = performance.now(); step(); return performance.now() - start; }};

@@ -2,8 +2,7 @@
 
 use crate::{collectible, dynamic_methods, finalizer, handles, profile_events, profile_log};
 use saki_abi::ObjRef;
-use saki_gc::{ConditionalRoots, HeapClient, RootProvider, SampledAllocation, StoppedHeap, WeakTable};
-use std::time::Duration;
+use saki_gc::{Collection, ConditionalRoots, HeapClient, RootProvider, SampledAllocation, StoppedHeap, WeakTable};
 
 /// See the module header.
 pub(crate) struct RuntimeHeapClient;
@@ -37,8 +36,8 @@ impl HeapClient for RuntimeHeapClient {
         profile_events::allocated(allocation);
     }
 
-    fn collected(&self, was_full: bool, pause: Duration) {
-        profile_events::collected(was_full, pause);
+    fn collected(&self, collection: &Collection) {
+        profile_events::collected(collection);
     }
 
     fn full_collection_ended(&self, heap: &StoppedHeap) {

@@ -7,6 +7,7 @@
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
 use crate::pending;
+use crate::profile_events::{self, LockWait};
 use crate::profile_log::{self, LogEvents};
 use crate::thread::{Managed, Thread};
 use saki_abi::{ObjRef, Object};
@@ -52,15 +53,22 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
 struct Waiter {
     t: Thread,
     object: ObjRef,
-    /// When it first had to wait, if profiles are made of that.
-    began_ns: Cell<Option<u64>>,
+    /// How it was when it first had to wait, if profiles are made of that.
+    wait: Cell<Option<LockWait>>,
     /// Whether the log has been told that it has to wait.
     is_contended: Cell<bool>,
 }
 
 impl Waiter {
     fn new(t: Thread, object: ObjRef) -> Waiter {
-        Waiter { t, object, began_ns: Cell::new(None), is_contended: Cell::new(false) }
+        Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false) }
+    }
+
+    /// The managed id of whoever has the lock, 0 = not known, and how many threads wait for it.
+    fn holder(&self) -> (u32, u32) {
+        let lock = lock_of(self.object);
+        let owner = Some(lock.owner()).filter(|owner| *owner != self.t.id());
+        (owner.unwrap_or(0), lock.waiters() as u32)
     }
 
     /// Somebody else has the lock.
@@ -84,8 +92,8 @@ impl Blocker for Waiter {
     fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
         let thread = self.t.managed();
         self.note_contention();
-        if self.began_ns.get().is_none() {
-            self.began_ns.set(crate::profile_events::lock_wait_begins());
+        if self.wait.get().is_none() {
+            self.wait.set(profile_events::lock_wait_begins(|| self.holder()));
         }
         if interruptible && pending::ends_waits(self.t) {
             return BlockEnd::Interrupted;
@@ -111,8 +119,8 @@ pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> 
     check(t, object)?;
     let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
-    if let Some(began_ns) = waiter.began_ns.get() {
-        crate::profile_events::lock_wait_ends(t, object, began_ns);
+    if let Some(wait) = waiter.wait.get() {
+        profile_events::lock_wait_ends(t, object, wait);
     }
     if end == EnterEnd::TimedOut {
         waiter.note_contention();

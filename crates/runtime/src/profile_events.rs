@@ -10,7 +10,7 @@ use crate::thread::Thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, VTable};
-use saki_gc::SampledAllocation;
+use saki_gc::{Collection, SampledAllocation};
 use saki_jit::CompiledBy;
 use saki_sampler::events::{self, EventKind, Kinds, Subject};
 use saki_sched::Dispatch;
@@ -18,7 +18,6 @@ use saki_sync::{Handle, HandleKind};
 use saki_thread::ManagedThread;
 use saki_types::{Method, Ty, collectible};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
@@ -81,18 +80,21 @@ fn subject(object: ObjRef, size_bytes: usize) -> Subject {
 }
 
 /// A collection is over. The world is stopped.
-pub(crate) fn collected(was_full: bool, pause: Duration) {
+pub(crate) fn collected(collection: &Collection) {
     if profile_log::is_on(LogEvents::GC | LogEvents::MOVE) {
-        profile_log::events::collected(was_full, pause);
+        profile_log::events::collected(collection);
     }
     if events::is_on(EventKind::Collection) {
+        let was_full = collection.was_full;
         let label = if was_full { "[full collection]" } else { "[nursery collection]" };
+        let phases_ns = collection.phases().map(|length| length.as_nanos() as u64);
+        let pause_ns = phases_ns.iter().sum();
         events::record(
             EventKind::Collection,
             None,
-            pause.as_nanos() as u64,
+            pause_ns,
             label.into(),
-            Subject::Collection { was_full },
+            Subject::Collection { was_full, phases_ns },
         );
     }
 }
@@ -108,17 +110,33 @@ pub(crate) fn thrown(t: Thread, exception: ObjRef) {
     events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)), subject(exception, 0));
 }
 
-/// When the wait for a lock began, if that is asked.
+/// A wait for a lock as it began.
+#[derive(Clone, Copy)]
+pub(crate) struct LockWait {
+    began_ns: u64,
+    /// The managed id of whoever had the lock; 0 = not known.
+    owner: u32,
+    waiters: u32,
+}
+
+/// A thread is about to wait for a lock; what is to be known of that, if it is asked. `holder` says who has it, and how many wait.
 #[inline]
-pub(crate) fn lock_wait_begins() -> Option<u64> {
-    events::is_on(EventKind::LockWait).then(saki_os::clock::monotonic_ns)
+pub(crate) fn lock_wait_begins(holder: impl FnOnce() -> (u32, u32)) -> Option<LockWait> {
+    events::is_on(EventKind::LockWait).then(|| {
+        let (owner, waiters) = holder();
+        LockWait { began_ns: saki_os::clock::monotonic_ns(), owner, waiters }
+    })
 }
 
 /// The wait for the lock of `object` is over.
 #[cold]
-pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, began_ns: u64) {
-    let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
-    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject(object, 0));
+pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, wait: LockWait) {
+    let waited_ns = saki_os::clock::monotonic_ns() - wait.began_ns;
+    // SAFETY: an object, which its caller holds.
+    let vtable = unsafe { (*object.0).vtable }.addr();
+    let LockWait { owner, waiters, .. } = wait;
+    let subject = Subject::Lock { address: object.address(), vtable, owner, waiters };
+    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject);
 }
 
 /// When a compilation began, if that is asked.

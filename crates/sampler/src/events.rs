@@ -86,7 +86,7 @@ impl Kinds {
 pub enum Subject {
     #[default]
     None,
-    /// The object that was allocated, thrown, or locked.
+    /// The object that was allocated or thrown.
     Object {
         address: usize,
         /// 0 where nobody asked for it.
@@ -94,8 +94,19 @@ pub enum Subject {
         /// One for each type and domain.
         vtable: usize,
     },
+    /// The object whose lock was waited for, as the wait began.
+    Lock {
+        address: usize,
+        vtable: usize,
+        /// The managed id of the thread that had it; 0 = not known.
+        owner: u32,
+        /// Threads that waited for it, this one included.
+        waiters: u32,
+    },
     Collection {
         was_full: bool,
+        /// The lengths of `COLLECTION_PHASES`; the pause is their sum.
+        phases_ns: [u64; COLLECTION_PHASES.len()],
     },
     Code {
         method: usize,
@@ -118,6 +129,9 @@ pub enum Subject {
         object: usize,
     },
 }
+
+/// What a collection does one after the other; below its frame in profiles.
+pub const COLLECTION_PHASES: [&str; 4] = ["[stopping threads]", "[marking]", "[weak references]", "[freeing memory]"];
 
 /// An event as it was recorded.
 pub struct Event {

@@ -17,14 +17,14 @@
 //!
 //! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
 
-use crate::events::{self, Consumer, Event, StackSample, Subject};
+use crate::events::{self, COLLECTION_PHASES, Consumer, Event, StackSample, Subject};
 use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};
 use crate::stack::{Stack, StackFrame};
 use crate::symbols::Symbols;
 use crate::{Recording, What, modules, threads};
 use rustc_hash::FxHashMap;
 use saki_code::CodeInfo;
-use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo};
+use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Wait};
 use saki_sync::Walk;
 use std::borrow::Cow;
 use std::sync::atomic::{Ordering, fence};
@@ -70,6 +70,22 @@ pub struct Reader {
     walk: Walk<'static>,
     /// Scratch.
     words: Vec<u64>,
+}
+
+/// What a sample says beside its place.
+#[derive(Clone, Copy)]
+struct Measured {
+    /// Since the profile began.
+    time_ns: u64,
+    value: u64,
+    /// As `Sample::wait`.
+    wait: u32,
+}
+
+impl Measured {
+    fn new(time_ns: u64, value: u64) -> Measured {
+        Measured { time_ns, value, wait: 0 }
+    }
 }
 
 /// What gives frames their names, and scratch.
@@ -154,7 +170,7 @@ impl Reader {
         for making in &mut self.profiles {
             if making.what == if is_wall { What::Wall } else { What::Cpu } {
                 let value = weight * making.period;
-                making.add(&mut self.names, words, native_id, None, (since_start_ns, value));
+                making.add(&mut self.names, words, native_id, &[], Measured::new(since_start_ns, value));
             }
         }
     }
@@ -163,14 +179,29 @@ impl Reader {
         if let Some(consumer) = &mut self.consumer {
             consumer.event(event);
         }
-        let since_start_ns = event.time_ns.saturating_sub(self.start_ns);
+        let time_ns = event.time_ns.saturating_sub(self.start_ns);
+        let names = &mut self.names;
         for making in &mut self.profiles {
             let value = match (making.what, event.subject) {
                 (What::Events(kinds), _) if kinds.contains(event.kind) => event.value,
                 (What::CodeBytes, Subject::Code { size_bytes, .. }) => size_bytes as u64,
                 _ => continue,
             };
-            making.add(&mut self.names, &event.words, 0, Some(&event.label), (since_start_ns, value));
+            match event.subject {
+                Subject::Collection { phases_ns, .. } => making.add_phases(names, event, time_ns, &phases_ns),
+                Subject::Lock { owner, waiters, .. } => {
+                    let owner = (owner != 0).then(|| making.thread(owner.into(), 0));
+                    let wait = making.builder.wait(Wait { owner, waiters });
+                    making.add(
+                        names,
+                        &event.words,
+                        0,
+                        &[&event.label],
+                        Measured { wait, ..Measured::new(time_ns, value) },
+                    );
+                }
+                _ => making.add(names, &event.words, 0, &[&event.label], Measured::new(time_ns, value)),
+            }
         }
     }
 
@@ -204,19 +235,22 @@ impl Reader {
 }
 
 impl Making {
-    /// Adds a sample in the handler's format, with its time and value; of an event, with its innermost frame.
-    fn add(
-        &mut self,
-        names: &mut Names,
-        words: &[u64],
-        native_id: u32,
-        label: Option<&str>,
-        (time_ns, value): (u64, u64),
-    ) {
+    /// Adds the phases of a collection, which end at the same time: together they are one sample.
+    fn add_phases(&mut self, names: &mut Names, event: &Event, time_ns: u64, phases_ns: &[u64]) {
+        let mut words = event.words.clone();
+        for (phase, &length_ns) in COLLECTION_PHASES.iter().zip(phases_ns).filter(|(_, length_ns)| **length_ns > 0) {
+            self.add(names, &words, 0, &[phase, &event.label], Measured::new(time_ns, length_ns));
+            // The others count for none.
+            words[0] &= !u64::from(u32::MAX);
+        }
+    }
+
+    /// Adds a sample in the handler's format, with what was measured; of an event, with its innermost frames.
+    fn add(&mut self, names: &mut Names, words: &[u64], native_id: u32, labels: &[&str], measured: Measured) {
         let (managed_id, weight) = (words[0] >> 32, words[0] & u64::from(u32::MAX));
         let mut frames = std::mem::take(&mut names.frames);
         frames.clear();
-        frames.extend(label.map(|label| self.note(label)));
+        frames.extend(labels.iter().map(|label| self.note(label)));
         let stack = Stack::new(words);
         for frame in stack.frames() {
             match frame {
@@ -240,7 +274,8 @@ impl Making {
         }
         names.frames = frames;
         let thread = self.thread(managed_id, native_id);
-        self.builder.add(Sample { stack: node, thread, time_ns, count: weight, value });
+        let Measured { time_ns, value, wait } = measured;
+        self.builder.add(Sample { stack: node, thread, time_ns, count: weight, value, wait });
     }
 
     fn note(&mut self, name: &str) -> u32 {
@@ -300,7 +335,7 @@ impl Making {
         let key = NATIVE_THREAD | u64::from(native_id);
         let thread = self.builder.thread(key, || ThreadInfo { id: 0, name: name.to_owned() });
         let count = (cpu_ns / self.period.max(1)).max(1);
-        self.builder.add(Sample { stack, thread, time_ns, count, value: cpu_ns });
+        self.builder.add(Sample { stack, thread, time_ns, count, value: cpu_ns, wait: 0 });
     }
 }
 

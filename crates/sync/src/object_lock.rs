@@ -167,6 +167,11 @@ impl<'a> ObjectLock<'a> {
             None => seen.thin_owner(),
         }
     }
+
+    /// Threads that wait to enter. A hint; for profiles, since it takes the lock of the queue.
+    pub fn waiters(self) -> usize {
+        self.word.snapshot().inflated_index().map_or(0, |index| self.table.get(index).monitor.queue_lengths().0)
+    }
 }
 
 #[cfg(all(test, loom))]

@@ -4,7 +4,7 @@
 
 use super::active_plan::{bound_carriers, worker_thread_pointer};
 use super::mutator::prepare_for_collection;
-use super::trigger::{SakiTrigger, note_pause_start};
+use super::trigger::{SakiTrigger, note_pause_start, note_stopped};
 use super::{Saki, heap};
 use crate::{finalize, world};
 use mmtk::Mutator;
@@ -58,6 +58,7 @@ impl Collection<Saki> for SakiCollection {
     {
         note_pause_start();
         world::stop();
+        note_stopped();
         super::chase::begin();
         let is_full = super::trigger::is_full_collection();
         crate::conditional::begin(is_full);

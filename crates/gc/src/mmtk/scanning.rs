@@ -8,7 +8,7 @@
 
 use super::chase::FORWARDING_MASK;
 use super::mutator::carrier_heap;
-use super::trigger::is_full_collection;
+use super::trigger::{is_full_collection, note_weak_end, note_weak_start};
 use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_heap_range, in_large_space};
 use super::{to_reference, weak_tracer::WeakTracer};
 use crate::object::{for_each_reference, has_references, vtable_of};
@@ -114,7 +114,11 @@ impl Scanning<Saki> for SakiScanning {
     }
 
     fn process_weak_refs(worker: &mut GCWorker<Saki>, context: impl ObjectTracerContext<Saki>) -> bool {
-        context.with_tracer(worker, |tracer| weak::process(&mut WeakTracer { tracer, full: is_full_collection() }))
+        note_weak_start();
+        let wants_more =
+            context.with_tracer(worker, |tracer| weak::process(&mut WeakTracer { tracer, full: is_full_collection() }));
+        note_weak_end();
+        wants_more
     }
 }
 

@@ -1,6 +1,7 @@
 //! MMTk's questions about triggering, answered by `policy`.
 
 use super::{Saki, heap, policy};
+use crate::observer::Collection;
 use crate::policy::CollectionOutcome;
 use crate::stats;
 use mmtk::util::heap::{GCTriggerPolicy, SpaceStats};
@@ -11,18 +12,48 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Default)]
 struct Clock {
     last_start: Option<Instant>,
+    /// Of the collection under way: the world has stopped, weak references are looked at, and were looked at last.
+    stopped: Option<Instant>,
+    weak_start: Option<Instant>,
+    weak_end: Option<Instant>,
     /// The thread that noted the start, and its processor time then.
     starter: (u32, Duration),
     last_end: Option<Instant>,
 }
 
-static CLOCK: Mutex<Clock> = Mutex::new(Clock { last_start: None, starter: (0, Duration::ZERO), last_end: None });
+static CLOCK: Mutex<Clock> = Mutex::new(Clock {
+    last_start: None,
+    stopped: None,
+    weak_start: None,
+    weak_end: None,
+    starter: (0, Duration::ZERO),
+    last_end: None,
+});
 
 /// The pause begins: called when the collector asks the world to stop.
 pub(super) fn note_pause_start() {
     let mut clock = CLOCK.lock();
-    clock.last_start = Some(Instant::now());
-    clock.starter = processor_time();
+    *clock = Clock {
+        last_start: Some(Instant::now()),
+        starter: processor_time(),
+        last_end: clock.last_end,
+        ..Clock::default()
+    };
+}
+
+/// All threads have stopped.
+pub(super) fn note_stopped() {
+    CLOCK.lock().stopped = Some(Instant::now());
+}
+
+/// All that strong references reach is marked; weak ones are looked at. Several times, since more may be reached by them.
+pub(super) fn note_weak_start() {
+    CLOCK.lock().weak_start.get_or_insert_with(Instant::now);
+}
+
+/// Weak references were looked at.
+pub(super) fn note_weak_end() {
+    CLOCK.lock().weak_end = Some(Instant::now());
 }
 
 /// The calling thread and the processor time it has had.
@@ -54,13 +85,17 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         let work = Some(processor_time()).filter(|now| now.0 == thread).map_or(pause, |now| now.1 - had);
         let mutator_time = clock.last_end.map_or(Duration::ZERO, |end| start.saturating_duration_since(end));
         clock.last_end = Some(now);
+        // A step that did not come took no time.
+        let stopped = clock.stopped.unwrap_or(start);
+        let weak_start = clock.weak_start.unwrap_or(now);
+        let steps = [start, stopped, weak_start, clock.weak_end.unwrap_or(now), now];
         drop(clock);
         policy().end_collection(CollectionOutcome { was_full, reserved_pages, pause, work, mutator_time });
         if was_full {
             super::trim::return_free_memory(reserved_pages * crate::policy::PAGE_BYTES);
         }
         stats::record_collection(was_full, pause, super::chase::marked_objects());
-        crate::client::client().collected(was_full, pause);
+        crate::client::client().collected(&Collection { was_full, steps });
     }
 
     /// Runs when the plan has decided.

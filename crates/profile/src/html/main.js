@@ -1,5 +1,5 @@
 // What is on the screen, and the address bar.
-const SUBJECTS = { alloc: "Types", heap: "Types", lock: "Locks", exceptions: "Exceptions", gc: "Collections" };
+const SUBJECTS = { alloc: "Types", heap: "Types", lock: "Locks", exceptions: "Exceptions", gc: "Phases" };
 const EVENTS = { gc: "Pauses", lock: "Waits" };
 
 // Names and contents of the views that the kind has.

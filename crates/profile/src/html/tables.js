@@ -66,7 +66,7 @@ function viewFunctions(panel) {
   note(panel, list.length > MAX_FUNCTIONS ? `The first ${MAX_FUNCTIONS} of ${list.length}; the search finds the others.` : "");
 }
 
-// What samples were about is their innermost frame: a type, a lock, an exception.
+// What samples were about is their innermost frame: a type, a lock, an exception; of collections their phases, of which only the first counts as a sample.
 function hasSubjects() {
   const p = profile();
   let about = 0, all = 0;
@@ -80,7 +80,7 @@ function hasSubjects() {
 function viewSubjects(panel) {
   const values = new Map();
   for (let node = 1; node < data.parents.length; node++) {
-    if (!sums.counts[node]) continue;
+    if (!sums.counts[node] && !sums.nodeOwn[node]) continue;
     const fn = data.frameFunctions[data.nodeFrames[node]], row = values.get(fn) || [0, 0];
     row[0] += sums.nodeOwn[node]; row[1] += sums.counts[node];
     values.set(fn, row);
@@ -89,7 +89,7 @@ function viewSubjects(panel) {
   list.sort((a, b) => b[1][by] - a[1][by]);
   const table = tableOf("What it was about", [[profile().unit === "count" ? "number" : profile().unit === "ns" ? "time" : "size", 1], ["", undefined], ["samples", 3], ["name", undefined]]);
   for (const [fn, [value, count]] of list.slice(0, MAX_FUNCTIONS)) {
-    addRow(table, [show(value), percent(value, sums.whole), count.toLocaleString("en"), nameButton(fn)], fn);
+    addRow(table, [show(value), percent(value, sums.whole), count ? count.toLocaleString("en") : "", nameButton(fn)], fn);
   }
   panel.append(table);
   note(panel, "A click on a name shows where.");

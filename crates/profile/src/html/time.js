@@ -1,5 +1,7 @@
 // What happened when: the threads, and single events such as pauses.
 const MAX_LANES = 300, MAX_EVENT_ROWS = 100, CHART_HEIGHT = 180;
+// Apart from each other as far as may be: parts of an event are few.
+const partColour = fn => `hsl(${fn * 137 % 360} 55% 50%)`;
 const seconds = ns => (ns / 1e9).toFixed(3) + " s";
 
 function viewThreads(panel) {
@@ -57,15 +59,43 @@ function lane(thread, steps, value) {
   return row;
 }
 
+// Single events. Parts of one, which end at the same time below one stack, are together.
+function shownEvents() {
+  const { events, stepNs } = profile(), kept = [];
+  let last = null;
+  for (let i = 0; i < events.length; i += 5) {
+    const [timeNs, thread, stack, value, wait] = events.slice(i, i + 5), step = Math.floor(timeNs / stepNs);
+    if (state.off.has(thread) || state.range && (step < state.range[0] || step >= state.range[1])) continue;
+    const part = { stack, value };
+    if (last && last.timeNs === timeNs && last.thread === thread && data.parents[last.parts[0].stack] === data.parents[stack]) {
+      last.parts.push(part);
+      last.value += value;
+      last.stack = data.parents[stack];
+    } else {
+      last = { timeNs, thread, stack, value, wait, parts: [part] };
+      kept.push(last);
+    }
+  }
+  return kept;
+}
+
+// Who held the locks that were waited for; all threads, at any time.
+function drawHolders(panel) {
+  const { held } = profile();
+  if (!held) return;
+  const rows = [];
+  for (let i = 0; i < held.length; i += 2) rows.push([held[i], held[i + 1]]);
+  rows.sort((a, b) => b[1] - a[1]);
+  const whole = rows.reduce((sum, [, value]) => sum + value, 0);
+  const table = tableOf("Who held the locks", [["waited for", undefined], ["", undefined], ["thread", undefined]]);
+  for (const [owner, value] of rows.slice(0, MAX_EVENT_ROWS)) addRow(table, [show(value), percent(value, whole), owner < 0 ? "(not known)" : data.threads[owner]], -1);
+  table.id = "holders";
+  panel.append(make("h2", "Who held the locks"), table);
+}
+
 // Pauses and waits: each one a bar at its time, as high as it was long.
 function viewEvents(panel) {
-  const { events, stepNs, steps } = profile();
-  const kept = [];
-  for (let i = 0; i < events.length; i += 4) {
-    const [timeNs, thread, stack, value] = events.slice(i, i + 4), step = Math.floor(timeNs / stepNs);
-    if (state.off.has(thread) || state.range && (step < state.range[0] || step >= state.range[1])) continue;
-    kept.push({ timeNs, thread, stack, value });
-  }
+  const { stepNs, steps, waits } = profile(), kept = shownEvents();
   const graph = make("canvas"), width = panel.clientWidth, scale = window.devicePixelRatio || 1;
   const most = kept.reduce((most, event) => Math.max(most, event.value), 1), whole = steps * stepNs;
   graph.id = "events";
@@ -83,21 +113,42 @@ function viewEvents(panel) {
     const label = seconds(whole * mark / 4), x = Math.min(width * mark / 4, width - c.measureText(label).width - 2);
     c.fillText(label, x, CHART_HEIGHT - 4);
   }
-  c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--busy");
-  for (const { timeNs, value } of kept) {
-    const h = Math.max(value / most * (floor - 14), 1);
-    c.fillRect(timeNs / whole * width, floor - h, 2, h);
+  const busy = getComputedStyle(document.documentElement).getPropertyValue("--busy"), innermost = stack => data.frameFunctions[data.nodeFrames[stack]];
+  for (const { timeNs, parts } of kept) {
+    let below = floor;
+    for (const part of parts) {
+      const h = Math.max(part.value / most * (floor - 14), parts.length > 1 ? 0 : 1);
+      c.fillStyle = parts.length > 1 ? partColour(innermost(part.stack)) : busy;
+      c.fillRect(timeNs / whole * width, below - h, 2, h);
+      below -= h;
+    }
   }
+  const phases = new Set(kept.flatMap(({ parts }) => parts.length > 1 ? parts.map(part => innermost(part.stack)) : []));
+  if (phases.size) {
+    const legend = make("p", undefined, "note");
+    for (const phase of phases) {
+      const mark = make("span", "■ ");
+      mark.style.color = partColour(phase);
+      legend.append(mark, nameOf(phase) + "  ");
+    }
+    legend.id = "phases";
+    panel.append(legend);
+  }
+  drawHolders(panel);
   kept.sort((a, b) => b.value - a.value);
-  const table = tableOf("The longest", [["at", undefined], ["length", undefined], ["thread", undefined], ["what and where", undefined]]);
-  for (const { timeNs, thread, stack, value } of kept.slice(0, MAX_EVENT_ROWS)) {
+  const heads = [["at", undefined], ["length", undefined], ["thread", undefined], ...(waits ? [["held by", undefined], ["waiting", undefined]] : []), ["what and where", undefined]];
+  const table = tableOf("The longest", heads);
+  for (const { timeNs, thread, stack, value, wait, parts } of kept.slice(0, MAX_EVENT_ROWS)) {
     const where = make("span");
     let frames = 0;
     for (let at = stack; at && frames < 3; at = data.parents[at], frames++) {
       if (frames) where.append(" ← ");
       where.append(nameButton(data.frameFunctions[data.nodeFrames[at]]));
     }
-    addRow(table, [seconds(timeNs), show(value), data.threads[thread], where], -1);
+    if (parts.length > 1) where.append(": " + parts.map(part => `${nameOf(innermost(part.stack))} ${show(part.value)}`).join(", "));
+    const [owner, waiting] = waits && wait ? waits.slice(2 * wait - 2, 2 * wait) : [-1, ""];
+    const held = waits ? [owner < 0 ? "" : data.threads[owner], String(waiting)] : [];
+    addRow(table, [seconds(timeNs), show(value), data.threads[thread], ...held, where], -1);
   }
-  panel.append(table);
+  panel.append(make("h2", "The longest"), table);
 }

@@ -7,14 +7,13 @@ use crate::stack_trace;
 use crate::thread::Thread;
 use saki_abi::ObjRef;
 use saki_code::ClauseKind;
-use saki_gc::SampledAllocation;
-use saki_profile::mlpd::event::{self, collection};
+use saki_gc::{Collection, SampledAllocation};
+use saki_profile::mlpd::event::{self, collection as steps};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ManagedThread;
 use saki_types::Method;
 use saki_unwind::{Frame, Frames};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 impl Log {
     /// How many methods of a stack events have: none where calls are written, since readers know the stack then.
@@ -160,22 +159,26 @@ pub(crate) fn finalizer(t: Thread, object: ObjRef, has_ended: bool) {
 
 /// A collection is over; the world is still stopped. All its steps are written now, with the times of their begin and end.
 #[cold]
-pub(crate) fn collected(was_full: bool, pause: Duration) {
+pub(crate) fn collected(collection: &Collection) {
     let end_ns = now_ns();
+    let was_full = collection.was_full;
+    let start_ns = end_ns - collection.pause().as_nanos() as u64;
     if let Some(log) = log_of(LogEvents::MOVE) {
-        write_moves(log, end_ns - pause.as_nanos() as u64);
+        write_moves(log, start_ns);
     }
     let Some(log) = log_of(LogEvents::GC) else { return };
-    let start_ns = end_ns - pause.as_nanos() as u64;
+    let stopped_ns = start_ns + collection.phases()[0].as_nanos() as u64;
     let heap_bytes = saki_gc::heap_bytes_used() as u64;
     log.writer.write(COLLECTOR_THREAD, |log| {
-        let before = [collection::PRE_STOP_WORLD, collection::PRE_STOP_WORLD_LOCKED, collection::POST_STOP_WORLD];
-        let after = [collection::PRE_START_WORLD, collection::POST_START_WORLD, collection::POST_START_WORLD_UNLOCKED];
+        let stop = [steps::PRE_STOP_WORLD, steps::PRE_STOP_WORLD_LOCKED];
+        let collect = [steps::POST_STOP_WORLD, steps::START];
+        let end = [steps::END, steps::PRE_START_WORLD, steps::POST_START_WORLD, steps::POST_START_WORLD_UNLOCKED];
         let mut step = |step, time_ns| {
             log.buffer.event(event::COLLECTION, time_ns).byte(step).byte(u8::from(was_full));
         };
-        before.into_iter().chain([collection::START]).for_each(|it| step(it, start_ns));
-        std::iter::once(collection::END).chain(after).for_each(|it| step(it, end_ns));
+        stop.into_iter().for_each(|it| step(it, start_ns));
+        collect.into_iter().for_each(|it| step(it, stopped_ns));
+        end.into_iter().for_each(|it| step(it, end_ns));
         log.buffer.event(event::HEAP_RESIZE, end_ns).number(heap_bytes);
     });
 }
