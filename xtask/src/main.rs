@@ -35,7 +35,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Check the source tree against the project's rules.
-    Tidy,
+    Tidy(tidy::Options),
     /// Compile and run the C#/IL programs of tests/programs and compare their output.
     Programs(programs::Options),
     /// Compile the methods of tests/filetests and compare their IR and machine code.
@@ -59,7 +59,7 @@ enum Command {
 fn main() -> ExitCode {
     let root = repository_root();
     let outcome = match Cli::parse().command {
-        Command::Tidy => tidy::run(&root),
+        Command::Tidy(options) => tidy::run(&root, &options),
         Command::Programs(options) => programs::run(&root, &options),
         Command::Filetests(options) => filetests::run(&root, &options),
         Command::Realworld(options) => realworld::run(&root, &options),

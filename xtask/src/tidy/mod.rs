@@ -1,11 +1,14 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `outside_crates`
-//! what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` that between the files of a crate,
+//! `outside_crates` what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
+mod cycles;
 mod dependencies;
+mod modules;
 mod outside_crates;
+mod rust_text;
 mod source;
 mod symbols;
 
@@ -40,19 +43,30 @@ pub struct SourceFile {
     text: String,
 }
 
+#[derive(clap::Args)]
+pub struct Options {
+    /// Show the largest cycle between the files of this crate (`crates/types`), and check nothing.
+    #[arg(long, value_name = "CRATE")]
+    cycle: Option<String>,
+}
+
 /// Runs all checks and prints the findings. Errors: unreadable files.
-pub fn run(root: &Path) -> Outcome {
+pub fn run(root: &Path, options: &Options) -> Outcome {
     let mut files = Vec::new();
     for folder in SOURCE_FOLDERS {
         collect(root, &root.join(folder), &mut files)?;
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    if let Some(folder) = &options.cycle {
+        return cycles::show(&files, folder).map(|()| true);
+    }
     let mut findings = Findings::default();
     let rules = source::Rules::new()?;
     for file in &files {
         rules.check(file, &mut findings);
     }
     dependencies::check(root, &files, &mut findings)?;
+    cycles::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
     symbols::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {
