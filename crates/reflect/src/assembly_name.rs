@@ -336,7 +336,7 @@ unsafe extern "C" fn name_of_file(t: Thread, file: ObjRef, name: *mut MonoAssemb
         let path = strings::to_rust(file);
         let opened = saki_metadata::Image::open(Path::new(&path));
         let meta = opened.map_err(|error| {
-            let error = saki_types::assembly::open_error(&error, Path::new(&path));
+            let error = saki_types::error::open_error(&error, Path::new(&path));
             match error.kind {
                 LoadErrorKind::FileNotFound => throw_invalid_file(t, error.kind, "", &path),
                 LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, INVALID_IMAGE, &path),

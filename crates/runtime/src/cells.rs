@@ -109,7 +109,7 @@ impl Cell {
 /// those are.
 pub fn release_domain(domain: &Domain) {
     collectible::for_each_owner(&mut |owner| {
-        if *owner.universe == *domain.universe {
+        if *owner.universe() == *domain.universe {
             // SAFETY: a slot of an owner that has not ended; nothing runs in the domain, so that nobody else writes it.
             owner.for_each_slot(&mut |slot| unsafe { (slot as *mut ObjRef).write_volatile(ObjRef::NULL) });
         }

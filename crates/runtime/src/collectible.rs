@@ -39,7 +39,7 @@ use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner, for_each_owner};
 use saki_types::dynamic::DynamicRef;
 use saki_types::dynamic_records::Finder;
-use saki_types::universe::entered_by;
+use saki_types::universe::{bury_unseen, entered_by, may_judge};
 use saki_types::{Method, Universe};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -128,7 +128,7 @@ impl ConditionalRoots for Assemblies {
                 judgement.new.push(owner);
             }
         });
-        let code = saki_code::region_range().ok().filter(|_| is_full && count > 0 && collectible::may_judge());
+        let code = saki_code::region_range().ok().filter(|_| is_full && count > 0 && may_judge());
         self.is_judging.store(code.is_some(), Ordering::Relaxed);
         let (start, len_bytes) = collectible::address_range();
         Some([start..start + len_bytes, code?])
@@ -156,7 +156,7 @@ impl ConditionalRoots for Assemblies {
     fn finish(&self) {
         self.is_judging.store(false, Ordering::Relaxed);
         let mut dead = DEAD.lock();
-        dead.extend(collectible::bury_unseen());
+        dead.extend(bury_unseen());
         DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
         if !dead.is_empty() {
             crate::finalizer::wake();
@@ -272,8 +272,8 @@ fn free(batch: Batch) {
     forget_dead(has_domain);
     let mut last = None;
     for owner in &batch.owners {
-        if last.replace(std::ptr::from_ref(owner.universe)) != Some(std::ptr::from_ref(owner.universe)) {
-            owner.universe.forget_dead();
+        if last.replace(std::ptr::from_ref(owner.universe())) != Some(std::ptr::from_ref(owner.universe())) {
+            owner.universe().forget_dead();
         }
     }
     // Assemblies before the domains that they belong to.
@@ -285,7 +285,7 @@ fn free(batch: Batch) {
         ENDED.fetch_add(1, Ordering::Relaxed);
     }
     for owner in domains {
-        let universe = owner.universe;
+        let universe = owner.universe();
         of_universe(universe).forget_objects();
         // SAFETY: as above.
         unsafe { universe.end() };

@@ -6,9 +6,10 @@
 //! the accessing class.
 
 use crate::assembly::Assembly;
-use crate::binder::AssemblyName;
+use crate::attributes::{attribute_class, has_attribute};
 use crate::error::{LoadErrorKind, LoadResult};
 use crate::field::Field;
+use crate::identity::AssemblyName;
 use crate::method::Method;
 use crate::ty::{Ty, Type, type_flags};
 use saki_metadata::{TableId, Token};
@@ -195,7 +196,7 @@ impl Assembly {
             return self.wraps_thrown.load(Ordering::Relaxed);
         }
         image.meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| {
-            let class = crate::class::attribute_class(image.meta, row.constructor).ok().flatten();
+            let class = attribute_class(image.meta, row.constructor).ok().flatten();
             class == Some(("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute"))
                 && image.meta.blob(row.value).is_ok_and(|blob| blob == WRAP_NON_EXCEPTIONS)
         })
@@ -207,7 +208,7 @@ fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyNam
     let mut friends = Vec::new();
     for row in image.meta.custom_attributes(Token::new(TableId::Assembly, 1)) {
         let row = row?;
-        if crate::class::attribute_class(image.meta, row.constructor)?
+        if attribute_class(image.meta, row.constructor)?
             != Some(("System.Runtime.CompilerServices", "InternalsVisibleToAttribute"))
         {
             continue;
@@ -240,7 +241,7 @@ fn parse_friend(text: &str) -> Option<AssemblyName> {
         if key.trim().eq_ignore_ascii_case("PublicKey") {
             let digits = value.trim();
             let bytes = (0..digits.len() / 2).map(|i| u8::from_str_radix(digits.get(2 * i..2 * i + 2)?, 16).ok());
-            name.public_key_token = crate::binder::token_of_key(&bytes.collect::<Option<Vec<u8>>>()?);
+            name.public_key_token = crate::identity::token_of_key(&bytes.collect::<Option<Vec<u8>>>()?);
         }
     }
     Some(name)
@@ -257,7 +258,7 @@ impl Type {
             (E::TypedByRef, _) => Ok(true),
             (E::ValueType, Some(def)) => {
                 let token = Token::new(TableId::TypeDef, def.rid);
-                crate::class::has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")
+                has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")
             }
             _ => Ok(false),
         }

@@ -3,7 +3,7 @@
 //! Invariant: what is not well-formed is passed over, as a program without a configuration runs too. Left out: code bases,
 //! publisher policies, and everything outside of `assemblyBinding`.
 
-use crate::binder::AssemblyName;
+use crate::identity::AssemblyName;
 use std::path::PathBuf;
 
 type Version = [u16; 4];

@@ -1,18 +1,21 @@
 //! Assemblies and their images, with the token caches that belong to an image.
 
-use crate::binder::{AssemblyName, LoadContext};
+use crate::attributes::attribute_class;
 use crate::collectible::{self, Owner};
 use crate::dynamic::DynamicCode;
 use crate::emitted::EmittedImage;
-use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::error::{LoadError, LoadErrorKind, LoadResult, open_error};
+use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 use crate::lazy::Lazy;
 use crate::ty::Ty;
 use crate::universe::Universe;
 use rustc_hash::FxHashMap;
-use saki_metadata::{OpenError, Rid, TableId, Token};
+use saki_metadata::{Rid, TableId, Token};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{OnceLock, RwLock};
+
+pub use crate::identity::qualified;
 
 /// One metadata module of one domain; `meta` gives the raw tables.
 pub struct Image {
@@ -75,7 +78,7 @@ pub struct Assembly {
     /// Types made at run time, not nested, by full name.
     emitted: RwLock<FxHashMap<String, Ty>>,
     /// Those that see its internals; read by `access`.
-    pub(crate) friends: Lazy<&'static [crate::binder::AssemblyName]>,
+    pub(crate) friends: Lazy<&'static [AssemblyName]>,
 }
 
 impl PartialEq for Assembly {
@@ -479,13 +482,13 @@ impl Image {
         }
     }
 
-    fn assembly_ref_name(&'static self, rid: Rid) -> LoadResult<crate::binder::AssemblyName> {
+    fn assembly_ref_name(&'static self, rid: Rid) -> LoadResult<AssemblyName> {
         let row = self.meta.assembly_ref(rid)?;
-        Ok(crate::binder::AssemblyName {
+        Ok(AssemblyName {
             name: self.meta.string(row.name)?.to_string(),
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: self.meta.string(row.culture)?.to_string(),
-            public_key_token: crate::binder::token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
+            public_key_token: token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
         })
     }
 
@@ -495,26 +498,11 @@ impl Image {
     }
 }
 
-/// `namespace.name`, or the name alone.
-pub fn qualified(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() { name.to_string() } else { format!("{namespace}.{name}") }
-}
-
-/// The load error for a file that is no usable image.
-pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
-    let kind = match error {
-        OpenError::NotFound { .. } => LoadErrorKind::FileNotFound,
-        OpenError::Io { .. } => LoadErrorKind::FileLoad,
-        _ => LoadErrorKind::BadImageFormat,
-    };
-    LoadError::new(kind, error.to_string(), path.display().to_string())
-}
-
 /// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The class may be of any assembly; rows that
 /// cannot be read are none.
 fn is_reference_assembly(meta: &'static saki_metadata::Image) -> bool {
     let mark = Some(("System.Runtime.CompilerServices", "ReferenceAssemblyAttribute"));
-    let is_mark = |constructor| crate::class::attribute_class(meta, constructor).is_ok_and(|class| class == mark);
+    let is_mark = |constructor| attribute_class(meta, constructor).is_ok_and(|class| class == mark);
     meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| is_mark(row.constructor))
 }
 
@@ -592,7 +580,7 @@ impl Assembly {
             culture: image.meta.string(row.culture)?,
             public_key_token: match purpose {
                 Purpose::Dynamic(identity, _) => identity.public_key_token.clone(),
-                _ => crate::binder::token_of_key(image.meta.blob(row.public_key)?),
+                _ => token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
             load_context: if let Purpose::Ordinary(context) = purpose { context } else { LoadContext::Default },

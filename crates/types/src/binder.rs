@@ -10,32 +10,12 @@ use crate::app_config::AppConfig;
 use crate::assembly::{Assembly, Image};
 use crate::collectible::Hold;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::identity::normal_culture;
 use crate::loader_events::{LoaderEvents, NoLoaderEvents};
-use sha1::{Digest, Sha1};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
-/// What a reference asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AssemblyName {
-    pub name: String,
-    pub version: [u16; 4],
-    pub culture: String,
-    /// Empty when none is asked for.
-    pub public_key_token: Vec<u8>,
-}
-
-/// How an assembly was loaded; decides whether its references are looked for beside it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LoadContext {
-    /// By a reference or a name, or as the program.
-    #[default]
-    Default,
-    /// `Assembly.LoadFrom`, or beside what that has loaded.
-    LoadFrom,
-    /// `Assembly.LoadFile`: never.
-    Individual,
-}
+pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 
 /// Directories to search, in order.
 #[derive(Clone, Debug)]
@@ -70,20 +50,6 @@ pub struct Binder {
 
 /// The framework profile directory below the root.
 pub const PROFILE: &str = "4.5";
-
-/// Public key token of a full key: the last 8 bytes of its SHA-1, reversed. ECMA-335 §II.6.3.
-pub fn token_of_key(key: &[u8]) -> Vec<u8> {
-    if key.is_empty() {
-        return Vec::new();
-    }
-    let hash = Sha1::digest(key);
-    hash.iter().rev().take(8).copied().collect()
-}
-
-/// Token of an AssemblyRef's key blob; flag 1 = it is a full key.
-pub fn token_of_reference(blob: &[u8], flags: u32) -> Vec<u8> {
-    if flags & 1 != 0 { token_of_key(blob) } else { blob.to_vec() }
-}
 
 /// A copy of the list of loaded assemblies.
 pub struct Loaded {
@@ -428,56 +394,9 @@ fn files_in(directory: &Path, wanted: &AssemblyName) -> Vec<PathBuf> {
     files.iter().flat_map(|file| [directory.join(file), directory.join(&wanted.name).join(file)]).collect()
 }
 
-fn normal_culture(culture: &str) -> &str {
-    if culture.eq_ignore_ascii_case("neutral") { "" } else { culture }
-}
-
 /// Whether the assembly belongs to the class libraries.
 pub(crate) fn is_framework(assembly: &Assembly, root: &Path) -> bool {
     assembly.path.starts_with(root)
-}
-
-impl AssemblyName {
-    /// "Name, Version=…, Culture=…, PublicKeyToken=…".
-    pub fn display(&self) -> String {
-        let [a, b, c, d] = self.version;
-        let culture = if self.culture.is_empty() { "neutral" } else { &self.culture };
-        let token = if self.public_key_token.is_empty() {
-            "null".to_string()
-        } else {
-            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
-        };
-        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
-    }
-
-    /// Parses a display name; missing parts stay empty.
-    pub fn parse(text: &str) -> Option<AssemblyName> {
-        let mut parts = text.split(',');
-        let name = parts.next()?.trim();
-        if name.is_empty() {
-            return None;
-        }
-        let mut out = AssemblyName { name: name.to_string(), ..AssemblyName::default() };
-        for part in parts {
-            let (key, value) = part.split_once('=')?;
-            let value = value.trim();
-            match key.trim().to_ascii_lowercase().as_str() {
-                "version" => {
-                    for (slot, number) in out.version.iter_mut().zip(value.split('.')) {
-                        *slot = number.parse().ok()?;
-                    }
-                }
-                "culture" | "language" => out.culture = normal_culture(value).to_string(),
-                "publickeytoken" if !value.eq_ignore_ascii_case("null") => {
-                    out.public_key_token = (0..value.len() / 2)
-                        .map(|i| u8::from_str_radix(value.get(2 * i..2 * i + 2)?, 16).ok())
-                        .collect::<Option<_>>()?;
-                }
-                _ => {}
-            }
-        }
-        Some(out)
-    }
 }
 
 #[cfg(test)]

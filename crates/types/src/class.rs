@@ -1,6 +1,7 @@
 //! Classes: creating the type of a TypeDef row, its parent, members, constructors.
 
 use crate::assembly::Image;
+use crate::attributes::attribute_class;
 use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
@@ -15,6 +16,8 @@ use std::iter::Copied;
 use std::slice::Iter;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
+
+pub use crate::attributes::has_attribute;
 
 /// Members of an exact type, created on first use.
 pub struct ClassInfo {
@@ -145,7 +148,7 @@ fn no_base(ty: Ty) -> LoadError {
     )
 }
 
-pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
+fn find_parent(ty: Ty) -> LoadResult<Option<Ty>> {
     let universe = ty.universe();
     match &ty.kind {
         TypeKind::SzArray(_) | TypeKind::Array { .. } => return Ok(Some(universe.array())),
@@ -184,43 +187,6 @@ pub(crate) fn parent(ty: Ty) -> LoadResult<Option<Ty>> {
         }
         Ok(Some(parent))
     })
-}
-
-/// Whether a member has an attribute of this name.
-///
-/// # Errors
-/// `BadImage`.
-pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
-    for row in image.meta.custom_attributes(parent) {
-        if attribute_class(image.meta, row?.constructor)? == Some((namespace, name)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Namespace and name of the class that an attribute's constructor token belongs to.
-pub(crate) fn attribute_class(
-    meta: &'static saki_metadata::Image,
-    constructor: Token,
-) -> LoadResult<Option<(&'static str, &'static str)>> {
-    let class = match constructor.table() {
-        TableId::MemberRef => meta.member_ref(constructor.rid())?.class,
-        TableId::MethodDef => Token::new(TableId::TypeDef, meta.type_of_method(constructor.rid())?),
-        _ => return Ok(None),
-    };
-    let (name, namespace) = match class.table() {
-        TableId::TypeRef => {
-            let row = meta.type_ref(class.rid())?;
-            (row.name, row.namespace)
-        }
-        TableId::TypeDef => {
-            let row = meta.type_def(class.rid())?;
-            (row.name, row.namespace)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some((meta.string(namespace)?, meta.string(name)?)))
 }
 
 fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
@@ -371,6 +337,14 @@ pub(crate) fn method_instance(definition: &'static Method, args: &[Ty]) -> &'sta
 }
 
 impl Type {
+    /// Base type; None for Object, interfaces, pointers, byrefs.
+    ///
+    /// # Errors
+    /// `TypeLoad` and the binder's errors.
+    pub fn parent(&'static self) -> LoadResult<Option<Ty>> {
+        find_parent(self)
+    }
+
     fn class_info(&'static self) -> LoadResult<&'static ClassInfo> {
         self.class.get(&|| self.full_name(), || build_class(self))
     }

@@ -16,10 +16,10 @@
 //! the latest. Addresses that are never used again make stale keys of tables harmless: they equal no other key. The records of the
 //! first domain are leaked as ever. Left out: the code and entries of the methods, which are the runtime's.
 
-use crate::universe::Universe;
 use parking_lot::Mutex;
 use saki_os::Reservation;
 use std::alloc::Layout;
+use std::any::Any;
 use std::mem::needs_drop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -32,10 +32,13 @@ const REGION_SHARE: usize = 16;
 /// What an owner takes at once; a small emitted type with its assembly fills about one.
 const CHUNK_BYTES: usize = 16 << 10;
 
+/// What the records of an owner are part of; nothing here looks into it.
+pub(crate) type Domain = dyn Any + Send + Sync;
+
 /// Records that end together.
 pub struct Owner {
-    /// The domain that they belong to.
-    pub universe: &'static Universe,
+    /// The domain that they belong to: a `Universe`, which is made of such records itself (`Owner::universe`).
+    pub(crate) domain: &'static Domain,
     /// These are all records of the domain that no other owner has.
     is_domain: bool,
     /// The domain is not unloaded.
@@ -225,26 +228,25 @@ impl Drop for Hold {
 static OWNERS: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
 
 impl Owner {
-    /// A new owner for an assembly, without records; None without address space for it.
-    pub fn create(universe: &'static Universe) -> Option<&'static Owner> {
-        let owner = Owner::make(universe, false)?;
-        // Everything leads to the class library.
-        universe.owner().inspect(|domain| owner.name(domain));
+    /// A new owner for an assembly, without records, which lead to those of `domain_owner`; None without address space for it.
+    pub(crate) fn create(domain: &'static Domain, domain_owner: Option<&'static Owner>) -> Option<&'static Owner> {
+        let owner = Owner::make(domain, false)?;
+        domain_owner.inspect(|domain| owner.name(domain));
         Some(owner)
     }
 
     /// The owner of a domain's records, in use until `release`; None without address space for it.
-    pub(crate) fn create_for_domain(universe: &'static Universe) -> Option<&'static Owner> {
-        Owner::make(universe, true)
+    pub(crate) fn create_for_domain(domain: &'static Domain) -> Option<&'static Owner> {
+        Owner::make(domain, true)
     }
 
-    fn make(universe: &'static Universe, is_domain: bool) -> Option<&'static Owner> {
+    fn make(domain: &'static Domain, is_domain: bool) -> Option<&'static Owner> {
         let region = REGION.get_or_init(Region::map).as_ref()?;
         let run = region.take(CHUNK_BYTES)?;
         let place = run.0 as *mut Owner;
         let inner = Inner { runs: vec![run], next: run.0 + size_of::<Owner>(), end: run.0 + run.1, ..Inner::default() };
         let owner = Owner {
-            universe,
+            domain,
             is_domain,
             is_in_use: AtomicBool::new(is_domain),
             inner: Mutex::new(inner),
@@ -395,26 +397,15 @@ pub fn for_each_owner(visit: &mut dyn FnMut(&'static Owner)) {
     OWNERS.lock().iter().for_each(|owner| visit(owner));
 }
 
-/// Whether owners may die in the collection that begins: nobody holds them, and no list that leads to them is in use. The world is
-/// stopped, so that it stays true until the collection ends.
-pub fn may_judge() -> bool {
-    let owners = OWNERS.lock();
-    let mut last: Option<&'static Universe> = None;
-    // Mostly all of one domain.
-    let mut is_free = |universe| last.replace(universe) == Some(universe) || universe.binder().is_free();
-    HOLDS.load(Ordering::Relaxed) == 0 && owners.iter().all(|owner| is_free(owner.universe))
+/// Whether there are `Hold`s.
+pub(crate) fn is_held() -> bool {
+    HOLDS.load(Ordering::Relaxed) != 0
 }
 
-/// The owners that were not seen are dead from now on. The world is stopped, and `may_judge` said so.
-pub fn bury_unseen() -> Vec<&'static Owner> {
+/// Takes the owners that were not seen from those that live; they are dead from now on.
+pub(crate) fn take_unseen() -> Vec<&'static Owner> {
     let dead: Vec<_> = OWNERS.lock().extract_if(.., |owner| !owner.is_seen()).collect();
     dead.iter().for_each(|owner| owner.is_dead.store(true, Ordering::Relaxed));
-    let mut last: Option<&'static Universe> = None;
-    for owner in &dead {
-        if last.replace(owner.universe) != Some(owner.universe) {
-            owner.universe.binder().forget_dead();
-        }
-    }
     dead
 }
 

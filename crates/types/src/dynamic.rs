@@ -8,10 +8,9 @@
 //! (`runtime::dynamic_methods` says when). Method, image and body lie in a record of `dynamic_records`.
 
 use crate::assembly::{Assembly, Image};
-use crate::binder::AssemblyName;
-use crate::collectible::Owner;
 use crate::error::{LoadError, LoadResult};
 use crate::field::Field;
+use crate::identity::AssemblyName;
 use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::resolve::LocalSig;
@@ -218,7 +217,7 @@ pub fn create_assembly(
     is_runnable: bool,
     is_collectible: bool,
 ) -> LoadResult<&'static Assembly> {
-    let owner = if is_collectible { Owner::create(crate::universe()) } else { None };
+    let owner = if is_collectible { crate::universe().create_owner() } else { None };
     let bytes = module_image(&identity.name, Some(identity));
     let assembly = Assembly::from_dynamic(identity, bytes, is_runnable, owner)?;
     crate::universe().binder().add_dynamic(assembly);

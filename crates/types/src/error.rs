@@ -1,7 +1,8 @@
 //! Why a type, member or assembly could not be loaded; the runtime maps each kind to the documented .NET exception.
 
-use saki_metadata::BadImage;
+use saki_metadata::{BadImage, OpenError};
 use std::fmt;
+use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadErrorKind {
@@ -63,4 +64,14 @@ impl From<BadImage> for LoadError {
     fn from(bad: BadImage) -> Self {
         LoadError::new(LoadErrorKind::BadImageFormat, bad.to_string(), bad.file)
     }
+}
+
+/// The load error for a file that is no usable image.
+pub fn open_error(error: &OpenError, path: &Path) -> LoadError {
+    let kind = match error {
+        OpenError::NotFound { .. } => LoadErrorKind::FileNotFound,
+        OpenError::Io { .. } => LoadErrorKind::FileLoad,
+        _ => LoadErrorKind::BadImageFormat,
+    };
+    LoadError::new(kind, error.to_string(), path.display().to_string())
 }

@@ -1,7 +1,6 @@
 //! `Field`: a field of an exact type.
 
 use crate::assembly::Image;
-use crate::error::LoadResult;
 use crate::lazy::Lazy;
 use crate::ty::Ty;
 use saki_metadata::Rid;
@@ -46,11 +45,6 @@ impl std::hash::Hash for Field {
         (self as *const Field as usize).hash(state);
     }
 }
-impl std::fmt::Debug for Field {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}::{}", self.owner.full_name(), self.name)
-    }
-}
 
 impl Field {
     pub fn is_static(&self) -> bool {
@@ -61,31 +55,5 @@ impl Field {
     }
     pub fn has_rva(&self) -> bool {
         self.flags & field_flags::HAS_RVA != 0
-    }
-
-    /// Field type with the owner's arguments substituted.
-    ///
-    /// # Errors
-    /// `BadImageFormat`, `TypeLoad`.
-    pub fn ty(&'static self) -> LoadResult<Ty> {
-        self.ty.get(&|| format!("{self:?}"), || crate::signature::field_type(self))
-    }
-
-    /// See the field of that name. Computes the owner's layout.
-    ///
-    /// # Errors
-    /// The owner's layout errors.
-    pub fn offset_bytes(&'static self) -> LoadResult<u32> {
-        crate::layout::field_offset(self)
-    }
-
-    /// The bytes of an RVA field, inside the mapped image; None for other fields.
-    ///
-    /// # Errors
-    /// `BadImageFormat` when the data lies outside the image.
-    pub fn rva_data(&'static self) -> LoadResult<Option<&'static [u8]>> {
-        let Some(rva) = self.image.meta.field_rva(self.rid)? else { return Ok(None) };
-        let size_bytes = self.ty()?.value_size_bytes()? as usize;
-        Ok(Some(self.image.meta.rva_to_slice(rva, size_bytes)?))
     }
 }

@@ -1,7 +1,6 @@
 //! Opened metadata files, which all domains share: mapped once however many domains load them.
 
-use crate::assembly::open_error;
-use crate::error::LoadResult;
+use crate::error::{LoadResult, open_error};
 use rustc_hash::FxHashMap;
 use saki_metadata::{FileStamp, Image};
 use std::path::{Path, PathBuf};

@@ -129,7 +129,27 @@ impl Type {
     }
 }
 
-pub(crate) fn field_offset(field: &'static Field) -> LoadResult<u32> {
+impl Field {
+    /// See the field of that name. Computes the owner's layout.
+    ///
+    /// # Errors
+    /// The owner's layout errors.
+    pub fn offset_bytes(&'static self) -> LoadResult<u32> {
+        field_offset(self)
+    }
+
+    /// The bytes of an RVA field, inside the mapped image; None for other fields.
+    ///
+    /// # Errors
+    /// `BadImageFormat` when the data lies outside the image.
+    pub fn rva_data(&'static self) -> LoadResult<Option<&'static [u8]>> {
+        let Some(rva) = self.image.meta.field_rva(self.rid)? else { return Ok(None) };
+        let size_bytes = self.ty()?.value_size_bytes()? as usize;
+        Ok(Some(self.image.meta.rva_to_slice(rva, size_bytes)?))
+    }
+}
+
+fn field_offset(field: &'static Field) -> LoadResult<u32> {
     let known = field.offset_bytes.load(Ordering::Relaxed);
     if known != u32::MAX {
         return Ok(known);

@@ -12,6 +12,7 @@
 pub mod access;
 pub mod app_config;
 pub mod assembly;
+mod attributes;
 pub mod binder;
 pub mod cast;
 pub mod class;
@@ -22,6 +23,7 @@ pub mod emitted;
 pub mod error;
 pub mod field;
 mod files;
+pub mod identity;
 pub mod interfaces;
 pub mod layout;
 pub mod lazy;

@@ -98,11 +98,6 @@ impl std::hash::Hash for Method {
         (self as *const Method as usize).hash(state);
     }
 }
-impl std::fmt::Debug for Method {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.full_name())
-    }
-}
 
 pub mod method_flags {
     pub const ACCESS_MASK: u16 = 7;
@@ -188,17 +183,6 @@ impl Method {
     /// Type and method arguments for decoding what the body's tokens name.
     pub fn context(&self) -> GenericContext {
         GenericContext { class_args: self.owner.args, method_args: self.generic_args }
-    }
-
-    /// The signature with this method's arguments substituted.
-    ///
-    /// # Errors
-    /// `BadImageFormat`, `TypeLoad`.
-    pub fn sig(&'static self) -> LoadResult<&'static MethodSig> {
-        if let Some(code) = self.dynamic_code() {
-            return Ok(code.sig());
-        }
-        self.sig.get(&|| self.full_name(), || crate::signature::method_sig(self))
     }
 
     /// The CIL body; None for abstract, native and runtime-supplied methods.

@@ -1,6 +1,7 @@
-//! Names of types and methods, as reflection and stack traces print them.
+//! Names of types, methods and fields, as reflection and stack traces print them.
 
-use crate::assembly::qualified;
+use crate::field::Field;
+use crate::identity::qualified;
 use crate::method::Method;
 use crate::ty::{Ty, Type, TypeKind};
 
@@ -256,4 +257,22 @@ fn push_list(out: &mut String, types: &[Ty], open: char, close: char, skip: bool
         ty.write_name(out, NameStyle::ToString);
     }
     out.push(close);
+}
+
+impl std::fmt::Debug for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full_name())
+    }
+}
+
+impl std::fmt::Debug for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}::{}", self.owner.full_name(), self.name)
+    }
 }

@@ -123,7 +123,7 @@ pub(crate) fn raw_method_sig(image: &'static Image, rid: u32) -> LoadResult<Meth
     Ok(saki_metadata::parse_method_sig(image.meta.blob(row.signature)?)?)
 }
 
-pub(crate) fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
+fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
     method_sig_with(method, method.generic_args).map(|sig| collectible::keep_beside(method, sig))
 }
 
@@ -149,6 +149,29 @@ pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> L
         },
         MethodKind::Remoting(stub) => stub.sig(),
         MethodKind::NativeCall(sig) => Ok(sig.clone()),
+    }
+}
+
+impl Method {
+    /// The signature with this method's arguments substituted.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn sig(&'static self) -> LoadResult<&'static MethodSig> {
+        if let Some(code) = self.dynamic_code() {
+            return Ok(code.sig());
+        }
+        self.sig.get(&|| self.full_name(), || method_sig(self))
+    }
+}
+
+impl Field {
+    /// Field type with the owner's arguments substituted.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `TypeLoad`.
+    pub fn ty(&'static self) -> LoadResult<Ty> {
+        self.ty.get(&|| format!("{self:?}"), || field_type(self))
     }
 }
 
@@ -188,7 +211,7 @@ pub(crate) fn nesting(array: Ty) -> u32 {
     levels
 }
 
-pub(crate) fn field_type(field: &'static Field) -> LoadResult<Ty> {
+fn field_type(field: &'static Field) -> LoadResult<Ty> {
     let row = field.image.meta.field(field.rid)?;
     let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
     let context = GenericContext { class_args: field.owner.args, method_args: &[] };

@@ -2,7 +2,6 @@
 
 use crate::assembly::Image;
 use crate::class::ClassInfo;
-use crate::error::LoadResult;
 use crate::interfaces::InterfaceList;
 use crate::layout::{InstanceLayout, StaticLayout};
 use crate::lazy::Lazy;
@@ -123,11 +122,6 @@ impl Eq for Type {}
 impl std::hash::Hash for Type {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         (self as *const Type as usize).hash(state);
-    }
-}
-impl std::fmt::Debug for Type {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.full_name())
     }
 }
 
@@ -290,7 +284,7 @@ impl Type {
                 t.image()
             }
             TypeKind::Var(p) | TypeKind::MVar(p) => p.image,
-            TypeKind::FnPtr(_) => crate::universe().corlib(),
+            TypeKind::FnPtr(sig) => sig.ret.universe().corlib(),
         }
     }
 
@@ -303,13 +297,5 @@ impl Type {
     pub fn is_corlib(&self, namespace: &str, name: &str) -> bool {
         self.def()
             .is_some_and(|d| d.name == name && d.namespace == namespace && d.enclosing.is_none() && d.image.is_corlib)
-    }
-
-    /// Base type; None for Object, interfaces, pointers, byrefs.
-    ///
-    /// # Errors
-    /// `TypeLoad` and the binder's errors.
-    pub fn parent(&'static self) -> LoadResult<Option<Ty>> {
-        crate::class::parent(self)
     }
 }

@@ -10,6 +10,7 @@ use crate::assembly::{Assembly, Image};
 use crate::binder::Binder;
 use crate::collectible::{self, Owner};
 use crate::error::{LoadError, LoadResult};
+use crate::identity::qualified;
 use crate::method::{Method, MethodSig};
 use crate::remoting::RemotingStub;
 use crate::ty::{Ty, Type, TypeKind};
@@ -43,7 +44,7 @@ pub struct Universe {
     /// What the runtime hangs on a domain.
     runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     corlib: OnceLock<&'static Image>,
-    well_known: OnceLock<WellKnown>,
+    well_known: OnceLock<WellKnown<Ty>>,
     constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
     method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
     pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
@@ -158,9 +159,21 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
     let _entered = enter(universe);
     let corlib: &'static Assembly = universe.binder.load_file(corlib_path)?;
     let _ = universe.corlib.set(corlib.image);
-    let well_known = WellKnown::load(corlib.image)?;
+    let well_known = WellKnown::load(|namespace, name| required(corlib.image, namespace, name))?;
     let _ = universe.well_known.set(well_known);
     Ok(universe)
+}
+
+/// A corlib type that must exist.
+///
+/// # Errors
+/// `TypeLoad`.
+fn required(corlib: &'static Image, namespace: &str, name: &str) -> LoadResult<Ty> {
+    let rid = corlib.meta.find_type_def(namespace, name, None).ok_or_else(|| {
+        let full = qualified(namespace, name);
+        LoadError::type_load(format!("{} has no type {full}", corlib.meta.path().display()), full)
+    })?;
+    corlib.type_def(rid)
 }
 
 impl PartialEq for Universe {
@@ -170,8 +183,8 @@ impl PartialEq for Universe {
 }
 
 impl std::ops::Deref for Universe {
-    type Target = WellKnown;
-    fn deref(&self) -> &WellKnown {
+    type Target = WellKnown<Ty>;
+    fn deref(&self) -> &WellKnown<Ty> {
         self.well_known.get().expect("corlib was loaded by init")
     }
 }
@@ -232,7 +245,7 @@ impl Universe {
     /// # Errors
     /// `TypeLoad`.
     pub fn corlib_type(&self, namespace: &str, name: &str) -> LoadResult<Ty> {
-        crate::well_known::required(self.corlib(), namespace, name)
+        required(self.corlib(), namespace, name)
     }
 
     /// `tables`: those of the domain that the components belong to, whichever is current. `owner`: that of the components.
@@ -359,4 +372,44 @@ fn type_depth(ty: Ty) -> u32 {
         None if ty.is_generic_definition() => 0,
         None => ty.args.iter().map(|a| 1 + type_depth(a)).max().unwrap_or(0),
     }
+}
+
+impl Owner {
+    /// The domain that the records belong to.
+    pub fn universe(&self) -> &'static Universe {
+        self.domain.downcast_ref().expect("owners are made for universes")
+    }
+}
+
+impl Universe {
+    /// An owner for an assembly of the domain that is to end alone; None without address space for it.
+    pub(crate) fn create_owner(&'static self) -> Option<&'static Owner> {
+        // Everything leads to the class library.
+        Owner::create(self, self.owner())
+    }
+}
+
+/// Whether owners may die in the collection that begins: nobody holds them, and no list that leads to them is in use. The world is
+/// stopped, so that it stays true until the collection ends.
+pub fn may_judge() -> bool {
+    let mut last: Option<&'static Universe> = None;
+    let mut are_free = true;
+    collectible::for_each_owner(&mut |owner| {
+        let universe = owner.universe();
+        // Mostly all of one domain.
+        are_free &= last.replace(universe) == Some(universe) || universe.binder().is_free();
+    });
+    are_free && !collectible::is_held()
+}
+
+/// The owners that were not seen are dead from now on. The world is stopped, and `may_judge` said so.
+pub fn bury_unseen() -> Vec<&'static Owner> {
+    let dead = collectible::take_unseen();
+    let mut last: Option<&'static Universe> = None;
+    for universe in dead.iter().map(|owner| owner.universe()) {
+        if last.replace(universe) != Some(universe) {
+            universe.binder().forget_dead();
+        }
+    }
+    dead
 }

@@ -1,35 +1,20 @@
-//! The corlib types that the VM itself names.
+//! The corlib types that the VM itself names: a list of names, and what was found for each.
 
-use crate::assembly::{Image, qualified};
-use crate::error::{LoadError, LoadResult};
-use crate::ty::Ty;
 use saki_metadata::ElementType;
-
-/// A corlib type that must exist.
-///
-/// # Errors
-/// `TypeLoad`.
-pub fn required(corlib: &'static Image, namespace: &str, name: &str) -> LoadResult<Ty> {
-    let rid = corlib.meta.find_type_def(namespace, name, None).ok_or_else(|| {
-        let full = qualified(namespace, name);
-        LoadError::type_load(format!("{} has no type {full}", corlib.meta.path().display()), full)
-    })?;
-    corlib.type_def(rid)
-}
 
 macro_rules! well_known {
     ($($field:ident = $namespace:literal $name:literal;)*) => {
-        /// See the module header.
-        pub struct WellKnown { $($field: Ty,)* }
+        /// See the module header. `T` is a type.
+        pub struct WellKnown<T> { $($field: T,)* }
 
-        impl WellKnown {
+        impl<T: Copy> WellKnown<T> {
             /// # Errors
-            /// `TypeLoad` naming the first type that corlib lacks.
-            pub(crate) fn load(corlib: &'static Image) -> LoadResult<WellKnown> {
-                Ok(WellKnown { $($field: required(corlib, $namespace, $name)?,)* })
+            /// What `find` says of the first type that corlib lacks. It is given a namespace and a name.
+            pub(crate) fn load<E>(find: impl Fn(&str, &str) -> Result<T, E>) -> Result<WellKnown<T>, E> {
+                Ok(WellKnown { $($field: find($namespace, $name)?,)* })
             }
 
-            $(pub fn $field(&self) -> Ty { self.$field })*
+            $(pub fn $field(&self) -> T { self.$field })*
         }
     };
 }
@@ -73,9 +58,9 @@ well_known! {
     internal_thread = "System.Threading" "InternalThread";
 }
 
-impl WellKnown {
+impl<T: Copy> WellKnown<T> {
     /// The type of a one-byte signature element.
-    pub fn primitive(&self, element: ElementType) -> Ty {
+    pub fn primitive(&self, element: ElementType) -> T {
         use ElementType as E;
         match element {
             E::Boolean => self.boolean,

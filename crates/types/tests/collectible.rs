@@ -1,9 +1,10 @@
 //! Owners of records: which record belongs to whom, death, and the end.
 
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};
-use saki_types::collectible::{self, Hold, bury_unseen, for_each_owner, may_judge, of, owner_of};
+use saki_types::collectible::{self, Hold, for_each_owner, of, owner_of};
 use saki_types::dynamic::{create_assembly, create_module};
 use saki_types::universe;
+use saki_types::universe::{bury_unseen, may_judge};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 

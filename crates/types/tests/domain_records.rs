@@ -2,9 +2,10 @@
 
 use saki_thread::ThreadKind;
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};
-use saki_types::collectible::{self, bury_unseen, ends_alone, for_each_owner, may_judge, of, owner_of, owner_of_all};
+use saki_types::collectible::{self, ends_alone, for_each_owner, of, owner_of, owner_of_all};
 use saki_types::dynamic::{create_assembly, create_module};
 use saki_types::universe;
+use saki_types::universe::{bury_unseen, may_judge};
 use std::path::Path;
 
 #[test]

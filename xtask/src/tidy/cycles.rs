@@ -28,7 +28,7 @@ const KNOTS: &[(&str, usize)] = &[
     ("crates/sched", 7),
     ("crates/thread", 8),
     ("crates/tools", 6),
-    ("crates/types", 23),
+    ("crates/types", 20),
     ("xtask", 33),
 ];
 

@@ -4,9 +4,10 @@
 //! them finds them. What they refer to is looked for among them, too, and asked for by an event when it is not there; it is
 //! never loaded by itself. The class library's core is the one that runs: there is one `System.Object`.
 
-use super::{AssemblyName, Binder, identity, normal_culture, successor};
+use super::{AssemblyName, Binder, identity, successor};
 use crate::assembly::{Assembly, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::identity::normal_culture;
 use std::path::Path;
 
 impl Binder {

@@ -1,0 +1,42 @@
+//! Which attributes a row has, by the names of their classes: rows are compared, and no class is loaded.
+
+use crate::assembly::Image;
+use crate::error::LoadResult;
+use saki_metadata::{TableId, Token};
+
+/// Whether a member has an attribute of this name.
+///
+/// # Errors
+/// `BadImage`.
+pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+    for row in image.meta.custom_attributes(parent) {
+        if attribute_class(image.meta, row?.constructor)? == Some((namespace, name)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Namespace and name of the class that an attribute's constructor token belongs to.
+pub(crate) fn attribute_class(
+    meta: &'static saki_metadata::Image,
+    constructor: Token,
+) -> LoadResult<Option<(&'static str, &'static str)>> {
+    let class = match constructor.table() {
+        TableId::MemberRef => meta.member_ref(constructor.rid())?.class,
+        TableId::MethodDef => Token::new(TableId::TypeDef, meta.type_of_method(constructor.rid())?),
+        _ => return Ok(None),
+    };
+    let (name, namespace) = match class.table() {
+        TableId::TypeRef => {
+            let row = meta.type_ref(class.rid())?;
+            (row.name, row.namespace)
+        }
+        TableId::TypeDef => {
+            let row = meta.type_def(class.rid())?;
+            (row.name, row.namespace)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((meta.string(namespace)?, meta.string(name)?)))
+}
