@@ -5,8 +5,8 @@
 //! the assemblies of `InternalsVisibleToAttribute`. Left out: that a family member may be reached only through instances of
 //! the accessing class.
 
-use crate::assembly::Assembly;
 use crate::attributes::{attribute_class, has_attribute};
+use crate::domain::Assembly;
 use crate::error::{LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::identity::AssemblyName;

@@ -2,90 +2,19 @@
 
 use crate::attributes::attribute_class;
 use crate::collectible::{self, Owner};
-use crate::dynamic::DynamicCode;
-use crate::emitted::EmittedImage;
+use crate::domain::DynamicCode;
+use crate::domain::EmittedImage;
 use crate::error::{LoadError, LoadErrorKind, LoadResult, open_error};
 use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 use crate::lazy::Lazy;
 use crate::ty::Ty;
-use crate::universe::Universe;
-use rustc_hash::FxHashMap;
 use saki_metadata::{Rid, TableId, Token};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{OnceLock, RwLock};
 
+pub use crate::domain::{Assembly, Image};
 pub use crate::identity::qualified;
-
-/// One metadata module of one domain; `meta` gives the raw tables.
-pub struct Image {
-    /// Shared by a module made at run time and its dynamic methods.
-    pub meta: &'static saki_metadata::Image,
-    /// mscorlib: its System primitives are *the* primitives.
-    pub is_corlib: bool,
-    /// The domain that it is loaded in.
-    pub universe: &'static Universe,
-    assembly: OnceLock<&'static Assembly>,
-    type_defs: Box<[OnceLock<Ty>]>,
-    type_refs: Box<[Lazy<Ty>]>,
-    assembly_refs: Box<[Lazy<&'static Assembly>]>,
-    /// Modules whose type forwarders TypeRefs of this one passed, and the module that each led to.
-    forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
-    /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
-    weak_attribute: OnceLock<Rid>,
-    /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
-    pub(crate) member_refs: Box<[OnceLock<crate::resolve::Member>]>,
-    /// The image of a dynamic method: what its tokens name instead of metadata.
-    pub(crate) dynamic: Option<DynamicCode>,
-    /// The image of a type made at run time: what its rows stand for.
-    pub(crate) emitted: Option<EmittedImage>,
-}
-
-impl PartialEq for Image {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-impl std::fmt::Debug for Image {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.meta.path().display())
-    }
-}
-
-/// An assembly: its manifest image and identity.
-pub struct Assembly {
-    pub image: &'static Image,
-    pub name: &'static str,
-    /// major, minor, build, revision
-    pub version: [u16; 4],
-    pub culture: &'static str,
-    /// Empty when not strongly named.
-    pub public_key_token: Vec<u8>,
-    pub path: PathBuf,
-    pub load_context: LoadContext,
-    /// Made at run time: no reference or name finds it.
-    pub is_dynamic: bool,
-    /// False for an assembly made at run time only to be saved.
-    pub is_runnable: bool,
-    /// Of an assembly made at run time: `wraps_thrown_objects`, which it has no row for.
-    pub wraps_thrown: AtomicBool,
-    /// Loaded for inspection only.
-    pub reflection_only: bool,
-    /// GC handle of the reflection object; the runtime's.
-    pub reflection_handle: std::sync::atomic::AtomicU32,
-    pub module_reflection_handle: std::sync::atomic::AtomicU32,
-    pub module_images: RwLock<Vec<&'static Image>>,
-    /// Types made at run time, not nested, by full name.
-    emitted: RwLock<FxHashMap<String, Ty>>,
-    /// Those that see its internals; read by `access`.
-    pub(crate) friends: Lazy<&'static [AssemblyName]>,
-}
-
-impl PartialEq for Assembly {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
 
 /// The assembly that has loaded this module's file, if that is another than `assembly`: a type belongs to one assembly, and its static
 /// fields are there once, so that a module is a part of one, too.
@@ -154,11 +83,6 @@ impl Image {
         }
     }
 
-    /// Whether it stands behind one dynamic method: it has no types.
-    pub fn is_of_dynamic_method(&self) -> bool {
-        self.dynamic.is_some()
-    }
-
     /// A further module of an assembly made at run time.
     pub(crate) fn in_dynamic_assembly(
         assembly: &'static Assembly,
@@ -187,12 +111,6 @@ impl Image {
         let image = Image::keep(meta, false, Some(emitted), owner);
         let _ = image.assembly.set(module.assembly());
         Ok(image)
-    }
-
-    pub fn assembly(&'static self) -> &'static Assembly {
-        // That of a dynamic method's image is not in the cell: filling one takes longer than to look at both.
-        let assembly = self.assembly.get().copied().or_else(|| self.dynamic.as_ref().map(|code| code.assembly));
-        assembly.expect("an image is published with its assembly")
     }
 
     /// The type of what lies outside of classes, if it has methods. None for the class library and for dynamic methods.
@@ -490,11 +408,6 @@ impl Image {
             culture: self.meta.string(row.culture)?.to_string(),
             public_key_token: token_of_reference(self.meta.blob(row.public_key_or_token)?, row.flags),
         })
-    }
-
-    pub(crate) fn bad_token(&self, token: Token) -> LoadError {
-        let message = format!("Invalid token 0x{:08x} in {}", token.0, self.meta.path().display());
-        LoadError::new(LoadErrorKind::BadImageFormat, message, self.meta.path().display().to_string())
     }
 }
 

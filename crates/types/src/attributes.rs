@@ -1,6 +1,6 @@
 //! Which attributes a row has, by the names of their classes: rows are compared, and no class is loaded.
 
-use crate::assembly::Image;
+use crate::domain::Image;
 use crate::error::LoadResult;
 use saki_metadata::{TableId, Token};
 

@@ -7,26 +7,15 @@
 mod reflection_only;
 
 use crate::app_config::AppConfig;
-use crate::assembly::{Assembly, Image};
 use crate::collectible::Hold;
+use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
-use crate::loader_events::{LoaderEvents, NoLoaderEvents};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
+pub use crate::domain::{Binder, SearchPaths};
 pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
-
-/// Directories to search, in order.
-#[derive(Clone, Debug)]
-pub struct SearchPaths {
-    /// MONO_PATH entries.
-    pub mono_path: Vec<PathBuf>,
-    /// Directory of the program.
-    pub application_base: PathBuf,
-    /// `/usr/lib/mono`.
-    pub framework_root: PathBuf,
-}
 
 /// Assembly caches besides the framework's, which are asked first: below each prefix in MONO_GAC_PREFIX.
 fn extra_gacs() -> &'static [PathBuf] {
@@ -36,16 +25,6 @@ fn extra_gacs() -> &'static [PathBuf] {
         let given = std::env::split_paths(&prefixes).filter(|prefix| !prefix.as_os_str().is_empty());
         given.map(|prefix| prefix.join("lib/mono/gac")).collect()
     })
-}
-
-/// Loaded assemblies and where to look for more.
-pub struct Binder {
-    paths: RwLock<SearchPaths>,
-    config: RwLock<AppConfig>,
-    loaded: RwLock<Vec<&'static Assembly>>,
-    /// Those that are only looked at.
-    reflection_only: RwLock<Vec<&'static Assembly>>,
-    events: &'static dyn LoaderEvents,
 }
 
 /// The framework profile directory below the root.
@@ -68,6 +47,19 @@ impl std::ops::DerefMut for Loaded {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.assemblies
     }
+}
+
+/// For tools and tests that load types without a program.
+struct NoLoaderEvents;
+
+impl LoaderEvents for NoLoaderEvents {
+    fn resolve_assembly(&self, _: &AssemblyName, _: Option<&'static Image>) -> Option<&'static Assembly> {
+        None
+    }
+
+    fn assembly_loaded(&self, _: &'static Assembly) {}
+
+    fn finish_type(&self, _: &'static EmittedType) {}
 }
 
 impl Binder {

@@ -1,14 +1,14 @@
 //! Classes: creating the type of a TypeDef row, its parent, members, constructors.
 
-use crate::assembly::Image;
 use crate::attributes::attribute_class;
 use crate::collectible;
+use crate::domain::Image;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
 use crate::method::{ArrayMethod, Method, MethodKind, impl_flags, method_flags};
-use crate::resolve::GenericContext;
 use crate::signature;
+use crate::ty::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
 use saki_metadata::{ElementType, Rid, TableId, Token};
@@ -18,18 +18,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
 pub use crate::attributes::has_attribute;
-
-/// Members of an exact type, created on first use.
-pub struct ClassInfo {
-    first_method: Rid,
-    methods: Box<[OnceLock<&'static Method>]>,
-    /// The same, once all have been made.
-    all_methods: OnceLock<Box<[&'static Method]>>,
-    /// Indices of methods by name, once somebody has asked for it.
-    by_name: OnceLock<FxHashMap<&'static str, Vec<u32>>>,
-    fields: Box<[&'static Field]>,
-    first_field: Rid,
-}
+pub use crate::ty::ClassInfo;
 
 /// Creates the type of TypeDef row `rid`; the caller holds the loader lock and caches the result.
 pub(crate) fn create_type_def(image: &'static Image, rid: Rid) -> LoadResult<Ty> {
@@ -106,10 +95,10 @@ fn extends_value_type(image: &Image, extends: Token) -> LoadResult<bool> {
     Ok((name == "ValueType" || name == "Enum") && image.meta.string(namespace)? == "System")
 }
 
-/// The generic parameters that `owner` (TypeDef or MethodDef) declares, as types.
 /// Their numbers have 16 bits. ECMA-335 §II.22.20.
 const MAX_GENERIC_PARAMS: usize = 0xffff;
 
+/// The generic parameters that `owner` (TypeDef or MethodDef) declares, as types.
 pub(crate) fn generic_params(image: &'static Image, owner: Token) -> LoadResult<&'static [Ty]> {
     let range = image.meta.generic_params(owner)?;
     if range.is_empty() {
@@ -608,4 +597,22 @@ pub fn context_of_param(param: &GenericParam) -> LoadResult<GenericContext> {
     }
     let owner = param.image.type_def(param.owner.rid())?;
     Ok(GenericContext { class_args: owner.args, method_args: &[] })
+}
+
+impl Method {
+    /// The CIL body; None for abstract, native and runtime-supplied methods.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn body(&'static self) -> LoadResult<Option<saki_metadata::MethodBody<'static>>> {
+        if let MethodKind::Dynamic(Image { dynamic: Some(code), .. }) = self.kind {
+            return code.method_body().map(Some);
+        }
+        let MethodKind::Def { image, rid } = self.kind else { return Ok(None) };
+        let row = image.meta.method_def(rid)?;
+        if row.rva == 0 || self.impl_flags & 0x1007 != 0 {
+            return Ok(None);
+        }
+        Ok(Some(image.meta.method_body(row.rva)?))
+    }
 }

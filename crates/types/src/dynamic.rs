@@ -7,53 +7,20 @@
 //! A dynamic method is the one `Method` that can go: `&'static` means "until `DynamicMethods::free`", whose caller answers for it
 //! (`runtime::dynamic_methods` says when). Method, image and body lie in a record of `dynamic_records`.
 
-use crate::assembly::{Assembly, Image};
+use crate::domain::{Assembly, Image};
 use crate::error::{LoadError, LoadResult};
 use crate::field::Field;
 use crate::identity::AssemblyName;
 use crate::lazy::Lazy;
+use crate::method::LocalSig;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
-use crate::resolve::LocalSig;
 use crate::ty::Ty;
 use saki_metadata::writer::ImageWriter;
-use saki_metadata::{EhClause, MethodBody, TableId, Token};
+use saki_metadata::{MethodBody, TableId, Token};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-/// What a token in the code of a dynamic method names.
-#[derive(Clone, Copy)]
-pub enum DynamicRef {
-    /// A string literal; the runtime keeps the object.
-    Text,
-    Type(Ty),
-    Method(&'static Method),
-    Field(&'static Field),
-    /// Of a `calli`: index in `DynamicBody::signatures`.
-    Signature(usize),
-}
-
-/// The code of a dynamic method.
-pub struct DynamicBody {
-    pub max_stack: u16,
-    pub code: Vec<u8>,
-    pub init_locals: bool,
-    pub locals: Vec<LocalSig>,
-    pub eh_clauses: Vec<EhClause>,
-    /// By token; see `DynamicCode::token`.
-    pub refs: Vec<DynamicRef>,
-    pub signatures: Vec<MethodSig>,
-}
-
-/// What the image of a dynamic method has instead of metadata.
-pub struct DynamicCode {
-    sig: MethodSig,
-    /// That of the module.
-    pub(crate) assembly: &'static Assembly,
-    /// Where access to fields is judged from; None = all are open to it.
-    scope: Option<Ty>,
-    /// Absent while methods that call each other are made.
-    body: OnceLock<DynamicBody>,
-}
+pub use crate::domain::{DynamicBody, DynamicCode, DynamicRef};
 
 impl DynamicCode {
     /// The token of reference number `index`: the class library gives every reference two places, and counts from 1.

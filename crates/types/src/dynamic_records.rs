@@ -10,7 +10,7 @@
 //! sees them. It is cleared with the arena locked: what a `Finder`, which holds the lock, has found stays. Chunks are never given
 //! back.
 
-use crate::assembly::Image;
+use crate::domain::Image;
 use crate::method::Method;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashSet;

@@ -5,8 +5,8 @@
 //! ones) and the type itself. Rows of TypeRef have names, too, but what they mean is a list: names need not be unique among
 //! assemblies made at run time, and a type may be named before it is finished. Those of collectible assemblies end (`collectible`).
 
-use crate::assembly::Image;
 use crate::collectible;
+use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type};
@@ -15,44 +15,7 @@ use saki_metadata::{Rid, TableId, Token};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{OnceLock, RwLock};
 
-/// A type that a TypeBuilder makes, before and after it is finished; leaked.
-pub struct EmittedType {
-    /// The module the builder belongs to; the type's own image is another.
-    pub module: &'static Image,
-    pub namespace: String,
-    pub name: String,
-    pub enclosing: Option<&'static EmittedType>,
-    /// Row in the TypeDef table that the builder shows.
-    pub row: Rid,
-    /// Address of the root cell that holds the builder; the runtime's.
-    pub builder_cell: AtomicUsize,
-    created: OnceLock<Ty>,
-    nested: RwLock<Vec<Ty>>,
-}
-
-/// What a TypeRef row of an emitted image means.
-#[derive(Clone, Copy)]
-pub enum TypeReference {
-    Loaded(Ty),
-    Emitted(&'static EmittedType),
-}
-
-/// The tokens that builders show for the members of an emitted type, by their rows in its image.
-#[derive(Default)]
-pub struct ShownTokens {
-    pub methods: Vec<Token>,
-    pub fields: Vec<Token>,
-    pub properties: Vec<Token>,
-    pub events: Vec<Token>,
-}
-
-/// What the image of an emitted type has besides metadata.
-pub struct EmittedImage {
-    pub of: &'static EmittedType,
-    /// By TypeRef row.
-    pub references: Vec<TypeReference>,
-    pub shown: ShownTokens,
-}
+pub use crate::domain::{EmittedImage, EmittedType, ShownTokens, TypeReference};
 
 impl EmittedType {
     pub fn new(

@@ -1,6 +1,6 @@
-//! `Field`: a field of an exact type.
+//! `Field`: a field of an exact type. Ground of this crate, as `ty`.
 
-use crate::assembly::Image;
+use crate::domain::Image;
 use crate::lazy::Lazy;
 use crate::ty::Ty;
 use saki_metadata::Rid;
@@ -28,6 +28,7 @@ pub struct Field {
     pub is_context_static: bool,
     /// GC handle of the reflection object, 0 until made.
     pub reflection_handle: AtomicU32,
+    /// Filled by `signature`.
     pub(crate) ty: Lazy<Ty>,
     /// Set by `layout`; u32::MAX before. Instance fields of classes: bytes from the object start (header included); of
     /// value types: bytes from the value's start. Statics: bytes into the static area or thread-static block.

@@ -2,17 +2,12 @@
 
 use crate::class::context_of_param;
 use crate::collectible;
+use crate::domain::Universe;
 use crate::error::{LoadError, LoadResult};
-use crate::resolve::GenericContext;
+use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
-use crate::universe::Universe;
 
-/// All interfaces of a type without duplicates: the parent's first, then the declared ones with what they inherit.
-pub struct InterfaceList {
-    pub all: Vec<Ty>,
-    /// Those named by the type itself (InterfaceImpl rows), in order.
-    pub declared: Vec<Ty>,
-}
+pub use crate::ty::InterfaceList;
 
 impl Type {
     /// # Errors

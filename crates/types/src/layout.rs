@@ -11,27 +11,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFS
 use saki_metadata::ElementType;
 use std::sync::atomic::Ordering;
 
-/// Layout of instances. For value types: of the value, without a header.
-pub struct InstanceLayout {
-    /// Bytes including inherited fields and, for classes, the header; not rounded up for classes.
-    pub size_bytes: u32,
-    pub align_bytes: u32,
-    /// Offsets of references, sorted; without weak ones.
-    pub ref_offsets: Vec<u32>,
-    /// Classes: offsets of the fields marked `[Weak]`, which do not keep their objects alive.
-    pub weak_offsets: Vec<u32>,
-    /// All instance fields lie as C would lay them out and none is a reference: native code may read it.
-    pub is_blittable: bool,
-}
-
-/// Layout of the statics of one type, normal and thread-static ones apart.
-#[derive(Default)]
-pub struct StaticLayout {
-    pub size_bytes: u32,
-    pub ref_offsets: Vec<u32>,
-    pub thread_size_bytes: u32,
-    pub thread_ref_offsets: Vec<u32>,
-}
+pub use crate::ty::{InstanceLayout, StaticLayout};
 
 const MAX_INSTANCE_BYTES: u64 = 1 << 27;
 

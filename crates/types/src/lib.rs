@@ -5,6 +5,22 @@
 //! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
 //! its parameters.
 //!
+//! The ground is four files of records, which hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its assemblies
+//! and images). Everything else fills these cells, level by level (the idea is that of CoreCLR's `classloadlevel.h`; here no type is brought to a
+//! level as a whole, each fact is computed when it is asked for):
+//!
+//! | level | what a type has there | filled by | asks |
+//! |---|---|---|---|
+//! | 1 named | its record: kind, generic arguments, attributes, whether it is a value type (by its base class's name) | `class`, `universe`, `emitted` | level 1 of the arguments |
+//! | 2 listed | records of fields and methods, without types | `class` | 1 of their generic parameters |
+//! | 3 related | base class, interfaces, ancestors | `class`, `interfaces`, `cast` | 3 of the base class and the interfaces, 1 of their arguments; for a type parameter 2 of the method that declares it |
+//! | 4 signed | types of fields, signatures of methods | `signature` | 1 of the types named |
+//! | 5 laid out | sizes, offsets, places of references; the same of statics | `layout` | 5 of the base class and of structs in fields, 4 of the fields |
+//! | 6 slotted | virtual slots, interface maps | `variance`, `vtable` | 6 of the base class, 4 of the methods, 3 of the interfaces |
+//!
+//! Invariant of the levels: a fact asks for facts of lower levels and, of its own level, only for those of types that it is made of. Neither 5 nor 6 asks the other.
+//! A fact that needs itself is an error (`lazy::Lazy`). What a token names (`resolve`) asks levels 1 to 4 of the type that has the member.
+//!
 //! Invariants: no managed object is created here and no managed code is run; errors are `LoadError`s, which the runtime
 //! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never waits
 //! for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
@@ -17,6 +33,7 @@ pub mod binder;
 pub mod cast;
 pub mod class;
 pub mod collectible;
+pub mod domain;
 pub mod dynamic;
 pub mod dynamic_records;
 pub mod emitted;
@@ -27,7 +44,6 @@ pub mod identity;
 pub mod interfaces;
 pub mod layout;
 pub mod lazy;
-pub mod loader_events;
 pub mod method;
 mod modifiers;
 pub mod names;
@@ -42,16 +58,13 @@ mod variance;
 pub mod vtable;
 pub mod well_known;
 
-pub use assembly::{Assembly, Image};
+pub use domain::{Assembly, Image, LoaderEvents, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
-pub use loader_events::LoaderEvents;
-pub use method::{ArrayMethod, Method, MethodKind, MethodRuntime, MethodSig};
-pub use remoting::RemotingStub;
-pub use resolve::{GenericContext, LocalSig};
+pub use method::{ArrayMethod, LocalSig, Method, MethodKind, MethodRuntime, MethodSig, RemotingStub};
 pub use saki_metadata::ElementType;
-pub use ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
-pub use universe::{Universe, universe};
+pub use ty::{GenericContext, GenericParam, Ty, Type, TypeDef, TypeKind};
+pub use universe::universe;
 pub use vtable::imt_slot_index;
 
 #[cfg(test)]

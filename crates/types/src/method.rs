@@ -1,11 +1,9 @@
-//! `Method`: a method of an exact type, and its signature.
+//! `Method`: a method of an exact type, and the form of its signature. Ground of this crate, as `ty`.
 
-use crate::assembly::Image;
-use crate::error::LoadResult;
+use crate::domain::Image;
+use crate::field::Field;
 use crate::lazy::Lazy;
-use crate::remoting::RemotingStub;
-use crate::resolve::GenericContext;
-use crate::ty::Ty;
+use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
@@ -24,6 +22,13 @@ pub struct MethodSig {
     pub sentinel: Option<usize>,
 }
 
+/// A local variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalSig {
+    pub ty: Ty,
+    pub pinned: bool,
+}
+
 /// The methods that arrays have without metadata.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayMethod {
@@ -36,6 +41,32 @@ pub enum ArrayMethod {
     Get,
     Set,
     Address,
+}
+
+/// A stub for objects that may be transparent proxies (`remoting`): what it does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RemotingStub {
+    /// Calls the method on a transparent proxy: its arguments go through the proxy's RealProxy.
+    Invoke(&'static Method),
+    /// Calls the method on an object or, through `Invoke`, on a proxy.
+    Call(&'static Method),
+    /// `T get(object)`: the field of an object or of what a proxy stands for.
+    GetField(&'static Field),
+    /// `void set(object, T)`.
+    SetField(&'static Field),
+    /// `T& address(object)`; InvalidOperationException for a proxy of an object in another context.
+    FieldAddress(&'static Field),
+}
+
+impl RemotingStub {
+    pub(crate) fn owner(self) -> Ty {
+        match self {
+            RemotingStub::Invoke(method) | RemotingStub::Call(method) => method.owner,
+            RemotingStub::GetField(field) | RemotingStub::SetField(field) | RemotingStub::FieldAddress(field) => {
+                field.owner
+            }
+        }
+    }
 }
 
 pub enum MethodKind {
@@ -84,6 +115,7 @@ pub struct Method {
     pub runtime: MethodRuntime,
     /// Cache of `vtable_slot`; u32::MAX = not known.
     pub(crate) slot: AtomicU32,
+    /// Filled by `signature`.
     pub(crate) sig: Lazy<&'static MethodSig>,
 }
 
@@ -183,21 +215,5 @@ impl Method {
     /// Type and method arguments for decoding what the body's tokens name.
     pub fn context(&self) -> GenericContext {
         GenericContext { class_args: self.owner.args, method_args: self.generic_args }
-    }
-
-    /// The CIL body; None for abstract, native and runtime-supplied methods.
-    ///
-    /// # Errors
-    /// `BadImageFormat`.
-    pub fn body(&'static self) -> LoadResult<Option<saki_metadata::MethodBody<'static>>> {
-        if let MethodKind::Dynamic(Image { dynamic: Some(code), .. }) = self.kind {
-            return code.method_body().map(Some);
-        }
-        let MethodKind::Def { image, rid } = self.kind else { return Ok(None) };
-        let row = image.meta.method_def(rid)?;
-        if row.rva == 0 || self.impl_flags & 0x1007 != 0 {
-            return Ok(None);
-        }
-        Ok(Some(image.meta.method_body(row.rva)?))
     }
 }

@@ -6,11 +6,11 @@
 //! some further in, the shape of the type around them; without modifiers it is empty. Those that generic arguments of a base
 //! class or interface bring with them come after those of the signature itself. Required and optional ones differ, as in Mono.
 
-use crate::assembly::Image;
+use crate::domain::Image;
 use crate::error::LoadResult;
 use crate::method::Method;
-use crate::resolve::GenericContext;
 use crate::signature::raw_method_sig;
+use crate::ty::GenericContext;
 use crate::ty::Ty;
 use saki_metadata::{MethodSigRaw, TableId, Token, TypeSig};
 use std::cell::OnceCell;

@@ -6,37 +6,14 @@
 
 use crate::binder::is_framework;
 use crate::error::LoadResult;
-use crate::field::Field;
 use crate::lazy::Lazy;
 use crate::method::{Method, MethodSig, impl_flags, method_flags};
 use crate::ty::{Ty, Type};
 use std::sync::atomic::AtomicU32;
 
-/// What a stub does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RemotingStub {
-    /// Calls the method on a transparent proxy: its arguments go through the proxy's RealProxy.
-    Invoke(&'static Method),
-    /// Calls the method on an object or, through `Invoke`, on a proxy.
-    Call(&'static Method),
-    /// `T get(object)`: the field of an object or of what a proxy stands for.
-    GetField(&'static Field),
-    /// `void set(object, T)`.
-    SetField(&'static Field),
-    /// `T& address(object)`; InvalidOperationException for a proxy of an object in another context.
-    FieldAddress(&'static Field),
-}
+pub use crate::method::RemotingStub;
 
 impl RemotingStub {
-    fn owner(self) -> Ty {
-        match self {
-            RemotingStub::Invoke(method) | RemotingStub::Call(method) => method.owner,
-            RemotingStub::GetField(field) | RemotingStub::SetField(field) | RemotingStub::FieldAddress(field) => {
-                field.owner
-            }
-        }
-    }
-
     pub(crate) fn sig(self) -> LoadResult<MethodSig> {
         let universe = self.owner().universe();
         let (ret, params) = match self {

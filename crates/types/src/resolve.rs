@@ -1,8 +1,8 @@
 //! From tokens to types, methods, fields and signatures.
 
-use crate::assembly::Image;
 use crate::collectible;
-use crate::dynamic::DynamicRef;
+use crate::domain::DynamicRef;
+use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{Method, MethodSig};
@@ -12,31 +12,9 @@ use crate::touched;
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
 
-/// What `!n` and `!!n` mean where a token stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GenericContext {
-    pub class_args: &'static [Ty],
-    pub method_args: &'static [Ty],
-}
-
-impl GenericContext {
-    /// No generic arguments.
-    pub const NONE: GenericContext = GenericContext { class_args: &[], method_args: &[] };
-}
-
-/// A local variable.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LocalSig {
-    pub ty: Ty,
-    pub pinned: bool,
-}
-
-/// What a MemberRef found.
-#[derive(Clone, Copy)]
-pub enum Member {
-    Method(&'static Method),
-    Field(&'static Field),
-}
+pub use crate::domain::Member;
+pub use crate::method::LocalSig;
+pub use crate::ty::GenericContext;
 
 impl Image {
     /// The type of a TypeDef, TypeRef or TypeSpec token.

@@ -1,11 +1,11 @@
 //! Signatures with generic arguments substituted while they are decoded; and substitution into finished types.
 
-use crate::assembly::Image;
 use crate::collectible;
+use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{ArrayMethod, Method, MethodKind, MethodSig};
-use crate::resolve::GenericContext;
+use crate::ty::GenericContext;
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{CallConv, ElementType, MethodSigRaw, TableId, Token, TypeSig};
 

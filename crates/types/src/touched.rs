@@ -6,7 +6,7 @@
 //! whose type forwarders led there, which `add_forwarders` adds. Left out: facts about which no token asks, which are about corlib's types and the compiled
 //! method's own.
 
-use crate::assembly::Image;
+use crate::domain::Image;
 use crate::field::Field;
 use crate::method::Method;
 use crate::ty::{Ty, TypeKind};

@@ -1,12 +1,13 @@
-//! `Type`: one CLI type, with lazily computed facts.
+//! `Type`: one CLI type, with cells for the facts about it, and the form of those facts.
+//!
+//! Ground of this crate, with `method`, `field` and `domain`: plain data and cells. What fills a cell is a function of a module above, which has
+//! the cell's name or is named in its comment; nothing here loads or computes.
 
-use crate::assembly::Image;
-use crate::class::ClassInfo;
-use crate::interfaces::InterfaceList;
-use crate::layout::{InstanceLayout, StaticLayout};
+use crate::domain::{Image, Universe};
+use crate::field::Field;
 use crate::lazy::Lazy;
-use crate::method::MethodSig;
-use crate::vtable::VTableLayout;
+use crate::method::{Method, MethodSig};
+use rustc_hash::FxHashMap;
 use saki_metadata::ElementType;
 use saki_metadata::{Rid, Token};
 use std::sync::OnceLock;
@@ -62,6 +63,98 @@ pub enum TypeKind {
     MVar(GenericParam),
 }
 
+/// What `!n` and `!!n` mean where a token stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GenericContext {
+    pub class_args: &'static [Ty],
+    pub method_args: &'static [Ty],
+}
+
+impl GenericContext {
+    /// No generic arguments.
+    pub const NONE: GenericContext = GenericContext { class_args: &[], method_args: &[] };
+}
+
+/// All interfaces of a type without duplicates: the parent's first, then the declared ones with what they inherit.
+pub struct InterfaceList {
+    pub all: Vec<Ty>,
+    /// Those named by the type itself (InterfaceImpl rows), in order.
+    pub declared: Vec<Ty>,
+}
+
+/// Members of an exact type, created on first use.
+pub struct ClassInfo {
+    pub(crate) first_method: Rid,
+    pub(crate) methods: Box<[OnceLock<&'static Method>]>,
+    /// The same, once all have been made.
+    pub(crate) all_methods: OnceLock<Box<[&'static Method]>>,
+    /// Indices of methods by name, once somebody has asked for it.
+    pub(crate) by_name: OnceLock<FxHashMap<&'static str, Vec<u32>>>,
+    pub(crate) fields: Box<[&'static Field]>,
+    pub(crate) first_field: Rid,
+}
+
+/// Layout of instances. For value types: of the value, without a header.
+pub struct InstanceLayout {
+    /// Bytes including inherited fields and, for classes, the header; not rounded up for classes.
+    pub size_bytes: u32,
+    pub align_bytes: u32,
+    /// Offsets of references, sorted; without weak ones.
+    pub ref_offsets: Vec<u32>,
+    /// Classes: offsets of the fields marked `[Weak]`, which do not keep their objects alive.
+    pub weak_offsets: Vec<u32>,
+    /// All instance fields lie as C would lay them out and none is a reference: native code may read it.
+    pub is_blittable: bool,
+}
+
+/// Layout of the statics of one type, normal and thread-static ones apart.
+#[derive(Default)]
+pub struct StaticLayout {
+    pub size_bytes: u32,
+    pub ref_offsets: Vec<u32>,
+    pub thread_size_bytes: u32,
+    pub thread_ref_offsets: Vec<u32>,
+}
+
+/// Slots of one implemented interface: for each of its methods in metadata order, the vtable slot.
+#[derive(Clone)]
+pub struct InterfaceSlots {
+    pub interface: Ty,
+    pub slots: Vec<u32>,
+}
+
+/// An interface method that a class itself implements, by a MethodImpl, a method of its own, or as the first of its
+/// ancestors to declare the interface.
+#[derive(Clone)]
+pub struct Implementation {
+    pub interface: Ty,
+    /// Position among the interface's methods.
+    pub method_index: u32,
+    pub slot: u32,
+}
+
+/// Virtual slots and interface maps: see `vtable`.
+pub struct VTableLayout {
+    /// The method in each slot.
+    pub slots: Vec<&'static Method>,
+    /// The method that each slot was made for, or that overrides it by name. None: those in the slots, as without
+    /// MethodImpls, whose bodies take a slot without becoming what derived classes override by name.
+    pub(crate) declared: Option<Vec<&'static Method>>,
+    pub interfaces: Vec<InterfaceSlots>,
+    /// What this class adds to its parent's implementations, in the order of its interfaces.
+    pub implementations: Vec<Implementation>,
+}
+
+impl VTableLayout {
+    pub(crate) fn declared(&self) -> &[&'static Method] {
+        self.declared.as_ref().unwrap_or(&self.slots)
+    }
+
+    pub(crate) fn empty() -> VTableLayout {
+        VTableLayout { slots: Vec::new(), declared: None, interfaces: Vec::new(), implementations: Vec::new() }
+    }
+}
+
 /// What the runtime hangs on a type.
 #[derive(Default)]
 pub struct TypeRuntime {
@@ -102,12 +195,16 @@ pub struct Type {
     pub runtime: TypeRuntime,
     /// Number of the thread-static block, or u32::MAX when not assigned.
     pub thread_static_block: AtomicU32,
+    /// Filled by `class`, as is `class`.
     pub(crate) parent: Lazy<Option<Ty>>,
     pub(crate) interfaces: Lazy<&'static InterfaceList>,
     pub(crate) class: Lazy<&'static ClassInfo>,
+    /// Filled by `layout`, as is `static_layout`.
     pub(crate) instance_layout: Lazy<&'static InstanceLayout>,
     pub(crate) static_layout: Lazy<&'static StaticLayout>,
+    /// Filled by `vtable`.
     pub(crate) vtable_layout: Lazy<&'static VTableLayout>,
+    /// Filled by `cast`.
     pub(crate) supertypes: Lazy<&'static [Ty]>,
     /// `Universe::sz_array_of` this type, once somebody asked.
     pub(crate) sz_array: OnceLock<Ty>,
@@ -289,7 +386,7 @@ impl Type {
     }
 
     /// The domain that the type belongs to.
-    pub fn universe(&self) -> &'static crate::Universe {
+    pub fn universe(&self) -> &'static Universe {
         self.image().universe
     }
 

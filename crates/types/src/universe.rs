@@ -6,51 +6,22 @@
 //! `ThreadAbi` keeps; whoever lets a thread go on in another domain says so by `enter`. Threads that are not managed are in the
 //! first domain.
 
-use crate::assembly::{Assembly, Image};
-use crate::binder::Binder;
 use crate::collectible::{self, Owner};
+use crate::domain::{Assembly, Binder, ConstructedKey, Image};
 use crate::error::{LoadError, LoadResult};
 use crate::identity::qualified;
 use crate::method::{Method, MethodSig};
-use crate::remoting::RemotingStub;
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
 use crossbeam_utils::sync::ShardedLock;
 use rustc_hash::FxHashMap;
 use saki_abi::ThreadAbi;
 use saki_metadata::ElementType;
-use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-/// Key of a constructed type.
-#[derive(PartialEq, Eq, Hash)]
-enum ConstructedKey {
-    Inst(Ty, Vec<Ty>),
-    SzArray(Ty),
-    Array(Ty, u32),
-    Ptr(Ty),
-    ByRef(Ty),
-    FnPtr(MethodSig),
-}
-
-/// See the module header. The first is set up by `init`. Leaked, also when the domain's records have ended.
-pub struct Universe {
-    binder: Binder,
-    /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release, pairs with the
-    /// Acquire in `owner`), cleared by `end`.
-    owner: AtomicPtr<Owner>,
-    /// What the runtime hangs on a domain.
-    runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
-    corlib: OnceLock<&'static Image>,
-    well_known: OnceLock<WellKnown<Ty>>,
-    constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
-    method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
-    pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
-    /// By signature with the function's address.
-    pub(crate) native_calls: RwLock<FxHashMap<MethodSig, &'static Method>>,
-}
+pub use crate::domain::Universe;
 
 /// That of the domain in which the process starts.
 static ROOT: OnceLock<&'static Universe> = OnceLock::new();
@@ -176,19 +147,6 @@ fn required(corlib: &'static Image, namespace: &str, name: &str) -> LoadResult<T
     corlib.type_def(rid)
 }
 
-impl PartialEq for Universe {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl std::ops::Deref for Universe {
-    type Target = WellKnown<Ty>;
-    fn deref(&self) -> &WellKnown<Ty> {
-        self.well_known.get().expect("corlib was loaded by init")
-    }
-}
-
 impl Universe {
     /// Drops what belongs to dead owners from the tables.
     pub fn forget_dead(&self) {
@@ -197,12 +155,6 @@ impl Universe {
         let is_dead = |method: &&'static Method| collectible::is_dead(std::ptr::from_ref(*method).addr());
         self.method_instances.write().expect("not poisoned").retain(|_, method| !is_dead(method));
         self.remoting_stubs.write().expect("not poisoned").retain(|_, method| !is_dead(method));
-    }
-
-    /// Owner of the domain's records. None: they live for ever.
-    pub fn owner(&self) -> Option<&'static Owner> {
-        // SAFETY: null, or an owner that has not ended: `end` clears the word before.
-        unsafe { self.owner.load(Ordering::Acquire).as_ref() }
     }
 
     /// Empties the tables of an unloaded domain and ends its records.
@@ -220,24 +172,6 @@ impl Universe {
             // SAFETY: as the caller promises.
             unsafe { owner.end() };
         }
-    }
-
-    pub fn binder(&self) -> &Binder {
-        &self.binder
-    }
-
-    /// Hangs the runtime's part of the domain on it; once.
-    pub fn set_runtime(&self, part: &'static (dyn Any + Send + Sync)) {
-        let _ = self.runtime.set(part);
-    }
-
-    /// What `set_runtime` gave.
-    pub fn runtime<T: 'static>(&self) -> Option<&'static T> {
-        self.runtime.get()?.downcast_ref::<T>()
-    }
-
-    pub fn corlib(&self) -> &'static Image {
-        self.corlib.get().expect("corlib was loaded by init")
     }
 
     /// A corlib type that must exist.

@@ -9,53 +9,17 @@ use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
 use crate::method::{Method, MethodKind, method_flags};
 use crate::modifiers::ModifierComparison;
-use crate::resolve::{GenericContext, signatures_match};
+use crate::resolve::signatures_match;
 use crate::signature::inflate;
+use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
 use saki_abi::vtable::IMT_SLOTS;
 use std::sync::atomic::Ordering;
 
+pub use crate::ty::{Implementation, InterfaceSlots, VTableLayout};
+
 /// No method of the type implements the interface method.
 pub const NO_SLOT: u32 = u32::MAX;
-
-/// Slots of one implemented interface: for each of its methods in metadata order, the vtable slot.
-#[derive(Clone)]
-pub struct InterfaceSlots {
-    pub interface: Ty,
-    pub slots: Vec<u32>,
-}
-
-/// An interface method that a class itself implements, by a MethodImpl, a method of its own, or as the first of its
-/// ancestors to declare the interface.
-#[derive(Clone)]
-pub struct Implementation {
-    pub interface: Ty,
-    /// Position among the interface's methods.
-    pub method_index: u32,
-    pub slot: u32,
-}
-
-/// See the module header.
-pub struct VTableLayout {
-    /// The method in each slot.
-    pub slots: Vec<&'static Method>,
-    /// The method that each slot was made for, or that overrides it by name. None: those in the slots, as without
-    /// MethodImpls, whose bodies take a slot without becoming what derived classes override by name.
-    declared: Option<Vec<&'static Method>>,
-    pub interfaces: Vec<InterfaceSlots>,
-    /// What this class adds to its parent's implementations, in the order of its interfaces.
-    pub implementations: Vec<Implementation>,
-}
-
-impl VTableLayout {
-    fn declared(&self) -> &[&'static Method] {
-        self.declared.as_ref().unwrap_or(&self.slots)
-    }
-
-    fn empty() -> VTableLayout {
-        VTableLayout { slots: Vec::new(), declared: None, interfaces: Vec::new(), implementations: Vec::new() }
-    }
-}
 
 /// The slots of a layout in the making: see `VTableLayout`.
 struct Slots {

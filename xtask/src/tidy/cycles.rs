@@ -28,7 +28,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("crates/sched", 7),
     ("crates/thread", 8),
     ("crates/tools", 6),
-    ("crates/types", 20),
     ("xtask", 33),
 ];
 

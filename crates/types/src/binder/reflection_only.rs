@@ -5,7 +5,7 @@
 //! never loaded by itself. The class library's core is the one that runs: there is one `System.Object`.
 
 use super::{AssemblyName, Binder, identity, successor};
-use crate::assembly::{Assembly, Image};
+use crate::domain::{Assembly, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
 use std::path::Path;

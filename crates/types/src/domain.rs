@@ -1,0 +1,294 @@
+//! What an application domain consists of besides types and their members: its universe, its assemblies, their images.
+//!
+//! Ground of this crate, as `ty`: plain data and cells, filled by the modules above. `universe` interns constructed types and tells which domain a
+//! thread is in, `binder` finds assemblies, `assembly` opens them and fills the cells of an image, `resolve` finds what tokens name;
+//! `dynamic` and `emitted` make the records of code and types made at run time.
+
+use crate::app_config::AppConfig;
+use crate::collectible::Owner;
+use crate::error::{LoadError, LoadErrorKind};
+use crate::field::Field;
+use crate::identity::{AssemblyName, LoadContext};
+use crate::lazy::Lazy;
+use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
+use crate::ty::Ty;
+use crate::well_known::WellKnown;
+use crossbeam_utils::sync::ShardedLock;
+use rustc_hash::FxHashMap;
+use saki_metadata::{EhClause, Rid, Token};
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{OnceLock, RwLock};
+
+/// Key of a constructed type.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum ConstructedKey {
+    Inst(Ty, Vec<Ty>),
+    SzArray(Ty),
+    Array(Ty, u32),
+    Ptr(Ty),
+    ByRef(Ty),
+    FnPtr(MethodSig),
+}
+
+/// The tables of one domain: see `universe`, whose `init` sets up the first. Leaked, also when the domain's records have ended.
+pub struct Universe {
+    pub(crate) binder: Binder,
+    /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release, pairs with the
+    /// Acquire in `owner`), cleared by `end`.
+    pub(crate) owner: AtomicPtr<Owner>,
+    /// What the runtime hangs on a domain.
+    pub(crate) runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
+    pub(crate) corlib: OnceLock<&'static Image>,
+    pub(crate) well_known: OnceLock<WellKnown<Ty>>,
+    pub(crate) constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
+    pub(crate) method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
+    pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
+    /// By signature with the function's address.
+    pub(crate) native_calls: RwLock<FxHashMap<MethodSig, &'static Method>>,
+}
+
+impl PartialEq for Universe {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl std::ops::Deref for Universe {
+    type Target = WellKnown<Ty>;
+    fn deref(&self) -> &WellKnown<Ty> {
+        self.well_known.get().expect("corlib was loaded by init")
+    }
+}
+
+impl Universe {
+    /// Owner of the domain's records. None: they live for ever.
+    pub fn owner(&self) -> Option<&'static Owner> {
+        // SAFETY: null, or an owner that has not ended: `end` clears the word before.
+        unsafe { self.owner.load(Ordering::Acquire).as_ref() }
+    }
+
+    pub fn binder(&self) -> &Binder {
+        &self.binder
+    }
+
+    /// Hangs the runtime's part of the domain on it; once.
+    pub fn set_runtime(&self, part: &'static (dyn Any + Send + Sync)) {
+        let _ = self.runtime.set(part);
+    }
+
+    /// What `set_runtime` gave.
+    pub fn runtime<T: 'static>(&self) -> Option<&'static T> {
+        self.runtime.get()?.downcast_ref::<T>()
+    }
+
+    pub fn corlib(&self) -> &'static Image {
+        self.corlib.get().expect("corlib was loaded by init")
+    }
+}
+
+/// Directories to search, in order.
+#[derive(Clone, Debug)]
+pub struct SearchPaths {
+    /// MONO_PATH entries.
+    pub mono_path: Vec<PathBuf>,
+    /// Directory of the program.
+    pub application_base: PathBuf,
+    /// `/usr/lib/mono`.
+    pub framework_root: PathBuf,
+}
+
+/// The program's part in loading: what managed code is asked, or told. A binder gets it when it is made (`Binder::with_events`).
+///
+/// Invariant: called with the loader lock held by the calling thread, so an implementation may run managed code of that thread but waits for no other thread
+/// that loads types.
+pub trait LoaderEvents: Sync {
+    /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to it.
+    fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly>;
+
+    /// `AppDomain.AssemblyLoad`: an assembly was loaded.
+    fn assembly_loaded(&self, assembly: &'static Assembly);
+
+    /// `AppDomain.TypeResolve`: a type that is still being emitted is needed. The program may finish it.
+    fn finish_type(&self, emitted: &'static EmittedType);
+}
+
+/// Loaded assemblies and where to look for more.
+pub struct Binder {
+    pub(crate) paths: RwLock<SearchPaths>,
+    pub(crate) config: RwLock<AppConfig>,
+    pub(crate) loaded: RwLock<Vec<&'static Assembly>>,
+    /// Those that are only looked at.
+    pub(crate) reflection_only: RwLock<Vec<&'static Assembly>>,
+    pub(crate) events: &'static dyn LoaderEvents,
+}
+
+/// One metadata module of one domain; `meta` gives the raw tables.
+pub struct Image {
+    /// Shared by a module made at run time and its dynamic methods.
+    pub meta: &'static saki_metadata::Image,
+    /// mscorlib: its System primitives are *the* primitives.
+    pub is_corlib: bool,
+    /// The domain that it is loaded in.
+    pub universe: &'static Universe,
+    pub(crate) assembly: OnceLock<&'static Assembly>,
+    pub(crate) type_defs: Box<[OnceLock<Ty>]>,
+    pub(crate) type_refs: Box<[Lazy<Ty>]>,
+    pub(crate) assembly_refs: Box<[Lazy<&'static Assembly>]>,
+    /// Modules whose type forwarders TypeRefs of this one passed, and the module that each led to.
+    pub(crate) forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
+    /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
+    pub(crate) weak_attribute: OnceLock<Rid>,
+    /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
+    pub(crate) member_refs: Box<[OnceLock<Member>]>,
+    /// The image of a dynamic method: what its tokens name instead of metadata.
+    pub(crate) dynamic: Option<DynamicCode>,
+    /// The image of a type made at run time: what its rows stand for.
+    pub(crate) emitted: Option<EmittedImage>,
+}
+
+impl PartialEq for Image {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.meta.path().display())
+    }
+}
+
+impl Image {
+    /// Whether it stands behind one dynamic method: it has no types.
+    pub fn is_of_dynamic_method(&self) -> bool {
+        self.dynamic.is_some()
+    }
+
+    pub fn assembly(&'static self) -> &'static Assembly {
+        // That of a dynamic method's image is not in the cell: filling one takes longer than to look at both.
+        let assembly = self.assembly.get().copied().or_else(|| self.dynamic.as_ref().map(|code| code.assembly));
+        assembly.expect("an image is published with its assembly")
+    }
+
+    pub(crate) fn bad_token(&self, token: Token) -> LoadError {
+        let message = format!("Invalid token 0x{:08x} in {}", token.0, self.meta.path().display());
+        LoadError::new(LoadErrorKind::BadImageFormat, message, self.meta.path().display().to_string())
+    }
+}
+
+/// An assembly: its manifest image and identity.
+pub struct Assembly {
+    pub image: &'static Image,
+    pub name: &'static str,
+    /// major, minor, build, revision
+    pub version: [u16; 4],
+    pub culture: &'static str,
+    /// Empty when not strongly named.
+    pub public_key_token: Vec<u8>,
+    pub path: PathBuf,
+    pub load_context: LoadContext,
+    /// Made at run time: no reference or name finds it.
+    pub is_dynamic: bool,
+    /// False for an assembly made at run time only to be saved.
+    pub is_runnable: bool,
+    /// Of an assembly made at run time: `wraps_thrown_objects`, which it has no row for.
+    pub wraps_thrown: AtomicBool,
+    /// Loaded for inspection only.
+    pub reflection_only: bool,
+    /// GC handle of the reflection object; the runtime's.
+    pub reflection_handle: std::sync::atomic::AtomicU32,
+    pub module_reflection_handle: std::sync::atomic::AtomicU32,
+    pub module_images: RwLock<Vec<&'static Image>>,
+    /// Types made at run time, not nested, by full name.
+    pub(crate) emitted: RwLock<FxHashMap<String, Ty>>,
+    /// Those that see its internals; read by `access`.
+    pub(crate) friends: Lazy<&'static [AssemblyName]>,
+}
+
+impl PartialEq for Assembly {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// What a MemberRef found.
+#[derive(Clone, Copy)]
+pub enum Member {
+    Method(&'static Method),
+    Field(&'static Field),
+}
+
+/// What a token in the code of a dynamic method names.
+#[derive(Clone, Copy)]
+pub enum DynamicRef {
+    /// A string literal; the runtime keeps the object.
+    Text,
+    Type(Ty),
+    Method(&'static Method),
+    Field(&'static Field),
+    /// Of a `calli`: index in `DynamicBody::signatures`.
+    Signature(usize),
+}
+
+/// The code of a dynamic method.
+pub struct DynamicBody {
+    pub max_stack: u16,
+    pub code: Vec<u8>,
+    pub init_locals: bool,
+    pub locals: Vec<LocalSig>,
+    pub eh_clauses: Vec<EhClause>,
+    /// By token; see `DynamicCode::token`.
+    pub refs: Vec<DynamicRef>,
+    pub signatures: Vec<MethodSig>,
+}
+
+/// What the image of a dynamic method has instead of metadata.
+pub struct DynamicCode {
+    pub(crate) sig: MethodSig,
+    /// That of the module.
+    pub(crate) assembly: &'static Assembly,
+    /// Where access to fields is judged from; None = all are open to it.
+    pub(crate) scope: Option<Ty>,
+    /// Absent while methods that call each other are made.
+    pub(crate) body: OnceLock<DynamicBody>,
+}
+
+/// A type that a TypeBuilder makes, before and after it is finished; leaked.
+pub struct EmittedType {
+    /// The module the builder belongs to; the type's own image is another.
+    pub module: &'static Image,
+    pub namespace: String,
+    pub name: String,
+    pub enclosing: Option<&'static EmittedType>,
+    /// Row in the TypeDef table that the builder shows.
+    pub row: Rid,
+    /// Address of the root cell that holds the builder; the runtime's.
+    pub builder_cell: AtomicUsize,
+    pub(crate) created: OnceLock<Ty>,
+    pub(crate) nested: RwLock<Vec<Ty>>,
+}
+
+/// What a TypeRef row of an emitted image means.
+#[derive(Clone, Copy)]
+pub enum TypeReference {
+    Loaded(Ty),
+    Emitted(&'static EmittedType),
+}
+
+/// The tokens that builders show for the members of an emitted type, by their rows in its image.
+#[derive(Default)]
+pub struct ShownTokens {
+    pub methods: Vec<Token>,
+    pub fields: Vec<Token>,
+    pub properties: Vec<Token>,
+    pub events: Vec<Token>,
+}
+
+/// What the image of an emitted type has besides metadata.
+pub struct EmittedImage {
+    pub of: &'static EmittedType,
+    /// By TypeRef row.
+    pub references: Vec<TypeReference>,
+    pub shown: ShownTokens,
+}
