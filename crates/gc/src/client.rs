@@ -9,12 +9,10 @@
 //!
 //! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls.
 
-use crate::conditional::ConditionalRoots;
 use crate::observer::{Collection, SampledAllocation};
-use crate::roots::RootProvider;
-use crate::snapshot::StoppedHeap;
-use crate::weak::WeakTable;
 use saki_abi::ObjRef;
+use saki_thread::ManagedThread;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// See the module header. What is not overridden is not there.
@@ -73,3 +71,105 @@ pub(crate) fn client() -> &'static dyn HeapClient {
         None => &NoClient,
     }
 }
+
+/// What refers to an object from outside the heap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RootKind {
+    /// A static field, at this offset of the statics of a type.
+    Static {
+        /// Address of the `types::Type`.
+        ty: usize,
+        offset_bytes: u32,
+    },
+    /// A thread-static field of [`Root::thread`].
+    ThreadStatic {
+        /// Number of the thread's block, which leads to the type.
+        block: usize,
+        offset_bytes: u32,
+    },
+    /// A strong GC handle.
+    Handle,
+    /// A GC handle that also keeps its object in place.
+    PinnedHandle,
+    /// A word that the runtime keeps: literals, type objects, its own objects.
+    Cell,
+    /// A word of a thread's stack or registers, which may also be a number that looks like a reference.
+    Stack,
+    /// A slot of the thread's own: its Thread object, an exception on its way.
+    Thread,
+    /// Waits for its finalizer to be run.
+    Finalizer,
+    /// Memory that was registered as roots.
+    Registered,
+}
+
+/// A reference from outside the heap.
+#[derive(Clone, Copy)]
+pub struct Root {
+    pub kind: RootKind,
+    pub object: ObjRef,
+    /// Where the reference lies; 0 = in a table that has no addresses to show.
+    pub address: usize,
+    pub thread: Option<&'static ManagedThread>,
+}
+
+/// A table of references outside the heap. Called with the world stopped, on a collector thread; must not block.
+pub trait RootProvider: Sync {
+    /// Calls `visit` with the address of each slot; a slot holds an object or null and may be updated.
+    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
+
+    /// Calls `visit` with each object that must not move (pinned handles). Objects in slots need not be repeated.
+    fn for_each_pinned(&self, _visit: &mut dyn FnMut(ObjRef)) {}
+
+    /// Like `for_each_slot`, for what belongs to one thread (thread-static blocks).
+    fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
+
+    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, and what refers to them: for heap snapshots. Between collections, with the world
+    /// stopped.
+    fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
+        let root = |kind, object, address| Root { kind, object, address, thread: None };
+        // SAFETY: a provider's slots are valid.
+        self.for_each_slot(&mut |slot| visit(root(RootKind::Cell, unsafe { *slot }, slot as usize)));
+        self.for_each_pinned(&mut |object| visit(root(RootKind::PinnedHandle, object, 0)));
+    }
+}
+
+/// The owners of conditional roots. All calls come with the world stopped, on collector threads; none may block.
+pub trait ConditionalRoots: Sync {
+    /// A collection begins. Gives the ranges of addresses whose words are to be shown; None: nobody is judged.
+    fn begin(&self, is_full: bool) -> Option<[Range<usize>; 2]>;
+    /// A word of a reached object points into one of the ranges.
+    fn saw(&self, word: usize);
+    /// Tracing has come to an end: calls `visit` for the slots of owners that turned up since the last call.
+    fn for_each_new_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
+    /// The collection has judged: owners that did not turn up are dead.
+    fn finish(&self);
+}
+
+/// When a weak handle loses its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeakKind {
+    /// When the target is no longer reachable from roots.
+    Short,
+    /// When the target is not reachable from objects with pending finalizers either (track resurrection).
+    Long,
+}
+
+/// What a collection decided about the target of a weak handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeakFate {
+    /// Alive, at this address (which may be a new one: store it).
+    Alive(ObjRef),
+    /// Gone: clear the handle.
+    Dead,
+}
+
+/// A table of weak handles. The table knows how its slots are encoded; the collector knows who lives.
+pub trait WeakTable: Sync {
+    /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome; unless the collection
+    /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector thread; must not block.
+    fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
+}
+
+/// The heap right after a full collection, with the world stopped.
+pub struct StoppedHeap(pub(crate) ());

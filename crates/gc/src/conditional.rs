@@ -13,20 +13,7 @@ use crate::object::{object_size_bytes, vtable_of};
 use crate::tracer::Tracer;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ObjRef, VTableFlags};
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// The owners of conditional roots. All calls come with the world stopped, on collector threads; none may block.
-pub trait ConditionalRoots: Sync {
-    /// A collection begins. Gives the ranges of addresses whose words are to be shown; None: nobody is judged.
-    fn begin(&self, is_full: bool) -> Option<[Range<usize>; 2]>;
-    /// A word of a reached object points into one of the ranges.
-    fn saw(&self, word: usize);
-    /// Tracing has come to an end: calls `visit` for the slots of owners that turned up since the last call.
-    fn for_each_new_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
-    /// The collection has judged: owners that did not turn up are dead.
-    fn finish(&self);
-}
 
 /// Whether the collection that runs judges.
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);

@@ -29,8 +29,9 @@ mod weak;
 mod weak_fields;
 mod world;
 
-pub use client::{HeapClient, NoClient};
-pub use conditional::ConditionalRoots;
+pub use client::{
+    ConditionalRoots, HeapClient, NoClient, Root, RootKind, RootProvider, StoppedHeap, WeakFate, WeakKind, WeakTable,
+};
 pub use ephemeron::set_ephemeron_tombstone;
 pub use finalize::{
     finalizable_count, make_all_finalizable, next_finalizable, register_finalizer, register_finalizer_again,
@@ -44,7 +45,6 @@ pub use heap::{
 pub use object::object_size_bytes;
 pub use observer::{Collection, SampledAllocation, note_moves, sample_allocations, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
-pub use roots::{RootProvider, register_root_range, register_root_slots, unregister_roots};
-pub use snapshot::{HeapObject, Root, RootKind, StoppedHeap, take_snapshot};
+pub use roots::{register_root_range, register_root_slots, unregister_roots};
+pub use snapshot::{HeapObject, take_snapshot};
 pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};
-pub use weak::{WeakFate, WeakKind, WeakTable};

@@ -4,34 +4,12 @@
 //! pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
 //! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
 
-use crate::client::client;
-use crate::snapshot::{Root, RootKind};
+use crate::client::{RootKind, client};
 use parking_lot::Mutex;
 use saki_abi::{ObjRef, RefMap};
 use saki_thread::ManagedThread;
 use saki_thread::statics::BlockScan;
 use std::ops::Range;
-
-/// A table of references outside the heap. Called with the world stopped, on a collector thread; must not block.
-pub trait RootProvider: Sync {
-    /// Calls `visit` with the address of each slot; a slot holds an object or null and may be updated.
-    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
-
-    /// Calls `visit` with each object that must not move (pinned handles). Objects in slots need not be repeated.
-    fn for_each_pinned(&self, _visit: &mut dyn FnMut(ObjRef)) {}
-
-    /// Like `for_each_slot`, for what belongs to one thread (thread-static blocks).
-    fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
-
-    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, and what refers to them: for heap snapshots. Between collections, with the world
-    /// stopped.
-    fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
-        let root = |kind, object, address| Root { kind, object, address, thread: None };
-        // SAFETY: a provider's slots are valid.
-        self.for_each_slot(&mut |slot| visit(root(RootKind::Cell, unsafe { *slot }, slot as usize)));
-        self.for_each_pinned(&mut |object| visit(root(RootKind::PinnedHandle, object, 0)));
-    }
-}
 
 /// Registered memory: `words` words from `base` on.
 #[derive(Clone, Copy)]

@@ -7,9 +7,9 @@
 //! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: what to call
 //! types, fields and roots, which takes such locks: numbers here lead to them when the program runs again.
 
-use crate::client::client;
+use crate::client::{Root, RootKind, RootProvider, StoppedHeap, client};
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};
-use crate::roots::{self, RootProvider};
+use crate::roots;
 use crate::{ephemeron, finalize, mmtk, stack_roots, world};
 use parking_lot::Mutex;
 use saki_abi::{ObjRef, VTable};
@@ -18,47 +18,6 @@ use std::ops::Range;
 
 /// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
-
-/// What refers to an object from outside the heap.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RootKind {
-    /// A static field, at this offset of the statics of a type.
-    Static {
-        /// Address of the `types::Type`.
-        ty: usize,
-        offset_bytes: u32,
-    },
-    /// A thread-static field of [`Root::thread`].
-    ThreadStatic {
-        /// Number of the thread's block, which leads to the type.
-        block: usize,
-        offset_bytes: u32,
-    },
-    /// A strong GC handle.
-    Handle,
-    /// A GC handle that also keeps its object in place.
-    PinnedHandle,
-    /// A word that the runtime keeps: literals, type objects, its own objects.
-    Cell,
-    /// A word of a thread's stack or registers, which may also be a number that looks like a reference.
-    Stack,
-    /// A slot of the thread's own: its Thread object, an exception on its way.
-    Thread,
-    /// Waits for its finalizer to be run.
-    Finalizer,
-    /// Memory that was registered as roots.
-    Registered,
-}
-
-/// A reference from outside the heap.
-#[derive(Clone, Copy)]
-pub struct Root {
-    pub kind: RootKind,
-    pub object: ObjRef,
-    /// Where the reference lies; 0 = in a table that has no addresses to show.
-    pub address: usize,
-    pub thread: Option<&'static ManagedThread>,
-}
 
 /// An object of a stopped heap.
 #[derive(Clone, Copy)]
@@ -118,9 +77,6 @@ impl HeapObject {
         }
     }
 }
-
-/// The heap right after a full collection, with the world stopped.
-pub struct StoppedHeap(());
 
 impl StoppedHeap {
     /// Calls `visit` with each object that lives. Most come in the order of their addresses.

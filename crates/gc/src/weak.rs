@@ -7,38 +7,12 @@
 //! | 3 | ephemerons and conditional roots retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned, weak fields of objects retained in 2 die |
 //!
 //! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
-//! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it registers as a [`WeakTable`].
+//! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it is a [`WeakTable`](crate::WeakTable).
 
-use crate::client::client;
+use crate::client::{WeakFate, WeakKind, client};
 use crate::tracer::Tracer;
 use crate::{conditional, ephemeron, finalize, large, weak_fields};
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
-
-/// When a weak handle loses its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeakKind {
-    /// When the target is no longer reachable from roots.
-    Short,
-    /// When the target is not reachable from objects with pending finalizers either (track resurrection).
-    Long,
-}
-
-/// What a collection decided about the target of a weak handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeakFate {
-    /// Alive, at this address (which may be a new one: store it).
-    Alive(ObjRef),
-    /// Gone: clear the handle.
-    Dead,
-}
-
-/// A table of weak handles. The table knows how its slots are encoded; the collector knows who lives.
-pub trait WeakTable: Sync {
-    /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome; unless the collection
-    /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector thread; must not block.
-    fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {

@@ -23,6 +23,7 @@ pub mod dynamic_methods;
 pub mod entries;
 pub mod exceptions;
 pub mod exit;
+mod exit_code;
 pub mod fields;
 pub mod finalizer;
 pub mod handles;

@@ -66,8 +66,8 @@ pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
     crate::pending::forget_abort(t);
     let is_abort = type_of(exception).is_corlib("System.Threading", "ThreadAbortException");
     let (was_handled, exit_code) = match is_abort {
-        true if crate::vm::main_returns_value() => (true, OTHER_EXIT_CODE),
-        true => (true, crate::vm::exit_code()),
+        true if crate::exit_code::main_returns_value() => (true, OTHER_EXIT_CODE),
+        true => (true, crate::exit_code::exit_code()),
         false => (raise_event(t, exception), exit_code),
     };
     write_report(&describe(t, exception), was_handled);

@@ -3,6 +3,7 @@
 use crate::cells::Cell;
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
+pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
 use crate::heap_client::RuntimeHeapClient;
 use crate::invoke::{self, Slot};
@@ -12,7 +13,7 @@ use crate::strings;
 use crate::thread::{Managed, Thread};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::{
-    class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, monitors, source_lines,
+    class_library, code_cache, compile, exit_code, finalizer, handles, helpers, internal_calls, monitors, source_lines,
     stack_trace, thread_data, unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
@@ -27,7 +28,6 @@ use saki_types::{Assembly, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// How to start. The default: the installed class libraries, native threads, no code cache.
 #[derive(Clone, Debug)]
@@ -88,8 +88,6 @@ impl From<LoadError> for StartError {
 }
 
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
-static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
-static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
 
 unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _frame: &Frame) -> bool {
     if ty.is_null() {
@@ -328,22 +326,6 @@ pub fn entry_assembly() -> Option<&'static Assembly> {
     domains::current().entry_assembly()
 }
 
-/// `Environment.ExitCode`.
-pub fn exit_code() -> i32 {
-    // Relaxed: a plain number.
-    EXIT_CODE.load(Ordering::Relaxed)
-}
-
-pub fn set_exit_code(code: i32) {
-    EXIT_CODE.store(code, Ordering::Relaxed);
-}
-
-/// Whether the program's Main has a result.
-pub fn main_returns_value() -> bool {
-    // Relaxed: a plain flag.
-    MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
-}
-
 impl Vm {
     /// Begins to describe a machine on these upper layers.
     pub fn builder(layers: UpperLayers) -> VmBuilder {
@@ -416,7 +398,7 @@ fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Mana
         saki_types::class::has_attribute(assembly.image, token, "System", "STAThreadAttribute").to_managed(t)?;
     crate::threads::set_main_apartment(t, is_sta);
     let sig = main.sig().to_managed(t)?;
-    MAIN_RETURNS_VALUE.store(sig.ret != universe().void(), Ordering::Relaxed);
+    exit_code::note_main(sig.ret != universe().void());
     let mut word = [Slot(0)];
     if !sig.params.is_empty() {
         let array = object::new_array(t, universe().string(), args.len())?;

@@ -1,0 +1,26 @@
+//! The exit code that the program asks for, and whether its `Main` gives one.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+// Relaxed, all of this: plain numbers.
+static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
+static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
+
+/// `Environment.ExitCode`.
+pub fn exit_code() -> i32 {
+    EXIT_CODE.load(Ordering::Relaxed)
+}
+
+pub fn set_exit_code(code: i32) {
+    EXIT_CODE.store(code, Ordering::Relaxed);
+}
+
+/// Whether the program's `Main`, which is about to run, has a result.
+pub(crate) fn note_main(returns_value: bool) {
+    MAIN_RETURNS_VALUE.store(returns_value, Ordering::Relaxed);
+}
+
+/// What `note_main` was told.
+pub(crate) fn main_returns_value() -> bool {
+    MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
+}
