@@ -24,8 +24,7 @@ const DEFAULT_HZ: u32 = 1000;
 const DEFAULT_WALL_HZ: u32 = 100;
 /// Bytes between two samples of allocations, on average: 2,000 samples for each gigabyte.
 pub const DEFAULT_ALLOC_BYTES: usize = 512 << 10;
-/// More than that the sampler itself would take most of the time.
-const MAX_HZ: u32 = 100_000;
+const MAX_HZ: u32 = saki_runtime::profile_log::settings::MAX_SAMPLES_A_SECOND;
 
 /// What profile is wanted of a run.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,9 +4,12 @@
 //! looked at where it is there.
 
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const LIBRARY: &str = "Mono.Profiler.Log.dll";
 
@@ -237,6 +240,60 @@ fn samples_go_into_the_log() {
     if let Some(report) = programs.report(&["--reports=sample"]) {
         assert!(report.contains("[waiting for a lock]"), "{report}");
     }
+}
+
+#[test]
+fn a_program_changes_how_it_is_sampled() {
+    let Some(programs) = compile("sampling") else { return };
+    let run = programs.run("nodefaults,sample=1000,output=log.mlpd", "sampling");
+    assert_eq!(text(&run.stdout), "True\nNone\nTrue\nReal 200\nok\n", "{}", text(&run.stderr));
+    let counts = programs.read("log.mlpd", &[]);
+    let of = |method: &str| counts.of(&format!("sample below Log:{method} ()"));
+    assert!(of("ByProcessor") > 30, "{}", of("ByProcessor"));
+    assert_eq!(of("Unseen"), 0);
+    assert!(of("ByTheClock") > 30, "{}", of("ByTheClock"));
+    let run = programs.run("nodefaults,exception,output=log.mlpd", "sampling");
+    assert_eq!(text(&run.stdout), "False\nNone\nFalse\nNone 0\nok\n", "as under Mono: {}", text(&run.stderr));
+}
+
+/// The header says at which port.
+#[test]
+fn commands_take_heap_shots() {
+    let Some(programs) = compile("port") else { return };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .args(["--profile=log:nodefaults,heapshot=ondemand,port=0,output=log.mlpd"])
+        .arg(&programs.program)
+        .arg("wait")
+        .current_dir(&programs.folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("saki starts");
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    output.read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    let log = programs.folder.join("log.mlpd");
+    let header = std::fs::read(&log).expect("a log");
+    let port = u16::from_le_bytes([header[36], header[37]]);
+    let size = || std::fs::metadata(&log).expect("a log").len();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    for _ in 0..2 {
+        let before = size();
+        let mut commands = TcpStream::connect(("127.0.0.1", port)).expect("a command server");
+        commands.write_all(b"what\nheapshot\n").expect("a command");
+        // 5,000 objects take more than that.
+        while size() < before + 10_000 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().expect("an end").success());
+    let counts = programs.read("log.mlpd", &[]);
+    assert_eq!((counts.of("HeapBeginEvent"), counts.of("HeapEndEvent")), (2, 2));
+    assert!((10_000..10_020).contains(&counts.of("live Node")), "{}", counts.of("live Node"));
+    let taken = programs.run(&format!("port={port},output=log.mlpd"), "calls");
+    assert!(taken.status.success(), "nobody has the port any more: {}", text(&taken.stderr));
 }
 
 #[test]

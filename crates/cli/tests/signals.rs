@@ -19,11 +19,12 @@ const GRACE: Duration = Duration::from_secs(120);
 const MIN_RATE: u64 = 5000;
 
 /// Beginnings of the names of threads that block signals while they live: those that `saki_os::thread::start_service` starts.
-const SERVICES: [&str; 14] = [
+const SERVICES: [&str; 15] = [
     "check-walks",
     "code-cache",
     "gc-",
     "Process Watcher",
+    "profile-commands",
     "profile-control",
     "profile-end",
     "profile-log",

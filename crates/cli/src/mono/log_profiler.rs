@@ -1,7 +1,7 @@
 //! `--profile=log[:OPTION,…]`: Mono's log profiler, with its options.
 //!
 //! As under Mono, what cannot be understood is said on standard error and passed over, and without `nodefaults` in front exceptions and counters are written and older
-//! rules hold. Left out: the command server (`port`), so `heapshot=ondemand` alone takes no heap shots.
+//! rules hold. Unlike Mono's, the command server is there only if `port` asks for it.
 
 use saki_profile::mlpd::output::Output;
 use saki_runtime::profile_log::callspec::CallSpec;
@@ -82,6 +82,7 @@ pub fn parse(text: &str) -> (LogOption, Vec<String>) {
             max_frames: MAX_FRAMES,
             heap_shots: HeapShots::Never,
             shot_at_end: false,
+            port: None,
             output: Output::Report,
             is_zipped: false,
         },
@@ -162,7 +163,10 @@ impl Reader {
             ("coverage", None) => self.say("The log profiler no longer supports code coverage."),
             ("zip", None) => self.settings.is_zipped = true,
             ("output", _) => self.output = Some(value.unwrap_or_default().to_owned()),
-            ("port", _) => self.say("There is no command server: 'port' is passed over."),
+            ("port", _) => match value.unwrap_or_default().parse() {
+                Ok(port) => self.settings.port = Some(port),
+                Err(_) => self.say(format!("Could not parse port '{}'", value.unwrap_or_default())),
+            },
             ("maxframes", _) => self.settings.max_frames = (number() as usize).min(MAX_FRAMES),
             // All samples are kept until they are written.
             ("maxsamples", _) => {}
@@ -283,6 +287,7 @@ Options:
 \toutput=|PROGRAM      write to the standard input of PROGRAM
 \toutput=#FD           write to a file descriptor
 \t                     %t is replaced by date and time, %p by the process's number
+\tport=PORTNUM         take commands at this port of the machine itself: a line \"heapshot\" writes all objects
 \treport               print a report (mprof-report) in place of a file
 \tzip                  compress the file
 "
@@ -355,6 +360,8 @@ mod tests {
         assert_eq!(settings("log:heapshot=ondemand").heap_shots, HeapShots::OnDemand);
         assert!(settings("log:nodefaults,heapshot-on-shutdown").shot_at_end);
         assert_eq!(read("log:heapshot=3").1, ["Could not parse heapshot mode"]);
+        assert_eq!((settings("log:port=0").port, settings("log:port=4711").port), (Some(0), Some(4711)));
+        assert_eq!(read("log:port=x").1, ["Could not parse port 'x'"]);
     }
 
     #[test]

@@ -117,9 +117,41 @@ static class Log
             case "api":
                 Api();
                 break;
+            case "sampling":
+                Sampling();
+                break;
+            case "wait":
+                kept = List(5000);
+                Console.WriteLine("ready");
+                Console.ReadLine();
+                break;
         }
         Console.WriteLine("ok");
         return 0;
+    }
+
+    static double Computes(int milliseconds)
+    {
+        var watch = System.Diagnostics.Stopwatch.StartNew();
+        double x = 1;
+        while (watch.ElapsedMilliseconds < milliseconds)
+            for (int i = 0; i < 10000; i++) x = x * 1.0000001 + 0.1;
+        return x;
+    }
+
+    [MethodImpl(Apart)] static void ByProcessor() { kept = Computes(600); }
+    [MethodImpl(Apart)] static void Unseen() { kept = Computes(600); }
+    [MethodImpl(Apart)] static void ByTheClock() { Thread.Sleep(600); }
+
+    static void Sampling()
+    {
+        ByProcessor();
+        Console.WriteLine(Mono.Profiler.Log.LogProfiler.SetSampleParameters(Mono.Profiler.Log.LogSampleMode.None, 1));
+        Console.WriteLine(Mono.Profiler.Log.LogProfiler.SampleMode);
+        Unseen();
+        Console.WriteLine(Mono.Profiler.Log.LogProfiler.SetSampleParameters(Mono.Profiler.Log.LogSampleMode.Real, 200));
+        Console.WriteLine("{0} {1}", Mono.Profiler.Log.LogProfiler.SampleMode, Mono.Profiler.Log.LogProfiler.SampleFrequency);
+        ByTheClock();
     }
 
     static void Api()

@@ -1,11 +1,11 @@
 //! `Mono.Profiler.Log.LogProfiler`: what a program may change of its own log. Where there is none the calls are missing, as under Mono: the class asks for a number
 //! of frames and takes MissingMethodException for an answer that there is none.
 //!
-//! As under Mono, the way of sampling stays what the command line says if it says none.
+//! As under Mono, samples can be changed only if the command line asks for some.
 
 use saki_runtime::profile_log::LogEvents;
 use saki_runtime::profile_log::control;
-use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, SampleClock};
+use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
 use saki_runtime::{InternalCall, Thread, exceptions};
 
 /// Does it if there is a log.
@@ -99,9 +99,14 @@ extern "C" fn sample_mode(t: Thread, mode: *mut i32, frequency: *mut i32) {
     unsafe { *frequency = hz as i32 };
 }
 
-/// It cannot be changed.
-extern "C" fn set_sample_mode(t: Thread, _mode: i32, _frequency: i32) -> i32 {
-    guarded(t, || 0)
+extern "C" fn set_sample_mode(t: Thread, mode: i32, frequency: i32) -> i32 {
+    let clock = match mode {
+        1 => Some(SampleClock::Processor),
+        2 => Some(SampleClock::Wall),
+        _ => None,
+    };
+    let hz = frequency.max(1).cast_unsigned().min(MAX_SAMPLES_A_SECOND);
+    guarded(t, || i32::from(control::set_samples(clock.map(|clock| (clock, hz)))))
 }
 
 macro_rules! event_calls {

@@ -66,7 +66,25 @@ pub fn take_heap_shot() {
 
 /// What samples are taken by, and how many a second.
 pub fn samples() -> Option<(SampleClock, u32)> {
-    LOG.get()?.settings.samples
+    *LOG.get()?.samples.lock()
+}
+
+/// Has samples taken so from now on, or none. False: they are not taken so. As under Mono only a log that was to have samples from the start can change that.
+pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
+    let Some(log) = LOG.get().filter(|log| !log.is_over() && log.settings.samples.is_some()) else { return false };
+    // Who waits for the lock, or for the last samples, does so with the thread counted as stopped.
+    saki_thread::blocking(|| {
+        let mut samples = log.samples.lock();
+        if *samples == wanted {
+            return true;
+        }
+        if samples.take().is_some() {
+            let _ = saki_sampler::stop();
+        }
+        let is_begun = wanted.is_none_or(|(clock, hz)| super::samples::start(clock, hz).is_ok());
+        *samples = wanted.filter(|_| is_begun);
+        is_begun
+    })
 }
 
 impl Log {

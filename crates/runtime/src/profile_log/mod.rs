@@ -15,6 +15,7 @@
 
 pub mod calls;
 pub mod callspec;
+mod commands;
 pub mod control;
 mod counters;
 pub(crate) mod events;
@@ -32,7 +33,7 @@ use saki_os::ExitStage;
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
 use saki_thread::{ManagedThread, ThreadKind};
-use settings::HeapShots;
+use settings::{HeapShots, SampleClock};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -58,6 +59,7 @@ pub(crate) struct Log {
     max_frames: AtomicUsize,
     max_call_depth: AtomicU32,
     heap_shots: Mutex<HeapShots>,
+    samples: Mutex<Option<(SampleClock, u32)>>,
     counters: Mutex<counters::Counters>,
     has_ended: AtomicBool,
 }
@@ -94,9 +96,11 @@ pub fn prepare(settings: &LogSettings) {
 /// Its file cannot be written, or the sampler's.
 pub fn begin(settings: &LogSettings) -> Result<(), String> {
     let sink = settings.output.open(settings.is_zipped).map_err(|error| error.to_string())?;
+    let server = settings.port.map(commands::listen).transpose()?;
+    let port = server.as_ref().map_or(0, |(_, port)| *port);
     let start_ns = now_ns();
     let arguments = &settings.arguments;
-    let header = Header { arguments, port: 0, start_unix_ns: saki_os::clock::realtime_ns(), start_ns };
+    let header = Header { arguments, port, start_unix_ns: saki_os::clock::realtime_ns(), start_ns };
     let log = Log {
         writer: LogWriter::new(sink, &header, OWN_THREAD),
         names: Names::default(),
@@ -104,6 +108,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
         max_frames: AtomicUsize::new(settings.max_frames),
         max_call_depth: AtomicU32::new(settings.max_call_depth),
         heap_shots: Mutex::new(settings.heap_shots),
+        samples: Mutex::new(settings.samples),
         counters: Mutex::default(),
         has_ended: AtomicBool::new(false),
     };
@@ -123,6 +128,9 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     log.tell_heap();
     if let Some((clock, hz)) = settings.samples {
         samples::start(clock, hz).map_err(|error| error.to_string())?;
+    }
+    if let Some((listener, _)) = server {
+        commands::serve(listener).map_err(|error| error.to_string())?;
     }
     saki_os::at_exit(ExitStage::ProfileLog, at_exit);
     saki_os::thread::start_service("profile-log", || {
@@ -155,7 +163,7 @@ pub fn end() {
     if log.settings.shot_at_end {
         heap_shots::take(log);
     }
-    if log.settings.samples.is_some() {
+    if log.samples.lock().take().is_some() {
         // All samples have gone to the log.
         let _ = saki_sampler::stop();
     }

@@ -55,6 +55,9 @@ impl std::ops::BitOr for LogEvents {
 /// Of a stack, as Mono.
 pub const MAX_FRAMES: usize = 32;
 
+/// More than that the sampler itself would take most of the time.
+pub const MAX_SAMPLES_A_SECOND: u32 = 100_000;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SampleClock {
     /// Processor time of each thread.
@@ -93,6 +96,8 @@ pub struct LogSettings {
     pub max_frames: usize,
     pub heap_shots: HeapShots,
     pub shot_at_end: bool,
+    /// Where commands are listened for; 0 = on any port.
+    pub port: Option<u16>,
     pub output: Output,
     pub is_zipped: bool,
 }

@@ -1,0 +1,52 @@
+//! The command server: `port=`. Who connects and sends the line "heapshot" has all objects written that live, as under Mono.
+//!
+//! Invariant: it listens to this machine alone, where Mono listens to all the world: whoever can connect may stop the program for as long as a collection takes, as often as he likes.
+
+use super::{LOG, heap_shots};
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+/// Of a line; longer ones are no commands.
+const MAX_LINE_BYTES: u64 = 64;
+
+/// Listens; on a free port if it is 0.
+///
+/// # Errors
+/// A text: the port cannot be had.
+pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
+    let listen = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let port = listener.local_addr()?.port();
+        Ok((listener, port))
+    };
+    listen().map_err(|error: io::Error| format!("the command server cannot listen on port {port}: {error}"))
+}
+
+/// Serves whoever connects, each one on a thread, until the process ends.
+///
+/// # Errors
+/// The system's, for a thread.
+pub(super) fn serve(listener: TcpListener) -> io::Result<()> {
+    saki_os::thread::start_service("profile-commands", move || {
+        for stream in listener.incoming().flatten() {
+            // Without a thread the connection ends.
+            let _ = saki_os::thread::start_service("profile-commands", move || obey(stream));
+        }
+    })
+}
+
+fn obey(stream: TcpStream) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(MAX_LINE_BYTES).read_line(&mut line) {
+            Ok(1..) => {}
+            _ => return,
+        }
+        let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
+        if line == "heapshot\n" {
+            heap_shots::take(log);
+        }
+    }
+}
