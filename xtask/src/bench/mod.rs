@@ -84,7 +84,7 @@ pub struct Options {
     /// Runtime command of Saki (default: target/release/saki).
     #[arg(long, value_name = "COMMAND")]
     saki: Option<String>,
-    /// Repetitions of each program under each runtime [default: 5, of the suites green and io 3].
+    /// Repetitions of each program under each runtime [default: 5, of the suites green, io and profile 3].
     #[arg(long)]
     runs: Option<usize>,
     /// Only programs whose name matches this regular expression.

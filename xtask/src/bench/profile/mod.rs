@@ -1,70 +1,138 @@
-//! `--suite profile`: what profiling costs: each program with and without it, and the same of Mono's log profiler.
+//! `--suite profile`: what profiling costs, beside Mono's log profiler, Go's pprof and Java's JFR on the same work.
 //!
-//! A figure is the time of the whole process as a multiple of the same runtime's without a profiler (medians of interleaved runs); with `--cpu` its processor time,
-//! the thread that reads samples included. Left out: Go's pprof and Java's JFR, which have no common program with these.
+//! Each program runs with and without a profiler in turn, at two lengths. So what a profiler costs has two parts: the slope, time for each second of the program, and the
+//! constant, which a run pays once however long it is. Both come from medians; with `--cpu` they are of processor time, the threads that read samples included.
+//! Further tables: the C# compiler, each allocation told, bytes of files for each sample, snapshots of a large heap. The whole takes some six minutes.
+//!
+//! Invariant: a run counts only if it prints what the others print. Left out: `--markdown` and `--json`.
+
+mod extras;
+mod work;
 
 use std::path::Path;
+use std::time::Duration;
 
-use super::{Options, Runtime, compile, measure};
+use super::{Options, Runtime};
 use crate::Outcome;
+use crate::process::{self, End, Finished, Job};
 
-/// Kernels, and the loop that only allocates.
-const PROGRAMS: [&str; 5] = ["alloc", "fib", "nbody", "binary-trees", "spectral-norm"];
+/// Repetitions of each run.
+const DEFAULT_RUNS: usize = 3;
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Name, and the words in front of the program.
-const SAKI: [(&str, &[&str]); 5] = [
-    ("off", &[]),
-    ("cpu, 1 kHz", &["profile", "cpu", "--format=folded", "--output=/dev/null"]),
-    ("cpu, 10 kHz", &["profile", "cpu", "--hz=10000", "--format=folded", "--output=/dev/null"]),
-    ("wall, 100 Hz", &["profile", "wall", "--format=folded", "--output=/dev/null"]),
-    ("allocations, 512 KiB", &["profile", "alloc", "--format=folded", "--output=/dev/null"]),
-];
+/// A command line that is measured beside others.
+#[derive(Clone)]
+struct Column {
+    name: &'static str,
+    argv: Vec<String>,
+    environment: Vec<(String, String)>,
+    /// Without a profiler: what the columns behind it are compared with.
+    is_off: bool,
+}
 
-const MONO: [(&str, &[&str]); 2] =
-    [("mono, off", &[]), ("mono, sample=1000", &["--profile=log:nodefaults,sample=1000,output=/dev/null"])];
-
-/// Runs the suite on `runtimes`, of which those of other names than these two do not count. Errors: a program does not compile.
-pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
-    let mut variants = Vec::new();
-    for runtime in runtimes {
-        let kinds: &[(&'static str, &[&str])] = match runtime.name {
-            "saki" => &SAKI,
-            "mono" => &MONO,
-            _ => continue,
-        };
-        variants.extend(kinds.iter().map(|(name, words)| {
-            let argv = runtime.argv.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
-            Runtime { name, version: String::new(), argv, environment: runtime.environment.clone() }
-        }));
+impl Column {
+    fn new(name: &'static str, argv: Vec<String>) -> Column {
+        let is_off = name == "off" || name.ends_with(", off");
+        Column { name, argv, environment: Vec::new(), is_off }
     }
-    print!("{:16}", "");
-    variants.iter().for_each(|variant| print!(" {:>20}", variant.name));
-    println!();
-    let mut all_ran = true;
-    for program in PROGRAMS {
-        if options.filter.as_ref().is_some_and(|filter| !filter.is_match(program)) {
-            continue;
-        }
-        let executable = compile(root, program, output)?;
-        let row = measure(program, &executable, &variants, options)?;
-        print!("{program:16}");
-        let mut off = None;
-        for (variant, cell) in variants.iter().zip(&row.cells) {
-            let median = cell.median();
-            if variant.name.ends_with("off") {
-                off = median;
+}
+
+/// The words one after the other.
+fn words(parts: &[&[String]]) -> Vec<String> {
+    parts.concat()
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The runtime of this name.
+fn named<'a>(runtimes: &'a [Runtime], name: &str) -> Option<&'a Runtime> {
+    runtimes.iter().find(|runtime| runtime.name == name)
+}
+
+/// Runs it to its good end. Errors: it ends otherwise.
+fn run_once(argv: &[String], environment: &[(String, String)], folder: &Path) -> Result<Finished, String> {
+    let finished = process::run(&Job { argv, directory: folder, environment, stdin: b"", timeout: TIMEOUT })?;
+    if finished.end == End::Exit(0) {
+        return Ok(finished);
+    }
+    let stderr = String::from_utf8_lossy(&finished.stderr);
+    Err(format!("{}: {} {}", argv.join(" "), finished.end, stderr.lines().last().unwrap_or("")))
+}
+
+/// Median seconds of each column, whose runs take turns, each with `arguments` behind its words. Errors: a run fails, or prints something else than the first one.
+fn medians(columns: &[Column], arguments: &[String], folder: &Path, options: &Options) -> Result<Vec<f64>, String> {
+    let mut seconds = vec![Vec::new(); columns.len()];
+    let mut reference = None;
+    for _ in 0..options.runs.unwrap_or(DEFAULT_RUNS).max(1) {
+        for (column, seconds) in columns.iter().zip(&mut seconds) {
+            let finished = run_once(&words(&[&column.argv, arguments]), &column.environment, folder)?;
+            let time = if options.cpu { finished.cpu } else { finished.wall };
+            seconds.push(time.as_secs_f64());
+            let expect = reference.get_or_insert_with(|| finished.stdout.clone());
+            if *expect != finished.stdout {
+                return Err(format!("{} prints something else than the others", column.argv.join(" ")));
             }
-            let text = match (median, off) {
-                (Some(median), _) if variant.name.ends_with("off") => format!("{median:.3} s"),
-                (Some(median), Some(off)) => format!("{:.3} ×", median / off),
-                _ => {
-                    all_ran = false;
-                    cell.failure.clone().unwrap_or_else(|| "-".to_owned())
-                }
-            };
-            print!(" {text:>20}");
         }
-        println!();
     }
-    Ok(all_ran)
+    Ok(seconds.iter_mut().map(|times| median(times)).collect())
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// What a profiler costs, by times of a short and a long run without and with it: time for each second of the program, and seconds once.
+fn slope_and_constant(off: [f64; 2], on: [f64; 2]) -> (f64, f64) {
+    let slope = (on[1] - on[0]) / (off[1] - off[0]);
+    (slope, on[0] - slope * off[0])
+}
+
+/// Prints a row of cells.
+fn print_row(name: &str, cells: impl IntoIterator<Item = String>) {
+    print!("{name:14}");
+    cells.into_iter().for_each(|cell| print!(" {cell:>19}"));
+    println!();
+}
+
+/// Runs the suite on `runtimes`, of which Saki and Mono count. Errors: a program does not compile, or fails.
+pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
+    let folder = output.join("profile");
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let is_wanted = |name: &str| options.filter.as_ref().is_none_or(|filter| filter.is_match(name));
+    let columns = work::columns(root, runtimes, &folder)?;
+    println!("\nseconds of the long run without a profiler; with one: time for each second, and milliseconds once");
+    print_row("", columns.iter().map(|column| column.name.to_owned()));
+    for mode in work::MODES.iter().filter(|mode| is_wanted(mode.name)) {
+        let times = |rounds: u32| medians(&columns, &[mode.name.to_owned(), rounds.to_string()], &folder, options);
+        let (short, long) = (times(mode.short)?, times(mode.long)?);
+        let mut off = [0.0; 2];
+        print_row(
+            mode.name,
+            columns.iter().zip(short.iter().zip(&long)).map(|(column, (&short, &long))| {
+                if column.is_off {
+                    off = [short, long];
+                    return format!("{long:.2} s");
+                }
+                let (slope, constant) = slope_and_constant(off, [short, long]);
+                format!("{slope:.3} × {:+.0} ms", 1e3 * constant)
+            }),
+        );
+    }
+    extras::run(options, runtimes, &folder, root, &is_wanted)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slope_and_constant_are_told_apart() {
+        let (slope, constant) = slope_and_constant([1.0, 4.0], [1.0 * 1.02 + 0.04, 4.0 * 1.02 + 0.04]);
+        assert!((slope - 1.02).abs() < 1e-9 && (constant - 0.04).abs() < 1e-9, "{slope} {constant}");
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+    }
 }
