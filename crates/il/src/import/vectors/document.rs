@@ -71,6 +71,7 @@ fn parameter(param: Param, own: &str) -> String {
         Param::Single => "float".to_owned(),
         Param::Named(name) => name.to_owned(),
         Param::OwnPointer => format!("ref {own}"),
+        Param::Span => "span".to_owned(),
         Param::Pointer => "out".to_owned(),
         Param::Any => "…".to_owned(),
     }
@@ -160,7 +161,11 @@ fn becomes(call: VectorCall) -> String {
         C::ConvertEach(_) => "conversions of scalars, lane by lane".to_owned(),
         C::Quotients => "divisions of scalars, lane by lane".to_owned(),
         C::Roots => "square roots of scalars, lane by lane".to_owned(),
-        C::Lerp => "arithmetic".to_owned(),
+        C::Lerp | C::Mix => "arithmetic".to_owned(),
+        C::Reflect | C::ReflectScalarsFirst => "dot product and arithmetic".to_owned(),
+        C::LengthSquared => "dot product".to_owned(),
+        C::Length => "dot product and its square root".to_owned(),
+        C::FromSpan => "a check and a load".to_owned(),
         C::Clamp => "maximum and minimum".to_owned(),
         C::Cross => "shuffles and arithmetic".to_owned(),
         C::Shift(op) => name(op).to_owned(),
@@ -175,9 +180,13 @@ fn becomes(call: VectorCall) -> String {
         C::Matrix(M::Transform | M::TransformNormal) => "rows times lanes, added".to_owned(),
         C::Matrix(M::Product) => "rows times lanes, added, for each row".to_owned(),
         C::Matrix(M::Transpose) => "shuffles".to_owned(),
-        C::Matrix(M::QuaternionProduct) => "shuffles and arithmetic".to_owned(),
+        C::Matrix(M::QuaternionProduct | M::Concatenate) => "shuffles and arithmetic".to_owned(),
+        C::Matrix(M::Quotient) => "dot product, shuffles and arithmetic".to_owned(),
         C::Matrix(M::Conjugate) => "bitwise".to_owned(),
-        C::Matrix(M::Normalize) => "dot product and arithmetic".to_owned(),
+        C::Matrix(M::Rotate | M::RotatePlane | M::RotateRows) => {
+            "a matrix of shuffles and arithmetic; rows times lanes, added".to_owned()
+        }
+        C::Matrix(M::Normalize | M::Inverse) => "dot product and arithmetic".to_owned(),
         C::Matrix(M::PlaneDot) => "products, added from the first lane on".to_owned(),
         C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => "comparison and test of all lanes".to_owned(),
         C::Matrix(M::Rows(_) | M::EachRow(_) | M::RowsByScalar(_) | M::Lerp) => "arithmetic, row by row".to_owned(),
@@ -240,6 +249,7 @@ impl Needs {
             C::AllEqual(_) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => op(V::AllTrue),
             C::Magnitude => op(V::Abs).max(op(V::Lt)).max(op(V::AnyTrue)),
             C::Splat => op(V::Splat),
+            C::Length | C::LengthSquared | C::Reflect | C::ReflectScalarsFirst => op(V::Insert(0)),
             C::Elements | C::Joined | C::Dot | C::ConvertEach(_) | C::Quotients | C::Roots => op(V::Insert(0)),
             C::Item | C::Component | C::SetComponent | C::Truncated | C::Matrix(M::PlaneDot) => op(V::Insert(0)),
             C::Rounded => op(V::Round),
@@ -247,7 +257,11 @@ impl Needs {
             C::Differences => Needs::Sse41,
             C::Narrow | C::Cross | C::Permute(_) | C::PermuteBy(_) | C::Pairwise(_) | C::SubtractAdd => op(V::Shuffle),
             C::Matrix(M::Transform | M::TransformNormal | M::Product | M::Transpose) => op(V::Shuffle),
-            C::Matrix(M::QuaternionProduct | M::Normalize) => op(V::Insert(0)),
+            C::Matrix(M::QuaternionProduct | M::Concatenate | M::Quotient | M::Inverse | M::Normalize) => {
+                op(V::Insert(0))
+            }
+            C::Matrix(M::RotatePlane) => op(V::Insert(0)),
+            C::Matrix(M::Rotate | M::RotateRows) => op(V::Shuffle),
             _ => Needs::Sse2,
         }
     }

@@ -9,7 +9,8 @@ use crate::import::call_sites::CallSite;
 use crate::import::kinds::mem_type;
 use crate::import::stack::{Effect, Entry, Val};
 use crate::ir::{
-    AliasClass, BinOp, BlockId, CallTarget, CmpOp, ConvTarget, IrType, LocalId, Op, Terminator, ValueId, VectorOp,
+    AliasClass, BinOp, BlockId, CallTarget, CmpOp, ConvTarget, IrType, LocalId, MemFlags, MemType, Op, Terminator,
+    ValueId, VectorOp,
 };
 use saki_types::{LoadResult, Method};
 
@@ -45,6 +46,27 @@ impl Importer<'_> {
         let element_size_bytes = vector.lanes.bytes();
         let addr = self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef);
         Ok(self.b.load(addr, 0, vector.mem, plain(AliasClass::Element)))
+    }
+
+    /// The first elements of a span of the class library, which is a pointer and a length. None: it is another's.
+    pub(super) fn vector_from_span(&mut self, vector: VectorType, span: &Entry) -> LoadResult<Option<ValueId>> {
+        let IrType::Struct(ty) = span.ir else { return Ok(None) };
+        let mut offsets = [None; 2];
+        for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
+            match field.name {
+                "_pointer" => offsets[0] = Some(field.offset_bytes()? as i32),
+                "_length" => offsets[1] = Some(field.offset_bytes()? as i32),
+                _ => return Ok(None),
+            }
+        }
+        let [Some(pointer), Some(length)] = offsets else { return Ok(None) };
+        let (addr, offset, flags) = self.vector_place(span)?;
+        let pointer = self.b.load(addr, offset + pointer, MemType::ByRef, flags);
+        let length = self.b.load(addr, offset + length, MemType::I32, flags);
+        let last = self.b.i32(vector.count as i32 - 1);
+        self.b.effect(Op::BoundsCheck { index: last, length });
+        let unaligned = MemFlags { unaligned: true, ..plain(AliasClass::Any) };
+        Ok(Some(self.b.load(pointer, 0, vector.mem, unaligned)))
     }
 
     /// In place where all elements have room. `this` and `array`: which arguments they are; an index may follow.

@@ -28,6 +28,7 @@ impl Importer<'_> {
         let b = match call {
             C::Binary(_) | C::Swapped(_) | C::Propagating(_) | C::Pairwise(_) | C::SubtractAdd => true,
             C::Quotients | C::Narrow | C::Lerp | C::Clamp | C::Cross | C::OfScalar(_) | C::Differences => true,
+            C::Mix | C::Reflect | C::ReflectScalarsFirst => true,
             C::Complement(_) => true,
             C::Permute(_) => args.len() > 1,
             C::Select => true,
@@ -74,6 +75,30 @@ impl Importer<'_> {
                 let way = self.vector_binary(V::Sub, lanes, b, a);
                 let way = self.vector_binary(V::Mul, lanes, way, amount);
                 self.vector_binary(V::Add, lanes, a, way)
+            }
+            C::Mix => {
+                let amount = self.lane_value(&args[2], lanes)?;
+                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let rest = self.b.inst(Op::Bin(BinOp::Sub, one, amount), IrType::F32);
+                let (rest, amount) = (self.splat_value(rest, vector), self.splat_value(amount, vector));
+                let (a, b) = (self.vector_binary(V::Mul, lanes, a, rest), self.vector_binary(V::Mul, lanes, b, amount));
+                self.vector_binary(V::Add, lanes, a, b)
+            }
+            C::Reflect => {
+                let dot = self.vector_dot(lanes, count, a, b);
+                let two = self.b.inst(Op::ConstF32(2.0), IrType::F32);
+                let (dot, two) = (self.splat_value(dot, vector), self.splat_value(two, vector));
+                let way = self.vector_binary(V::Mul, lanes, b, dot);
+                let way = self.vector_binary(V::Mul, lanes, way, two);
+                self.vector_binary(V::Sub, lanes, a, way)
+            }
+            C::ReflectScalarsFirst => {
+                let dot = self.vector_dot(lanes, count, a, b);
+                let two = self.b.inst(Op::ConstF32(2.0), IrType::F32);
+                let twice = self.b.inst(Op::Bin(BinOp::Mul, two, dot), IrType::F32);
+                let twice = self.splat_value(twice, vector);
+                let way = self.vector_binary(V::Mul, lanes, twice, b);
+                self.vector_binary(V::Sub, lanes, a, way)
             }
             C::Clamp => {
                 let most = self.vector_value(&args[2], mem)?;

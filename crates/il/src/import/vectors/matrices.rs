@@ -70,7 +70,10 @@ impl Importer<'_> {
         use MatrixCall as M;
         match call {
             M::Transform | M::TransformNormal => return self.transformed(call, method, args),
-            M::QuaternionProduct | M::Conjugate | M::Normalize => return self.quaternion_call(call, method, args),
+            M::Rotate | M::RotatePlane => return self.rotated(call, method, args),
+            M::QuaternionProduct | M::Concatenate | M::Quotient | M::Conjugate | M::Inverse | M::Normalize => {
+                return self.quaternion_call(call, method, args);
+            }
             M::PlaneDot | M::PlanesEqual(_) => return self.plane_call(call, method, args),
             _ => {}
         }
@@ -97,6 +100,16 @@ impl Importer<'_> {
                 pairs.map(between).collect()
             }
             M::Transpose => self.transposed(&a.values),
+            M::RotateRows => {
+                let rotation = self.vector_value(&args[1], MemType::V128)?;
+                let columns = self.rotation(rotation);
+                let mut rotated = Vec::new();
+                for row in &a.values {
+                    let sum = self.weighted(*row, 3, &columns);
+                    rotated.push(self.permuted(sum, *row, by_fours([0, 1, 2, 7])));
+                }
+                rotated
+            }
             M::Product => {
                 let Some(b) = &b else { return Ok(false) };
                 self.matrix_product(&a, b)
@@ -169,24 +182,111 @@ impl Importer<'_> {
         let owner = method.owner;
         let a = self.vector_value(&args[0], MemType::V128)?;
         let value = match call {
-            MatrixCall::QuaternionProduct => {
+            MatrixCall::QuaternionProduct | MatrixCall::Concatenate | MatrixCall::Quotient => {
                 let b = self.vector_value(&args[1], MemType::V128)?;
-                self.quaternion_product(a, b)
+                match call {
+                    MatrixCall::QuaternionProduct => self.quaternion_product(a, b),
+                    MatrixCall::Concatenate => self.quaternion_product(b, a),
+                    _ => {
+                        let inverse = self.inverse(b);
+                        self.quaternion_product(a, inverse)
+                    }
+                }
             }
-            MatrixCall::Conjugate => {
-                let signs = self.bits(std::array::from_fn(|byte| if byte < 12 && byte % 4 == 3 { 0x80 } else { 0 }));
-                self.vector_binary(VectorOp::Xor, F, a, signs)
-            }
+            MatrixCall::Conjugate => self.conjugate(a),
+            MatrixCall::Inverse => self.inverse(a),
             _ => {
                 let sum = self.vector_dot(F, 4, a, a);
                 let root = self.b.inst(Op::Un(UnOp::Sqrt, sum), IrType::F32);
-                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
-                let inverse = self.b.inst(Op::Bin(BinOp::Div, one, root), IrType::F32);
-                let inverse = self.splat_value(inverse, FOUR);
+                let inverse = self.reciprocal(root);
                 self.vector_binary(VectorOp::Mul, F, a, inverse)
             }
         };
         self.push_vector(value, owner, MemType::V128);
+        Ok(true)
+    }
+
+    /// 1 / x in every lane.
+    fn reciprocal(&mut self, value: ValueId) -> ValueId {
+        let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+        let inverse = self.b.inst(Op::Bin(BinOp::Div, one, value), IrType::F32);
+        self.splat_value(inverse, FOUR)
+    }
+
+    fn conjugate(&mut self, value: ValueId) -> ValueId {
+        let signs = self.bits(std::array::from_fn(|byte| if byte < 12 && byte % 4 == 3 { 0x80 } else { 0 }));
+        self.vector_binary(VectorOp::Xor, F, value, signs)
+    }
+
+    fn inverse(&mut self, value: ValueId) -> ValueId {
+        let sum = self.vector_dot(F, 4, value, value);
+        let inverse = self.reciprocal(sum);
+        let conjugate = self.conjugate(value);
+        self.vector_binary(VectorOp::Mul, F, conjugate, inverse)
+    }
+
+    /// The rows of the matrix of a rotation, three lanes each; what is in the fourth is of no use.
+    fn rotation(&mut self, q: ValueId) -> Rows {
+        use VectorOp as V;
+        let twice = self.vector_binary(V::Add, F, q, q);
+        let w = self.broadcast(q, 3);
+        // xx yy zz, xy yz xz, wz wx wy, each with one factor doubled.
+        let squares = self.vector_binary(V::Mul, F, q, twice);
+        let (left, right) =
+            (self.permuted(q, q, by_fours([0, 1, 0, 3])), self.permuted(twice, twice, by_fours([1, 2, 2, 3])));
+        let products = self.vector_binary(V::Mul, F, left, right);
+        let by_w = self.vector_binary(V::Mul, F, w, twice);
+        let by_w = self.permuted(by_w, by_w, by_fours([2, 0, 1, 3]));
+        // 1 - yy - zz, 1 - xx - zz, 1 - xx - yy.
+        let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+        let one = self.splat_value(one, FOUR);
+        let first = self.permuted(squares, squares, by_fours([1, 0, 0, 3]));
+        let second = self.permuted(squares, squares, by_fours([2, 2, 1, 3]));
+        let diagonal = self.vector_binary(V::Sub, F, one, first);
+        let diagonal = self.vector_binary(V::Sub, F, diagonal, second);
+        // xy + wz, yz + wx, xz + wy, and the differences.
+        let sums = self.vector_binary(V::Add, F, products, by_w);
+        let differences = self.vector_binary(V::Sub, F, products, by_w);
+        let rows = [
+            (self.permuted(sums, differences, by_fours([0, 0, 6, 6])), [4, 1, 2, 3]),
+            (self.permuted(differences, sums, by_fours([0, 0, 5, 5])), [0, 5, 2, 3]),
+            (self.permuted(sums, differences, by_fours([2, 5, 2, 5])), [0, 1, 6, 3]),
+        ];
+        let values = rows.map(|(row, lanes)| self.permuted(row, diagonal, by_fours(lanes))).to_vec();
+        Rows { values, mem: MemType::V128 }
+    }
+
+    fn rotated(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+        let sig = method.sig()?;
+        let rotation = self.vector_value(&args[1], MemType::V128)?;
+        if call == MatrixCall::RotatePlane {
+            let plane = self.plane(&args[0])?;
+            let columns = self.rotation(rotation);
+            let normal = self.weighted(plane, 3, &columns);
+            let temp = self.b.temp(IrType::Struct(sig.ret));
+            let addr = self.b.addr_of(temp);
+            self.b.store(addr, 0, normal, MemType::V96, plain(AliasClass::Any));
+            let distance = self.vector_unary(VectorOp::Extract(3), F, plane);
+            self.b.store(addr, 12, distance, MemType::F32, plain(AliasClass::Any));
+            self.push(Entry::of_struct(Val::Temp(temp), sig.ret));
+            return Ok(true);
+        }
+        let (Some(vector), Some(result)) = (vector_type(sig.params[0]), vector_type(sig.ret)) else {
+            return Ok(false);
+        };
+        let value = self.vector_value(&args[0], vector.mem)?;
+        let columns = self.rotation(rotation);
+        let sum = self.weighted(value, vector.count.min(3), &columns);
+        let sum = match (result.count, vector.count) {
+            (4, 4) => self.permuted(sum, value, by_fours([0, 1, 2, 7])),
+            (4, _) => {
+                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let one = self.splat_value(one, FOUR);
+                self.permuted(sum, one, by_fours([0, 1, 2, 7]))
+            }
+            (count, _) => self.first_lanes(sum, count),
+        };
+        self.push_vector(sum, sig.ret, result.mem);
         Ok(true)
     }
 

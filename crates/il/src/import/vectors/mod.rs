@@ -16,7 +16,7 @@ mod table;
 use super::Importer;
 use super::builder::plain;
 use super::stack::{Effect, Entry, Val};
-use crate::ir::{AliasClass, IrType, Lanes, MemFlags, MemType, Op, ValueId, VectorOp};
+use crate::ir::{AliasClass, IrType, Lanes, MemFlags, MemType, Op, UnOp, ValueId, VectorOp};
 use crate::vector_types::{VectorType, vector_type};
 use saki_types::{LoadResult, Method, Ty};
 pub(super) use table::{VectorCall, find};
@@ -154,6 +154,7 @@ impl Importer<'_> {
                 let value = self.vector_value(&args[0], part.mem)?;
                 Some(self.with_lanes(value, part.count as u8, lanes, &args[1..])?)
             }
+            VectorCall::FromSpan => self.vector_from_span(vector, &args[0])?,
             VectorCall::FromArray => Some(self.vector_from_array(vector, args, false)?),
             _ => None,
         })
@@ -235,6 +236,19 @@ impl Importer<'_> {
                 self.push(Entry::scalar(sum, lanes.scalar()).with_type(sig.ret));
                 return Ok(true);
             }
+            C::Length | C::LengthSquared => {
+                let mut value = self.vector_value(&args[0], mem)?;
+                if let Some(other) = args.get(1) {
+                    let other = self.vector_value(other, mem)?;
+                    value = self.vector_binary(VectorOp::Sub, lanes, value, other);
+                }
+                let mut sum = self.vector_dot(lanes, count, value, value);
+                if call == C::Length {
+                    sum = self.b.inst(Op::Un(UnOp::Sqrt, sum), IrType::F32);
+                }
+                self.push(Entry::scalar(sum, IrType::F32).with_type(sig.ret));
+                return Ok(true);
+            }
             C::Widen => return self.vector_widen(lanes, args),
             C::Item => return self.vector_item(method, vector, args),
             C::Component => return self.vector_component(method, vector, args),
@@ -242,7 +256,7 @@ impl Importer<'_> {
             C::CopyTo => return self.vector_copy_to(method, vector, 0, 1, args),
             C::SetArray => return self.vector_copy_to(method, vector, 1, 0, args),
             C::ArrayPart => self.vector_from_array(vector, args, lanes.bytes() <= 2)?,
-            C::Splat | C::Elements | C::Joined | C::FromArray => {
+            C::Splat | C::Elements | C::Joined | C::FromArray | C::FromSpan => {
                 let Some(value) = self.constructed(call, vector, &args[1..])? else { return Ok(false) };
                 self.store_vector(&args[0], value, mem)?;
                 return Ok(true);

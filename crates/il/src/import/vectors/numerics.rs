@@ -1,7 +1,7 @@
 //! Rows for System.Numerics.
 
 use super::table::MatrixCall as M;
-use super::table::Param::{Any, Array, EachLane, Int, Lane, Named, Own, Pointer, Single};
+use super::table::Param::{Any, Array, EachLane, Int, Lane, Named, Own, Pointer, Single, Span};
 use super::table::VectorCall::{self as C, AsWritten};
 use super::table::{Group, LaneSet, Param, Row};
 use crate::ir::ConvTarget as T;
@@ -56,7 +56,7 @@ const VECTOR_OF_T: &[Row] = &[
     Row::new(".ctor", &[Lane], C::Splat),
     Row::new(".ctor", &[Array], C::FromArray),
     Row::new(".ctor", &[Array, Int], C::FromArray),
-    Row::new(".ctor", &[Any], AsWritten),
+    Row::new(".ctor", &[Span], C::FromSpan),
     Row::new("CopyTo", &[Array], C::CopyTo),
     Row::new("CopyTo", &[Array, Int], C::CopyTo),
     Row::new("get_Item", &[Int], C::Item),
@@ -166,8 +166,8 @@ const FIXED: &[Row] = &[
     Row::new("Equals", A, C::AllEqual(true)),
     Row::new("Equals", &[Any], AsWritten),
     Row::new("GetHashCode", NONE, AsWritten),
-    Row::new("Length", NONE, AsWritten),
-    Row::new("LengthSquared", NONE, AsWritten),
+    Row::new("Length", NONE, C::Length),
+    Row::new("LengthSquared", NONE, C::LengthSquared),
     Row::new("op_Addition", AB, C::Binary(V::Add)),
     Row::new("op_Subtraction", AB, C::Binary(V::Sub)),
     Row::new("op_Multiply", AB, C::Binary(V::Mul)),
@@ -184,8 +184,8 @@ const FIXED: &[Row] = &[
     Row::new("SquareRoot", A, C::Unary(V::Sqrt)),
     Row::new("Dot", AB, C::Dot),
     Row::new("Clamp", ABC, C::Clamp),
-    Row::new("Distance", AB, AsWritten),
-    Row::new("DistanceSquared", AB, AsWritten),
+    Row::new("Distance", AB, C::Length),
+    Row::new("DistanceSquared", AB, C::LengthSquared),
     Row::new("Normalize", A, AsWritten),
     Row::new("Add", AB, AsWritten),
     Row::new("Subtract", AB, AsWritten),
@@ -195,12 +195,12 @@ const FIXED: &[Row] = &[
     Row::new("Divide", AB, AsWritten),
     Row::new("Divide", AS, AsWritten),
     Row::new("Negate", A, AsWritten),
-    Row::new("Transform", &[Any, Q], AsWritten),
 ];
 
 const VECTOR2: &[Row] = &[
     Row::new("Lerp", ABS, C::Lerp),
-    Row::new("Reflect", AB, AsWritten),
+    Row::new("Reflect", AB, C::ReflectScalarsFirst),
+    Row::new("Transform", &[Own, Q], C::Matrix(M::Rotate)),
     Row::new("Transform", &[Own, M32], C::Matrix(M::Transform)),
     Row::new("Transform", &[Own, M44], C::Matrix(M::Transform)),
     Row::new("TransformNormal", &[Own, M32], C::Matrix(M::TransformNormal)),
@@ -210,8 +210,9 @@ const VECTOR2: &[Row] = &[
 const VECTOR3: &[Row] = &[
     Row::new(".ctor", &[V2, Lane], C::Joined),
     Row::new("Cross", AB, C::Cross),
-    Row::new("Lerp", ABS, AsWritten),
-    Row::new("Reflect", AB, AsWritten),
+    Row::new("Lerp", ABS, C::Mix),
+    Row::new("Reflect", AB, C::Reflect),
+    Row::new("Transform", &[Own, Q], C::Matrix(M::Rotate)),
     Row::new("Transform", &[Own, M44], C::Matrix(M::Transform)),
     Row::new("TransformNormal", &[Own, M44], C::Matrix(M::TransformNormal)),
 ];
@@ -223,6 +224,9 @@ const VECTOR4: &[Row] = &[
     Row::new("Transform", &[V2, M44], C::Matrix(M::Transform)),
     Row::new("Transform", &[V3, M44], C::Matrix(M::Transform)),
     Row::new("Transform", &[V4, M44], C::Matrix(M::Transform)),
+    Row::new("Transform", &[V2, Q], C::Matrix(M::Rotate)),
+    Row::new("Transform", &[V3, Q], C::Matrix(M::Rotate)),
+    Row::new("Transform", &[V4, Q], C::Matrix(M::Rotate)),
 ];
 
 const MATRICES: &[Row] = &[
@@ -249,7 +253,7 @@ const MATRICES: &[Row] = &[
 
 const MATRIX4X4: &[Row] = &[
     Row::new("Transpose", A, C::Matrix(M::Transpose)),
-    Row::new("Transform", &[Own, Q], AsWritten),
+    Row::new("Transform", &[Own, Q], C::Matrix(M::RotateRows)),
     Row::new("Decompose", &[Own, Pointer, Pointer, Pointer], AsWritten),
 ];
 
@@ -272,12 +276,12 @@ const QUATERNION: &[Row] = &[
     Row::new("Dot", AB, C::Dot),
     Row::new("Conjugate", A, C::Matrix(M::Conjugate)),
     Row::new("Normalize", A, C::Matrix(M::Normalize)),
-    Row::new("Length", NONE, AsWritten),
-    Row::new("LengthSquared", NONE, AsWritten),
-    Row::new("op_Division", AB, AsWritten),
-    Row::new("Divide", AB, AsWritten),
-    Row::new("Concatenate", AB, AsWritten),
-    Row::new("Inverse", A, AsWritten),
+    Row::new("Length", NONE, C::Length),
+    Row::new("LengthSquared", NONE, C::LengthSquared),
+    Row::new("op_Division", AB, C::Matrix(M::Quotient)),
+    Row::new("Divide", AB, C::Matrix(M::Quotient)),
+    Row::new("Concatenate", AB, C::Matrix(M::Concatenate)),
+    Row::new("Inverse", A, C::Matrix(M::Inverse)),
     Row::new("Lerp", ABS, AsWritten),
     Row::new("Slerp", ABS, AsWritten),
 ];
@@ -288,9 +292,9 @@ const PLANE: &[Row] = &[
     Row::new("op_Inequality", AB, C::Matrix(M::PlanesEqual(false))),
     Row::new("DotCoordinate", &[Own, V3], AsWritten),
     Row::new("DotNormal", &[Own, V3], AsWritten),
-    Row::new("Equals", A, AsWritten),
+    Row::new("Equals", A, C::Matrix(M::PlanesEqual(true))),
     Row::new("Normalize", A, AsWritten),
     Row::new("CreateFromVertices", &[V3, V3, V3], AsWritten),
     Row::new("Transform", &[Own, M44], AsWritten),
-    Row::new("Transform", &[Own, Q], AsWritten),
+    Row::new("Transform", &[Own, Q], C::Matrix(M::RotatePlane)),
 ];

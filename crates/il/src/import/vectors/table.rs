@@ -50,6 +50,8 @@ pub(in crate::import) enum VectorCall {
     /// Elements of an array, from an index or from the first one: of a constructor; of a method.
     FromArray,
     ArrayPart,
+    /// Constructor: the first elements of a `Span<T>`.
+    FromSpan,
     /// Into an array, from an index or from its first element; the array is `this`'s argument, or comes first.
     CopyTo,
     SetArray,
@@ -68,6 +70,14 @@ pub(in crate::import) enum VectorCall {
     Roots,
     /// `a + (b - a) * amount`.
     Lerp,
+    /// `a * (1 - amount) + b * amount`.
+    Mix,
+    /// `a - b * dot(a, b) * 2`, from left to right, or with the scalars multiplied first.
+    Reflect,
+    ReflectScalarsFirst,
+    /// The dot product of a vector, or of the difference of two, with itself; and its square root.
+    LengthSquared,
+    Length,
     /// `(value, least, greatest)`; what is NaN stays.
     Clamp,
     Cross,
@@ -120,8 +130,16 @@ pub(in crate::import) enum MatrixCall {
     TransformNormal,
     /// Quaternions.
     QuaternionProduct,
+    /// The same of the operands in the other order.
+    Concatenate,
+    Quotient,
     Conjugate,
+    Inverse,
     Normalize,
+    /// A vector, a plane's normal, or each row of a matrix by a quaternion. What is the fourth lane is one where the operand has less.
+    Rotate,
+    RotatePlane,
+    RotateRows,
     /// Plane and Vector4; two planes.
     PlaneDot,
     PlanesEqual(bool),
@@ -167,6 +185,8 @@ pub(in crate::import) enum Param {
     Single,
     /// A type of the same assembly and namespace.
     Named(&'static str),
+    /// `Span<T>` of lanes.
+    Span,
     /// Managed or native pointer to the own type, or to any.
     OwnPointer,
     Pointer,
@@ -260,6 +280,12 @@ fn fits_one(param: Param, ty: Ty, subject: &Subject, family: Family) -> bool {
         Param::Own => ty == subject.ty,
         Param::Lane => lanes.is_some() && lanes_of(ty) == lanes,
         Param::Array => lanes.is_some() && ty.is_sz_array() && ty.element().and_then(lanes_of) == lanes,
+        Param::Span => {
+            let name = ty.def().map(|def| (def.namespace, def.name));
+            name == Some(("System", "Span`1"))
+                && lanes.is_some()
+                && ty.args.first().copied().and_then(lanes_of) == lanes
+        }
         Param::Int => ty.element_type == ElementType::I4,
         Param::Single => ty.element_type == ElementType::R4,
         Param::Named(name) => family_name(ty) == Some((family, name)),
