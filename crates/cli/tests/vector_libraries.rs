@@ -35,9 +35,9 @@ fn types_of_a_copy_beside_the_program_are_vectors() {
         assert_eq!(outcome.exit_code, Some(0), "{}", outcome.stderr);
         outcome.stdout
     };
-    let own = "False\nthe library's own code\nthe library's own code\n10 18 28\n";
+    let own = "False\nthe library's own code\nthe library's own code\n7 least 1 2 7\n10 18 28\n";
     assert_eq!(run(&["--no-simd"]), own);
-    let in_place = "True\n11 22 33 44\n39 15 9 21\n10 18 28\n";
+    let in_place = "True\n11 22 33 44\n39 15 9 21\n7 least 1 2 7\n10 18 28\n";
     assert_eq!(run(&[]), if saki_has_vectors() { in_place } else { own });
 }
 

@@ -10,6 +10,12 @@ namespace System.Numerics
         public Vector4(float x, float y, float z, float w) { X = x; Y = y; Z = z; W = w; }
 
         public static Vector4 operator +(Vector4 a, Vector4 b) { throw new NotSupportedException("the library's own code"); }
+
+        // Names of the class library's methods with other results, and of instances: these are the library's own.
+        public static int operator -(Vector4 a, Vector4 b) { return 7; }
+        public static string Min(Vector4 a, Vector4 b) { return "least"; }
+        public Vector4 Max(Vector4 a, Vector4 b) { return new Vector4(X, a.Y, b.Z, 0); }
+        public static Vector4 Length() { return new Vector4(1, 1, 1, 1); }
     }
 
     // Of another size than the class library's: it is no vector.

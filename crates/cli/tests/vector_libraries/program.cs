@@ -27,6 +27,8 @@ static class Program
         Console.WriteLine(Vector.IsHardwareAccelerated);
         Console.WriteLine(Outcome(Sum));
         Console.WriteLine(Outcome(Product));
+        Vector4 a = new Vector4(1, 2, 3, 4), b = new Vector4(5, 6, 7, 8), c = Vector4.Length().Max(a, b);
+        Console.WriteLine((a - b) + " " + Vector4.Min(a, b) + " " + c.X + " " + c.Y + " " + c.Z);
         Vector3 other = new Vector3(2, 3, 4) + new Vector3(5, 6, 7);
         Console.WriteLine(other.X + " " + other.Y + " " + other.Z);
     }

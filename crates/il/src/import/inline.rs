@@ -10,6 +10,7 @@ use super::scope::{Return, Scope};
 use super::stack::{Effect, Entry, Val};
 use super::vars::{Binding, Var};
 use crate::ir::{InlineSite, IrType, LocalKind, Op, Terminator, position};
+use crate::vector_types::family_name;
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
@@ -26,6 +27,8 @@ const LOOP_BODY_BYTES: usize = 64;
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
+/// As `AGGRESSIVE_BODY_BYTES`, of vector types, whose code is there twice: for processors with vectors and for those without.
+const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
 /// Instructions between a call and the `throw` of what it makes, at most.
 const MAX_LOOK_AHEAD: usize = 16;
@@ -57,7 +60,8 @@ impl Importer<'_> {
         };
         let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
         let limit = if is_asked_for {
-            AGGRESSIVE_BODY_BYTES
+            let is_of_vectors = self.options.vectors && family_name(method.owner).is_some();
+            if is_of_vectors { VECTOR_BODY_BYTES } else { AGGRESSIVE_BODY_BYTES }
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES
         } else if self.s.is_in_loop || self.s.scan.is_in_loop(self.s.offset) {
@@ -113,7 +117,7 @@ impl Importer<'_> {
         let scan = &scope.scan;
         if scan.is_peculiar
             || scan.has_back_edge
-            || (scan.has_throw && limit != AGGRESSIVE_BODY_BYTES)
+            || (scan.has_throw && limit < AGGRESSIVE_BODY_BYTES)
             || scan.ret_count == 0
         {
             return None;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const HEAD: &str = "# Vector types
 
-Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations on vectors of 16 bytes, where the processor has SSE 4.2 (all of x86-64 since 2011) and `--no-simd`
+Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations on vectors of 16 bytes, where the processor has SSE 4.2 (nearly all of x86-64 since 2011) and `--no-simd`
 (SAKI_NO_SIMD=1) is not given; `saki doctor` says which. Otherwise the class library's code runs. What a method gives is the same, bit for bit: NaN, negative zero, saturation, amounts of shifts and
 exceptions are those of the class library's code. (Of a NaN that an operation makes of two NaNs, neither says which one's bits it has.)
 
@@ -146,9 +146,12 @@ fn becomes(call: VectorCall) -> String {
         }
         C::Magnitude => "magnitude and a check".to_owned(),
         C::AllEqual(_) => "comparison and test of all lanes".to_owned(),
+        C::All(_) => "comparison and test of all lanes".to_owned(),
+        C::AnyOf(_) => "comparison and test for any lane".to_owned(),
+        C::FromZero => "arithmetic".to_owned(),
         C::Select => "bitwise".to_owned(),
         C::Reinterpret => "nothing: the same bits".to_owned(),
-        C::Dot => "products, added from the first lane on".to_owned(),
+        C::Dot => "products, added; floats from the first lane on".to_owned(),
         C::Splat => "one element in every lane".to_owned(),
         C::Elements | C::Joined => "elements put into lanes".to_owned(),
         C::FromArray | C::ArrayPart => "checks and a load".to_owned(),
@@ -247,6 +250,7 @@ impl Needs {
             C::Unary(o) | C::Binary(o) | C::Swapped(o) | C::Complement(o) | C::Convert(o) | C::Shift(o) => op(o),
             C::ByScalar(o) | C::OfScalar(o) | C::ScalarFirst(o) => op(o).max(op(V::Splat)),
             C::AllEqual(_) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => op(V::AllTrue),
+            C::All(o) | C::AnyOf(o) => op(o).max(op(V::AllTrue)),
             C::Magnitude => op(V::Abs).max(op(V::Lt)).max(op(V::AnyTrue)),
             C::Splat => op(V::Splat),
             C::Length | C::LengthSquared | C::Reflect | C::ReflectScalarsFirst => op(V::Insert(0)),

@@ -57,6 +57,10 @@ impl Importer<'_> {
                 self.vector_binary(op, lanes, b, a)
             }
             C::Magnitude => self.magnitude(a, lanes),
+            C::FromZero => {
+                let zero = self.bits([0; 16]);
+                self.vector_binary(V::Sub, lanes, zero, a)
+            }
             C::Select => {
                 let c = self.vector_value(&args[2], mem)?;
                 self.vector_op(V::BitSelect, lanes, a, Some(b), Some(c))
@@ -214,22 +218,31 @@ impl Importer<'_> {
         value
     }
 
-    /// In the class library's order, which rounds as it does. Integers wrap at the width of a lane.
+    /// Floats in the class library's order, which rounds as it does. Integers wrap at the width of a lane, in any order.
     pub(super) fn vector_dot(&mut self, lanes: Lanes, count: u32, a: ValueId, b: ValueId) -> ValueId {
         let products = self.vector_binary(VectorOp::Mul, lanes, a, b);
+        if !lanes.is_float() {
+            let sums = self.folded(products, lanes);
+            return self.vector_unary(VectorOp::Extract(0), lanes, sums);
+        }
         let ir = lanes.scalar();
         let mut sum = self.vector_unary(VectorOp::Extract(0), lanes, products);
         for lane in 1..count as u8 {
             let product = self.vector_unary(VectorOp::Extract(lane), lanes, products);
             sum = self.b.inst(Op::Bin(BinOp::Add, sum, product), ir);
         }
-        match lanes {
-            Lanes::I8 => self.b.conv(sum, ConvTarget::I1),
-            Lanes::U8 => self.b.conv(sum, ConvTarget::U1),
-            Lanes::I16 => self.b.conv(sum, ConvTarget::I2),
-            Lanes::U16 => self.b.conv(sum, ConvTarget::U2),
-            _ => sum,
+        sum
+    }
+
+    /// The sum of all integer lanes, in each.
+    fn folded(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
+        let (mut sum, mut distance) = (value, 8);
+        while u32::from(distance) >= lanes.bytes() {
+            let moved = self.permuted(sum, sum, std::array::from_fn(|byte| (byte as u8 + distance) % 16));
+            sum = self.vector_binary(VectorOp::Add, lanes, sum, moved);
+            distance /= 2;
         }
+        sum
     }
 
     pub(super) fn vector_widen(&mut self, lanes: Lanes, args: &[Entry]) -> LoadResult<bool> {
@@ -330,12 +343,8 @@ impl Importer<'_> {
         let [low, high] = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|half| {
             let (x, y) = (self.vector_unary(half, Lanes::U8, a), self.vector_unary(half, Lanes::I8, b));
             let difference = self.vector_binary(VectorOp::Sub, Lanes::I16, x, y);
-            let mut sum = self.vector_unary(VectorOp::Abs, Lanes::I16, difference);
-            for distance in [8, 4, 2] {
-                let moved = self.permuted(sum, sum, std::array::from_fn(|byte| (byte as u8 + distance) % 16));
-                sum = self.vector_binary(VectorOp::Add, Lanes::I16, sum, moved);
-            }
-            sum
+            let magnitudes = self.vector_unary(VectorOp::Abs, Lanes::I16, difference);
+            self.folded(magnitudes, Lanes::I16)
         });
         let sums = self.permuted(low, high, by_fours([0, 1, 4, 5]));
         let mask = self.bits(std::array::from_fn(|byte| if byte % 8 < 2 { 0xff } else { 0 }));

@@ -5,6 +5,8 @@
 //! `table` says which methods there are, `lanes` has the operations that are more than one instruction, `elements` what reads and writes arrays and single lanes.
 
 #[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod document;
 mod elements;
 mod lanes;
@@ -228,6 +230,14 @@ impl Importer<'_> {
                 let (a, b) = (self.vector_value(&args[0], mem)?, self.vector_value(&args[1], mem)?);
                 let mask = self.vector_binary(VectorOp::Eq, lanes, a, b);
                 self.push_all_true(mask, lanes, wanted);
+                return Ok(true);
+            }
+            C::All(op) | C::AnyOf(op) => {
+                let (a, b) = (self.vector_value(&args[0], mem)?, self.vector_value(&args[1], mem)?);
+                let mask = self.vector_binary(op, lanes, a, b);
+                let test = if matches!(call, C::All(_)) { VectorOp::AllTrue } else { VectorOp::AnyTrue };
+                let flag = self.vector_unary(test, lanes, mask);
+                self.push_scalar(flag, IrType::I32);
                 return Ok(true);
             }
             C::Dot => {

@@ -4,7 +4,8 @@
 //! a method runs as the class library wrote it, which is made of the others.
 
 use super::{numerics, simd};
-use crate::ir::{ConvTarget, Lanes, VectorOp};
+use crate::import::kinds::ir_type;
+use crate::ir::{ConvTarget, IrType, Lanes, VectorOp};
 use crate::vector_types::{Family, VectorType, family_name, lanes_of, vector_type};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
@@ -37,6 +38,11 @@ pub(in crate::import) enum VectorCall {
     Magnitude,
     /// Bool: whether all lanes are equal, or not.
     AllEqual(bool),
+    /// Bool: whether a comparison holds for all lanes, or for any.
+    All(VectorOp),
+    AnyOf(VectorOp),
+    /// 0 - x, which is not -x for a zero.
+    FromZero,
     /// The mask comes first.
     Select,
     /// The same bits as the type of the result.
@@ -205,6 +211,16 @@ pub(in crate::import) struct Row {
 }
 
 impl Row {
+    /// Whether these are methods of an instance. Constructors count as such.
+    fn has_this(&self) -> bool {
+        match self.method {
+            ".ctor" | "CopyTo" | "get_Item" | "get_Component" | "set_Component" => true,
+            "Length" | "LengthSquared" => true,
+            "Equals" => self.params.len() == 1,
+            _ => false,
+        }
+    }
+
     pub const fn new(method: &'static str, params: &'static [Param], call: VectorCall) -> Row {
         Row { method, params, lanes: LaneSet::ALL, call }
     }
@@ -242,25 +258,56 @@ pub(in crate::import) fn subject(method: &'static Method) -> LoadResult<Subject>
     Ok(Subject { ty, vector: vector_type(ty) })
 }
 
+/// The row of a method.
+///
+/// # Errors
+/// Those of the method's signature.
+pub(in crate::import) fn row_of(method: &'static Method) -> LoadResult<Option<&'static Row>> {
+    let Some((family, name)) = family_name(method.owner) else { return Ok(None) };
+    let mut subject_of_method = None;
+    for group in groups().filter(|group| group.family == family && group.types.contains(&name)) {
+        let candidates = group.rows.iter().filter(|row| row.method == method.name);
+        for row in candidates.filter(|row| row.call == VectorCall::AsWritten || row.has_this() != method.is_static()) {
+            let subject = match &subject_of_method {
+                Some(subject) => subject,
+                None => subject_of_method.insert(subject(method)?),
+            };
+            if fits(row, subject, family, &method.sig()?.params) && gives(row.call, subject, method.sig()?.ret)? {
+                return Ok(Some(row));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Finds what a method is.
 ///
 /// # Errors
 /// Those of the method's signature.
 pub(in crate::import) fn find(method: &'static Method) -> LoadResult<Option<VectorCall>> {
-    let Some((family, name)) = family_name(method.owner) else { return Ok(None) };
-    let mut subject_of_method = None;
-    for group in groups().filter(|group| group.family == family && group.types.contains(&name)) {
-        for row in group.rows.iter().filter(|row| row.method == method.name) {
-            let subject = match &subject_of_method {
-                Some(subject) => subject,
-                None => subject_of_method.insert(subject(method)?),
-            };
-            if fits(row, subject, family, &method.sig()?.params) {
-                return Ok((row.call != VectorCall::AsWritten).then_some(row.call));
-            }
-        }
+    Ok(row_of(method)?.map(|row| row.call).filter(|call| *call != VectorCall::AsWritten))
+}
+
+/// Whether a method returns what the operation gives. An assembly may have methods of these names with other results.
+fn gives(call: VectorCall, subject: &Subject, ret: Ty) -> LoadResult<bool> {
+    use MatrixCall as M;
+    use VectorCall as C;
+    let scalar = |ir: IrType| Ok(ir_type(ret)? == ir);
+    match call {
+        C::AsWritten => Ok(true),
+        C::Constant(_) | C::AccelerationMode | C::AllEqual(_) | C::All(_) | C::AnyOf(_) => scalar(IrType::I32),
+        C::Unary(VectorOp::HighBits) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => scalar(IrType::I32),
+        C::Nothing | C::CopyTo | C::SetArray | C::SetComponent | C::Widen => scalar(IrType::Void),
+        C::Splat | C::Elements | C::Joined | C::FromArray | C::FromSpan => scalar(IrType::Void),
+        C::Dot | C::Length | C::LengthSquared | C::Item | C::Component => match subject.vector {
+            Some(vector) => scalar(vector.lanes.scalar()),
+            None => Ok(false),
+        },
+        C::Matrix(M::PlaneDot) => scalar(IrType::F32),
+        C::Matrix(M::Transform | M::TransformNormal | M::Rotate) => Ok(vector_type(ret).is_some()),
+        C::Matrix(_) => Ok(ret == subject.ty),
+        _ => Ok(vector_type(ret).is_some()),
     }
-    Ok(None)
 }
 
 fn fits(row: &Row, subject: &Subject, family: Family, params: &[Ty]) -> bool {
