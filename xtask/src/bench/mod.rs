@@ -12,6 +12,7 @@ mod pauses;
 mod peers;
 mod profile;
 mod report;
+mod simd;
 mod svg;
 mod threads;
 
@@ -54,6 +55,8 @@ enum Suite {
     Io,
     /// What profiling costs.
     Profile,
+    /// Vectors, and the class library's loops over memory and text; beside .NET 9 ($DOTNET9) as well.
+    Simd,
 }
 
 impl Suite {
@@ -167,13 +170,16 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if options.suite == Suite::Profile {
         return profile::run(root, options, &runtimes, &output);
     }
+    if options.suite == Suite::Simd {
+        return simd::run(root, options, runtimes, &output);
+    }
     let mut rows = Vec::new();
     for &program in options.suite.programs() {
         if options.filter.as_ref().is_some_and(|filter| !filter.is_match(program)) {
             continue;
         }
         let executable = compile(root, program, &output)?;
-        let row = measure(program, &executable, &runtimes, options)?;
+        let row = measure(program, |_| &executable, &runtimes, options)?;
         println!("{}", report::progress(&row, &runtimes));
         rows.push(row);
     }
@@ -192,12 +198,13 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
 }
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 5] = [
+const MARKS: [(Suite, &str); 6] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
     (Suite::Library, "<!-- suite: library -->\n"),
     (Suite::Green, "<!-- suite: green -->\n"),
     (Suite::Io, "<!-- suite: io -->\n"),
+    (Suite::Simd, "<!-- suite: simd -->\n"),
 ];
 
 /// Writes one suite's part of the page and leaves the others'.
@@ -246,33 +253,46 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 fn compile(root: &Path, program: &str, output: &Path) -> Result<PathBuf, String> {
     let source = root.join(format!("bench/{program}.cs"));
     let executable = output.join(format!("{program}.exe"));
+    compile_file(&source, &executable, &["-r:System.Core".to_owned()])?;
+    Ok(executable)
+}
+
+/// Compiles a source with further arguments when the executable is older.
+fn compile_file(source: &Path, executable: &Path, arguments: &[String]) -> Result<(), String> {
     let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified());
-    if let (Ok(built), Ok(written)) = (modified(&executable), modified(&source))
+    if let (Ok(built), Ok(written)) = (modified(executable), modified(source))
         && built > written
     {
-        return Ok(executable);
+        return Ok(());
     }
     let done = Command::new("mcs")
-        .args(["-nologo", "-optimize+", "-debug-", "-unsafe", "-r:System.Core"])
+        .args(["-nologo", "-optimize+", "-debug-", "-unsafe"])
+        .args(arguments)
         .arg(format!("-out:{}", executable.display()))
-        .arg(&source)
+        .arg(source)
         .output()
         .map_err(|e| format!("cannot start mcs: {e}"))?;
     if done.status.success() {
-        Ok(executable)
+        Ok(())
     } else {
         let messages = [done.stdout, done.stderr].concat();
         Err(format!("{}:\n{}", source.display(), String::from_utf8_lossy(&messages)))
     }
 }
 
-fn measure(program: &'static str, executable: &Path, runtimes: &[Runtime], options: &Options) -> Result<Row, String> {
+/// Runs the program's executable for each runtime as often as asked.
+fn measure<'a>(
+    program: &'static str,
+    executable: impl Fn(&Runtime) -> &'a Path,
+    runtimes: &[Runtime],
+    options: &Options,
+) -> Result<Row, String> {
     let empty = || Cell { seconds: Vec::new(), max_rss_kib: 0, failure: None, stdout: None };
     let mut cells: Vec<Cell> = runtimes.iter().map(|_| empty()).collect();
     for _ in 0..options.runs() {
         for (runtime, cell) in runtimes.iter().zip(&mut cells) {
             if cell.failure.is_none() {
-                measure_once(executable, runtime, options.cpu, cell)?;
+                measure_once(executable(runtime), runtime, options.cpu, cell)?;
             }
         }
     }
@@ -328,10 +348,14 @@ mod tests {
         let page = with_section(&page, Suite::Dynamic, "D");
         let page = with_section(&page, Suite::Green, "G");
         let marks: Vec<&str> = MARKS.iter().map(|(_, mark)| *mark).collect();
+        let page = with_section(&page, Suite::Simd, "S");
         let page = with_section(&page, Suite::Io, "I");
         assert_eq!(
             page,
-            format!("K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n\n{}I\n", marks[0], marks[1], marks[2], marks[3], marks[4])
+            format!(
+                "K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n\n{}I\n\n{}S\n",
+                marks[0], marks[1], marks[2], marks[3], marks[4], marks[5]
+            )
         );
     }
 }

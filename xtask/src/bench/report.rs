@@ -26,7 +26,7 @@ pub struct Verdict {
 }
 
 /// Saki's median over the peer's.
-fn ratio(row: &Row, runtimes: &[Runtime], peer: &str) -> Option<f64> {
+pub fn ratio_of(row: &Row, runtimes: &[Runtime], peer: &str) -> Option<f64> {
     Some(cell(row, runtimes, "saki")?.median()? / cell(row, runtimes, peer)?.median()?)
 }
 
@@ -39,7 +39,7 @@ fn mean(rows: &[Row], runtimes: &[Runtime], peer: &str, suite: Suite) -> Option<
     let programs = suite.averaged().0;
     let ratios: Option<Vec<f64>> = programs
         .iter()
-        .map(|name| rows.iter().find(|r| r.program == *name).and_then(|r| ratio(r, runtimes, peer)))
+        .map(|name| rows.iter().find(|r| r.program == *name).and_then(|r| ratio_of(r, runtimes, peer)))
         .collect();
     let logarithms: f64 = ratios?.iter().map(|r| r.ln()).sum();
     Some((logarithms / programs.len() as f64).exp())
@@ -62,7 +62,7 @@ pub fn verdicts(rows: &[Row], runtimes: &[Runtime], suite: Suite) -> Vec<Verdict
             verdict("geometric mean, Saki/CoreCLR", coreclr, MAX_LIBRARY_RATIO_CORECLR, "×"),
         ];
     }
-    let alloc = find("alloc").and_then(|r| ratio(r, runtimes, "mono"));
+    let alloc = find("alloc").and_then(|r| ratio_of(r, runtimes, "mono"));
     let hello = find("hello").and_then(|r| cell(r, runtimes, "saki")).and_then(Cell::median);
     vec![
         verdict("alloc, Saki/Mono", alloc, MAX_ALLOC_RATIO, "×"),
@@ -78,7 +78,7 @@ pub fn progress(row: &Row, runtimes: &[Runtime]) -> String {
     format!("  {:14} {}", row.program, cells.join(", "))
 }
 
-fn cell_text(cell: &Cell) -> String {
+pub fn cell_text(cell: &Cell) -> String {
     match (cell.min(), cell.median(), &cell.failure) {
         (Some(min), Some(median), _) => {
             format!("{min:.3}/{median:.3} s {} MiB", cell.max_rss_kib / 1024)
@@ -88,7 +88,7 @@ fn cell_text(cell: &Cell) -> String {
     }
 }
 
-fn ratio_text(value: Option<f64>) -> String {
+pub fn ratio_text(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |v| format!("{v:.2}"))
 }
 
@@ -103,7 +103,7 @@ fn table(rows: &[Row], runtimes: &[Runtime], suite: Suite) -> Vec<Vec<String>> {
     for row in rows {
         let mut line = vec![row.program.to_owned()];
         line.extend(row.cells.iter().map(cell_text));
-        line.extend(PEERS.iter().map(|(peer, _)| ratio_text(ratio(row, runtimes, peer))));
+        line.extend(PEERS.iter().map(|(peer, _)| ratio_text(ratio_of(row, runtimes, peer))));
         lines.push(line);
     }
     let mut last = vec![suite.averaged().1.to_owned()];
@@ -115,27 +115,45 @@ fn table(rows: &[Row], runtimes: &[Runtime], suite: Suite) -> Vec<Vec<String>> {
 
 /// The report for a terminal.
 pub fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Options) -> String {
-    let lines = table(rows, runtimes, options.suite);
-    let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let mut out = format!("{} seconds min/median, peak resident memory\n", time_measured(options));
-    for line in &lines {
-        let cells: Vec<String> = line.iter().zip(&widths).map(|(c, w)| format!("{c:w$}")).collect();
-        out.push_str(cells.join("  ").trim_end());
-        out.push('\n');
-    }
+    let mut out = aligned(&table(rows, runtimes, options.suite), options);
     for verdict in verdicts {
-        let mark = match verdict.is_met {
-            Some(true) => "ok     ",
-            Some(false) => "MISSED ",
-            None => "-      ",
-        };
-        out.push_str(&format!("{mark}{}\n", verdict.text));
+        out.push_str(&format!("{}{}\n", verdict_mark(verdict.is_met), verdict.text));
     }
     out
 }
 
-fn time_measured(options: &Options) -> &'static str {
+/// A verdict's first word on a terminal.
+pub fn verdict_mark(is_met: Option<bool>) -> &'static str {
+    match is_met {
+        Some(true) => "ok     ",
+        Some(false) => "MISSED ",
+        None => "-      ",
+    }
+}
+
+/// A verdict's last word in Markdown.
+pub fn verdict_word(is_met: Option<bool>) -> &'static str {
+    match is_met {
+        Some(true) => "met",
+        Some(false) => "**missed**",
+        None => "open",
+    }
+}
+
+/// A table for a terminal, with a line that says what is measured.
+pub fn aligned(lines: &[Vec<String>], options: &Options) -> String {
+    let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut out = format!("{} seconds min/median, peak resident memory\n", time_measured(options));
+    for line in lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(c, w)| format!("{c:w$}")).collect();
+        out.push_str(cells.join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+pub fn time_measured(options: &Options) -> &'static str {
     if options.cpu { "processor" } else { "wall" }
 }
 
@@ -167,12 +185,7 @@ pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], option
     }
     out.push_str("\nRequired figures:\n\n");
     for verdict in verdicts {
-        let mark = match verdict.is_met {
-            Some(true) => "met",
-            Some(false) => "**missed**",
-            None => "open",
-        };
-        out.push_str(&format!("- {} — {mark}\n", verdict.text));
+        out.push_str(&format!("- {} — {}\n", verdict.text, verdict_word(verdict.is_met)));
     }
     out
 }
