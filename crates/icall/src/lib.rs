@@ -7,6 +7,7 @@
 //! Invariant: what is not here is not registered, so that calling it throws NotImplementedException with its name.
 
 mod arguments;
+mod loops;
 pub mod registry;
 mod system_call;
 

@@ -8,6 +8,7 @@ use crate::code_cache::{self, Identity, Lookup};
 use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_with_domain, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};
 use crate::internal_calls;
+use crate::library_loops;
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
 use crate::statics;
@@ -141,6 +142,10 @@ impl ImportEnv for Env {
             }
         }
         is_initialised
+    }
+
+    fn library_loop(&self, method: &'static Method) -> Option<saki_il::import::LibraryLoop> {
+        library_loops::kind(method)
     }
 }
 
@@ -276,6 +281,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
         return Err(LoadError::new(LoadErrorKind::InvalidOperation, message, method.full_name()));
     }
     let mut function = match method.body()? {
+        Some(_) if is_library_loop(method) => Box::new(saki_il::synth::internal_call::internal_call(method)?),
         Some(_) => saki_il::import::import(method, &import_options(), env)?,
         None if method.is_internal_call() && internal_calls::find(method).is_none() => {
             Box::new(saki_il::synth::internal_call::missing_internal_call(method)?)
@@ -313,6 +319,11 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
             .insert(method as *const Method as usize, function.deferred_errors.clone());
     }
     Ok(function)
+}
+
+/// Whether the machine's function is all of the method.
+fn is_library_loop(method: &'static Method) -> bool {
+    compiler().options().vectors && library_loops::kind(method) == Some(saki_il::import::LibraryLoop::Whole)
 }
 
 /// Forgets the errors of a method that is gone.
@@ -520,7 +531,7 @@ fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
         Symbol::StringLiteral(image, token) => strings::literal_cell(t, image, token)?.address(),
         Symbol::TypeObject(ty) => type_objects::cell_of(t, ty)?.address(),
         Symbol::Helper(id) => helper_thunk(id).to_managed(t)?,
-        Symbol::InternalCall(method) => match internal_calls::find(method) {
+        Symbol::InternalCall(method) => match internal_call_address(method) {
             Some(address) => address,
             None => crate::helpers::missing_internal_call_address(),
         },
@@ -528,6 +539,14 @@ fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
         Symbol::MarshalInfo(method, index) => (upper_layers().interop.marshal_info)(t, method, index)?,
         Symbol::VarArgCookie(image, token) => crate::upper_layers::vararg_cookie(image, token),
     })
+}
+
+/// The Rust function that a method's code is, or in place of its loop.
+fn internal_call_address(method: &'static Method) -> Option<usize> {
+    match library_loops::find(method) {
+        Some(row) => Some(row.function as usize),
+        None => internal_calls::find(method),
+    }
 }
 
 /// By number; 0 = not compiled.

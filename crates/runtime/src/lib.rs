@@ -33,6 +33,7 @@ pub mod helpers;
 pub mod internal_calls;
 pub mod interruption;
 pub mod invoke;
+pub mod library_loops;
 pub mod local_alloc;
 pub mod missing;
 pub mod monitors;

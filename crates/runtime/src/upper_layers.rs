@@ -4,6 +4,7 @@
 //! an upper crate implements is reached through here.
 
 use crate::internal_calls::InternalCallTables;
+use crate::library_loops::Row;
 use crate::thread::{Managed, Thread};
 use saki_abi::ObjRef;
 use saki_types::{Field, Image, LoaderEvents, Method, collectible};
@@ -18,6 +19,8 @@ pub struct UpperLayers {
     pub loader_events: &'static dyn LoaderEvents,
     /// Tables of internal calls; of equal rows the later one counts.
     pub internal_calls: InternalCallTables,
+    /// Functions in place of the class library's loops.
+    pub library_loops: Vec<&'static [Row]>,
     /// Functions of the machine that stand in for those of Mono's native library.
     pub own_functions: &'static [OwnFunction],
     /// Each drops from tables of its crate what `types::collectible::is_dead` says.

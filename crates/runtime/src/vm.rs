@@ -13,8 +13,8 @@ use crate::strings;
 use crate::thread::{Managed, Thread};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::{
-    class_library, code_cache, compile, exit_code, finalizer, handles, helpers, internal_calls, monitors, source_lines,
-    stack_trace, thread_data, unhandled,
+    class_library, code_cache, compile, exit_code, finalizer, handles, helpers, internal_calls, library_loops,
+    monitors, source_lines, stack_trace, thread_data, unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, RuntimeHooks};
@@ -230,6 +230,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError>
     })?;
     class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
     internal_calls::set_table(&layers.internal_calls);
+    library_loops::set_table(&layers.library_loops);
     upper_layers::set(layers);
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {

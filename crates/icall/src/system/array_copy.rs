@@ -1,5 +1,6 @@
-//! System.Array.FastCopy: copies without looking at elements where types allow it.
+//! System.Array.FastCopy: copies without looking at elements where types allow it. The loops behind Array.Copy ask for the same.
 
+use crate::loops::kernels;
 use saki_abi::vtable::VTable;
 use saki_abi::{ObjRef, RefMap};
 use saki_runtime::vtables::type_of_vtable;
@@ -20,25 +21,26 @@ fn elements_fit(from: Ty, to: Ty) -> bool {
 }
 
 /// Arrays with other lower bounds than 0 are left to the slow path.
-fn has_lower_bound(array: ObjRef) -> bool {
+pub(crate) fn has_lower_bound(array: ObjRef) -> bool {
     object::array_bounds(array).is_some_and(|bounds| bounds.iter().any(|b| b.lower_bound != 0))
 }
 
-fn in_range(array: ObjRef, index: i32, count: i32) -> bool {
+pub(crate) fn in_range(array: ObjRef, index: i32, count: i32) -> bool {
     index >= 0 && count >= 0 && index as usize + count as usize <= object::array_length(array)
 }
 
 /// False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
-extern "C" fn fast_copy(
+#[inline]
+pub(crate) fn try_copy(
     t: Thread,
     source: ObjRef,
     source_index: i32,
     destination: ObjRef,
     destination_index: i32,
     count: i32,
-) -> i32 {
+) -> bool {
     if source.is_null() || destination.is_null() {
-        return 0;
+        return false;
     }
     let (from, to) = (object::vtable(source), object::vtable(destination));
     if !std::ptr::eq(from, to) {
@@ -47,7 +49,7 @@ extern "C" fn fast_copy(
             _ => false,
         };
         if !fits {
-            return 0;
+            return false;
         }
     }
     if has_lower_bound(source)
@@ -55,7 +57,7 @@ extern "C" fn fast_copy(
         || !in_range(source, source_index, count)
         || !in_range(destination, destination_index, count)
     {
-        return 0;
+        return false;
     }
     let size_bytes = to.element_size_bytes as usize;
     let src = object::element_address(source, source_index as usize, size_bytes);
@@ -64,7 +66,7 @@ extern "C" fn fast_copy(
     let refs = unsafe { RefMap::offsets(to.element_ref_map) };
     if refs.is_empty() {
         // SAFETY: both ranges were checked; they may overlap.
-        unsafe { std::ptr::copy(src, dst, count as usize * size_bytes) };
+        unsafe { kernels::copy(src, dst, count as usize * size_bytes) };
     } else if size_bytes == 8 {
         // SAFETY: ranges of references, checked; `t` is current.
         unsafe {
@@ -80,7 +82,18 @@ extern "C" fn fast_copy(
         // SAFETY: ranges of structs inside live arrays, checked; logging the array covers all its references.
         unsafe { saki_gc::barrier::struct_copy(t.managed(), destination, dst, src, count as usize * size_bytes, refs) };
     }
-    1
+    true
+}
+
+extern "C" fn fast_copy(
+    t: Thread,
+    source: ObjRef,
+    source_index: i32,
+    destination: ObjRef,
+    destination_index: i32,
+    count: i32,
+) -> i32 {
+    i32::from(try_copy(t, source, source_index, destination, destination_index, count))
 }
 
 pub const TABLE: &[InternalCall] = &[("System.Array::FastCopy", fast_copy as *const ())];

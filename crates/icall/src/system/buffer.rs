@@ -1,19 +1,24 @@
 //! System.Buffer.
 
 use crate::arguments::{argument_error_for, non_null};
+use crate::loops::kernels;
 use saki_abi::ObjRef;
 use saki_runtime::{InternalCall, Thread, object};
 use saki_types::{ElementType as E, Ty};
 
 /// Bytes of all elements of an array; -1 if they are neither numbers nor enumerations: references must not be forged.
-fn byte_length(array: ObjRef) -> i64 {
+#[inline]
+pub(crate) fn byte_length(array: ObjRef) -> i64 {
+    let element = object::type_of(array).element();
+    let bytes = || object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes);
+    if element.is_some_and(|element| ((E::Boolean as u8)..=E::R8 as u8).contains(&(element.element_type as u8))) {
+        return bytes();
+    }
     // Value types that are neither structs nor without values.
     let is_number =
         |ty: Ty| ty.is_value_type() && !matches!(ty.underlying().element_type, E::ValueType | E::TypedByRef | E::Void);
-    match object::type_of(array).element() {
-        Some(element) if is_number(element) => {
-            object::array_length(array) as i64 * i64::from(object::vtable(array).element_size_bytes)
-        }
+    match element {
+        Some(element) if is_number(element) => bytes(),
         _ => -1,
     }
 }
@@ -47,14 +52,14 @@ extern "C" fn internal_block_copy(
         let src = object::element_address(source, source_offset_bytes as usize, 1);
         let dst = object::element_address(destination, destination_offset_bytes as usize, 1);
         // SAFETY: both ranges were checked; they may overlap.
-        unsafe { std::ptr::copy(src, dst, count_bytes as usize) };
+        unsafe { kernels::copy(src, dst, count_bytes as usize) };
         Ok(1)
     })
 }
 
 extern "C" fn internal_memcpy(_t: Thread, destination: *mut u8, source: *const u8, count_bytes: i32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges.
-    unsafe { std::ptr::copy(source, destination, count_bytes as usize) };
+    unsafe { kernels::copy(source, destination, count_bytes as usize) };
 }
 
 pub const TABLE: &[InternalCall] = &[

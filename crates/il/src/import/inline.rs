@@ -106,7 +106,11 @@ impl Importer<'_> {
             return None;
         }
         let body = method.body().ok()??;
-        if body.code.len() > limit || !body.eh_clauses.is_empty() || !self.env.may_inline(method) {
+        if body.code.len() > limit
+            || !body.eh_clauses.is_empty()
+            || !self.env.may_inline(method)
+            || self.library_loop(method).is_some()
+        {
             return None;
         }
         let sig = method.sig().ok()?;

@@ -54,6 +54,8 @@ pub(super) enum Intrinsic {
     Nothing,
     /// The method's Rust function, without the wrapper.
     DirectInternalCall,
+    /// The machine's function in place of the method.
+    LibraryLoop,
     EnumHasFlag,
     ObjectGetType,
     /// `EqualityComparer<T>.Default` of a type whose comparer is known.

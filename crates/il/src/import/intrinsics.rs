@@ -27,7 +27,7 @@ impl Importer<'_> {
         {
             return Some(Intrinsic::Vector(call));
         }
-        find(method).ok().flatten()
+        find(method).ok().flatten().or_else(|| self.is_called_loop(method).then_some(Intrinsic::LibraryLoop))
     }
 
     /// Imports a call in place; the arguments are on the stack. False: nothing has happened, call it.
@@ -207,6 +207,7 @@ impl Importer<'_> {
                 let result = self.emit_call(&site, args)?;
                 self.push_native_result(result, sig.ret)?;
             }
+            I::LibraryLoop => self.call_library_loop(method, args)?,
             I::EnumHasFlag => return self.enum_has_flag(&args[0], &args[1]),
             I::ObjectGetType => {
                 let known = args[0].ty.filter(|t| args[0].is_exact && args[0].ir == IrType::Ref && !t.is_array());

@@ -24,6 +24,7 @@ mod inline;
 mod intrinsic_table;
 mod intrinsics;
 mod kinds;
+mod library_loops;
 mod memory;
 mod new_objects;
 mod objects;
@@ -41,6 +42,7 @@ mod vectors;
 
 use crate::ir::{Function, LocalId, MemType, ValueId};
 pub(crate) use kinds::mem_type as memory_type;
+pub use library_loops::{DECLINED, LibraryLoop};
 
 use builder::FnBuilder;
 use kinds::{call_sig, this_type};
@@ -86,6 +88,11 @@ pub trait ImportEnv {
     /// Whether calls of this method may be replaced by the importer's built-in code.
     fn may_use_intrinsic(&self, _method: &'static Method) -> bool {
         true
+    }
+
+    /// Whether the machine has a function in place of this method's loop. Not asked without `ImportOptions::vectors`.
+    fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
+        None
     }
 }
 

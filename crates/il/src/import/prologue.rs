@@ -61,6 +61,7 @@ impl Importer<'_> {
             return Ok(());
         }
         self.set_up_exceptions()?;
+        self.ask_library_loop()?;
         self.import_from(0)?;
         self.finish_finally_handlers();
         self.import_filters()?;

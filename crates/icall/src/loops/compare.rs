@@ -1,0 +1,91 @@
+//! Comparisons: equal or not, and by the first element that differs.
+
+use super::kernels;
+use super::{slices, throws_for_null, whole};
+use saki_abi::ObjRef;
+use saki_runtime::library_loops::Row;
+use saki_runtime::{Thread, strings};
+
+extern "C" fn sequence_equal(t: Thread, a: *const u8, b: *const u8, len_bytes: u64) -> i32 {
+    if std::ptr::eq(a, b) || len_bytes == 0 {
+        return 1;
+    }
+    let differs = slices(t, len_bytes as usize, 1, |first, number| {
+        // SAFETY: the managed caller vouches for both ranges; the slice lies within them.
+        let is_equal = unsafe { kernels::are_equal(a.add(first), b.add(first), number) };
+        (!is_equal).then_some(())
+    });
+    i32::from(differs.is_none())
+}
+
+fn first_difference(t: Thread, a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
+    if len_bytes == 0 || std::ptr::eq(a, b) {
+        return None;
+    }
+    slices(t, len_bytes, 1, |first, number| {
+        // SAFETY: as in `sequence_equal`.
+        let found = unsafe { kernels::first_difference(a.add(first), b.add(first), number) };
+        found.map(|found| first + found)
+    })
+}
+
+/// The first units that differ decide by their distance, else the lengths do.
+fn compare_units(t: Thread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
+    let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
+    match first_difference(t, a.cast(), b.cast(), 2 * count) {
+        // SAFETY: the place lies before `count`.
+        Some(place) => unsafe { i32::from(*a.add(place / 2)) - i32::from(*b.add(place / 2)) },
+        None => a_count.wrapping_sub(b_count),
+    }
+}
+
+extern "C" fn compare_chars(t: Thread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
+    compare_units(t, a, a_count, b, b_count)
+}
+
+extern "C" fn compare_bytes(t: Thread, a: *const u8, a_count: i32, b: *const u8, b_count: i32) -> i32 {
+    let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
+    match first_difference(t, a, b, count) {
+        // SAFETY: the place lies before `count`.
+        Some(place) => unsafe { i32::from(*a.add(place)) - i32::from(*b.add(place)) },
+        None => a_count.wrapping_sub(b_count),
+    }
+}
+
+/// Of strings whose first units are equal. The class library compares pairs of units, and so the terminating zero of the shorter string with the other's unit where that makes a pair.
+extern "C" fn compare_strings(t: Thread, a: ObjRef, b: ObjRef) -> i32 {
+    if throws_for_null(t, a.field_ptr(0)) || throws_for_null(t, b.field_ptr(0)) {
+        return 0;
+    }
+    let (a_count, b_count) = (strings::length(a), strings::length(b));
+    let compared = a_count.min(b_count).next_multiple_of(2).max(2).min(a_count.min(b_count) + 1);
+    let (a_units, b_units) = (strings::chars_ptr(a), strings::chars_ptr(b));
+    match first_difference(t, a_units.cast(), b_units.cast(), 2 * compared) {
+        // SAFETY: the place lies before `compared`, at most a terminating zero.
+        Some(place) => unsafe { i32::from(*a_units.add(place / 2)) - i32::from(*b_units.add(place / 2)) },
+        None => a_count as i32 - b_count as i32,
+    }
+}
+
+pub(super) const TABLE: &[Row] = &[
+    whole(
+        "static System.SpanHelpers::SequenceEqual(System.Byte&,System.Byte&,System.UInt64) System.Boolean",
+        sequence_equal as *const (),
+    ),
+    whole(
+        "static System.SpanHelpers::SequenceCompareTo(System.Char&,System.Int32,System.Char&,System.Int32) System.Int32",
+        compare_chars as *const (),
+    ),
+    whole(
+        "static System.SpanHelpers::SequenceCompareTo(System.Byte&,System.Int32,System.Byte&,System.Int32) System.Int32",
+        compare_bytes as *const (),
+    ),
+    whole(
+        "static System.String::FastCompareStringHelper(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Int32",
+        compare_chars as *const (),
+    ),
+    whole(
+        "static System.String::CompareOrdinalHelper(System.String,System.String) System.Int32",
+        compare_strings as *const (),
+    ),
+];

@@ -1,0 +1,61 @@
+//! Copies and zeroes of memory without references.
+
+use super::kernels;
+use super::{SLICE_BYTES, slices, throws_for_null, whole};
+use saki_runtime::Thread;
+use saki_runtime::library_loops::Row;
+
+/// memmove with safepoints, unless the ranges overlap: then another thread would see what is neither before nor after for longer.
+pub(super) fn copy(t: Thread, target: *mut u8, source: *const u8, len_bytes: usize) {
+    if len_bytes == 0 || throws_for_null(t, source) || throws_for_null(t, target) {
+        return;
+    }
+    let distance = (target as usize).abs_diff(source as usize);
+    if len_bytes <= SLICE_BYTES || distance < len_bytes {
+        // SAFETY: the managed caller vouches for both ranges.
+        unsafe { kernels::copy(source, target, len_bytes) };
+        return;
+    }
+    slices(t, len_bytes, 1, |first, number| {
+        // SAFETY: as above.
+        unsafe { kernels::copy(source.add(first), target.add(first), number) };
+        None::<()>
+    });
+}
+
+extern "C" fn memcpy(t: Thread, target: *mut u8, source: *const u8, len_bytes: i32) {
+    copy(t, target, source, usize::try_from(len_bytes).unwrap_or(0));
+}
+
+extern "C" fn memmove(t: Thread, target: *mut u8, source: *const u8, len_bytes: u32) {
+    copy(t, target, source, len_bytes as usize);
+}
+
+extern "C" fn clear(t: Thread, start: *mut u8, len_bytes: u64) {
+    if len_bytes == 0 || throws_for_null(t, start) {
+        return;
+    }
+    slices(t, len_bytes as usize, 1, |first, number| {
+        // SAFETY: the managed caller vouches for the range.
+        unsafe { start.add(first).write_bytes(0, number) };
+        None::<()>
+    });
+}
+
+/// Whole aligned words are cleared whole by memset on the machines we support, so that no thread sees half a reference; stores of null need no barrier.
+extern "C" fn clear_words(t: Thread, start: *mut usize, count: u64) {
+    clear(t, start.cast(), count * size_of::<usize>() as u64);
+}
+
+pub(super) const TABLE: &[Row] = &[
+    whole("static System.Buffer::Memcpy(System.Byte*,System.Byte*,System.Int32) System.Void", memcpy as *const ()),
+    whole("static System.Buffer::Memmove(System.Byte*,System.Byte*,System.UInt32) System.Void", memmove as *const ()),
+    whole(
+        "static System.SpanHelpers::ClearWithoutReferences(System.Byte&,System.UInt64) System.Void",
+        clear as *const (),
+    ),
+    whole(
+        "static System.SpanHelpers::ClearWithReferences(System.IntPtr&,System.UInt64) System.Void",
+        clear_words as *const (),
+    ),
+];

@@ -1,0 +1,261 @@
+//! Elements in arrays, spans and strings: the place of the first or last one that is wanted, or −1.
+
+use super::kernels::Element;
+use super::{may_decline, slices, slices_from_end, whole};
+use saki_abi::ObjRef;
+use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::{Thread, object};
+
+/// The place as managed code has it.
+fn place(found: Option<usize>) -> i32 {
+    found.map_or(-1, |place| place as i32)
+}
+
+/// Lengths below zero have no elements.
+fn first<T: Element, const N: usize>(t: Thread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 {
+        return -1;
+    }
+    place(slices(t, count, size_of::<T>(), |from, number| {
+        // SAFETY: the managed caller vouches for `count` elements; the slice lies within them.
+        let found = unsafe { T::first(start.add(from), number, wanted) };
+        found.map(|found| from + found)
+    }))
+}
+
+fn last<T: Element>(t: Thread, start: *const T, count: i32, wanted: T) -> i32 {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 {
+        return -1;
+    }
+    place(slices_from_end(t, count, size_of::<T>(), |from, number| {
+        // SAFETY: as in `first`.
+        let found = unsafe { T::last(start.add(from), number, wanted) };
+        found.map(|found| from + found)
+    }))
+}
+
+/// Elements come in whole registers, of which the low bits count.
+extern "C" fn first_byte(t: Thread, start: *const u8, wanted: u32, count: i32) -> i32 {
+    first(t, start, count, [wanted as u8])
+}
+
+extern "C" fn first_of_two_bytes(t: Thread, start: *const u8, a: u32, b: u32, count: i32) -> i32 {
+    first(t, start, count, [a as u8, b as u8])
+}
+
+extern "C" fn first_of_three_bytes(t: Thread, start: *const u8, a: u32, b: u32, c: u32, count: i32) -> i32 {
+    first(t, start, count, [a as u8, b as u8, c as u8])
+}
+
+extern "C" fn last_byte(t: Thread, start: *const u8, wanted: u32, count: i32) -> i32 {
+    last(t, start, count, wanted as u8)
+}
+
+extern "C" fn first_half_word(t: Thread, start: *const u16, wanted: u32, count: i32) -> i32 {
+    first(t, start, count, [wanted as u16])
+}
+
+extern "C" fn first_of_two_half_words(t: Thread, start: *const u16, a: u32, b: u32, count: i32) -> i32 {
+    first(t, start, count, [a as u16, b as u16])
+}
+
+extern "C" fn first_of_three_half_words(t: Thread, start: *const u16, a: u32, b: u32, c: u32, count: i32) -> i32 {
+    first(t, start, count, [a as u16, b as u16, c as u16])
+}
+
+extern "C" fn last_half_word(t: Thread, start: *const u16, wanted: u32, count: i32) -> i32 {
+    last(t, start, count, wanted as u16)
+}
+
+extern "C" fn first_word(t: Thread, start: *const u32, wanted: u32, count: i32) -> i32 {
+    first(t, start, count, [wanted])
+}
+
+extern "C" fn last_word(t: Thread, start: *const u32, wanted: u32, count: i32) -> i32 {
+    last(t, start, count, wanted)
+}
+
+extern "C" fn first_long(t: Thread, start: *const u64, wanted: u64, count: i32) -> i32 {
+    first(t, start, count, [wanted])
+}
+
+extern "C" fn last_long(t: Thread, start: *const u64, wanted: u64, count: i32) -> i32 {
+    last(t, start, count, wanted)
+}
+
+/// `Buffer.IndexOfByte`: the place counts from the source, not from where the search begins.
+extern "C" fn byte_from(t: Thread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
+    let found = first(t, source.wrapping_offset(index as isize), count, [wanted as u8]);
+    if found < 0 { found } else { index + found }
+}
+
+/// The elements `index..index + count`, if they are in the array.
+fn elements<T>(array: ObjRef, index: i32, count: i32) -> Option<*const T> {
+    let is_inside =
+        !array.is_null() && index >= 0 && count >= 0 && index as usize + count as usize <= object::array_length(array);
+    is_inside.then(|| object::element_address(array, index as usize, size_of::<T>()).cast_const().cast())
+}
+
+/// `IndexOf` of a comparer of primitive values. What it would throw for the comparer throws.
+fn first_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
+    match elements(array, index, count) {
+        Some(start) => match first(t, start, count, [wanted]) {
+            -1 => -1,
+            found => index + found,
+        },
+        None => DECLINED,
+    }
+}
+
+/// `LastIndexOf`, which goes back from the index.
+fn last_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
+    let first_index = i64::from(index) - i64::from(count) + 1;
+    let start = i32::try_from(first_index).ok().and_then(|first_index| elements(array, first_index, count));
+    match start {
+        Some(start) => match last(t, start, count, wanted) {
+            -1 => -1,
+            found => first_index as i32 + found,
+        },
+        None => DECLINED,
+    }
+}
+
+macro_rules! in_arrays {
+    ($first:ident, $last:ident, $passed:ty, $element:ty) => {
+        extern "C" fn $first(
+            t: Thread,
+            _comparer: ObjRef,
+            array: ObjRef,
+            wanted: $passed,
+            index: i32,
+            count: i32,
+        ) -> i32 {
+            first_in_array(t, array, wanted as $element, index, count)
+        }
+
+        extern "C" fn $last(
+            t: Thread,
+            _comparer: ObjRef,
+            array: ObjRef,
+            wanted: $passed,
+            index: i32,
+            count: i32,
+        ) -> i32 {
+            last_in_array(t, array, wanted as $element, index, count)
+        }
+    };
+}
+
+in_arrays!(array_first_byte, array_last_byte, u32, u8);
+in_arrays!(array_first_half_word, array_last_half_word, u32, u16);
+in_arrays!(array_first_word, array_last_word, u32, u32);
+in_arrays!(array_first_long, array_last_long, u64, u64);
+
+/// Rows of a type's comparer and of spans of it.
+macro_rules! rows {
+    ($element:literal, $array_first:ident, $array_last:ident, $span_first:ident, $span_last:ident) => {
+        [
+            may_decline(
+                concat!(
+                    "System.Collections.Generic.GenericEqualityComparer`1::IndexOf(System.",
+                    $element,
+                    "[],System.",
+                    $element,
+                    ",System.Int32,System.Int32) System.Int32"
+                ),
+                $array_first as *const (),
+            ),
+            may_decline(
+                concat!(
+                    "System.Collections.Generic.GenericEqualityComparer`1::LastIndexOf(System.",
+                    $element,
+                    "[],System.",
+                    $element,
+                    ",System.Int32,System.Int32) System.Int32"
+                ),
+                $array_last as *const (),
+            ),
+            whole(
+                concat!(
+                    "static System.SpanHelpers::IndexOf(System.",
+                    $element,
+                    "&,System.",
+                    $element,
+                    ",System.Int32) System.Int32"
+                ),
+                $span_first as *const (),
+            ),
+            whole(
+                concat!(
+                    "static System.SpanHelpers::LastIndexOf(System.",
+                    $element,
+                    "&,System.",
+                    $element,
+                    ",System.Int32) System.Int32"
+                ),
+                $span_last as *const (),
+            ),
+        ]
+    };
+}
+
+const BYTES: [Row; 4] = rows!("Byte", array_first_byte, array_last_byte, first_byte, last_byte);
+const SIGNED_BYTES: [Row; 4] = rows!("SByte", array_first_byte, array_last_byte, first_byte, last_byte);
+const CHARS: [Row; 4] = rows!("Char", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
+const SHORTS: [Row; 4] = rows!("Int16", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
+const UNSIGNED_SHORTS: [Row; 4] =
+    rows!("UInt16", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
+const INTS: [Row; 4] = rows!("Int32", array_first_word, array_last_word, first_word, last_word);
+const UNSIGNED_INTS: [Row; 4] = rows!("UInt32", array_first_word, array_last_word, first_word, last_word);
+const LONGS: [Row; 4] = rows!("Int64", array_first_long, array_last_long, first_long, last_long);
+const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", array_first_long, array_last_long, first_long, last_long);
+
+const ANY_OF_CHARS: &[Row] = &[
+    whole(
+        "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Int32) System.Int32",
+        first_of_two_half_words as *const (),
+    ),
+    whole(
+        "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Char,System.Int32) System.Int32",
+        first_of_three_half_words as *const (),
+    ),
+];
+
+/// Of comparers and spans, by the type of the elements.
+pub(super) const OF_TYPES: [&[Row]; 10] = [
+    &BYTES,
+    &SIGNED_BYTES,
+    &CHARS,
+    &SHORTS,
+    &UNSIGNED_SHORTS,
+    &INTS,
+    &UNSIGNED_INTS,
+    &LONGS,
+    &UNSIGNED_LONGS,
+    ANY_OF_CHARS,
+];
+
+pub(super) const TABLE: &[Row] = &[
+    whole(
+        "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Int32) System.Int32",
+        first_of_two_bytes as *const (),
+    ),
+    whole(
+        "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Byte,System.Int32) System.Int32",
+        first_of_three_bytes as *const (),
+    ),
+    whole(
+        "static System.Buffer::IndexOfByte(System.Byte*,System.Byte,System.Int32,System.Int32) System.Int32",
+        byte_from as *const (),
+    ),
+    may_decline(
+        "System.Collections.Generic.ByteEqualityComparer::IndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
+        array_first_byte as *const (),
+    ),
+    may_decline(
+        "System.Collections.Generic.ByteEqualityComparer::LastIndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
+        array_last_byte as *const (),
+    ),
+];

@@ -1,0 +1,78 @@
+//! Methods of the class library in whose place, or in front of whose bodies, the machine has functions of its own (`ImportEnv::library_loop`).
+//!
+//! A direct call of one that does all of the method's work goes to the function at once. One that may decline is asked at the method's entry, whoever calls it; what it declines the body does.
+
+use super::Importer;
+use super::call_sites::CallSite;
+use super::kinds::{call_sig, this_type};
+use super::stack::Entry;
+use super::vars::VarRef;
+use crate::ir::{CallTarget, CmpOp, IrType, Op, Terminator};
+use saki_types::{LoadResult, Method};
+
+/// What a function that may decline gives then, if it gives no reference.
+pub const DECLINED: i32 = i32::MIN;
+
+/// How a function takes a method's place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibraryLoop {
+    /// It does all that the method does.
+    Whole,
+    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32.
+    MayDecline,
+}
+
+impl Importer<'_> {
+    pub(super) fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {
+        if self.options.vectors { self.env.library_loop(method) } else { None }
+    }
+
+    /// Whether a direct call of the method is one of the function.
+    pub(super) fn is_called_loop(&self, method: &'static Method) -> bool {
+        method.is_static() && self.library_loop(method) == Some(LibraryLoop::Whole)
+    }
+
+    pub(super) fn call_library_loop(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+        let sig = self.closed_sig(method)?;
+        let site = CallSite {
+            target: CallTarget::InternalCall(method),
+            this: this_type(method),
+            params: &sig.params,
+            ret: sig.ret,
+        };
+        let result = self.emit_call(&site, args)?;
+        self.push_native_result(result, sig.ret)
+    }
+
+    /// At the entry of a method whose function may decline: asks it, and returns what it gives unless it does.
+    pub(super) fn ask_library_loop(&mut self) -> LoadResult<()> {
+        let method = self.method;
+        if self.library_loop(method) != Some(LibraryLoop::MayDecline) {
+            return Ok(());
+        }
+        for index in 0..self.s.arg_count() {
+            self.load_var(VarRef::Arg(index))?;
+        }
+        let sig = self.closed_sig(method)?;
+        let args = self.pop_args(sig, !method.is_static())?;
+        let mut call = call_sig(sig, this_type(method))?;
+        let has_result = call.ret.is_some();
+        let ir = *call.ret.get_or_insert(IrType::I32);
+        let args = self.operands(call.has_this, &sig.params, &args)?;
+        self.has_calls = true;
+        let target = CallTarget::InternalCall(method);
+        let result = self.b.inst(Op::Call { target, sig: Box::new(call), args, struct_result: None }, ir);
+        let declined = match ir {
+            IrType::Ref => self.b.inst(Op::Null, IrType::Ref),
+            _ => self.b.i32(DECLINED),
+        };
+        let is_declined = self.b.inst(Op::Cmp(CmpOp::Eq, result, declined), IrType::I32);
+        let (body, done) = (self.b.block(None), self.b.block(None));
+        self.b.terminate(Terminator::Brif { cond: is_declined, then: body, otherwise: done });
+        self.b.current = Some(done);
+        self.b.terminate(Terminator::Ret(has_result.then_some(result)));
+        self.b.current = Some(body);
+        self.forget_block_facts();
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! Methods of the class library whose loops are Rust functions.
+//!
+//! A row names a method with its whole signature; if its assembly is mscorlib or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of its body: the same
+//! arguments, after the `Thread`, and the same results. A function whose row says `may_decline` does the ordinary cases only and gives `DECLINED` for others, having written
+//! nothing but what the body writes again; the body runs then. So reflection, stack traces of what a body throws, and the class library's own checks stay as they are.
+//!
+//! Functions are called as internal calls are: on the managed stack, without a transition. They may look for a safepoint between slices of long work, so that a collection
+//! waits for microseconds only; what their arguments point to stays in place meanwhile, since stacks are scanned conservatively.
+//!
+//! Invariant: a program cannot tell by its results which of the two ran; `--no-simd` runs the bodies. What a class library does not have is simply not
+//! replaced, so the contract has no lines for these methods.
+
+use rustc_hash::FxHashMap;
+use saki_il::import::LibraryLoop;
+use saki_types::Method;
+use std::sync::OnceLock;
+
+/// The result of a function that leaves the work to the method's body, unless it gives a reference: null then. No such method gives it otherwise: results are numbers of elements and
+/// places; a function in place of a method without a result gives 0.
+pub const DECLINED: i32 = saki_il::import::DECLINED;
+
+/// One row: see the module header.
+pub struct Row {
+    /// As in the contract: "static Namespace.Type::Method(Parameters) Result".
+    pub signature: &'static str,
+    pub function: *const (),
+    pub may_decline: bool,
+}
+
+// SAFETY: `function` is the address of code, which never changes.
+unsafe impl Sync for Row {}
+
+/// The other assembly with such methods, and its type that has them: others of its types are laid out otherwise than mscorlib's.
+const COPY: (&str, &str) = ("System.Memory", "SpanHelpers");
+
+type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
+
+static ROWS: OnceLock<Rows> = OnceLock::new();
+
+/// Name of the type, without its namespace, and of the method.
+fn names(signature: &'static str) -> Option<(&'static str, &'static str)> {
+    let (owner, rest) = signature.split_once("::")?;
+    let (_, type_name) = owner.rsplit_once('.')?;
+    Some((type_name, rest.split_once('(')?.0))
+}
+
+/// Makes the table of the machine, before managed code runs.
+pub(crate) fn set_table(tables: &[&'static [Row]]) {
+    let mut rows = Rows::default();
+    for row in tables.iter().copied().flatten() {
+        let Some(names) = names(row.signature) else { saki_base::bug!("library loop {}", row.signature) };
+        rows.entry(names).or_default().push(row);
+    }
+    let _ = ROWS.set(rows);
+}
+
+/// A method as rows name it.
+fn signature_of(method: &'static Method) -> Option<String> {
+    let sig = method.sig().ok()?;
+    let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
+    let kind = if method.is_static() { "static " } else { "" };
+    let name = crate::internal_calls::name_of(method);
+    Some(format!("{kind}{name}({}) {}", params.join(","), sig.ret.full_name()))
+}
+
+/// The row of a method.
+pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
+    let def = method.owner.def().filter(|def| def.enclosing.is_none())?;
+    let candidates = ROWS.get()?.get(&(def.name, method.name))?;
+    if !def.image.is_corlib && (def.image.assembly().name, def.name) != COPY {
+        return None;
+    }
+    let signature = signature_of(method)?;
+    candidates.iter().find(|row| row.signature == signature).copied()
+}
+
+/// What the importer is told.
+pub(crate) fn kind(method: &'static Method) -> Option<LibraryLoop> {
+    find(method).map(|row| if row.may_decline { LibraryLoop::MayDecline } else { LibraryLoop::Whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_signature_has_a_type_and_a_method() {
+        let signature = "static System.Text.UTF8Encoding::PtrDiff(System.Byte*,System.Byte*) System.Int32";
+        assert_eq!(names(signature), Some(("UTF8Encoding", "PtrDiff")));
+        assert_eq!(names("nothing"), None);
+    }
+}
