@@ -40,12 +40,12 @@ pub trait ReadWord {
     fn read(&self, address: usize) -> Option<usize>;
 }
 
-/// Copies of one module's sections, and where the originals lie.
+/// One module's sections, or copies of them, and where the originals lie.
 pub struct Sections {
     pub header_address: usize,
-    pub header: Box<[u8]>,
+    pub header: &'static [u8],
     pub frames_address: usize,
-    pub frames: Box<[u8]>,
+    pub frames: &'static [u8],
 }
 
 /// Where a value of the caller's is.
@@ -222,7 +222,7 @@ impl Sections {
         const USUAL: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
         const TABLE: usize = 12;
         const ROW: usize = 8;
-        let header = &self.header;
+        let header = self.header;
         if header.get(..4)? != USUAL {
             return None;
         }
@@ -244,12 +244,12 @@ impl Sections {
 
     /// Contents of the entry at this offset.
     fn entry(&self, at: usize) -> Option<Bytes<'_>> {
-        let mut bytes = Bytes::new(&self.frames, at..self.frames.len())?;
+        let mut bytes = Bytes::new(self.frames, at..self.frames.len())?;
         let len = bytes.u32()? as usize;
         if len == 0 || len == u32::MAX as usize {
             return None;
         }
-        Bytes::new(&self.frames, bytes.at..bytes.at.checked_add(len)?)
+        Bytes::new(self.frames, bytes.at..bytes.at.checked_add(len)?)
     }
 
     fn common(&self, at: usize) -> Option<Common<'_>> {

@@ -5,7 +5,7 @@
 //! | pointer to a list | older → newer | `refresh`, one thread at a time (a lock) | Release; `find`'s load is Acquire: it sees the list whole |
 //!
 //! Invariant: `find` is async-signal-safe. Lists and modules are never freed: a signal handler may have them, and programs load few. Copies,
-//! since a module may be unloaded while a handler reads.
+//! since a module may be unloaded while a handler reads; but for the executable's, which stays and has the largest.
 
 use crate::call_frame_information::Sections;
 use parking_lot::Mutex;
@@ -95,22 +95,25 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *
     let header = headers.iter().find(|h| h.p_type == libc::PT_GNU_EH_FRAME).map(range_of);
     let frames = header.and_then(|header| {
         let loaded = headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_R != 0);
-        copy_sections(header, loaded.map(range_of))
+        sections(header, loaded.map(range_of), path.as_os_str().is_empty())
     });
     found.list.modules.push(saki_base::leak(Module { path, bias, range, frames }));
     0
 }
 
-fn copy_sections(header: Range<usize>, mut loaded: impl Iterator<Item = Range<usize>>) -> Option<Sections> {
-    let copy = |range: Range<usize>| -> Box<[u8]> {
-        // SAFETY: a part of a readable segment of a module that is loaded as long as the linker's lock is held.
-        unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) }.into()
+/// Copies, unless the module stays.
+fn sections(header: Range<usize>, mut loaded: impl Iterator<Item = Range<usize>>, stays: bool) -> Option<Sections> {
+    let keep = |range: Range<usize>| -> &'static [u8] {
+        // SAFETY: a part of a readable segment of a module that is loaded as long as the linker's lock is held; nobody writes to it. The slice leaves this
+        // function only if the module stays as long as the process.
+        let bytes = unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) };
+        if stays { bytes } else { Vec::leak(bytes.to_vec()) }
     };
     let header_address = header.start;
-    let header = copy(header);
+    let header = keep(header);
     // The pointer to the frames is relative to itself (`Sections::find` looks at the encodings).
     let offset = i32::from_le_bytes(header.get(4..8)?.try_into().ok()?);
     let frames_address = (header_address + 4).wrapping_add_signed(offset as isize);
     let segment = loaded.find(|segment| segment.contains(&frames_address))?;
-    Some(Sections { header_address, header, frames_address, frames: copy(frames_address..segment.end) })
+    Some(Sections { header_address, header, frames_address, frames: keep(frames_address..segment.end) })
 }
