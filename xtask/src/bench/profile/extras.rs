@@ -9,7 +9,7 @@ use crate::bench::{Options, Runtime};
 
 const COMPILER: &str = "/usr/lib/mono/4.5/mcs.exe";
 /// Classes of the source that is compiled: some two seconds.
-const CLASSES: usize = 1500;
+const CLASSES: usize = 800;
 /// Rounds of a million objects, each of which is told.
 const TOLD_ROUNDS: &str = "1";
 const HEAP_OBJECTS: &str = "10000000";

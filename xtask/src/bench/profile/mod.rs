@@ -63,6 +63,10 @@ fn run_once(argv: &[String], environment: &[(String, String)], folder: &Path) ->
 
 /// Median seconds of each column, whose runs take turns, each with `arguments` behind its words. Errors: a run fails, or prints something else than the first one.
 fn medians(columns: &[Column], arguments: &[String], folder: &Path, options: &Options) -> Result<Vec<f64>, String> {
+    // What a first run leaves behind, such as a code cache, is there for all.
+    for column in columns.iter().filter(|column| column.is_off) {
+        run_once(&words(&[&column.argv, arguments]), &column.environment, folder)?;
+    }
     let mut seconds = vec![Vec::new(); columns.len()];
     let mut reference = None;
     for _ in 0..options.runs.unwrap_or(DEFAULT_RUNS).max(1) {
