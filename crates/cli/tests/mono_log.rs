@@ -170,6 +170,23 @@ fn heap_shots_hold_what_lives() {
     assert_eq!(counts.of("HeapBeginEvent"), 1);
 }
 
+/// A region is told once, before the first heap shot that has a root there, and gone when none has.
+#[test]
+fn heap_shots_say_what_their_roots_are() {
+    let Some(programs) = compile("roots") else { return };
+    let counts = programs.profile("nodefaults,heapshot", "roots");
+    // `kept`, and the table that the compiler made of Main's switch.
+    assert_eq!((counts.of("HeapBeginEvent"), counts.of("root Static Log")), (3, 2));
+    assert!((1..20).contains(&counts.of("root Stack ")), "{}", counts.of("root Stack "));
+    assert!(counts.of("root GCHandle ") + counts.of("root External ") > 0);
+    assert!(counts.of("HeapRootUnregisterEvent") >= 1);
+    let counts = programs.profile("nodefaults,heapshot,nogcroot", "roots");
+    assert_eq!((counts.of("HeapBeginEvent"), counts.of("HeapRootRegisterEvent")), (3, 0));
+    if let Some(report) = programs.report(&["--reports=heapshot"]) {
+        assert!(report.contains("Heap shot"), "{report}");
+    }
+}
+
 #[test]
 fn a_program_changes_its_own_log() {
     let Some(programs) = compile("api") else { return };

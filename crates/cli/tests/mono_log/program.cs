@@ -117,6 +117,13 @@ static class Log
             case "api":
                 Api();
                 break;
+            case "roots":
+                kept = List(10);
+                GC.Collect();
+                GC.Collect();
+                kept = null;
+                GC.Collect();
+                break;
             case "sampling":
                 Sampling();
                 break;

@@ -51,6 +51,7 @@ sealed class Counts : LogEventVisitor
     public override void Visit(MonitorEvent ev) { Count("monitor " + ev.Event); }
     public override void Visit(GCHandleCreationEvent ev) { Count("handle " + ev.Type); }
 
+    public override void Visit(HeapRootRegisterEvent ev) { Count("root " + ev.Source + " " + ev.Name); }
     public override void Visit(SampleHitEvent ev)
     {
         foreach (var method in ev.ManagedBacktrace.Distinct()) Count("sample below " + Method(method));

@@ -30,11 +30,23 @@ pub const HEAPSHOT_END: u8 = 0x16;
 pub const HEAP_OBJECT: u8 = 0x26;
 pub const HEAP_ROOTS: u8 = 0x36;
 pub const ROOT_REGISTER: u8 = 0x46;
+pub const ROOT_UNREGISTER: u8 = 0x56;
 pub const SAMPLE: u8 = 0x07;
 pub const UNMANAGED_SYMBOL: u8 = 0x17;
 pub const COUNTER_DESCRIPTIONS: u8 = 0x37;
 pub const COUNTER_VALUES: u8 = 0x47;
 pub const SYNC_POINT: u8 = 0x0A;
+
+/// Where roots are.
+pub mod root_source {
+    pub const EXTERNAL: u8 = 0;
+    pub const STACK: u8 = 1;
+    pub const FINALIZER_QUEUE: u8 = 2;
+    pub const STATIC: u8 = 3;
+    pub const THREAD_STATIC: u8 = 4;
+    pub const GC_HANDLE: u8 = 6;
+    pub const THREADING: u8 = 8;
+}
 
 /// Kinds of metadata.
 pub mod metadata {

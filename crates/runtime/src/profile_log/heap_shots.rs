@@ -16,6 +16,8 @@ const ROOTS_OF_EVENT: usize = 256;
 /// Full collections since the log began, and the time of the last shot. Relaxed: only collections use them, one after the other.
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
+/// Shots that were begun.
+static SHOTS: AtomicU64 = AtomicU64::new(0);
 
 pub(super) fn begin(mode: HeapShots) {
     if !matches!(mode, HeapShots::Never | HeapShots::OnDemand) {
@@ -75,13 +77,17 @@ impl Log {
             });
         });
         let mut roots = Vec::new();
+        // Relaxed: one shot at a time.
+        let shot = SHOTS.fetch_add(1, Ordering::Relaxed) + 1;
         heap.for_each_root(&mut |root| {
+            self.add_root_region(root, shot);
             roots.push((root.address as u64, root.object.address() as u64));
             if roots.len() == ROOTS_OF_EVENT {
                 self.add_roots(&mut roots);
             }
         });
         self.add_roots(&mut roots);
+        self.end_root_regions(shot);
         self.writer.write(COLLECTOR_THREAD, |log| _ = log.buffer.event(event::HEAPSHOT_END, now_ns()));
     }
 

@@ -11,7 +11,7 @@
 //! they are compiled after `prepare` asked for it; such code is not kept for other runs.
 //!
 //! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up; so collections may write, too. There is
-//! one log in a process. Left out: contexts, roots that the runtime registers, gaps between JIT helpers.
+//! one log in a process. Left out: contexts, gaps between JIT helpers.
 
 pub mod calls;
 pub mod callspec;
@@ -21,6 +21,7 @@ mod counters;
 pub(crate) mod events;
 pub(crate) mod heap_shots;
 mod names;
+mod root_regions;
 mod samples;
 pub mod settings;
 
@@ -29,6 +30,7 @@ pub use settings::{LogEvents, LogSettings};
 use crate::domains;
 use names::Names;
 use parking_lot::Mutex;
+use root_regions::RootRegions;
 use saki_os::ExitStage;
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
@@ -60,6 +62,7 @@ pub(crate) struct Log {
     max_call_depth: AtomicU32,
     heap_shots: Mutex<HeapShots>,
     samples: Mutex<Option<(SampleClock, u32)>>,
+    root_regions: RootRegions,
     counters: Mutex<counters::Counters>,
     has_ended: AtomicBool,
 }
@@ -109,6 +112,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
         max_call_depth: AtomicU32::new(settings.max_call_depth),
         heap_shots: Mutex::new(settings.heap_shots),
         samples: Mutex::new(settings.samples),
+        root_regions: RootRegions::default(),
         counters: Mutex::default(),
         has_ended: AtomicBool::new(false),
     };
