@@ -1,7 +1,8 @@
 //! Folds branches on constants, empties unreachable blocks, and drops instructions whose value nobody uses, so that the
-//! code generator has less to do. Left out: anything with an effect, a check included.
+//! code generator has less to do. A variable that nobody reads needs no writes: most are fields of promoted value types.
+//! Left out: anything with an effect, a check included.
 
-use crate::ir::{BinOp, Function, NullCheck, Op, Terminator, UnOp, ValueId, verify};
+use crate::ir::{BinOp, Function, IrType, Local, LocalKind, NullCheck, Op, Terminator, UnOp, ValueId, verify};
 
 /// Runs the pass. `non_null_lengths`: `ArrayLen`s whose null check is not needed.
 pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
@@ -84,11 +85,21 @@ fn is_pure(op: &Op) -> bool {
     }
 }
 
+/// Whether `LocalGet` is the only way to read a local.
+fn is_variable(local: &Local) -> bool {
+    let is_in_memory = local.address_exposed || local.pinned || matches!(local.kind, LocalKind::ParentSlot(_));
+    !is_in_memory && !matches!(local.ty, IrType::Struct(_) | IrType::Block(_))
+}
+
 /// `non_null_lengths`: by value; empty if there are none.
 fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
     let mut uses = vec![0u32; function.insts.len()];
+    let mut reads: Vec<u32> = function.locals.iter().map(|local| u32::from(!is_variable(local))).collect();
     for block in &function.blocks {
         for value in &block.insts {
+            if let Op::LocalGet(local) = function.insts[value.0 as usize].op {
+                reads[local.0 as usize] += 1;
+            }
             verify::operands(&function.insts[value.0 as usize].op, &mut |used| uses[used.0 as usize] += 1);
         }
         verify::terminator_operands(&block.terminator, &mut |used| uses[used.0 as usize] += 1);
@@ -102,8 +113,15 @@ fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
             let value = block.insts[position];
             let op = &insts[value.0 as usize].op;
             let is_known_length = || non_null_lengths.get(value.0 as usize).is_some_and(|&known| known);
-            let is_removable = is_pure(op) || matches!(op, Op::ArrayLen(_) if is_known_length());
+            let is_removable = match op {
+                Op::ArrayLen(_) => is_known_length(),
+                Op::LocalSet(local, _) => reads[local.0 as usize] == 0,
+                _ => is_pure(op),
+            };
             if uses[value.0 as usize] == 0 && is_removable {
+                if let Op::LocalGet(local) = op {
+                    reads[local.0 as usize] -= 1;
+                }
                 verify::operands(op, &mut |used| uses[used.0 as usize] -= 1);
             } else {
                 first_kept -= 1;

@@ -173,6 +173,26 @@ fn accesses_of_different_widths_keep_the_memory() {
 }
 
 #[test]
+fn a_variable_that_nobody_reads_is_not_written() {
+    let mut b = builder();
+    let (unread, read, kept) = (b.local(IrType::Ref), b.local(IrType::Ref), b.memory_local(IrType::Ref));
+    let array = b.get(ARRAY);
+    let field = b.load(array, 16, MemType::Ref, flags());
+    b.set(unread, field);
+    for local in [read, kept] {
+        b.set(local, array);
+    }
+    let value = b.get(read);
+    b.emit(Op::NullCheck(value), IrType::Void);
+    b.ret(None);
+    let mut function = b.finish();
+    dead::run(&mut function, &[]);
+    function.verify().expect("valid");
+    assert_eq!(count(&function, |op| matches!(op, Op::LocalSet(..))), 2);
+    assert_eq!(count(&function, |op| matches!(op, Op::Load { .. })), 0);
+}
+
+#[test]
 fn branches_on_constants_fold() {
     let mut b = builder();
     let (taken, other) = (b.new_block(), b.new_block());
