@@ -3,14 +3,15 @@
 //! A null base faults at an address below 64 KiB, which the signal handler turns into NullReferenceException; that is how
 //! accesses outside try regions check for null when their offset is small. Everything else is an explicit test.
 //!
-//! Copies of struct words are word-sized, so that a reference is never seen torn by the collector.
+//! Copies of struct words are word-sized, so that a reference is never seen torn by the collector; structs that can have none are
+//! copied by vectors.
 
 use super::exceptions::Failure;
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
 use crate::signatures::machine_type;
 use crate::type_facts::{ValueLayout, value_layout};
-use crate::vector_memory;
+use crate::vector_memory::{self, VECTOR};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, condcodes::IntCC, types};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
 use saki_abi::thread::{THREAD_LOG_BIT_BASE_OFFSET, THREAD_STUB_ARG_OFFSET};
@@ -432,9 +433,8 @@ impl Lowering<'_, '_> {
             return;
         }
         let flags = self.struct_flags(layout);
-        let words: Vec<(u32, Value)> = chunks(layout.size_bytes)
-            .map(|(offset, ty)| (offset, self.b.ins().load(ty, flags, source, offset as i32)))
-            .collect();
+        let words: Vec<(u32, Value)> =
+            chunks(layout).map(|(offset, ty)| (offset, self.b.ins().load(ty, flags, source, offset as i32))).collect();
         for (offset, word) in words {
             self.b.ins().store(flags, word, destination, offset as i32);
         }
@@ -457,7 +457,7 @@ impl Lowering<'_, '_> {
             return;
         }
         let flags = self.struct_flags(layout);
-        for (offset, ty) in chunks(layout.size_bytes) {
+        for (offset, ty) in chunks(layout) {
             let zero = self.zero(ty);
             self.b.ins().store(flags, zero, address, offset as i32);
         }
@@ -527,11 +527,14 @@ pub(super) fn value_type(mem: MemType) -> Type {
     machine_type(mem.loaded()).expect("memory holds values")
 }
 
-/// Splits `size_bytes` into words and a tail of smaller pieces.
-fn chunks(size_bytes: u32) -> impl Iterator<Item = (u32, Type)> {
+/// Splits a struct into words and a tail of smaller pieces; one of fields of four bytes at most, which has no references and
+/// no field that was just written as a word, into vectors first.
+fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
+    let has_small_fields = layout.align_bytes <= 4;
     let mut offset = 0;
     std::iter::from_fn(move || {
-        let ty = match size_bytes - offset {
+        let ty = match layout.size_bytes - offset {
+            16.. if has_small_fields => VECTOR,
             0 => return None,
             1 => types::I8,
             2..=3 => types::I16,
