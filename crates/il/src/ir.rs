@@ -594,6 +594,8 @@ pub enum LocalKind {
     /// the copy; the callee may change it). Vectors come in registers: such a local is a struct in the frame, or a `V128`.
     Param(u32),
     Normal,
+    /// A struct that is written to be an argument of one call, and that nobody reads after it: the callee's copy.
+    Argument,
     /// In a filter function: local of the parent, reached through the parent's frame pointer.
     ParentSlot(LocalId),
 }

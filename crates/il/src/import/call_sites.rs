@@ -5,7 +5,8 @@ use super::builder::conv_type;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};
-use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, MemType, Op, Terminator, ValueId};
+use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
+use crate::opt::may_be_variables;
 use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
 
 /// A call about to be emitted.
@@ -38,7 +39,7 @@ impl Importer<'_> {
         Ok(self.fit(value, IrType::I64))
     }
 
-    /// Operands of a call. Structs are passed in copies that belong to the callee.
+    /// Operands of a call. Structs are `LocalKind::Argument`s, or the code generator makes the copies that belong to the callee.
     pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[Entry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
@@ -49,8 +50,7 @@ impl Importer<'_> {
             values.push(match ir_type(ty)? {
                 ir @ IrType::Struct(_) => {
                     require_kind(entry, ir)?;
-                    let local = self.call_copy(entry)?;
-                    self.b.addr_of(local)
+                    self.struct_operand(entry)?
                 }
                 _ => self.coerce(entry, ty)?,
             });
@@ -58,36 +58,47 @@ impl Importer<'_> {
         Ok(values)
     }
 
-    /// As `own_struct`, in a local that earlier calls are done with if there is one.
-    fn call_copy(&mut self, entry: &Entry) -> LoadResult<LocalId> {
-        match (entry.val, entry.ir) {
-            (Val::Temp(local), _) => Ok(local),
-            (_, IrType::Struct(ty)) => {
-                let temp = self.call_temp(ty);
-                let dst = self.b.addr_of(temp);
-                self.copy_entry_to(dst, 0, entry, ty, false)?;
-                Ok(temp)
-            }
-            _ => self.own_struct(entry),
+    /// The address of a struct argument. What may be a variable goes by a temp, so that it stays one; the rest is read where
+    /// it is, when the call is made.
+    fn struct_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+        let is_at_hand = match entry.val {
+            Val::InMemory { flags, .. } => !flags.volatile && !flags.unaligned,
+            Val::InLocal(..) => matches!(entry.ir, IrType::Struct(ty) if !may_be_variables(ty)),
+            _ => false,
+        };
+        if is_at_hand {
+            return self.struct_addr(entry);
         }
+        let local = match (entry.val, entry.ir) {
+            (Val::Temp(local), _) => local,
+            (_, IrType::Struct(ty)) => {
+                let copy = self.call_temp(ty, LocalKind::Argument);
+                let dst = self.b.addr_of(copy);
+                self.copy_entry_to(dst, 0, entry, ty, false)?;
+                copy
+            }
+            _ => self.own_struct(entry)?,
+        };
+        if let IrType::Struct(ty) = entry.ir {
+            self.argument_temps.push((ty, local));
+        }
+        Ok(self.b.addr_of(local))
     }
 
-    /// A struct temp for a call's argument or result.
-    fn call_temp(&mut self, ty: Ty) -> LocalId {
-        match self.free_temps.iter().position(|(free, _)| *free == ty) {
+    /// A local for a call's argument or result, which earlier calls are done with if there is one.
+    fn call_temp(&mut self, ty: Ty, kind: LocalKind) -> LocalId {
+        let locals = &self.b.f.locals;
+        let found =
+            self.free_temps.iter().position(|(free, local)| *free == ty && locals[local.0 as usize].kind == kind);
+        match found {
             Some(position) => self.free_temps.swap_remove(position).1,
-            None => self.b.temp(IrType::Struct(ty)),
+            None => self.b.local(IrType::Struct(ty), kind),
         }
     }
 
     /// Gives back the temps that held a call's struct arguments: callees do not keep their addresses.
-    fn release_temps(&mut self, sig: &CallSig, args: &[ValueId]) {
-        for (arg, param) in args.iter().zip(&sig.params) {
-            if let (IrType::Struct(ty), Op::LocalAddr(local)) = (param, self.b.op(*arg)) {
-                let local = *local;
-                self.free_temps.push((ty, local));
-            }
-        }
+    fn release_temps(&mut self) {
+        self.free_temps.append(&mut self.argument_temps);
     }
 
     /// Emits a call and gives its result; the arguments have been popped. Ends the block after a tail call.
@@ -120,14 +131,14 @@ impl Importer<'_> {
         self.has_calls = true;
         let ir = sig.ret.unwrap_or(IrType::Void);
         if let IrType::Struct(ty) = ir {
-            let temp = self.call_temp(ty);
+            let temp = self.call_temp(ty, LocalKind::Normal);
             let addr = self.b.addr_of(temp);
-            self.release_temps(&sig, &args);
+            self.release_temps();
             let call = Op::Call { target, sig: Box::new(sig), args, struct_result: Some(addr) };
             self.b.effect(call);
             return Ok(Some(Entry::of_struct(Val::Temp(temp), ty)));
         }
-        self.release_temps(&sig, &args);
+        self.release_temps();
         let value = self.b.inst(Op::Call { target, sig: Box::new(sig), args, struct_result: None }, ir);
         if ir == IrType::Void {
             return Ok(None);

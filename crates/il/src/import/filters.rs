@@ -31,6 +31,7 @@ impl Importer<'_> {
         let narrow_locals = std::mem::take(&mut self.narrow_locals);
         let narrow_calls = std::mem::take(&mut self.narrow_calls);
         let free_temps = std::mem::take(&mut self.free_temps);
+        self.argument_temps.clear();
         let outer_widened = std::mem::take(&mut self.widened_joins);
 
         self.forget_block_facts();

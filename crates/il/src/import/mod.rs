@@ -128,8 +128,10 @@ struct Importer<'e> {
     initialised_at_entry: Vec<Ty>,
     /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
     known_locals: FxHashMap<LocalId, Option<Ty>>,
-    /// Struct temps whose last call is over, by type.
+    /// Struct temps, copies for callees among them, whose last call is over, by type.
     free_temps: Vec<(Ty, LocalId)>,
+    /// Temps that hold arguments of the call being made.
+    argument_temps: Vec<(Ty, LocalId)>,
     /// Methods being inlined, outermost first.
     inlining: Vec<&'static Method>,
     /// Methods found not to be inlinable at a limit of bytes.
@@ -171,6 +173,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         initialised_at_entry: Vec::new(),
         known_locals: FxHashMap::default(),
         free_temps: Vec::new(),
+        argument_temps: Vec::new(),
         inlining: vec![method],
         not_inlinable: FxHashSet::default(),
         arg_block: None,

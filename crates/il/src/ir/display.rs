@@ -164,6 +164,7 @@ impl Function {
             match local.kind {
                 LocalKind::Param(number) => write!(f, " param {number}")?,
                 LocalKind::ParentSlot(parent) => write!(f, " parent {parent}")?,
+                LocalKind::Argument => f.write_str(" argument")?,
                 LocalKind::Normal => {}
             }
             for (is_set, text) in

@@ -14,6 +14,7 @@ mod vectors;
 
 use crate::import::ImportOptions;
 use crate::ir::Function;
+pub(crate) use promote::may_be_variables;
 
 /// Keeps vectors that a body of the runtime's own passes on in registers. Not for bodies whose locals must be in memory.
 pub(crate) fn keep_vectors(function: &mut Function) {

@@ -12,9 +12,15 @@ use crate::ir::{
     AliasClass, BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, Lanes, Local, LocalId, LocalKind,
     MemFlags, MemType, NullCheck, Op, Terminator, UnOp, ValueId, VectorOp, verify,
 };
+use saki_types::Ty;
 
 /// Value types of more scalars stay in memory.
 const MAX_LEAVES: usize = 6;
+
+/// Whether a local of this value type may become variables.
+pub(crate) fn may_be_variables(ty: Ty) -> bool {
+    [true, false].into_iter().any(|whole_vectors| leaves(ty, MAX_LEAVES, whole_vectors).is_some())
+}
 
 /// A local being considered.
 #[derive(Clone)]
@@ -315,7 +321,10 @@ impl Promotion<'_> {
                 candidate.locals.push(LocalId(self.function.locals.len() as u32));
                 self.function.locals.push(Local {
                     ty: leaf.ir_type(),
-                    kind: if ty.vector() == Some(leaf.mem) { kind } else { LocalKind::Normal },
+                    kind: match kind {
+                        LocalKind::Param(_) if ty.vector() == Some(leaf.mem) => kind,
+                        _ => LocalKind::Normal,
+                    },
                     address_exposed: false,
                     zero_init,
                     pinned: false,

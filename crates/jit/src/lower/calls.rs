@@ -1,6 +1,7 @@
 //! Managed calls, helper calls, internal calls, class initialisation, polls.
 //!
-//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame. Vectors are no structs in
+//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame: the importer's
+//! (`LocalKind::Argument`), or others made here. Vectors are no structs in
 //! this: they are values in registers (`signatures`).
 //!
 //! # Struct arguments of tail calls
@@ -33,7 +34,7 @@ use saki_abi::thread::{
 };
 use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
 use saki_abi::{HelperId, StubId};
-use saki_il::ir::{CallSig, CallTarget, IrType, Symbol, ValueId};
+use saki_il::ir::{CallSig, CallTarget, IrType, LocalKind, Op, Symbol, ValueId};
 use saki_types::{Method, Ty};
 
 /// What is called.
@@ -191,6 +192,7 @@ impl Lowering<'_, '_> {
                 (IrType::Struct(ty), _) => {
                     let source = self.value_as(arg, types::I64)?;
                     match copies {
+                        Copies::Frame if self.is_argument(arg) => source,
                         Copies::Frame => self.argument_copy(source, ty)?,
                         Copies::TailArgs => self.tail_argument_copy(source, ty, &mut tail_offset_bytes)?,
                     }
@@ -207,6 +209,12 @@ impl Lowering<'_, '_> {
             values.insert(struct_result_index(sig, call_has_this(target, sig)), place);
         }
         Ok(values)
+    }
+
+    /// Whether a struct operand is the callee's copy already.
+    fn is_argument(&self, id: ValueId) -> bool {
+        let op = self.func.insts.get(id.0 as usize).map(|inst| &inst.op);
+        matches!(op, Some(Op::LocalAddr(local)) if self.func.locals[local.0 as usize].kind == LocalKind::Argument)
     }
 
     fn argument_copy(&mut self, source: Value, ty: Ty) -> Lowered<Value> {
