@@ -387,3 +387,6 @@ fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()>
     *size = at + field_ty.value_size_bytes()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,8 @@ pub mod emitted;
 pub mod error;
 pub mod field;
 mod files;
+#[cfg(test)]
+mod fixture;
 pub mod identity;
 pub mod interfaces;
 pub mod layout;
@@ -71,19 +73,11 @@ pub use vtable::imt_slot_index;
 mod tests {
     //! Over the installed class libraries; silent where they are absent.
     use super::*;
-    use std::path::Path;
 
     /// Loads every type of these assemblies through all levels and reports what fails.
     #[test]
     fn every_class_library_type_loads() {
-        let root = Path::new("/usr/lib/mono");
-        if !root.join("4.5/mscorlib.dll").is_file() {
-            eprintln!("skipped: no class libraries under {}", root.display());
-            return;
-        }
-        let paths =
-            binder::SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
-        universe::init(binder::Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
+        let Some(root) = fixture::class_libraries() else { return };
         let mut failures = Vec::new();
         for file in ["mscorlib.dll", "System.dll", "System.Core.dll", "System.Xml.dll"] {
             let assembly = universe().binder().load_file(&root.join("4.5").join(file)).expect(file);

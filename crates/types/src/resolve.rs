@@ -364,3 +364,6 @@ fn same_modifiers(candidate: &'static Method, image: &'static Image, raw: &Metho
 pub fn is_plain_definition(ty: Ty) -> bool {
     matches!(ty.kind, TypeKind::Def(_)) && ty.args.is_empty()
 }
+
+#[cfg(test)]
+mod tests;

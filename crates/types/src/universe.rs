@@ -347,3 +347,6 @@ pub fn bury_unseen() -> Vec<&'static Owner> {
     }
     dead
 }
+
+#[cfg(test)]
+mod tests;

@@ -574,3 +574,6 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
