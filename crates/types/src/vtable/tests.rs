@@ -124,7 +124,7 @@ fn interface_methods_are_found_by_name_unless_said_otherwise() {
         let error = f.ty(name).vtable_layout().err().unwrap_or_else(|| panic!("{name} has a vtable"));
         assert_eq!(error.kind, LoadErrorKind::TypeLoad, "{name}: {error}");
     }
-    let error = f.ty("Base").resolve_virtual(first(&f, ("IOne", "One"))).err().expect("Base implements nothing");
+    let error = f.ty("Base").resolve_virtual(first(&f, ("IOne", "One"))).expect_err("Base implements nothing");
     assert_eq!(error.kind, LoadErrorKind::MissingMethod);
 }
 
@@ -149,7 +149,7 @@ fn variant_interfaces_are_reached_by_compatible_instantiations() {
         assert!(found == f.method("Variant", "Put"));
     }
     let wrong = variant.resolve_virtual(method(of("IOut`1", u.int32()), "Get"));
-    assert_eq!(wrong.err().expect("no values for references").kind, LoadErrorKind::MissingMethod);
+    assert_eq!(wrong.expect_err("no values for references").kind, LoadErrorKind::MissingMethod);
     assert!(variant.is_assignable_to(of("IOut`1", u.object())).expect("an answer"));
     assert!(!variant.is_assignable_to(of("IOut`1", variant)).expect("an answer"));
     assert!(variant.is_assignable_to(of("IIn`1", variant)).expect("an answer"));
