@@ -4,7 +4,8 @@
 //! It is the body of the fuzz targets and of the tests over real assemblies. Left out: resolving names in
 //! other images, except through the caller's `EnumResolver`.
 
-use crate::custom_attribute::{CaTypeHint, EnumResolver};
+use crate::custom_attribute::{CaEnumType, CaTypeHint, EnumResolver};
+use crate::element_type::ElementType;
 use crate::error::BadImage;
 use crate::image::Image;
 use crate::opcodes::{Operand, OperandKind, decode};
@@ -103,6 +104,53 @@ pub fn walk(image: &Image, enums: &dyn EnumResolver) -> WalkReport {
         walk_positions(&symbols, image.row_count(TableId::MethodDef));
     }
     report
+}
+
+/// Reads bytes as each form of signature, and as what says how a native type is marshalled; how many of them they are.
+pub fn read_signature(bytes: &[u8]) -> usize {
+    let read = [
+        crate::parse_method_sig(bytes).is_ok(),
+        crate::parse_field_sig(bytes).is_ok(),
+        crate::parse_property_sig(bytes).is_ok(),
+        crate::parse_stand_alone_sig(bytes).is_ok(),
+        crate::parse_type_spec(bytes).is_ok(),
+        crate::parse_method_spec(bytes).is_ok(),
+        crate::parse_native_type(bytes).is_ok(),
+    ];
+    read.into_iter().filter(|is_read| *is_read).count()
+}
+
+/// Reads bytes as the values of attributes whose constructors take different arguments; for how many of these they make sense.
+pub fn read_attribute(bytes: &[u8], enums: &dyn EnumResolver) -> usize {
+    use CaTypeHint as T;
+    let named = T::Enum(CaEnumType::Name("E".to_owned()));
+    let arguments: [&[CaTypeHint]; 8] = [
+        &[],
+        &[T::Prim(ElementType::String)],
+        &[T::Prim(ElementType::Boolean), T::Prim(ElementType::I4)],
+        &[T::Prim(ElementType::R8), T::Prim(ElementType::Char)],
+        &[T::Type],
+        &[T::Object],
+        &[named],
+        &[T::SzArray(Box::new(T::Object))],
+    ];
+    arguments.into_iter().filter(|hints| crate::parse_custom_attribute(bytes, hints, enums).is_ok()).count()
+}
+
+/// Reads bytes as the body of a method, to the end of its code; how many instructions it has.
+pub fn read_method_body(bytes: &[u8]) -> usize {
+    crate::parse_method_body(bytes).map_or(0, |body| decode(body.code).count())
+}
+
+/// Asks an image for all resources that its tables name, by row and by name; how many are in it.
+pub fn read_resources(image: &Image) -> usize {
+    let rids = 1..=image.row_count(TableId::ManifestResource);
+    let found = rids.filter(|&rid| {
+        let name = image.manifest_resource(rid).and_then(|row| image.string(row.name));
+        let by_name = name.is_ok_and(|name| image.embedded_resource_by_name(name).is_ok());
+        by_name & image.embedded_resource(rid).is_ok()
+    });
+    found.count()
 }
 
 /// Reads a symbol file of whatever image and asks for positions in its first `method_count` methods; how many there were.

@@ -242,4 +242,55 @@ mod tests {
         }
         assert_eq!(parse_type_name("A[*]").unwrap().modifiers, [Modifier::Array(1)]);
     }
+    #[test]
+    fn what_is_escaped_is_part_of_the_name() {
+        let check = |text: &str, namespace: &str, name: &str, nested: &[&str]| {
+            let parsed = parse_type_name(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((parsed.namespace.as_str(), parsed.name.as_str()), (namespace, name), "{text}");
+            assert_eq!(parsed.nested, nested, "{text}");
+        };
+        check("A", "", "A", &[]);
+        check("  A.B", "A", "B", &[]);
+        check(r"A\.B", "", "A.B", &[]);
+        check(r"N.A\[0\]", "N", "A[0]", &[]);
+        check(r"A\\B", "", r"A\B", &[]);
+        check("A/B+C", "", "A", &["B", "C"]);
+        check(".A", "", "A", &[]);
+        check("A..B", "A.", "B", &[]);
+        check("Größe", "", "Größe", &[]);
+    }
+
+    #[test]
+    fn modifiers_stand_in_order_and_a_reference_last() {
+        let check = |text: &str, expected: &[Modifier]| {
+            assert_eq!(parse_type_name(text).unwrap_or_else(|| panic!("{text}")).modifiers, expected, "{text}");
+        };
+        use Modifier::{Array, ByRef, Pointer, SzArray};
+        check("A[]", &[SzArray]);
+        check("A[][,]", &[SzArray, Array(2)]);
+        check("A**&", &[Pointer, Pointer, ByRef]);
+        check("A[*][]", &[Array(1), SzArray]);
+        check("A[[B]][]*", &[SzArray, Pointer]);
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let nested = |levels: usize| format!("{}A{}", "A[".repeat(levels), "]".repeat(levels));
+        assert!(parse_type_name(&nested(50)).is_some());
+        assert!(parse_type_name(&nested(100_000)).is_none());
+    }
+
+    #[test]
+    fn fuzz_type_names() {
+        let seeds = [
+            "List`1[[Map`2[System.Int32,[Foo, Bar, Culture=neutral]][], mscorlib]][,]&",
+            r"A.B.Outer+Inner\+x/Deep*&, My.Asm, Version=1.0.0.0",
+            "A[*][,,][B,C[]]",
+        ];
+        saki_mutation::survive("type_names", &seeds.map(|seed| seed.as_bytes().to_vec()), |bytes| {
+            if let Some(parsed) = parse_type_name(&String::from_utf8_lossy(bytes)) {
+                assert!(!parsed.name.is_empty());
+            }
+        });
+    }
 }

@@ -9,15 +9,14 @@
 mod bodies;
 mod check;
 mod mutator;
-mod random;
 mod reflect;
 mod run;
 
 use crate::Outcome;
 use crate::programs;
 use mutator::{Mutant, Original};
-use random::Random;
 use regex::Regex;
+use saki_mutation::Random;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,7 +170,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     };
     // In an order of the seed's, so that a run that is broken off has seen all areas.
     let mut all: Vec<usize> = (0..originals.len()).collect();
-    all.sort_by_key(|&p| Random::new(settings.seed, &originals[p].name, u64::MAX).next());
+    all.sort_by_key(|&p| Random::new(settings.seed, &originals[p].name, u64::MAX).number());
     let harmless: Vec<usize> = all.iter().copied().filter(|&p| run::is_harmless(&programs[p].source)).collect();
     let mut queue = VecDeque::new();
     add_work(&mut queue, &all, options.first, options.count, Mode::Check);

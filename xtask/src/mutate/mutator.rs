@@ -5,10 +5,10 @@
 //! element types for element types. Left out: what makes the file longer.
 
 use super::bodies::{BodyPlace, InstructionPlace, bodies, operand_length};
-use super::random::Random;
 use saki_metadata::opcodes::{Opcode, OperandKind};
 use saki_metadata::places::{CellKind, CellPlace};
 use saki_metadata::{CodedKind, Image, TableId};
+use saki_mutation::Random;
 
 /// Element types, and what else begins a type in a signature. §II.23.1.16.
 const ELEMENT_TYPES: [u8; 36] = [
@@ -277,7 +277,7 @@ impl Original {
         let place = format!("method {:#x}, body header", body.method_rid);
         if !body.is_fat {
             let old = bytes[body.header_bytes];
-            let new = random.next() as u8;
+            let new = random.number() as u8;
             bytes[body.header_bytes] = new;
             return (old != new).then(|| format!("{place}: {old:#x} -> {new:#x}"));
         }

@@ -19,6 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("spin", &[]),
     ("metadata", &["base"]),
     ("contract", &["metadata"]),
+    // For tests and tools alone.
+    ("mutation", &[]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
     ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),

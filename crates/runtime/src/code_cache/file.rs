@@ -29,9 +29,9 @@ const SLOT_BYTES: usize = 32;
 const BODY_ALIGNMENT_BYTES: usize = 8;
 
 /// An opened file.
-pub(super) struct CodeFile {
-    bytes: &'static [u8],
-    slots: &'static [u8],
+pub(super) struct CodeFile<'a> {
+    bytes: &'a [u8],
+    slots: &'a [u8],
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -59,30 +59,40 @@ pub fn body_count(mut file: &File) -> Option<u64> {
     if is_header(&header) { u64_at(&header, 48) } else { None }
 }
 
-impl CodeFile {
+impl CodeFile<'static> {
     /// The file's contents, if it is one of this build and module.
-    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
+    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<'static>> {
         CodeFile::check(saki_os::file_map::map_for_ever(file).ok()?, build_key, module_id)
     }
+}
 
-    fn check(bytes: &'static [u8], build_key: u64, module_id: [u64; 2]) -> Option<CodeFile> {
+/// Reads bytes as a cache file whose header is taken for right, whatever it says: how many bodies are found. For fuzzing, which would not come past the
+/// checksum.
+pub fn read_anything(bytes: &[u8]) -> usize {
+    let Some(file) = CodeFile::lay_out(bytes) else { return 0 };
+    file.bodies().filter(|(key, _)| file.find(*key).is_some()).count()
+}
+
+impl<'a> CodeFile<'a> {
+    fn check(bytes: &'a [u8], build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<'a>> {
         let header = bytes.get(..HEADER_BYTES)?;
-        let slot_count = u32_at(header, 12)? as usize;
         let passes = is_header(header)
             && u64_at(header, 16)? == build_key
             && u64_at(header, 24)? == module_id[0]
             && u64_at(header, 32)? == module_id[1]
-            && u64_at(header, 40)? == bytes.len() as u64
-            && slot_count.is_power_of_two();
-        if !passes {
-            return None;
-        }
+            && u64_at(header, 40)? == bytes.len() as u64;
+        if passes { CodeFile::lay_out(bytes) } else { None }
+    }
+
+    /// The parts of a file with a header.
+    fn lay_out(bytes: &'a [u8]) -> Option<CodeFile<'a>> {
+        let slot_count = u32_at(bytes, 12).filter(|count| count.is_power_of_two())? as usize;
         let slots = bytes.get(HEADER_BYTES..)?.get(..slot_count.checked_mul(SLOT_BYTES)?)?;
         Some(CodeFile { bytes, slots })
     }
 
     /// The body with this key, if it is there and undamaged.
-    pub fn find(&self, key: Key) -> Option<&'static [u8]> {
+    pub fn find(&self, key: Key) -> Option<&'a [u8]> {
         let count = self.slots.len() / SLOT_BYTES;
         for step in 0..count {
             let index = (key.high as usize).wrapping_add(step) & (count - 1);
@@ -96,7 +106,7 @@ impl CodeFile {
         None
     }
 
-    fn body(&self, slot: &[u8], key: Key) -> Option<&'static [u8]> {
+    fn body(&self, slot: &[u8], key: Key) -> Option<&'a [u8]> {
         let (offset, len) = (u32_at(slot, 16)? as usize, u32_at(slot, 20)? as usize);
         let body = self.bytes.get(offset..)?.get(..len)?;
         (u64_at(slot, 24)? == body_checksum(key, body)).then_some(body)
@@ -166,8 +176,8 @@ mod tests {
         (build(1, ID, &borrowed).unwrap(), bodies)
     }
 
-    fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile> {
-        CodeFile::check(bytes.to_vec().leak(), build_key, id)
+    fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile<'_>> {
+        CodeFile::check(bytes, build_key, id)
     }
 
     #[test]
@@ -221,5 +231,20 @@ mod tests {
                 assert!(bodies.iter().any(|(k, b)| *k == key && b == body), "byte {at}");
             }
         }
+    }
+    #[test]
+    fn fuzz_code_cache() {
+        let (bytes, bodies) = sample();
+        assert_eq!(read_anything(&bytes), bodies.len());
+        let seeds = [bytes, build(1, ID, &[]).unwrap(), build(1, ID, &[(Key { low: 1, high: 0 }, b"body")]).unwrap()];
+        saki_mutation::survive("code_cache", &seeds, |bytes| {
+            read_anything(bytes);
+            let Some(file) = check(bytes, 1, ID) else { return };
+            for (key, body) in file.bodies().chain(bodies.iter().filter_map(|(key, _)| Some((*key, file.find(*key)?))))
+            {
+                let is_written = key.low == 1 || bodies.iter().any(|(k, b)| *k == key && b == body);
+                assert!(is_written, "a body that nobody wrote");
+            }
+        });
     }
 }

@@ -29,7 +29,7 @@ pub mod trusted;
 use decode::Refused;
 use directory::Place;
 use file::CodeFile;
-pub use file::body_count;
+pub use file::{body_count, read_anything};
 pub use key::Identity;
 use key::Key;
 use module::Module;

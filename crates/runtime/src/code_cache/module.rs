@@ -24,7 +24,7 @@ pub(super) struct Bodies {
     /// Of the cache file.
     pub file_name: OsString,
     /// The user's file, and the one that came with the installation; those that there are.
-    files: OnceLock<Vec<CodeFile>>,
+    files: OnceLock<Vec<CodeFile<'static>>>,
     /// Bodies compiled in this run, encoded.
     pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
 }
