@@ -6,18 +6,29 @@
 use std::ffi::CStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::bytes::{ByteCursor, until_nul};
 use crate::error::{BadImage, OpenError};
 use crate::lookup::LookupIndexes;
-use crate::names::NameIndexes;
 use crate::pe::{CliHeader, DataDirectory, PeError, PeHeaders};
-use crate::places::HeapPlaces;
 use crate::rows::{AssemblyRow, ModuleRow, TableRow};
 use crate::stamp::FileStamp;
 use crate::storage::Storage;
 use crate::tables::{IndexWidths, RowCells, TableInfo, TableLayout};
 use crate::token::{BlobIdx, GuidIdx, Rid, StringIdx, TableId, Token};
+
+/// Open addressing with linear probing; 0 = free. At most half full.
+pub(crate) struct NameTable {
+    pub(crate) slots: Box<[Rid]>,
+}
+
+/// Types by name, filled by `names`.
+#[derive(Default)]
+pub(crate) struct NameIndexes {
+    pub(crate) type_defs: OnceLock<NameTable>,
+    pub(crate) exported_types: OnceLock<NameTable>,
+}
 
 /// An immutable CLI image. `Send` and `Sync`.
 pub struct Image {
@@ -27,10 +38,10 @@ pub struct Image {
     cli: CliHeader,
     metadata_offset: usize,
     version: String,
-    strings: Range<usize>,
-    blobs: Range<usize>,
-    guids: Range<usize>,
-    user_strings: Range<usize>,
+    pub(crate) strings: Range<usize>,
+    pub(crate) blobs: Range<usize>,
+    pub(crate) guids: Range<usize>,
+    pub(crate) user_strings: Range<usize>,
     layout: TableLayout,
     pub(crate) lookups: LookupIndexes,
     pub(crate) names: NameIndexes,
@@ -417,16 +428,6 @@ impl Image {
         let info = self.layout.info(table)?;
         let index = rid.checked_sub(1).filter(|index| *index < info.row_count)?;
         Some((info.row_offset(index), self.layout.widths))
-    }
-
-    /// Where the heaps lie in the file.
-    pub fn heap_places(&self) -> HeapPlaces {
-        HeapPlaces {
-            strings: self.strings.clone(),
-            blobs: self.blobs.clone(),
-            guids: self.guids.clone(),
-            user_strings: self.user_strings.clone(),
-        }
     }
 
     /// Place and shape of a table.

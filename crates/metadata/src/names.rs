@@ -3,21 +3,8 @@
 //! Invariant: a table holds row numbers only; names are compared in the image. Of several rows with the
 //! same name the first is found, as in a linear search.
 
-use std::sync::OnceLock;
-
-use crate::image::Image;
+use crate::image::{Image, NameTable};
 use crate::token::{Rid, StringIdx, TableId};
-
-/// Open addressing with linear probing; 0 = free. At most half full.
-struct NameTable {
-    slots: Box<[Rid]>,
-}
-
-#[derive(Default)]
-pub(crate) struct NameIndexes {
-    type_defs: OnceLock<NameTable>,
-    exported_types: OnceLock<NameTable>,
-}
 
 /// What identifies a type within an image.
 #[derive(PartialEq, Eq, Clone, Copy)]

@@ -43,6 +43,16 @@ pub struct HeapPlaces {
 }
 
 impl Image {
+    /// Where the heaps lie in the file.
+    pub fn heap_places(&self) -> HeapPlaces {
+        HeapPlaces {
+            strings: self.strings.clone(),
+            blobs: self.blobs.clone(),
+            guids: self.guids.clone(),
+            user_strings: self.user_strings.clone(),
+        }
+    }
+
     /// Number of columns of a table.
     pub fn column_count(&self, table: TableId) -> usize {
         columns(table).len()

@@ -20,7 +20,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("crates/gc", 19),
     ("crates/il", 12),
     ("crates/jit", 6),
-    ("crates/metadata", 6),
     ("crates/reactor", 8),
     ("crates/reflect", 18),
     ("crates/runtime", 56),
