@@ -154,7 +154,7 @@ pub unsafe fn copied_units(native: *const u8, count: usize) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::utf8_of;
+    use super::{bytes_of, c_bytes, copied_units, utf8_of, wide_units};
 
     #[test]
     fn utf8() {
@@ -163,5 +163,35 @@ mod tests {
         check("plain");
         check("ä€😀");
         assert_eq!(utf8_of(&[0xd800]), "\u{fffd}".as_bytes());
+    }
+    #[test]
+    fn surrogates_that_have_no_pair_are_replaced_one_by_one() {
+        let check = |units: &[u16], text: &str| assert_eq!(utf8_of(units), text.as_bytes(), "{units:x?}");
+        check(&[0xd83d, 0xde00], "😀");
+        check(&[0xde00, 0xd83d], "\u{fffd}\u{fffd}");
+        check(&[0xd83d, 0x61], "\u{fffd}a");
+        check(&[0x61, 0xdc00, 0x62], "a\u{fffd}b");
+        check(&[0xd83d, 0xd83d, 0xde00], "\u{fffd}😀");
+        // At the edges of one, two and three bytes; and what C would take for the end.
+        check(&[0x7f, 0x80, 0x7ff, 0x800, 0xffff], "\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}");
+        check(&[0x61, 0, 0x62], "a\0b");
+    }
+
+    #[test]
+    fn native_text_ends_at_its_terminator() {
+        // SAFETY: terminated.
+        assert_eq!(unsafe { c_bytes([0, b'r', 0].as_ptr()) }, b"");
+        // SAFETY: terminated.
+        assert_eq!(unsafe { c_bytes(c"ä".as_ptr().cast()) }, "ä".as_bytes());
+        // At an odd address, with a unit whose lower byte is zero.
+        let bytes = [0xff, 0x61, 0, 0, 0x01, 0xd8, 0xdf, 0, 0, 0x62, 0];
+        // SAFETY: the units 0061, 0100, dfd8 and 0 from the second byte on.
+        assert_eq!(unsafe { wide_units(bytes[1..].as_ptr()) }, [0x61, 0x0100, 0xdfd8]);
+        // SAFETY: two units lie there.
+        assert_eq!(unsafe { copied_units(bytes[1..].as_ptr(), 2) }, [0x61, 0x0100]);
+        // SAFETY: none is read.
+        assert!(unsafe { copied_units(bytes.as_ptr(), 0) }.is_empty());
+        assert_eq!(bytes_of(&[0x0102, 0]), [2, 1, 0, 0]);
+        assert!(bytes_of(&[]).is_empty());
     }
 }

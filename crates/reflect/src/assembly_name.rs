@@ -382,4 +382,37 @@ mod tests {
             assert!(parse(text).is_none(), "{text}");
         }
     }
+    #[test]
+    fn parts_of_names_follow_net() {
+        let check = |text: &str, is_valid: bool| assert_eq!(parse(text).is_some(), is_valid, "{text}");
+        check("A, Version=1.2", true);
+        check("A, Version=1.2.3.4.5", false);
+        check("A, Version=1.65536", false);
+        check("A, Culture=de, Version=1.0", true);
+        check("A, Language=neutral", true);
+        check("'A', Culture=\"de\"", true);
+        check("'A", false);
+        check("A, Culture='de", false);
+        check("A, PublicKeyToken=null", true);
+        check("A, PublicKeyToken=b77a5c561934e08", false);
+        check("A, PublicKeyToken=b77a5c561934e0zz", false);
+        check("A, PublicKey=1234", false);
+        check("A, Unknown=part", true);
+        check("A, Unknown=", false);
+        check("A/B", false);
+        check(r"A\B", false);
+        check("A, ProcessorArchitecture=MSIL", true);
+        check("A, ProcessorArchitecture=z80", false);
+        // Only a full name can be retargetable.
+        check("A, Retargetable=Yes", false);
+        check("A, Version=1.0, Culture=neutral, PublicKeyToken=null, Retargetable=Yes", true);
+        check("A, Version=1.0, Culture=neutral, PublicKeyToken=null, Retargetable=perhaps", false);
+    }
+
+    #[test]
+    fn the_standard_key_stands_for_the_platforms() {
+        let parsed = parse("A, PublicKey=00000000000000000400000000000000").expect("ECMA's key");
+        assert!(parsed.has_token);
+        assert_eq!(&parsed.name.public_key_token[..16], b"b77a5c561934e089");
+    }
 }

@@ -159,3 +159,44 @@ fn array_object(t: Thread, image: &'static Image, items: &[CaValue], element: Ty
     }
     Ok(array)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_libraries::{class, load};
+
+    #[test]
+    fn parameters_are_read_as_blobs_write_them() {
+        if !load() {
+            return;
+        }
+        let u = universe();
+        let check = |ty: Ty, expected: Option<CaTypeHint>| assert_eq!(hint_of(ty), expected, "{ty:?}");
+        check(u.int16(), Some(CaTypeHint::Prim(ElementType::I2)));
+        check(u.string(), Some(CaTypeHint::Prim(ElementType::String)));
+        check(u.object(), Some(CaTypeHint::Object));
+        check(u.type_(), Some(CaTypeHint::Type));
+        // Enums are written as their integer type.
+        check(class("System", "DayOfWeek"), Some(CaTypeHint::Prim(ElementType::I4)));
+        check(u.sz_array_of(u.type_()), Some(CaTypeHint::SzArray(Box::new(CaTypeHint::Type))));
+        check(u.exception(), None);
+        check(class("System", "DateTime"), None);
+        check(u.sz_array_of(u.exception()), None);
+        check(u.array_of(u.int32(), 2), None);
+    }
+
+    #[test]
+    fn bits_of_values_are_those_of_memory() {
+        let check = |value: CaValue, expected: Option<u64>| assert_eq!(primitive_bits(&value), expected, "{value:?}");
+        check(CaValue::Boolean(true), Some(1));
+        check(CaValue::I1(-1), Some(u64::MAX));
+        check(CaValue::U1(255), Some(255));
+        check(CaValue::Char(0xffff), Some(0xffff));
+        check(CaValue::R4(-0.0), Some(0x8000_0000));
+        check(CaValue::R8(1.0), Some(0x3ff0_0000_0000_0000));
+        let ty = CaEnumType::Name("E".to_owned());
+        check(CaValue::Enum { ty, value: Box::new(CaValue::U2(7)) }, Some(7));
+        check(CaValue::String(None), None);
+        check(CaValue::Type(None), None);
+    }
+}

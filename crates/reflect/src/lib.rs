@@ -23,6 +23,8 @@ pub mod attribute_data;
 pub mod attribute_values;
 pub mod cache;
 pub mod callers;
+#[cfg(test)]
+mod class_libraries;
 pub mod constants;
 pub mod cross_domain;
 pub mod custom_attributes;

@@ -423,3 +423,105 @@ pub const TABLE: &[InternalCall] = &[
     ("System.RuntimeType::GetEvents_native", get_events as *const ()),
     ("System.RuntimeType::GetNestedTypes_native", get_nested_types as *const ()),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::binding::{DECLARED_ONLY, FLATTEN_HIERARCHY, INSTANCE, NON_PUBLIC, PUBLIC, STATIC};
+    use super::*;
+    use crate::class_libraries::{class, load};
+    use saki_types::universe;
+
+    fn named(name: &str, ignore_case: bool) -> NameFilter<'_> {
+        NameFilter { name: Some(Cow::Borrowed(name)), ignore_case }
+    }
+
+    /// The methods found, each as "Class(number of parameters)", in order.
+    fn check(ty: Ty, filter: &NameFilter, flags: i32, expected: &[&str]) {
+        let found = find_methods(ty, filter, flags).expect("methods load");
+        let show = |&handle: &usize| {
+            // SAFETY: `address` of methods, which live for ever.
+            let method: &'static Method = unsafe { &*(handle as *const Method) };
+            let class = method.owner.def().map_or("", |def| def.name);
+            format!("{class}({})", method.sig().expect("a signature").params.len())
+        };
+        assert_eq!(found.iter().map(show).collect::<Vec<_>>(), expected, "{ty:?} {flags:#x}");
+    }
+
+    #[test]
+    fn methods_that_are_overridden_are_found_once() {
+        if !load() {
+            return;
+        }
+        let derived = class("System", "ArgumentNullException");
+        check(derived, &named("ToString", false), PUBLIC | INSTANCE, &["Exception(0)"]);
+        check(derived, &named("ToString", false), PUBLIC | INSTANCE | DECLARED_ONLY, &[]);
+        check(universe().exception(), &named("ToString", false), PUBLIC | INSTANCE | DECLARED_ONLY, &["Exception(0)"]);
+        check(universe().object(), &named("ToString", false), PUBLIC | INSTANCE, &["Object(0)"]);
+        check(derived, &named("tostring", false), PUBLIC | INSTANCE, &[]);
+        check(derived, &named("tostring", true), PUBLIC | INSTANCE, &["Exception(0)"]);
+    }
+
+    #[test]
+    fn access_and_kind_select() {
+        if !load() {
+            return;
+        }
+        let (text, filter) = (universe().string(), named("Equals", false));
+        check(text, &filter, PUBLIC | INSTANCE, &["String(1)", "String(1)", "String(2)"]);
+        check(text, &filter, PUBLIC | STATIC, &["String(2)", "String(3)"]);
+        check(text, &filter, PUBLIC | STATIC | FLATTEN_HIERARCHY, &["String(2)", "String(3)", "Object(2)"]);
+        check(text, &filter, PUBLIC, &[]);
+        check(text, &filter, INSTANCE | STATIC, &[]);
+        check(text, &filter, NON_PUBLIC | INSTANCE, &[]);
+        // Family: of base classes too. Private: the class's own.
+        check(text, &named("MemberwiseClone", false), NON_PUBLIC | INSTANCE, &["Object(0)"]);
+        check(universe().exception(), &named("Init", false), NON_PUBLIC | INSTANCE, &["Exception(0)"]);
+        check(class("System", "ArgumentException"), &named("Init", false), NON_PUBLIC | INSTANCE, &[]);
+        // Constructors are no methods; types that have no members have none.
+        check(text, &named(".ctor", false), PUBLIC | INSTANCE, &[]);
+        check(universe().byref_to(text), &filter, PUBLIC | INSTANCE, &[]);
+    }
+
+    #[test]
+    fn a_private_invoke_of_a_delegate_is_found_for_delegates() {
+        let all = PUBLIC | INSTANCE | STATIC;
+        if load() {
+            check(class("System", "EventHandler"), &named("Invoke", false), all, &["EventHandler(2)"]);
+        }
+        assert!(
+            access_matches(method_flags::PUBLIC, false, PUBLIC)
+                && !access_matches(method_flags::PUBLIC, true, NON_PUBLIC)
+        );
+        assert!(
+            access_matches(method_flags::PRIVATE, true, NON_PUBLIC)
+                && !access_matches(method_flags::PRIVATE, false, all | NON_PUBLIC)
+        );
+        for access in [2, 3, 4, 5] {
+            assert!(access_matches(access, false, NON_PUBLIC) && !access_matches(access, true, PUBLIC), "{access}");
+        }
+        assert!(kind_matches(true, true, STATIC) && !kind_matches(true, false, STATIC));
+        assert!(kind_matches(true, false, STATIC | FLATTEN_HIERARCHY) && !kind_matches(true, true, INSTANCE));
+        assert!(kind_matches(false, false, INSTANCE) && !kind_matches(false, true, STATIC));
+    }
+
+    #[test]
+    fn queries_are_told_apart_and_long_names_are_not_remembered() {
+        if !load() {
+            return;
+        }
+        let text = universe().string();
+        // SAFETY: terminated.
+        let query = |name: &std::ffi::CStr, flags, list| unsafe { MethodQuery::new(text, name.as_ptr(), flags, list) };
+        assert!(query(c"Equals", PUBLIC, 0) == query(c"Equals", PUBLIC, 0));
+        let others = [
+            query(c"Equalt", PUBLIC, 0),
+            query(c"Equals", STATIC, 0),
+            query(c"Equals", PUBLIC, 2),
+            query(c"equals", PUBLIC, 0),
+        ];
+        for other in others {
+            assert!(other.is_some() && other != query(c"Equals", PUBLIC, 0));
+        }
+        assert!(query(c"sixteen letters_", PUBLIC, 0).is_some() && query(c"seventeen letters", PUBLIC, 0).is_none());
+    }
+}

@@ -456,3 +456,42 @@ fn new_universe(setup: ObjRef) -> LoadResult<&'static Universe> {
     let corlib: &Path = root.corlib().meta.path();
     saki_types::universe::create(binder, corlib)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_unloader_wins_and_an_unloaded_domain_is_not_found() {
+        let root = Path::new("/usr/lib/mono");
+        let corlib = root.join("4.5/mscorlib.dll");
+        if !corlib.is_file() {
+            return eprintln!("skipped: no class libraries");
+        }
+        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let universe = saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
+        let first = add(universe, "first");
+        let domain = add(universe, "second");
+        assert!(first.is_root() && !domain.is_root() && count() == 2);
+        let is_found = || by_id(domain.id).is_some_and(|found| std::ptr::eq(found, domain));
+        assert!(is_found() && by_id(domain.id + 1).is_none() && by_id(-1).is_none());
+
+        assert!(domain.begin_unload() && !domain.begin_unload(), "claimed once");
+        assert!(!domain.is_unloading(), "handlers run in a domain that is still in use");
+        domain.cancel_unload();
+        assert!(domain.begin_unload(), "a handler refused: it may be tried again");
+        domain.close();
+        assert!(domain.is_unloading() && !domain.is_unloaded() && is_found() && !domain.begin_unload());
+
+        // A thread that is in twice and one that has ended: the unloader waits for the one.
+        domain.threads.lock().extend([(7, 2), (8, 1)]);
+        forget_thread(8);
+        assert!(domain.has_thread(7) && domain.threads() == [7]);
+        domain.finish_unload();
+        assert!(domain.is_unloaded() && !is_found() && !domain.begin_unload());
+        // The first domain counts no threads: it is never unloaded.
+        first.threads.lock().insert(9, 1);
+        first.forget_thread(9);
+        assert!(first.has_thread(9));
+    }
+}

@@ -1,0 +1,29 @@
+//! For unit tests: a universe over the installed class libraries.
+
+use saki_types::binder::{Binder, SearchPaths};
+use saki_types::{Ty, universe};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Whether there are class libraries; if so, with a universe over them. Otherwise a line says that the test was left out.
+pub fn load() -> bool {
+    static IS_THERE: OnceLock<bool> = OnceLock::new();
+    let is_there = *IS_THERE.get_or_init(|| {
+        let root = Path::new("/usr/lib/mono");
+        let corlib = root.join("4.5/mscorlib.dll");
+        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let is_there = corlib.is_file();
+        if is_there {
+            saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
+        }
+        is_there
+    });
+    if !is_there {
+        eprintln!("skipped: no class libraries");
+    }
+    is_there
+}
+
+pub fn class(namespace: &str, name: &str) -> Ty {
+    universe().corlib_type(namespace, name).expect("a class")
+}
