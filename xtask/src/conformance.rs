@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Outcome;
+use crate::tool::Outcome;
 
 const SUITES: [&str; 3] = ["mini", "tests", "mcs"];
 
@@ -43,7 +43,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if let Some(unknown) = suites.iter().find(|s| !SUITES.contains(s)) {
         return Err(format!("unknown suite {unknown}; there are {}", SUITES.join(", ")));
     }
-    let saki = crate::runtime_command(root, options.saki.as_deref())?.join(" ");
+    let saki = crate::tool::runtime_command(root, options.saki.as_deref())?.join(" ");
     if options.setup {
         step(&harness, "setup", &[])?;
         for suite in &suites {

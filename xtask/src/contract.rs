@@ -6,8 +6,8 @@
 //! Invariant: what the contract does not say is a difference, also where it would do no harm.
 //! Left out: P/Invokes into other libraries; the configuration's `<dllmap>`, whose names for Mono's libraries stand here.
 
-use crate::Outcome;
 use crate::elf::{DynamicSymbols, dynamic_symbols};
+use crate::tool::Outcome;
 use saki_contract::{
     Contract, Kind, Line, claimed_version, compare, find_type, layout_text, members_named, nearest, release_of,
 };
@@ -212,7 +212,11 @@ mod tests {
     #[test]
     fn the_class_libraries_of_this_machine_are_as_the_contract_says() {
         let options = Options { frameworks: Vec::new(), show: Vec::new() };
-        assert_eq!(run(&crate::repository_root(), &options), Ok(true), "`cargo xtask contract` says what differs");
+        assert_eq!(
+            run(&crate::tool::repository_root(), &options),
+            Ok(true),
+            "`cargo xtask contract` says what differs"
+        );
     }
 
     #[test]

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::Outcome;
 use crate::process::{self, End, Job};
 use crate::programs::diff::diff;
+use crate::tool::Outcome;
 
 /// The processor of the expected `clif` and `disasm` files.
 const EXPECTED_ARCHITECTURE: &str = "x86_64";
@@ -55,7 +55,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if let Some(filter) = &options.filter {
         tests.retain(|test| filter.is_match(&test.name));
     }
-    let saki = crate::runtime_command(root, options.saki.as_deref())?;
+    let saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
     let output = root.join("target/filetests");
     fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
     let mut failed = Vec::new();

@@ -16,14 +16,12 @@ mod programs;
 mod realworld;
 mod release;
 mod tidy;
+mod tool;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-/// Result of a tool: `Ok(true)` when every check passed, `Err` when the tool itself could not run.
-type Outcome = Result<bool, String>;
+use tool::repository_root;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Saki's project tools")]
@@ -78,28 +76,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// The workspace root: the parent of this crate's folder.
-fn repository_root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_path_buf()
-}
-
-/// Splits a runtime command at white space: `--saki "mono --debug"` means the program `mono` with one argument.
-/// A relative program path with a `/` in it becomes absolute, because programs run in folders of their own.
-/// Errors: an empty command.
-fn runtime_command(root: &Path, command: Option<&str>) -> Result<Vec<String>, String> {
-    let Some(command) = command else {
-        return Ok(vec![root.join("target/release/saki").display().to_string()]);
-    };
-    let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-    let Some(program) = words.first_mut() else {
-        return Err("the runtime command is empty".to_owned());
-    };
-    if program.contains('/') {
-        let absolute = std::path::absolute(&*program).map_err(|e| format!("{program}: {e}"))?;
-        *program = absolute.display().to_string();
-    }
-    Ok(words)
 }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::Outcome;
 use crate::process::{self, End, Job};
+use crate::tool::Outcome;
 
 const LIST: &str = "tests/models/weakened.txt";
 /// Compiling and exploring. A weakened model usually fails at once; one that explores for longer than this is not seen to fail.

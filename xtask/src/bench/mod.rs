@@ -23,8 +23,8 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::Outcome;
 use crate::process::{self, End, Job};
+use crate::tool::Outcome;
 use peers::Runtime;
 
 /// The eight programs whose geometric mean is reported.
@@ -150,7 +150,7 @@ pub struct Row {
 pub fn run(root: &Path, options: &Options) -> Outcome {
     let output = root.join("target/bench");
     fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
-    let mut runtimes = peers::available(crate::runtime_command(root, options.saki.as_deref())?, &output)?;
+    let mut runtimes = peers::available(crate::tool::runtime_command(root, options.saki.as_deref())?, &output)?;
     if options.suite == Suite::Green {
         return green::run(root, options, runtimes, &output);
     }

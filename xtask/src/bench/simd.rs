@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::peers::{self, Runtime};
 use super::report::{self, ratio_of};
 use super::{Cell, Options, Row, Suite, compile_file, measure};
-use crate::Outcome;
+use crate::tool::Outcome;
 
 struct Program {
     name: &'static str,

@@ -15,8 +15,8 @@ use regex::Regex;
 use super::peers::Runtime;
 use super::svg::{Bar, Group, NEAR, bar_chart};
 use super::{Options, Suite, compile, pauses, report, write, write_section};
-use crate::Outcome;
 use crate::process::{self, End, Job};
+use crate::tool::Outcome;
 
 /// Name in the table (for programs that print figures, its beginning), program, arguments.
 type Program = (&'static str, &'static str, &'static [&'static str]);

@@ -12,8 +12,8 @@ mod mutator;
 mod reflect;
 mod run;
 
-use crate::Outcome;
 use crate::programs;
+use crate::tool::Outcome;
 use mutator::{Mutant, Original};
 use regex::Regex;
 use saki_mutation::Random;
@@ -164,7 +164,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         return Err("no program matches".to_owned());
     }
     let settings = Settings {
-        saki: crate::runtime_command(root, options.saki.as_deref())?,
+        saki: crate::tool::runtime_command(root, options.saki.as_deref())?,
         seed: options.seed,
         scratch: std::env::temp_dir().join(format!("saki-mutate-{}", std::process::id())),
     };

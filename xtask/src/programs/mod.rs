@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-use crate::Outcome;
 use crate::process::{self, End, Finished, Job};
+use crate::tool::Outcome;
 use compile::Compilers;
 use header::{ExpectedExit, Header};
 
@@ -107,7 +107,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         // Without stress it is shown that the pending ones still fail.
         programs.retain(|p| p.header.stress_skip.is_none() && p.header.pending.is_none());
     }
-    let mut saki = crate::runtime_command(root, options.saki.as_deref())?;
+    let mut saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
     if let Some(framework) = &options.framework {
         let absolute = std::path::absolute(framework).map_err(|e| format!("{}: {e}", framework.display()))?;
         saki.extend(["--framework".to_owned(), absolute.display().to_string()]);

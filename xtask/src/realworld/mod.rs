@@ -19,9 +19,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::Outcome;
 use crate::process::{self, End, Finished, Job};
 use crate::programs::diff::diff;
+use crate::tool::Outcome;
 use list::Entry;
 use report::{Row, Verdict};
 
@@ -79,7 +79,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         return Ok(true);
     }
     let suite = Suite {
-        saki: crate::runtime_command(root, options.saki.as_deref())?.join(" "),
+        saki: crate::tool::runtime_command(root, options.saki.as_deref())?.join(" "),
         data: folder,
         output: root.join("target/realworld"),
         in_place_of_mono: options.launchers,

@@ -16,7 +16,7 @@ mod isolation;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
+use crate::tool::Outcome;
 use chroot::Chroot;
 use host::Host;
 use isolation::Rights;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::{Findings, SourceFile};
+use super::findings::{Findings, SourceFile};
 
 /// Crate folder → the crates it is built on.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -23,12 +23,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mutation", &[]),
     ("sync", &["base", "os"]),
     ("fiber", &["os"]),
+    ("thread", &["abi", "os", "sync"]),
     ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),
     ("il", &["metadata", "types"]),
     ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),
     ("tools", &["base", "os", "code"]),
-    ("thread", &["abi", "os", "sync"]),
     ("sched", &["fiber", "thread"]),
     ("reactor", &["thread"]),
     ("unwind", &["abi", "code", "thread"]),

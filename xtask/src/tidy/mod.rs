@@ -6,6 +6,7 @@
 
 mod cycles;
 mod dependencies;
+mod findings;
 mod modules;
 mod outside_crates;
 mod rust_text;
@@ -13,35 +14,13 @@ mod source;
 mod symbols;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::Outcome;
+use crate::tool::Outcome;
+use findings::{Findings, SourceFile};
 
 /// Folders with Rust sources of ours.
 const SOURCE_FOLDERS: [&str; 5] = ["crates", "xtask", "tests", "fuzz", "examples"];
-
-/// What the checks found.
-#[derive(Default)]
-pub struct Findings {
-    errors: Vec<String>,
-    warnings: Vec<String>,
-}
-
-impl Findings {
-    fn error(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
-        self.errors.push(format!("{}:{line}: {message}", path.display()));
-    }
-
-    fn warning(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
-        self.warnings.push(format!("{}:{line}: {message}", path.display()));
-    }
-}
-
-/// One Rust source file, with its path relative to the repository.
-pub struct SourceFile {
-    path: PathBuf,
-    text: String,
-}
 
 #[derive(clap::Args)]
 pub struct Options {

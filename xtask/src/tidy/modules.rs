@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::SourceFile;
+use super::findings::SourceFile;
 use super::rust_text::{Token, tokens};
 
 /// The way from the crate's root to a module.
@@ -29,6 +29,8 @@ struct Mention {
     module: ModulePath,
     path: Vec<String>,
     line: usize,
+    /// It is called: its last part is a function, also where a module has the same name.
+    is_call: bool,
 }
 
 /// `use PATH as NAME`.
@@ -93,7 +95,7 @@ impl Crate {
         let used = self.imports.iter().filter(|(_, import)| import.is_used_here || !import.is_public);
         let mentions = self.mentions.iter().map(|(file, mention)| (file, mention));
         for (file, mention) in mentions.chain(used.map(|(file, import)| (file, &import.mention))) {
-            if let Some(to) = self.file_of(&mention.module, &mention.path, 0)
+            if let Some(to) = self.file_of(&mention.module, &mention.path, mention.is_call, 0)
                 && to != file
             {
                 let place = (mention.line, mention.path.join("::"));
@@ -104,8 +106,8 @@ impl Crate {
         found.into_iter().map(|((from, to), (line, names))| Edge { from, to, line, names }).collect()
     }
 
-    /// The file that defines what `path` names in `module`. None: it is of another crate, or unknown.
-    fn file_of(&self, module: &[String], path: &[String], hops: usize) -> Option<&PathBuf> {
+    /// The file that defines what `path` names in `module`. None: it is of another crate, or unknown. `is_call`: its last part is a function.
+    fn file_of(&self, module: &[String], path: &[String], is_call: bool, hops: usize) -> Option<&PathBuf> {
         // Imports of each other's imports are no Rust, but may stand in a text.
         const MAX_HOPS: usize = 16;
         if hops > MAX_HOPS {
@@ -121,7 +123,7 @@ impl Crate {
                 name => {
                     let mut child = at.clone();
                     child.push(name.to_owned());
-                    if self.files.contains_key(&child) {
+                    if self.files.contains_key(&child) && !(is_call && index + 1 == path.len()) {
                         at = child;
                         is_placed = true;
                         continue;
@@ -131,7 +133,7 @@ impl Crate {
                     {
                         let mut rest = import.mention.path.clone();
                         rest.extend_from_slice(&path[index + 1..]);
-                        return self.file_of(&at, &rest, hops + 1);
+                        return self.file_of(&at, &rest, is_call, hops + 1);
                     }
                     break;
                 }
@@ -219,7 +221,8 @@ impl<'a> Reader<'a> {
                     }
                     words.insert(path[0].clone());
                     if path.len() > 1 {
-                        let mention = Mention { module: self.here(), path, line: token.line };
+                        let is_call = self.text(0) == "(";
+                        let mention = Mention { module: self.here(), path, line: token.line, is_call };
                         found.mentions.push((file.to_path_buf(), mention));
                     }
                 }
@@ -253,7 +256,7 @@ impl<'a> Reader<'a> {
                 }
                 "*" => {
                     self.at += 1;
-                    let mention = Mention { module: module.clone(), path: prefix.clone(), line };
+                    let mention = Mention { module: module.clone(), path: prefix.clone(), line, is_call: false };
                     found.mentions.push((file.to_path_buf(), mention));
                     break;
                 }
@@ -290,7 +293,7 @@ impl<'a> Reader<'a> {
             path.pop();
         }
         let Some(last) = path.last().cloned() else { return };
-        let mention = Mention { module: module.clone(), path, line };
+        let mention = Mention { module: module.clone(), path, line, is_call: false };
         let import = Import { mention, name: name.unwrap_or(last), is_used_here: false, is_public: false };
         found.imports.push((file.to_path_buf(), import));
     }

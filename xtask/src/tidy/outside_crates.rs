@@ -12,8 +12,8 @@ use std::process::Command;
 
 use regex::Regex;
 
-use super::Findings;
 use super::dependencies::entries;
+use super::findings::Findings;
 
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const TABLE_HEADING: &str = "## Why each dependency is there";

@@ -6,7 +6,7 @@
 use regex::Regex;
 use std::path::Path;
 
-use super::{Findings, SourceFile};
+use super::findings::{Findings, SourceFile};
 
 /// A longer file must be split.
 const MAX_LINES: usize = 1500;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::{Findings, SourceFile};
+use super::findings::{Findings, SourceFile};
 
 /// Errors: a malformed expression. A missing ARCHITECTURE.md is a finding.
 pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Result<(), String> {

@@ -15,8 +15,8 @@ use std::time::Duration;
 use super::peers::Runtime;
 use super::threads::figures_of;
 use super::{Options, write, write_section};
-use crate::Outcome;
 use crate::process::{self, End, Job};
+use crate::tool::Outcome;
 use benchmarks::{BENCHMARKS, Benchmark, Figure, MAX_BYTES_A_THREAD, SCALE_ONE, SCALE_TWO, SCALING_FIGURE};
 use peers::{Command, Executables, Peer};
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 use super::peers::Runtime;
 use super::threads::figures_of;
 use super::{Options, write, write_section};
-use crate::Outcome;
 use crate::process::{self, End, Job};
+use crate::tool::Outcome;
 use columns::{Column, Program, Programs};
 use load::{Load, Server};
 

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Options, Runtime};
-use crate::Outcome;
 use crate::process::{self, End, Finished, Job};
+use crate::tool::Outcome;
 
 /// Repetitions of each run.
 const DEFAULT_RUNS: usize = 3;

@@ -1,0 +1,26 @@
+//! What the checks look at, and what they find.
+
+use std::path::{Path, PathBuf};
+
+/// What the checks found.
+#[derive(Default)]
+pub struct Findings {
+    pub errors: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+impl Findings {
+    pub fn error(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
+        self.errors.push(format!("{}:{line}: {message}", path.display()));
+    }
+
+    pub fn warning(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
+        self.warnings.push(format!("{}:{line}: {message}", path.display()));
+    }
+}
+
+/// One Rust source file, with its path relative to the repository.
+pub struct SourceFile {
+    pub path: PathBuf,
+    pub text: String,
+}
