@@ -20,6 +20,8 @@ const CLASSES: &str = "
   .method private virtual newslot final instance void Body() { .override Base::M  ret }
 }
 .class BelowExplicit extends Explicit { .method public virtual instance void M() { ret } }
+.class Open extends Base { .method public virtual newslot instance void Body() { .override Base::M  ret } }
+.class BelowBody extends Open { .method public virtual instance void Body() { ret } }
 .class Private extends Base { .method private instance void N() { ret } }
 
 .class interface abstract IOne { .method public virtual abstract newslot instance void One() { } }
@@ -105,6 +107,9 @@ fn a_method_impl_takes_the_slot_and_not_the_name() {
     assert_ne!(slot(f.method("Explicit", "Body")), slot(first(&f, ("Base", "M"))), "the body keeps a slot of its own");
     check_call(&f, "BelowExplicit", ("Base", "M"), ("BelowExplicit", "M"));
     check_call(&f, "BelowExplicit", ("Explicit", "Body"), ("Explicit", "Body"));
+    // Whoever overrides the body by name overrides it in all slots that it has taken.
+    check_call(&f, "BelowBody", ("Open", "Body"), ("BelowBody", "Body"));
+    check_call(&f, "BelowBody", ("Base", "M"), ("BelowBody", "Body"));
 }
 
 #[test]
