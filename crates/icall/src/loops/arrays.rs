@@ -1,6 +1,6 @@
 //! Copies and clearings of whole ranges of arrays, where no element needs a look; what is out of range or of other types is declined.
 
-use super::{may_decline, slices};
+use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
 use crate::system::buffer::byte_length;
 use saki_abi::ObjRef;

@@ -1,7 +1,7 @@
 //! Comparisons: equal or not, and by the first element that differs.
 
 use super::kernels;
-use super::{slices, throws_for_null, whole};
+use super::slices::{slices, throws_for_null, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{Thread, strings};

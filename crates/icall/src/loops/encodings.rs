@@ -2,7 +2,7 @@
 //!
 //! A function writes to the target what the class library's body writes for the same input, so that one which declines halfway has changed nothing: the body begins anew.
 
-use super::{SLICE_BYTES, may_decline};
+use super::slices::{SLICE_BYTES, may_decline, slices};
 use encoding_rs::mem;
 use saki_abi::ObjRef;
 use saki_runtime::Thread;
@@ -339,7 +339,7 @@ extern "C" fn ascii_char_count(t: Thread, _encoding: ObjRef, start: *const u8, c
     // SAFETY: the managed caller has checked the range.
     let Some(bytes) = (unsafe { input(start, count, decoder) }) else { return DECLINED };
     let invalid =
-        super::slices(t, bytes.len(), 1, |first, number| (!mem::is_ascii(&bytes[first..first + number])).then_some(()));
+        slices(t, bytes.len(), 1, |first, number| (!mem::is_ascii(&bytes[first..first + number])).then_some(()));
     result(invalid.is_none().then_some(bytes.len()))
 }
 
@@ -347,9 +347,8 @@ extern "C" fn ascii_char_count(t: Thread, _encoding: ObjRef, start: *const u8, c
 extern "C" fn ascii_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
-    let invalid = super::slices(t, units.len(), 2, |first, number| {
-        (!mem::is_basic_latin(&units[first..first + number])).then_some(())
-    });
+    let invalid =
+        slices(t, units.len(), 2, |first, number| (!mem::is_basic_latin(&units[first..first + number])).then_some(()));
     result(invalid.is_none().then_some(units.len()))
 }
 
@@ -400,9 +399,8 @@ extern "C" fn latin1_bytes(
 extern "C" fn latin1_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
-    let invalid = super::slices(t, units.len(), 2, |first, number| {
-        (!mem::is_utf16_latin1(&units[first..first + number])).then_some(())
-    });
+    let invalid =
+        slices(t, units.len(), 2, |first, number| (!mem::is_utf16_latin1(&units[first..first + number])).then_some(()));
     result(invalid.is_none().then_some(units.len()))
 }
 

@@ -1,7 +1,7 @@
 //! Copies and zeroes of memory without references.
 
 use super::kernels;
-use super::{SLICE_BYTES, slices, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, slices, throws_for_null, whole};
 use saki_runtime::Thread;
 use saki_runtime::library_loops::Row;
 

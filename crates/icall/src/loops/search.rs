@@ -1,7 +1,7 @@
 //! Elements in arrays, spans and strings: the place of the first or last one that is wanted, or −1.
 
 use super::kernels::Element;
-use super::{may_decline, slices, slices_from_end, whole};
+use super::slices::{may_decline, slices, slices_from_end, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Thread, object};

@@ -3,7 +3,7 @@
 //! Invariant: like the class library's, these search where their caller has checked that the range lies in the string.
 
 use super::kernels::{self, Element};
-use super::{SLICE_BYTES, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, slices, throws_for_null, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{Thread, strings};
@@ -122,7 +122,7 @@ fn index_of_any<const N: usize>(t: Thread, text: ObjRef, wanted: [u16; N], start
         return -1;
     }
     let units = strings::chars_ptr(text).wrapping_offset(start as isize);
-    let found = super::slices(t, count, 2, |first, number| {
+    let found = slices(t, count, 2, |first, number| {
         // SAFETY: the caller has checked the range; the slice lies within it.
         unsafe { u16::first(units.add(first), number, wanted) }.map(|found| first + found)
     });

@@ -2,25 +2,13 @@
 //!
 //! A direct call of one that does all of the method's work goes to the function at once. One that may decline is asked at the method's entry, whoever calls it; what it declines the body does.
 
-use super::Importer;
 use super::call_sites::CallSite;
 use super::kinds::{call_sig, this_type};
 use super::stack::Entry;
 use super::vars::VarRef;
+use super::{DECLINED, Importer, LibraryLoop};
 use crate::ir::{CallTarget, CmpOp, IrType, Op, Terminator};
 use saki_types::{LoadResult, Method};
-
-/// What a function that may decline gives then, if it gives no reference.
-pub const DECLINED: i32 = i32::MIN;
-
-/// How a function takes a method's place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LibraryLoop {
-    /// It does all that the method does.
-    Whole,
-    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32.
-    MayDecline,
-}
 
 impl Importer<'_> {
     pub(super) fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {

@@ -42,7 +42,6 @@ mod vectors;
 
 use crate::ir::{Function, LocalId, MemType, ValueId};
 pub(crate) use kinds::mem_type as memory_type;
-pub use library_loops::{DECLINED, LibraryLoop};
 
 use builder::FnBuilder;
 use kinds::{call_sig, this_type};
@@ -94,6 +93,18 @@ pub trait ImportEnv {
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
         None
     }
+}
+
+/// What a function that may decline gives then, if it gives no reference.
+pub const DECLINED: i32 = i32::MIN;
+
+/// How a function takes a method's place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LibraryLoop {
+    /// It does all that the method does.
+    Whole,
+    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32.
+    MayDecline,
 }
 
 /// An environment in which no class is initialised yet.

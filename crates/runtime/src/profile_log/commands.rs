@@ -2,7 +2,6 @@
 //!
 //! Invariant: it listens to this machine alone, where Mono listens to all the world: whoever can connect may stop the program for as long as a collection takes, as often as he likes.
 
-use super::{LOG, heap_shots};
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
@@ -22,20 +21,20 @@ pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
     listen().map_err(|error: io::Error| format!("the command server cannot listen on port {port}: {error}"))
 }
 
-/// Serves whoever connects, each one on a thread, until the process ends.
+/// Serves whoever connects, each one on a thread, until the process ends. `take_heap_shot` says whether the log still takes any.
 ///
 /// # Errors
 /// The system's, for a thread.
-pub(super) fn serve(listener: TcpListener) -> io::Result<()> {
+pub(super) fn serve(listener: TcpListener, take_heap_shot: fn() -> bool) -> io::Result<()> {
     saki_os::thread::start_service("profile-commands", move || {
         for stream in listener.incoming().flatten() {
             // Without a thread the connection ends.
-            let _ = saki_os::thread::start_service("profile-commands", move || obey(stream));
+            let _ = saki_os::thread::start_service("profile-commands", move || obey(stream, take_heap_shot));
         }
     })
 }
 
-fn obey(stream: TcpStream) {
+fn obey(stream: TcpStream, take_heap_shot: fn() -> bool) {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     loop {
@@ -44,9 +43,8 @@ fn obey(stream: TcpStream) {
             Ok(1..) => {}
             _ => return,
         }
-        let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
-        if line == "heapshot\n" {
-            heap_shots::take(log);
+        if line == "heapshot\n" && !take_heap_shot() {
+            return;
         }
     }
 }

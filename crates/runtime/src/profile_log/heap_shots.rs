@@ -4,9 +4,9 @@
 //! hold: tables of `names` are locked between two safepoints only.
 
 use super::settings::HeapShots;
-use super::{COLLECTOR_THREAD, LOG, Log, now_ns};
+use super::{COLLECTOR_THREAD, LOG, Log, LogEvents, log_of, now_ns};
 use crate::vtables::type_of_vtable;
-use saki_gc::StoppedHeap;
+use saki_gc::{Root, StoppedHeap};
 use saki_profile::mlpd::event;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -96,6 +96,30 @@ impl Log {
             let buffer = log.buffer.event(event::HEAP_ROOTS, now_ns()).number(roots.len() as u64);
             for (address, object) in roots.drain(..) {
                 buffer.pointer(address).object(object);
+            }
+        });
+    }
+
+    /// Tells of the root's region, if it is new.
+    fn add_root_region(&self, root: &Root, shot: u64) {
+        if log_of(LogEvents::ROOT).is_none() {
+            return;
+        }
+        let Some(region) = self.root_regions.meet(root, shot) else { return };
+        self.writer.write(COLLECTOR_THREAD, |log| {
+            let buffer = log.buffer.event(event::ROOT_REGISTER, now_ns());
+            buffer.pointer(region.range.start as u64).number(region.range.len() as u64).byte(region.source);
+            // Without what Mono keeps of it.
+            buffer.pointer(0).text(&region.name);
+        });
+    }
+
+    /// Tells of the regions in which the heap shot had no root any more.
+    fn end_root_regions(&self, shot: u64) {
+        let gone = self.root_regions.take_gone(shot);
+        self.writer.write(COLLECTOR_THREAD, |log| {
+            for start in gone {
+                log.buffer.event(event::ROOT_UNREGISTER, now_ns()).pointer(start as u64);
             }
         });
     }

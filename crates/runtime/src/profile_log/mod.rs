@@ -134,7 +134,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
         samples::start(clock, hz).map_err(|error| error.to_string())?;
     }
     if let Some((listener, _)) = server {
-        commands::serve(listener).map_err(|error| error.to_string())?;
+        commands::serve(listener, take_heap_shot).map_err(|error| error.to_string())?;
     }
     saki_os::at_exit(ExitStage::ProfileLog, at_exit);
     saki_os::thread::start_service("profile-log", || {
@@ -144,6 +144,12 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
         }
     })
     .map_err(|error| error.to_string())
+}
+
+/// A command asks for a heap shot. False: the log is over.
+fn take_heap_shot() -> bool {
+    let log = LOG.get().filter(|log| !log.is_over());
+    log.inspect(|log| heap_shots::take(log)).is_some()
 }
 
 /// Drops dead records from the names that the log knows.

@@ -5,11 +5,10 @@
 //!
 //! Invariant: as heap shots: on a collector thread, with the world stopped; locks are held between two safepoints only.
 
-use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_gc::{Root, RootKind};
-use saki_profile::mlpd::event::{self, root_source};
+use saki_profile::mlpd::event::root_source;
 use saki_types::Type;
 use std::ops::Range;
 
@@ -41,42 +40,40 @@ fn source_of(kind: RootKind) -> u8 {
     }
 }
 
-impl Log {
-    /// Tells of the root's region, if it is new. Roots in tables without addresses have none.
-    pub(super) fn add_root_region(&self, root: &Root, shot: u64) {
-        if root.address == 0 || log_of(LogEvents::ROOT).is_none() {
-            return;
+/// A region as the log tells of it.
+pub(super) struct NewRegion {
+    pub range: Range<usize>,
+    pub source: u8,
+    /// The type of a static field; else empty.
+    pub name: String,
+}
+
+impl RootRegions {
+    /// Notes that the heap shot has the root. The root's region, if it is new; roots in tables without addresses have none.
+    pub(super) fn meet(&self, root: &Root, shot: u64) -> Option<NewRegion> {
+        if root.address == 0 {
+            return None;
         }
-        let region = region_of(root);
-        let known = self.root_regions.last_seen.lock().insert(region.start, shot);
-        if known.is_some() {
-            return;
+        let range = region_of(root);
+        if self.last_seen.lock().insert(range.start, shot).is_some() {
+            return None;
         }
         let name = match root.kind {
             // SAFETY: a root's type, which lives while the world is stopped.
             RootKind::Static { ty, .. } => unsafe { &*(ty as *const Type) }.full_name(),
             _ => String::new(),
         };
-        self.writer.write(COLLECTOR_THREAD, |log| {
-            let buffer = log.buffer.event(event::ROOT_REGISTER, now_ns());
-            buffer.pointer(region.start as u64).number(region.len() as u64).byte(source_of(root.kind));
-            // Without what Mono keeps of it.
-            buffer.pointer(0).text(&name);
-        });
+        Some(NewRegion { range, source: source_of(root.kind), name })
     }
 
-    /// The heap shot has had all its roots: regions that it has not met are gone.
-    pub(super) fn end_root_regions(&self, shot: u64) {
+    /// The heap shot has had all its roots: the regions that it has not met, by their first address. They are forgotten.
+    pub(super) fn take_gone(&self, shot: u64) -> Vec<usize> {
         let mut gone = Vec::new();
-        self.root_regions.last_seen.lock().retain(|&start, last| {
+        self.last_seen.lock().retain(|&start, last| {
             let is_there = *last == shot;
             gone.extend((!is_there).then_some(start));
             is_there
         });
-        self.writer.write(COLLECTOR_THREAD, |log| {
-            for start in gone {
-                log.buffer.event(event::ROOT_UNREGISTER, now_ns()).pointer(start as u64);
-            }
-        });
+        gone
     }
 }
