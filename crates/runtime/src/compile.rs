@@ -323,7 +323,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
 
 /// Whether the machine's function is all of the method.
 fn is_library_loop(method: &'static Method) -> bool {
-    compiler().options().vectors && library_loops::kind(method) == Some(saki_il::import::LibraryLoop::Whole)
+    compiler().options().vectors && library_loops::kind(method).is_some_and(saki_il::import::LibraryLoop::is_whole)
 }
 
 /// Forgets the errors of a method that is gone.

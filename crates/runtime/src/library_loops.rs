@@ -1,7 +1,7 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
 //! A row names a method with its whole signature; if its assembly is mscorlib or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of its body: the same
-//! arguments, after the `Thread`, and the same results. A function whose row says `may_decline` does the ordinary cases only and gives `DECLINED` for others, having written
+//! arguments, after the `Thread`, and the same results. Where few elements are done sooner by the body, a row says from how many on the function is called (`Least`). A function whose row says `may_decline` does the ordinary cases only and gives `DECLINED` for others, having written
 //! nothing but what the body writes again; the body runs then. So reflection, stack traces of what a body throws, and the class library's own checks stay as they are.
 //!
 //! Functions are called as internal calls are: on the managed stack, without a transition. They may look for a safepoint between slices of long work, so that a collection
@@ -11,7 +11,6 @@
 //! replaced, so the contract has no lines for these methods.
 
 use rustc_hash::FxHashMap;
-use saki_il::import::LibraryLoop;
 use saki_types::Method;
 use std::sync::OnceLock;
 
@@ -19,12 +18,14 @@ use std::sync::OnceLock;
 /// places; a function in place of a method without a result gives 0.
 pub const DECLINED: i32 = saki_il::import::DECLINED;
 
+pub use saki_il::import::{Least, LibraryLoop};
+
 /// One row: see the module header.
 pub struct Row {
     /// As in the contract: "static Namespace.Type::Method(Parameters) Result".
     pub signature: &'static str,
     pub function: *const (),
-    pub may_decline: bool,
+    pub kind: LibraryLoop,
 }
 
 // SAFETY: `function` is the address of code, which never changes.
@@ -76,7 +77,7 @@ pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
 
 /// What the importer is told.
 pub(crate) fn kind(method: &'static Method) -> Option<LibraryLoop> {
-    find(method).map(|row| if row.may_decline { LibraryLoop::MayDecline } else { LibraryLoop::Whole })
+    find(method).map(|row| row.kind)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 // Comparisons and searches give what loops over characters give: strings of 0 to 200 characters, with the difference or the word at every place, from every start.
 using System;
 using System.Collections.Generic;
+using System.Globalization;
 
 static class Program
 {
@@ -91,6 +92,41 @@ static class Program
         }
     }
 
+    static void Same(string what, string got, string wanted)
+    {
+        Same(what, Equal(got, wanted), true);
+    }
+
+    static string Map(string text, Func<char, char> map)
+    {
+        var chars = text.ToCharArray();
+        for (int i = 0; i < chars.Length; i++) chars[i] = map(chars[i]);
+        return new string(chars);
+    }
+
+    static readonly CultureInfo turkish = new CultureInfo("tr-TR"), german = new CultureInfo("de-DE");
+
+    static void Changes(int length)
+    {
+        string text = Text(length, 26);
+        char old = length == 0 ? 'a' : text[random.Next(length)];
+        Same("Replace", text.Replace(old, '#'), Map(text, c => c == old ? '#' : c));
+        Same("Replace by itself", ReferenceEquals(text.Replace(old, old), text), true);
+        Same("Replace nothing", ReferenceEquals(text.Replace('!', old), text), true);
+        var ascii = new char[length];
+        for (int i = 0; i < length; i++) ascii[i] = (char)random.Next(1, 128);
+        string plain = new string(ascii);
+        string upper = Map(plain, c => c >= 'a' && c <= 'z' ? (char)(c - 32) : c), lower = Map(plain, c => c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+        Same("ToUpperInvariant", plain.ToUpperInvariant(), upper);
+        Same("ToLowerInvariant", plain.ToLowerInvariant(), lower);
+        Same("German ToUpper", plain.ToUpper(german), upper);
+        Same("German ToLower", plain.ToLower(german), lower);
+        Same("Turkish ToUpper", plain.ToUpper(turkish), Map(plain, c => c == 'i' ? '\u0130' : c >= 'a' && c <= 'z' ? (char)(c - 32) : c));
+        Same("Turkish ToLower", plain.ToLower(turkish), Map(plain, c => c == 'I' ? '\u0131' : c >= 'A' && c <= 'Z' ? (char)(c + 32) : c));
+        Same("umlauts", (plain + "ä").ToUpperInvariant(), upper + "Ä");
+        Same("umlauts in front", ("ÄÖ" + plain).ToLowerInvariant(), "äö" + lower);
+    }
+
     static void Searches(int length)
     {
         string text = Text(length, 6);
@@ -134,6 +170,7 @@ static class Program
         {
             Comparisons(length);
             Searches(length);
+            Changes(length);
         }
         // Through slices.
         string big = new string('x', 1000000) + "needle" + new string('y', 500000) + "needle";

@@ -83,6 +83,39 @@ static class Program
         for (int i = 0; i < bytes.Length; i++)
             decoded.Append(piece, 0, decoder.GetChars(bytes, i, 1, piece, 0));
         if (decoded.ToString() != text) Fail("decoder", Hex(bytes));
+        decoder = throwing.GetDecoder();
+        decoded.Clear();
+        var chunk = new char[64];
+        for (int i = 0; i < bytes.Length; )
+        {
+            int size = Math.Min(bytes.Length - i, random.Next(1, 60)), bytesUsed, charsUsed;
+            bool completed;
+            decoder.Convert(bytes, i, size, chunk, 0, random.Next(3) == 0 ? 7 : 64, i + size == bytes.Length, out bytesUsed, out charsUsed, out completed);
+            decoded.Append(chunk, 0, charsUsed);
+            i += bytesUsed;
+        }
+        if (decoded.ToString() != text) Fail("decoder of chunks", Hex(bytes));
+        Wide(text);
+    }
+
+    static void Wide(string text)
+    {
+        foreach (var encoding in new[] { Encoding.Unicode, Encoding.BigEndianUnicode, new UnicodeEncoding(false, false, true) })
+        {
+            var wide = new byte[2 * text.Length];
+            int high = encoding == Encoding.BigEndianUnicode ? 0 : 1;
+            for (int i = 0; i < text.Length; i++) { wide[2 * i + high] = (byte)(text[i] >> 8); wide[2 * i + 1 - high] = (byte)text[i]; }
+            if (encoding.GetString(wide) != text || encoding.GetCharCount(wide) != text.Length) Fail("from UTF-16", Hex(wide));
+            if (Hex(encoding.GetBytes(text)) != Hex(wide) || encoding.GetByteCount(text) != wide.Length) Fail("to UTF-16", Hex(text));
+            var shifted = new byte[wide.Length + 1];
+            wide.CopyTo(shifted, 1);
+            if (encoding.GetString(shifted, 1, wide.Length) != text) Fail("from UTF-16 at an odd place", Hex(wide));
+            if (text.Length == 0) continue;
+            if (encoding != Encoding.Unicode) continue;
+            string half = text.Substring(0, text.Length - 1);
+            if (char.IsLowSurrogate(text[text.Length - 1])) { if (encoding.GetString(wide, 0, wide.Length - 2) != text.Substring(0, text.Length - 2) + "\ufffd") Fail("half a pair", Hex(wide)); }
+            else if (encoding.GetString(wide, 0, wide.Length - 1) != half + "\ufffd") Fail("half a unit", Hex(wide));
+        }
     }
 
     static readonly string[] invalid = { "80", "bf80", "c0af", "c1bf", "c2", "c241", "e08080", "e09fbf", "e18041", "e180", "e1", "eda080", "edbfbf", "f0808080", "f08fbfbf", "f0908041", "f09080", "f090", "f4908080", "f5808080", "ff", "fe" };
@@ -100,6 +133,9 @@ static class Program
         // What replaces does not depend on how much comes before.
         string alone = replacing.GetString(bytes.GetRange(length, bytes.Count - length).ToArray());
         if (decoded.Substring(length) != alone) Fail("replacement behind others", Hex(bytes));
+        var room = new char[decoded.Length + 20];
+        for (int i = 0; i < room.Length; i++) room[i] = '#';
+        if (replacing.GetChars(bytes.ToArray(), 0, bytes.Count, room, 1) != decoded.Length || new string(room) != "#" + decoded + new string('#', 19)) Fail("replacement into", Hex(bytes));
         int thrown = 0;
         try { throwing.GetString(bytes.ToArray()); } catch (DecoderFallbackException) { thrown++; }
         try { throwing.GetCharCount(bytes.ToArray()); } catch (DecoderFallbackException) { thrown++; }

@@ -1,10 +1,9 @@
-//! Comparisons: equal or not, and by the first element that differs.
+//! Comparisons: equal or not, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which looks at eight bytes at a time.
 
 use super::kernels;
-use super::slices::{slices, throws_for_null, whole};
-use saki_abi::ObjRef;
+use super::slices::{from, slices, whole};
+use saki_runtime::Thread;
 use saki_runtime::library_loops::Row;
-use saki_runtime::{Thread, strings};
 
 extern "C" fn sequence_equal(t: Thread, a: *const u8, b: *const u8, len_bytes: u64) -> i32 {
     if std::ptr::eq(a, b) || len_bytes == 0 {
@@ -52,40 +51,37 @@ extern "C" fn compare_bytes(t: Thread, a: *const u8, a_count: i32, b: *const u8,
     }
 }
 
-/// Of strings whose first units are equal. The class library compares pairs of units, and so the terminating zero of the shorter string with the other's unit where that makes a pair.
-extern "C" fn compare_strings(t: Thread, a: ObjRef, b: ObjRef) -> i32 {
-    if throws_for_null(t, a.field_ptr(0)) || throws_for_null(t, b.field_ptr(0)) {
-        return 0;
-    }
-    let (a_count, b_count) = (strings::length(a), strings::length(b));
-    let compared = a_count.min(b_count).next_multiple_of(2).max(2).min(a_count.min(b_count) + 1);
-    let (a_units, b_units) = (strings::chars_ptr(a), strings::chars_ptr(b));
-    match first_difference(t, a_units.cast(), b_units.cast(), 2 * compared) {
-        // SAFETY: the place lies before `compared`, at most a terminating zero.
-        Some(place) => unsafe { i32::from(*a_units.add(place / 2)) - i32::from(*b_units.add(place / 2)) },
-        None => a_count as i32 - b_count as i32,
-    }
-}
-
 pub(super) const TABLE: &[Row] = &[
-    whole(
-        "static System.SpanHelpers::SequenceEqual(System.Byte&,System.Byte&,System.UInt64) System.Boolean",
-        sequence_equal as *const (),
+    from(
+        96,
+        2,
+        whole(
+            "static System.SpanHelpers::SequenceEqual(System.Byte&,System.Byte&,System.UInt64) System.Boolean",
+            sequence_equal as *const (),
+        ),
     ),
-    whole(
-        "static System.SpanHelpers::SequenceCompareTo(System.Char&,System.Int32,System.Char&,System.Int32) System.Int32",
-        compare_chars as *const (),
+    from(
+        32,
+        1,
+        whole(
+            "static System.SpanHelpers::SequenceCompareTo(System.Char&,System.Int32,System.Char&,System.Int32) System.Int32",
+            compare_chars as *const (),
+        ),
     ),
-    whole(
-        "static System.SpanHelpers::SequenceCompareTo(System.Byte&,System.Int32,System.Byte&,System.Int32) System.Int32",
-        compare_bytes as *const (),
+    from(
+        32,
+        1,
+        whole(
+            "static System.SpanHelpers::SequenceCompareTo(System.Byte&,System.Int32,System.Byte&,System.Int32) System.Int32",
+            compare_bytes as *const (),
+        ),
     ),
-    whole(
-        "static System.String::FastCompareStringHelper(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Int32",
-        compare_chars as *const (),
-    ),
-    whole(
-        "static System.String::CompareOrdinalHelper(System.String,System.String) System.Int32",
-        compare_strings as *const (),
+    from(
+        16,
+        1,
+        whole(
+            "static System.String::FastCompareStringHelper(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Int32",
+            compare_chars as *const (),
+        ),
     ),
 ];

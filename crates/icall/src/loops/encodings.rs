@@ -1,11 +1,13 @@
-//! UTF-8, ASCII and Latin-1, from and to UTF-16: whole inputs without faults. What is invalid, too long for its target, or goes on in a decoder or encoder is declined.
+//! UTF-8, UTF-16, ASCII and Latin-1, from and to strings: whole inputs without faults. What is invalid, too long for its target, or would leave a decoder or encoder with a part of a
+//! character is declined.
 //!
 //! A function writes to the target what the class library's body writes for the same input, so that one which declines halfway has changed nothing: the body begins anew.
 
-use super::slices::{SLICE_BYTES, may_decline, slices};
+use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use encoding_rs::mem;
 use saki_abi::ObjRef;
 use saki_runtime::Thread;
+use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
 
 /// Elements converted between two safepoints.
@@ -70,10 +72,20 @@ fn by_characters(t: Thread, bytes: &[u8], mut work: impl FnMut(&[u8]) -> Option<
     }
 }
 
+/// What a decoder holds of a character that is not whole.
+static DECODER_BITS: ManagedField = ManagedField::corlib("System.Text", "UTF8Encoding/UTF8Decoder", "bits");
+/// Bytes of the last call that were decoded.
+static BYTES_USED: ManagedField = ManagedField::corlib("System.Text", "DecoderNLS", "_bytesUsed");
+
+/// The decoder as `input` takes it: null if it holds nothing.
+fn utf8_state(decoder: ObjRef) -> ObjRef {
+    if decoder.is_null() || DECODER_BITS.get::<i32>(decoder) == 0 { ObjRef::NULL } else { decoder }
+}
+
 /// `UTF8Encoding.GetCharCount`
 extern "C" fn utf8_char_count(t: Thread, _encoding: ObjRef, start: *const u8, count: i32, decoder: ObjRef) -> i32 {
     // SAFETY: the managed caller has checked the range.
-    let Some(bytes) = (unsafe { input(start, count, decoder) }) else { return DECLINED };
+    let Some(bytes) = (unsafe { input(start, count, utf8_state(decoder)) }) else { return DECLINED };
     let mut units = 0;
     let is_valid = by_characters(t, bytes, |bytes| {
         simdutf8::basic::from_utf8(bytes).ok()?;
@@ -117,30 +129,76 @@ fn decode(bytes: &[u8]) -> Option<(usize, u32)> {
     }
 }
 
-/// Characters that are decoded one by one after one that is not ASCII, before runs of ASCII are looked for again: in most languages they are short.
-const SINGLY: usize = 16;
+/// Elements that are looked at together for being ASCII: many, which take a few instructions, or as many as are done one by one else.
+const MANY_AT_ONCE: usize = 32;
+const AT_ONCE: usize = 8;
+
+/// The first character of four bytes, of which it has two or three: its bytes and its code. None: another length, or invalid.
+#[inline(always)]
+fn decode_short(bytes: [u8; 4]) -> Option<(usize, u16)> {
+    let word = u32::from_le_bytes(bytes);
+    let [a, b, c, _] = bytes.map(u16::from);
+    // The marks of a first byte and of those that follow it.
+    if word & 0x00c0_c0f0 == 0x0080_80e0 {
+        let code = a << 12 | (b & 0x3f) << 6 | c & 0x3f;
+        return (code >= 0x800 && code & 0xf800 != 0xd800).then_some((3, code));
+    }
+    let code = (a & 0x1f) << 6 | b & 0x3f;
+    (word & 0xc0e0 == 0x80c0 && code >= 0x80).then_some((2, code))
+}
 
 /// Decodes all of `bytes` into the front of `units`: how many units. None: invalid, or too many.
 fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
     while from < bytes.len() {
-        let most = (bytes.len() - from).min(units.len() - to);
-        let ascii = mem::copy_ascii_to_basic_latin(&bytes[from..from + most], &mut units[to..to + most]);
-        from += ascii;
-        to += ascii;
-        for _ in 0..SINGLY {
-            let Some(rest) = bytes.get(from..).filter(|rest| !rest.is_empty()) else { break };
-            let (len_bytes, code) = decode(rest)?;
-            from += len_bytes;
-            if code < 0x10000 {
-                *units.get_mut(to)? = code as u16;
-                to += 1;
-            } else {
-                let pair = units.get_mut(to..to + 2)?;
-                pair[0] = (0xd7c0 + (code >> 10)) as u16;
-                pair[1] = (0xdc00 | (code & 0x3ff)) as u16;
-                to += 2;
+        if let (Some(some), Some(room)) = (bytes[from..].first_chunk(), units[to..].first_chunk_mut()) {
+            let some: &[u8; MANY_AT_ONCE] = some;
+            let room: &mut [u16; MANY_AT_ONCE] = room;
+            if some.iter().fold(0, |all, byte| all | byte) < 0x80 {
+                *room = some.map(u16::from);
+                from += MANY_AT_ONCE;
+                to += MANY_AT_ONCE;
+                continue;
             }
+        }
+        if let (Some(some), Some(room)) = (bytes[from..].first_chunk(), units[to..].first_chunk_mut()) {
+            let some: &[u8; AT_ONCE] = some;
+            let room: &mut [u16; AT_ONCE] = room;
+            let others = u64::from_le_bytes(*some) & 0x8080_8080_8080_8080;
+            if others == 0 {
+                *room = some.map(u16::from);
+                from += AT_ONCE;
+                to += AT_ONCE;
+                continue;
+            }
+            let ascii = others.trailing_zeros() as usize / 8;
+            for (unit, byte) in room[..ascii].iter_mut().zip(some) {
+                *unit = u16::from(*byte);
+            }
+            from += ascii;
+            to += ascii;
+        }
+        // Characters that are not ASCII come in runs.
+        while let (Some(some), Some(unit)) = (bytes[from..].first_chunk(), units.get_mut(to)) {
+            let Some((len_bytes, code)) = decode_short(*some) else { break };
+            *unit = code;
+            from += len_bytes;
+            to += 1;
+        }
+        let rest = &bytes[from..];
+        if rest.is_empty() {
+            break;
+        }
+        let (len_bytes, code) = decode(rest)?;
+        from += len_bytes;
+        if code < 0x10000 {
+            *units.get_mut(to)? = code as u16;
+            to += 1;
+        } else {
+            let pair = units.get_mut(to..to + 2)?;
+            pair[0] = (0xd7c0 + (code >> 10)) as u16;
+            pair[1] = (0xdc00 | (code & 0x3ff)) as u16;
+            to += 2;
         }
     }
     Some(to)
@@ -157,7 +215,9 @@ extern "C" fn utf8_chars(
     decoder: ObjRef,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(bytes), Some(units)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
+    let (Some(bytes), Some(units)) =
+        (unsafe { (input(start, count, utf8_state(decoder)), output(target, target_count)) })
+    else {
         return DECLINED;
     };
     let mut written = 0;
@@ -165,6 +225,9 @@ extern "C" fn utf8_chars(
         written += decode_all(bytes, &mut units[written..])?;
         Some(())
     });
+    if is_whole.is_some() && !decoder.is_null() {
+        BYTES_USED.set(decoder, count);
+    }
     result(is_whole.map(|()| written))
 }
 
@@ -225,39 +288,50 @@ extern "C" fn utf8_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, c
 fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
     while from < units.len() {
-        let most = (units.len() - from).min(bytes.len() - to);
-        let ascii = mem::copy_basic_latin_to_ascii(&units[from..from + most], &mut bytes[to..to + most]);
-        from += ascii;
-        to += ascii;
-        for _ in 0..SINGLY {
+        if let (Some(some), Some(room)) = (units[from..].first_chunk(), bytes[to..].first_chunk_mut()) {
+            let some: &[u16; MANY_AT_ONCE] = some;
+            let room: &mut [u8; MANY_AT_ONCE] = room;
+            if some.iter().fold(0, |all, unit| all | unit) < 0x80 {
+                *room = some.map(|unit| unit as u8);
+                from += MANY_AT_ONCE;
+                to += MANY_AT_ONCE;
+                continue;
+            }
+        }
+        if let (Some(some), Some(room)) = (units[from..].first_chunk(), bytes[to..].first_chunk_mut()) {
+            let some: &[u16; AT_ONCE] = some;
+            let room: &mut [u8; AT_ONCE] = room;
+            if some.iter().fold(0, |all, unit| all | unit) < 0x80 {
+                *room = some.map(|unit| unit as u8);
+                from += AT_ONCE;
+                to += AT_ONCE;
+                continue;
+            }
+        }
+        // At most as many one by one before the next look at several.
+        for _ in 0..AT_ONCE {
             let Some(&unit) = units.get(from) else { break };
             from += 1;
             let tail = |shift: u32| (0x80 | (unit >> shift) & 0x3f) as u8;
-            match unit {
-                0..0x80 => {
-                    *bytes.get_mut(to)? = unit as u8;
-                    to += 1;
+            if unit < 0x80 {
+                *bytes.get_mut(to)? = unit as u8;
+                to += 1;
+            } else if unit < 0x800 {
+                *bytes[to..].first_chunk_mut()? = [0xc0 | (unit >> 6) as u8, tail(0)];
+                to += 2;
+            } else if unit & 0xf800 != 0xd800 {
+                *bytes[to..].first_chunk_mut()? = [0xe0 | (unit >> 12) as u8, tail(6), tail(0)];
+                to += 3;
+            } else {
+                let low = *units.get(from)?;
+                if unit >= 0xdc00 || low & 0xfc00 != 0xdc00 {
+                    return None;
                 }
-                0x80..0x800 => {
-                    bytes.get_mut(to..to + 2)?.copy_from_slice(&[0xc0 | (unit >> 6) as u8, tail(0)]);
-                    to += 2;
-                }
-                0xd800..=0xdfff => {
-                    let low = *units.get(from)?;
-                    if unit >= 0xdc00 || low & 0xfc00 != 0xdc00 {
-                        return None;
-                    }
-                    from += 1;
-                    let code = 0x10000 + (u32::from(unit & 0x3ff) << 10 | u32::from(low & 0x3ff));
-                    let tail = |shift: u32| (0x80 | (code >> shift) & 0x3f) as u8;
-                    let encoded = [0xf0 | (code >> 18) as u8, tail(12), tail(6), tail(0)];
-                    bytes.get_mut(to..to + 4)?.copy_from_slice(&encoded);
-                    to += 4;
-                }
-                _ => {
-                    bytes.get_mut(to..to + 3)?.copy_from_slice(&[0xe0 | (unit >> 12) as u8, tail(6), tail(0)]);
-                    to += 3;
-                }
+                from += 1;
+                let code = 0x10000 + (u32::from(unit & 0x3ff) << 10 | u32::from(low & 0x3ff));
+                let tail = |shift: u32| (0x80 | (code >> shift) & 0x3f) as u8;
+                *bytes[to..].first_chunk_mut()? = [0xf0 | (code >> 18) as u8, tail(12), tail(6), tail(0)];
+                to += 4;
             }
         }
     }
@@ -404,32 +478,107 @@ extern "C" fn latin1_byte_count(t: Thread, _encoding: ObjRef, start: *const u16,
     result(invalid.is_none().then_some(units.len()))
 }
 
+/// Which of the two orders of bytes an encoding has.
+static IS_BIG_ENDIAN: ManagedField = ManagedField::corlib("System.Text", "UnicodeEncoding", "bigEndian");
+
+/// Bytes that are whole UTF-16 units of this machine's order, at addresses for such.
+fn as_units(encoding: ObjRef, bytes: &[u8]) -> Option<&[u16]> {
+    let is_own_order = IS_BIG_ENDIAN.get::<u8>(encoding) == u8::from(cfg!(target_endian = "big"));
+    // SAFETY: any bytes are units.
+    let (before, units, after) = unsafe { bytes.align_to::<u16>() };
+    (is_own_order && before.is_empty() && after.is_empty()).then_some(units)
+}
+
+/// Whether no surrogate is without its other half.
+fn is_valid_utf16(t: Thread, units: &[u16]) -> bool {
+    by_pairs(t, units, |units| (mem::utf16_valid_up_to(units) == units.len()).then_some(())).is_some()
+}
+
+/// `UnicodeEncoding.GetCharCount`
+extern "C" fn utf16_char_count(t: Thread, encoding: ObjRef, start: *const u8, count: i32, decoder: ObjRef) -> i32 {
+    // SAFETY: the managed caller has checked the range.
+    let units = unsafe { input(start, count, decoder) }.and_then(|bytes| as_units(encoding, bytes));
+    result(units.filter(|units| is_valid_utf16(t, units)).map(<[u16]>::len))
+}
+
+/// `UnicodeEncoding.GetChars`
+extern "C" fn utf16_chars(
+    t: Thread,
+    encoding: ObjRef,
+    start: *const u8,
+    count: i32,
+    target: *mut u16,
+    target_count: i32,
+    decoder: ObjRef,
+) -> i32 {
+    // SAFETY: the managed caller has checked the ranges, which do not overlap.
+    let (Some(bytes), Some(to)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
+        return DECLINED;
+    };
+    let units = as_units(encoding, bytes).filter(|units| is_valid_utf16(t, units));
+    result(units.and_then(|units| one_by_one(t, units, to, copied)))
+}
+
+fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
+    to.copy_from_slice(from);
+    true
+}
+
+/// `UnicodeEncoding.GetByteCount`
+extern "C" fn utf16_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
+    // SAFETY: the managed caller has checked the range.
+    let units = unsafe { input(start, count, encoder) };
+    result(units.filter(|units| is_valid_utf16(t, units)).map(|units| 2 * units.len()))
+}
+
+/// `UnicodeEncoding.GetBytes`
+extern "C" fn utf16_bytes(
+    t: Thread,
+    encoding: ObjRef,
+    start: *const u16,
+    count: i32,
+    target: *mut u8,
+    target_count: i32,
+    encoder: ObjRef,
+) -> i32 {
+    // SAFETY: the managed caller has checked the ranges, which do not overlap.
+    let (Some(units), Some(to)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
+        return DECLINED;
+    };
+    if IS_BIG_ENDIAN.get::<u8>(encoding) != u8::from(cfg!(target_endian = "big")) || !is_valid_utf16(t, units) {
+        return DECLINED;
+    }
+    // SAFETY: units are bytes.
+    let (_, bytes, _) = unsafe { units.align_to::<u8>() };
+    result(one_by_one(t, bytes, to, copied))
+}
+
 /// The four methods of an encoding.
 macro_rules! rows {
     ($name:literal, $char_count:expr, $chars:expr, $byte_count:expr, $bytes:expr) => {
         [
-            may_decline(
+            from(24, 2, may_decline(
                 concat!("System.Text.", $name, "::GetCharCount(System.Byte*,System.Int32,System.Text.DecoderNLS) System.Int32"),
                 $char_count,
-            ),
-            may_decline(
+            )),
+            from(24, 2, may_decline(
                 concat!(
                     "System.Text.", $name,
                     "::GetChars(System.Byte*,System.Int32,System.Char*,System.Int32,System.Text.DecoderNLS) System.Int32"
                 ),
                 $chars,
-            ),
-            may_decline(
+            )),
+            from(24, 2, may_decline(
                 concat!("System.Text.", $name, "::GetByteCount(System.Char*,System.Int32,System.Text.EncoderNLS) System.Int32"),
                 $byte_count,
-            ),
-            may_decline(
+            )),
+            from(24, 2, may_decline(
                 concat!(
                     "System.Text.", $name,
                     "::GetBytes(System.Char*,System.Int32,System.Byte*,System.Int32,System.Text.EncoderNLS) System.Int32"
                 ),
                 $bytes,
-            ),
+            )),
         ]
     };
 }
@@ -442,6 +591,14 @@ pub(super) const UTF8: &[Row] = &rows!(
     utf8_bytes as *const ()
 );
 
+pub(super) const UTF16: &[Row] = &rows!(
+    "UnicodeEncoding",
+    utf16_char_count as *const (),
+    utf16_chars as *const (),
+    utf16_byte_count as *const (),
+    utf16_bytes as *const ()
+);
+
 pub(super) const ASCII: &[Row] = &rows!(
     "ASCIIEncoding",
     ascii_char_count as *const (),
@@ -451,16 +608,87 @@ pub(super) const ASCII: &[Row] = &rows!(
 );
 
 pub(super) const LATIN1: &[Row] = &[
-    may_decline(
-        "System.Text.Latin1Encoding::GetChars(System.Byte*,System.Int32,System.Char*,System.Int32,System.Text.DecoderNLS) System.Int32",
-        latin1_chars as *const (),
+    from(
+        24,
+        2,
+        may_decline(
+            "System.Text.Latin1Encoding::GetChars(System.Byte*,System.Int32,System.Char*,System.Int32,System.Text.DecoderNLS) System.Int32",
+            latin1_chars as *const (),
+        ),
     ),
-    may_decline(
-        "System.Text.Latin1Encoding::GetByteCount(System.Char*,System.Int32,System.Text.EncoderNLS) System.Int32",
-        latin1_byte_count as *const (),
+    from(
+        24,
+        2,
+        may_decline(
+            "System.Text.Latin1Encoding::GetByteCount(System.Char*,System.Int32,System.Text.EncoderNLS) System.Int32",
+            latin1_byte_count as *const (),
+        ),
     ),
-    may_decline(
-        "System.Text.Latin1Encoding::GetBytes(System.Char*,System.Int32,System.Byte*,System.Int32,System.Text.EncoderNLS) System.Int32",
-        latin1_bytes as *const (),
+    from(
+        24,
+        2,
+        may_decline(
+            "System.Text.Latin1Encoding::GetBytes(System.Char*,System.Int32,System.Byte*,System.Int32,System.Text.EncoderNLS) System.Int32",
+            latin1_bytes as *const (),
+        ),
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+
+        #[test]
+        fn text_is_transcoded_as_the_standard_library_does(
+            text in proptest::collection::vec(
+                prop_oneof![8 => 0u32..0x80, 2 => 0x80u32..0x800, 3 => 0x800u32..0x10000, 1 => 0x10000u32..0x110000], 0..120,
+            ),
+            less in 0usize..4,
+        ) {
+            let text: String = text.into_iter().filter_map(char::from_u32).collect();
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let mut decoded = vec![0u16; units.len()];
+            prop_assert_eq!(decode_all(text.as_bytes(), &mut decoded), Some(units.len()));
+            prop_assert_eq!(&decoded, &units);
+            prop_assert_eq!(units_of(text.as_bytes()), units.len());
+            let mut encoded = vec![0u8; text.len()];
+            prop_assert_eq!(encode_all(&units, &mut encoded), Some(text.len()));
+            prop_assert_eq!(&encoded[..], text.as_bytes());
+            prop_assert_eq!(utf8_len_bytes(&units), Some(text.len()));
+            // Too little room.
+            if less > 0 && text.len() >= less {
+                let room = encoded.len() - less;
+                prop_assert_eq!(encode_all(&units, &mut encoded[..room]), None);
+            }
+            if less > 0 && units.len() >= less {
+                let room = decoded.len() - less;
+                prop_assert_eq!(decode_all(text.as_bytes(), &mut decoded[..room]), None);
+            }
+        }
+
+        #[test]
+        fn bytes_decode_if_they_are_valid(bytes in proptest::collection::vec(
+            prop_oneof![2 => any::<u8>(), 2 => 0x80u8..0xc0, 1 => 0xe0u8..0xf5, 3 => 0x20u8..0x7f], 0..40,
+        )) {
+            let mut units = vec![0u16; bytes.len()];
+            let decoded = decode_all(&bytes, &mut units).map(|count| units[..count].to_vec());
+            let expect = std::str::from_utf8(&bytes).ok().map(|text| text.encode_utf16().collect::<Vec<u16>>());
+            prop_assert_eq!(decoded, expect);
+        }
+
+        #[test]
+        fn units_encode_if_they_are_valid(units in proptest::collection::vec(
+            prop_oneof![2 => any::<u16>(), 2 => 0xd800u16..0xe000, 3 => 0x20u16..0x7f], 0..40,
+        )) {
+            let mut bytes = vec![0u8; 3 * units.len()];
+            let encoded = encode_all(&units, &mut bytes).map(|count| bytes[..count].to_vec());
+            let expect = String::from_utf16(&units).ok().map(String::into_bytes);
+            prop_assert_eq!(utf8_len_bytes(&units), expect.as_ref().map(Vec::len));
+            prop_assert_eq!(encoded, expect);
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Copies and zeroes of memory without references.
 
 use super::kernels;
-use super::slices::{SLICE_BYTES, slices, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, from, slices, throws_for_null, whole};
 use saki_runtime::Thread;
 use saki_runtime::library_loops::Row;
 
@@ -50,12 +50,20 @@ extern "C" fn clear_words(t: Thread, start: *mut usize, count: u64) {
 pub(super) const TABLE: &[Row] = &[
     whole("static System.Buffer::Memcpy(System.Byte*,System.Byte*,System.Int32) System.Void", memcpy as *const ()),
     whole("static System.Buffer::Memmove(System.Byte*,System.Byte*,System.UInt32) System.Void", memmove as *const ()),
-    whole(
-        "static System.SpanHelpers::ClearWithoutReferences(System.Byte&,System.UInt64) System.Void",
-        clear as *const (),
+    from(
+        64,
+        1,
+        whole(
+            "static System.SpanHelpers::ClearWithoutReferences(System.Byte&,System.UInt64) System.Void",
+            clear as *const (),
+        ),
     ),
-    whole(
-        "static System.SpanHelpers::ClearWithReferences(System.IntPtr&,System.UInt64) System.Void",
-        clear_words as *const (),
+    from(
+        16,
+        1,
+        whole(
+            "static System.SpanHelpers::ClearWithReferences(System.IntPtr&,System.UInt64) System.Void",
+            clear_words as *const (),
+        ),
     ),
 ];

@@ -15,13 +15,14 @@ mod strings;
 use saki_runtime::library_loops::Row;
 
 /// Methods of types that are not generic.
-const TABLES: [&[Row]; 8] = [
+const TABLES: [&[Row]; 9] = [
     arrays::TABLE,
     memory::TABLE,
     search::TABLE,
     compare::TABLE,
     strings::TABLE,
     encodings::UTF8,
+    encodings::UTF16,
     encodings::ASCII,
     encodings::LATIN1,
 ];

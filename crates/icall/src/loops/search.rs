@@ -1,7 +1,7 @@
 //! Elements in arrays, spans and strings: the place of the first or last one that is wanted, or −1.
 
 use super::kernels::Element;
-use super::slices::{may_decline, slices, slices_from_end, whole};
+use super::slices::{from, may_decline, slices, slices_from_end, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Thread, object};
@@ -157,45 +157,61 @@ in_arrays!(array_first_long, array_last_long, u64, u64);
 macro_rules! rows {
     ($element:literal, $array_first:ident, $array_last:ident, $span_first:ident, $span_last:ident) => {
         [
-            may_decline(
-                concat!(
-                    "System.Collections.Generic.GenericEqualityComparer`1::IndexOf(System.",
-                    $element,
-                    "[],System.",
-                    $element,
-                    ",System.Int32,System.Int32) System.Int32"
+            from(
+                24,
+                4,
+                may_decline(
+                    concat!(
+                        "System.Collections.Generic.GenericEqualityComparer`1::IndexOf(System.",
+                        $element,
+                        "[],System.",
+                        $element,
+                        ",System.Int32,System.Int32) System.Int32"
+                    ),
+                    $array_first as *const (),
                 ),
-                $array_first as *const (),
             ),
-            may_decline(
-                concat!(
-                    "System.Collections.Generic.GenericEqualityComparer`1::LastIndexOf(System.",
-                    $element,
-                    "[],System.",
-                    $element,
-                    ",System.Int32,System.Int32) System.Int32"
+            from(
+                24,
+                4,
+                may_decline(
+                    concat!(
+                        "System.Collections.Generic.GenericEqualityComparer`1::LastIndexOf(System.",
+                        $element,
+                        "[],System.",
+                        $element,
+                        ",System.Int32,System.Int32) System.Int32"
+                    ),
+                    $array_last as *const (),
                 ),
-                $array_last as *const (),
             ),
-            whole(
-                concat!(
-                    "static System.SpanHelpers::IndexOf(System.",
-                    $element,
-                    "&,System.",
-                    $element,
-                    ",System.Int32) System.Int32"
+            from(
+                32,
+                2,
+                whole(
+                    concat!(
+                        "static System.SpanHelpers::IndexOf(System.",
+                        $element,
+                        "&,System.",
+                        $element,
+                        ",System.Int32) System.Int32"
+                    ),
+                    $span_first as *const (),
                 ),
-                $span_first as *const (),
             ),
-            whole(
-                concat!(
-                    "static System.SpanHelpers::LastIndexOf(System.",
-                    $element,
-                    "&,System.",
-                    $element,
-                    ",System.Int32) System.Int32"
+            from(
+                32,
+                2,
+                whole(
+                    concat!(
+                        "static System.SpanHelpers::LastIndexOf(System.",
+                        $element,
+                        "&,System.",
+                        $element,
+                        ",System.Int32) System.Int32"
+                    ),
+                    $span_last as *const (),
                 ),
-                $span_last as *const (),
             ),
         ]
     };
@@ -213,13 +229,21 @@ const LONGS: [Row; 4] = rows!("Int64", array_first_long, array_last_long, first_
 const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", array_first_long, array_last_long, first_long, last_long);
 
 const ANY_OF_CHARS: &[Row] = &[
-    whole(
-        "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Int32) System.Int32",
-        first_of_two_half_words as *const (),
+    from(
+        16,
+        3,
+        whole(
+            "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Int32) System.Int32",
+            first_of_two_half_words as *const (),
+        ),
     ),
-    whole(
-        "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Char,System.Int32) System.Int32",
-        first_of_three_half_words as *const (),
+    from(
+        16,
+        4,
+        whole(
+            "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Char,System.Int32) System.Int32",
+            first_of_three_half_words as *const (),
+        ),
     ),
 ];
 
@@ -238,24 +262,44 @@ pub(super) const OF_TYPES: [&[Row]; 10] = [
 ];
 
 pub(super) const TABLE: &[Row] = &[
-    whole(
-        "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Int32) System.Int32",
-        first_of_two_bytes as *const (),
+    from(
+        32,
+        3,
+        whole(
+            "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Int32) System.Int32",
+            first_of_two_bytes as *const (),
+        ),
     ),
-    whole(
-        "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Byte,System.Int32) System.Int32",
-        first_of_three_bytes as *const (),
+    from(
+        32,
+        4,
+        whole(
+            "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Byte,System.Int32) System.Int32",
+            first_of_three_bytes as *const (),
+        ),
     ),
-    whole(
-        "static System.Buffer::IndexOfByte(System.Byte*,System.Byte,System.Int32,System.Int32) System.Int32",
-        byte_from as *const (),
+    from(
+        16,
+        3,
+        whole(
+            "static System.Buffer::IndexOfByte(System.Byte*,System.Byte,System.Int32,System.Int32) System.Int32",
+            byte_from as *const (),
+        ),
     ),
-    may_decline(
-        "System.Collections.Generic.ByteEqualityComparer::IndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
-        array_first_byte as *const (),
+    from(
+        24,
+        4,
+        may_decline(
+            "System.Collections.Generic.ByteEqualityComparer::IndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
+            array_first_byte as *const (),
+        ),
     ),
-    may_decline(
-        "System.Collections.Generic.ByteEqualityComparer::LastIndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
-        array_last_byte as *const (),
+    from(
+        24,
+        4,
+        may_decline(
+            "System.Collections.Generic.ByteEqualityComparer::LastIndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
+            array_last_byte as *const (),
+        ),
     ),
 ];

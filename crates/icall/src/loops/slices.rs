@@ -1,16 +1,22 @@
 //! What the loops have in common: rows, work in slices with a safepoint between them, null.
 
-use saki_runtime::library_loops::Row;
+use saki_runtime::library_loops::{Least, LibraryLoop, Row};
 use saki_runtime::{Thread, exceptions};
 
 /// A row of a function that does all of the method.
 pub(super) const fn whole(signature: &'static str, function: *const ()) -> Row {
-    Row { signature, function, may_decline: false }
+    Row { signature, function, kind: LibraryLoop { may_decline: false, least: None } }
 }
 
 /// A row of a function that may give `DECLINED`.
 pub(super) const fn may_decline(signature: &'static str, function: *const ()) -> Row {
-    Row { signature, function, may_decline: true }
+    Row { signature, function, kind: LibraryLoop { may_decline: true, least: None } }
+}
+
+/// The row, from `count` elements on, whose number is that argument.
+pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
+    let kind = LibraryLoop { least: Some(Least { argument, count }), ..row.kind };
+    Row { kind, ..row }
 }
 
 /// What is done between two safepoints: some ten microseconds.

@@ -1,10 +1,11 @@
-//! Words in strings, unit by unit.
+//! Words in strings, unit by unit; characters replaced; letters of ASCII in the other case.
 //!
-//! Invariant: like the class library's, these search where their caller has checked that the range lies in the string.
+//! Invariant: like the class library's, searches look where their caller has checked that the range lies in the string.
 
 use super::kernels::{self, Element};
-use super::slices::{SLICE_BYTES, slices, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, from, may_decline, slices, throws_for_null, whole};
 use saki_abi::ObjRef;
+use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{Thread, strings};
 
@@ -137,21 +138,104 @@ extern "C" fn index_of_three(t: Thread, text: ObjRef, a: u32, b: u32, c: u32, st
     index_of_any(t, text, [a as u16, b as u16, c as u16], start, count)
 }
 
+/// A new string with what `unit` makes of each unit of `text`.
+fn mapped(t: Thread, text: ObjRef, unit: impl Fn(u16) -> u16) -> ObjRef {
+    let count = strings::length(text);
+    t.run(|| {
+        let result = strings::alloc_string(t, count)?;
+        let (source, target) = (strings::chars_ptr(text), strings::chars_ptr(result));
+        slices(t, count, 2, |first, number| {
+            for place in first..first + number {
+                // SAFETY: the place lies in both strings, of which the new one is only this function's.
+                unsafe { *target.add(place) = unit(*source.add(place)) };
+            }
+            None::<()>
+        });
+        Ok(result)
+    })
+}
+
+/// `Replace(char, char)`: the string itself where there is nothing to replace.
+extern "C" fn replace(t: Thread, text: ObjRef, old: u32, new: u32) -> ObjRef {
+    let (old, new) = (old as u16, new as u16);
+    let count = strings::length(text);
+    let first = slices(t, count, 2, |first, number| {
+        // SAFETY: the slice lies in the string.
+        unsafe { u16::first(strings::chars_ptr(text).add(first), number, [old]) }.map(|found| first + found)
+    });
+    match first {
+        Some(_) if old != new => mapped(t, text, |unit| if unit == old { new } else { unit }),
+        _ => text,
+    }
+}
+
+/// Whether the culture changes the case of ASCII's letters as most do: two `true`, that this is known and that it is so.
+static ASCII_CASE_IS_PLAIN: ManagedField =
+    ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
+
+/// The string with the letters from `first` to `last` in the other case. Null, which declines: it is not all ASCII, is empty, or the culture has other rules, or was not asked yet.
+fn other_case(t: Thread, text_info: ObjRef, text: ObjRef, first: u8, last: u8) -> ObjRef {
+    let count = strings::length(text);
+    if count == 0 || ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) != [1, 1] {
+        return ObjRef::NULL;
+    }
+    let other = slices(t, count, 2, |first, number| {
+        // SAFETY: the slice lies in the string, which never changes.
+        let units = unsafe { std::slice::from_raw_parts(strings::chars_ptr(text).add(first), number) };
+        (!encoding_rs::mem::is_basic_latin(units)).then_some(())
+    });
+    if other.is_some() {
+        return ObjRef::NULL;
+    }
+    const CASE: u16 = 0x20;
+    let (first, span) = (u16::from(first), u16::from(last - first));
+    mapped(t, text, |unit| if unit.wrapping_sub(first) <= span { unit ^ CASE } else { unit })
+}
+
+/// `TextInfo.ToUpperInternal(string)`
+extern "C" fn to_upper(t: Thread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+    other_case(t, text_info, text, b'a', b'z')
+}
+
+/// `TextInfo.ToLowerInternal(string)`
+extern "C" fn to_lower(t: Thread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+    other_case(t, text_info, text, b'A', b'Z')
+}
+
 pub(super) const TABLE: &[Row] = &[
-    whole(
-        "System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
-        index_of as *const (),
+    may_decline("System.String::Replace(System.Char,System.Char) System.String", replace as *const ()),
+    may_decline("System.Globalization.TextInfo::ToUpperInternal(System.String) System.String", to_upper as *const ()),
+    may_decline("System.Globalization.TextInfo::ToLowerInternal(System.String) System.String", to_lower as *const ()),
+    from(
+        16,
+        3,
+        whole(
+            "System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
+            index_of as *const (),
+        ),
     ),
-    whole(
-        "System.String::LastIndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
-        last_index_of as *const (),
+    from(
+        16,
+        3,
+        whole(
+            "System.String::LastIndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
+            last_index_of as *const (),
+        ),
     ),
-    whole(
-        "System.String::IndexOfAny(System.Char,System.Char,System.Int32,System.Int32) System.Int32",
-        index_of_two as *const (),
+    from(
+        16,
+        4,
+        whole(
+            "System.String::IndexOfAny(System.Char,System.Char,System.Int32,System.Int32) System.Int32",
+            index_of_two as *const (),
+        ),
     ),
-    whole(
-        "System.String::IndexOfAny(System.Char,System.Char,System.Char,System.Int32,System.Int32) System.Int32",
-        index_of_three as *const (),
+    from(
+        16,
+        5,
+        whole(
+            "System.String::IndexOfAny(System.Char,System.Char,System.Char,System.Int32,System.Int32) System.Int32",
+            index_of_three as *const (),
+        ),
     ),
 ];

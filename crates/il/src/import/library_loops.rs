@@ -17,7 +17,7 @@ impl Importer<'_> {
 
     /// Whether a direct call of the method is one of the function.
     pub(super) fn is_called_loop(&self, method: &'static Method) -> bool {
-        method.is_static() && self.library_loop(method) == Some(LibraryLoop::Whole)
+        method.is_static() && self.library_loop(method).is_some_and(LibraryLoop::is_whole)
     }
 
     pub(super) fn call_library_loop(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
@@ -32,11 +32,23 @@ impl Importer<'_> {
         self.push_native_result(result, sig.ret)
     }
 
-    /// At the entry of a method whose function may decline: asks it, and returns what it gives unless it does.
+    /// At the entry of a method of which the function does a part: asks it, and returns what it gives, unless the work is too small or it declines.
     pub(super) fn ask_library_loop(&mut self) -> LoadResult<()> {
         let method = self.method;
-        if self.library_loop(method) != Some(LibraryLoop::MayDecline) {
-            return Ok(());
+        let Some(function) = self.library_loop(method) else { return Ok(()) };
+        let body = self.b.block(None);
+        if let Some(least) = function.least {
+            self.load_var(VarRef::Arg(least.argument as usize))?;
+            let entry = self.pop()?;
+            let count = self.value(&entry)?;
+            let few = match self.b.ty(count) {
+                IrType::I64 => self.b.i64(i64::from(least.count)),
+                _ => self.b.i32(least.count as i32),
+            };
+            let are_few = self.b.inst(Op::Cmp(CmpOp::Lt, count, few), IrType::I32);
+            let many = self.b.block(None);
+            self.b.terminate(Terminator::Brif { cond: are_few, then: body, otherwise: many });
+            self.b.current = Some(many);
         }
         for index in 0..self.s.arg_count() {
             self.load_var(VarRef::Arg(index))?;
@@ -45,19 +57,24 @@ impl Importer<'_> {
         let args = self.pop_args(sig, !method.is_static())?;
         let mut call = call_sig(sig, this_type(method))?;
         let has_result = call.ret.is_some();
-        let ir = *call.ret.get_or_insert(IrType::I32);
+        if function.may_decline && !has_result {
+            call.ret = Some(IrType::I32);
+        }
+        let ir = call.ret.unwrap_or(IrType::Void);
         let args = self.operands(call.has_this, &sig.params, &args)?;
         self.has_calls = true;
         let target = CallTarget::InternalCall(method);
         let result = self.b.inst(Op::Call { target, sig: Box::new(call), args, struct_result: None }, ir);
-        let declined = match ir {
-            IrType::Ref => self.b.inst(Op::Null, IrType::Ref),
-            _ => self.b.i32(DECLINED),
-        };
-        let is_declined = self.b.inst(Op::Cmp(CmpOp::Eq, result, declined), IrType::I32);
-        let (body, done) = (self.b.block(None), self.b.block(None));
-        self.b.terminate(Terminator::Brif { cond: is_declined, then: body, otherwise: done });
-        self.b.current = Some(done);
+        if function.may_decline {
+            let declined = match ir {
+                IrType::Ref => self.b.inst(Op::Null, IrType::Ref),
+                _ => self.b.i32(DECLINED),
+            };
+            let is_declined = self.b.inst(Op::Cmp(CmpOp::Eq, result, declined), IrType::I32);
+            let done = self.b.block(None);
+            self.b.terminate(Terminator::Brif { cond: is_declined, then: body, otherwise: done });
+            self.b.current = Some(done);
+        }
         self.b.terminate(Terminator::Ret(has_result.then_some(result)));
         self.b.current = Some(body);
         self.forget_block_facts();

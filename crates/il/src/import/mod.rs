@@ -98,13 +98,27 @@ pub trait ImportEnv {
 /// What a function that may decline gives then, if it gives no reference.
 pub const DECLINED: i32 = i32::MIN;
 
+/// From which number of elements on a function is worth its call: fewer the method's CIL is through with first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Least {
+    /// The argument that is the number, `this` counted.
+    pub argument: u32,
+    pub count: u32,
+}
+
 /// How a function takes a method's place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LibraryLoop {
-    /// It does all that the method does.
-    Whole,
-    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32.
-    MayDecline,
+pub struct LibraryLoop {
+    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32 then.
+    pub may_decline: bool,
+    pub least: Option<Least>,
+}
+
+impl LibraryLoop {
+    /// Whether the function is all of the method.
+    pub fn is_whole(self) -> bool {
+        !self.may_decline && self.least.is_none()
+    }
 }
 
 /// An environment in which no class is initialised yet.
