@@ -42,8 +42,9 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
+/// Damage to the key's two words must not cancel out, as it would where they are only combined bit by bit.
 fn body_checksum(key: Key, body: &[u8]) -> u64 {
-    hash(key.low ^ key.high.rotate_left(32), body)
+    hash(hash(key.low, &key.high.to_le_bytes()), body)
 }
 
 fn is_header(header: &[u8]) -> bool {
@@ -232,6 +233,17 @@ mod tests {
             }
         }
     }
+
+    /// A byte of each word that changed alike left the checksum as it was.
+    #[test]
+    fn damage_to_both_words_of_a_key_is_found() {
+        let key = Key { low: 1, high: 0 };
+        for (low, high) in [(1 << 24, 1 << 56), (1 << 3, 1 << 35), (1 << 40, 1 << 8)] {
+            let damaged = Key { low: key.low ^ low, high: key.high ^ high };
+            assert_ne!(body_checksum(key, b"body"), body_checksum(damaged, b"body"));
+        }
+    }
+
     #[test]
     fn fuzz_code_cache() {
         let (bytes, bodies) = sample();
