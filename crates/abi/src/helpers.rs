@@ -4,7 +4,7 @@
 //! directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
 //! exit frame, passes the pinned register as first argument, and on return throws `pending_exception` if it is set.
 
-/// Machine-level type of a helper's or managed call's argument. References and addresses differ for readers only.
+/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words; the two names only tell the reader which is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AbiType {
     Void,
@@ -102,7 +102,7 @@ helpers! {
     DelegateInit(Ref, Ref, Ptr, Ptr) -> Void;
     /// (delegate, first argument) Code address for an open virtual delegate.
     DelegateResolveVirtual(Ref, Ref) -> Ptr;
-    /// (argument iterator address, cookie) `arglist` support.
+    /// (address of a RuntimeArgumentHandle, cookie) `arglist`: stores the cookie in the handle.
     ArgListInit(Ptr, Ptr) -> Void;
     /// (boxed-type, address) Boxes a value, Nullable<T> as documented.
     BoxNullable(Ptr, Ptr) -> Ref;
@@ -110,14 +110,14 @@ helpers! {
     UnboxNullable(Ptr, Ref, Ptr) -> Void;
     /// (type) The System.Type object.
     TypeObject(Ptr) -> Ref;
-    /// Monitor.Enter fast paths fail over to these: (object)
+    /// (object) Monitor.Enter, where the code in line does not suffice; MonitorExit likewise.
     MonitorEnter(Ref) -> Void;
     MonitorExit(Ref) -> Void;
-    /// (monitor) Just freed, with threads that wait for it.
+    /// (monitor) Wakes a thread that waits to enter the monitor, which compiled code has just freed.
     MonitorWake(Ptr) -> Void;
-    /// (object, milliseconds; negative = for ever) 1 = entered, 0 = the time was over.
+    /// (object, milliseconds; negative = for ever) 1 = entered, 0 = timed out.
     MonitorTryEnter(Ref, I32) -> I32;
-    /// (method; in its lowest bits, which part) A call begins or ends, in code compiled with probes.
+    /// (method pointer; its lowest bits say which part) A call begins or ends, in code compiled with probes.
     ProfileEnter(Ptr) -> Void;
     ProfileLeave(Ptr) -> Void;
     /// P/Invoke: leaves managed state before, re-enters after a native call.
@@ -147,7 +147,7 @@ helpers! {
     ProxyFieldAddress(Ref, Ptr) -> Ptr;
     /// (type) A new object of a class bound to its context, before its constructor: the object or a transparent proxy.
     NewContextBound(Ptr) -> Ref;
-    /// (type) The same for another class that is marshalled by reference: a proxy if the program has redirected it.
+    /// (type) As NewContextBound, for other subclasses of MarshalByRefObject: a proxy only if the program has redirected the class.
     NewMarshalByRef(Ptr) -> Ref;
     /// (transparent proxy, field, boxed value)
     ProxySetField(Ref, Ptr, Ref) -> Void;
@@ -162,9 +162,9 @@ helpers! {
     /// (managed value address, native word of the argument, descriptor) Managed result, or changed by-reference argument,
     /// → native: gives the native word of a result.
     CallbackOut(Ptr, I64, Ptr) -> I64;
-    /// (method) An internal call that is not there: NotImplementedException with its full name.
+    /// (method) Throws NotImplementedException with the full name of an internal call that Saki lacks.
     MissingInternalCall(Ptr) -> Void;
-    /// (method) MissingMethod/BadImage/InvalidProgram found when compiling: throws what the compile recorded.
+    /// (method) Throws the exception that compiling the method recorded: MissingMethod, BadImageFormat, InvalidProgram.
     ThrowCompileError(Ptr) -> Void;
     /// (bytes, frame pointer of the caller) `localloc` of a size not known when compiling: zeroed memory that belongs to
     /// that frame, 16-aligned; StackOverflow semantics as OutOfMemoryException. Blocks of dead (lower) frames are freed.

@@ -5,10 +5,10 @@
 //! [ inline site  ][ IL offset        ]   site 0 = the method itself, n = entry n - 1 of the body's inline sites
 //! ```
 
-/// Bits of the IL offset; larger bodies report this many bits of it.
+/// Bits of the IL offset; larger offsets are reported as the largest that fits.
 pub const OFFSET_BITS: u32 = 20;
 pub const OFFSET_MASK: u32 = (1 << OFFSET_BITS) - 1;
-/// Sites beyond this are attributed to their callers.
+/// Bodies inlined beyond this number are attributed to their callers.
 pub const MAX_SITES: usize = 4000;
 
 pub fn pack(site: u32, il_offset: u32) -> u32 {

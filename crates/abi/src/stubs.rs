@@ -16,7 +16,7 @@ pub enum StubId {
     AllocSlow,
     /// PreserveAll, `fn()`: write barrier for the object in `stub_arg[0]`.
     BarrierSlow,
-    /// PreserveAll, `fn(address)`: moves the cache line to where other processors get it sooner, if the processor can.
+    /// PreserveAll, `fn(address)`: demotes the cache line to a cache level that other processors read faster, if the processor can.
     DemoteLine,
     /// Jumped to from IMT slots: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
@@ -41,10 +41,10 @@ pub mod trap {
     pub const INDEX_OUT_OF_RANGE: u8 = 2;
     pub const DIVIDE_BY_ZERO: u8 = 3;
     pub const OVERFLOW: u8 = 4;
-    /// No instruction's: the fault handler's, for a frame that does not fit on the stack.
+    /// Raised by the fault handler, not by an instruction of the body: the frame does not fit on the stack.
     pub const STACK_OVERFLOW: u8 = 5;
     pub const INVALID_CAST: u8 = 6;
-    /// Code that cannot be reached; hitting it is a fault of ours.
+    /// Code that cannot be reached; executing it is a bug of Saki.
     pub const UNREACHABLE: u8 = 7;
     /// Cranelift's own codes, raw.
     pub const CRANELIFT_STACK_OVERFLOW: u8 = 251;

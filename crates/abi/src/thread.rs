@@ -42,21 +42,21 @@ pub struct ThreadAbi {
     pub eh_exception: ObjRef,
     /// The first slot of GC handles, see `sync::handle_table::layout`.
     pub handle_slots: usize,
-    /// The monitors, which `sync::monitor_table::layout` describes.
+    /// Base of the table of inflated monitors, see `sync::monitor_table::layout`.
     pub monitor_entries: usize,
     /// Exception dispatch: clause index within the target method.
     pub eh_target_clause: usize,
     /// Errno as captured after the last P/Invoke with SetLastError.
     pub last_error: i32,
     pub reserved: u32,
-    /// The `types::Universe` of the domain that the thread runs in; null: that of the first domain.
+    /// The `types::Universe` of the domain that the thread runs in; null = the first domain's.
     pub universe: *const (),
-    /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). Nothing
-    /// that runs in between keeps it, except the hooks that do so by saving it.
+    /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). The compile
+    /// and interface hooks, which may run in between, save and restore it; nothing else does.
     pub tail_args: [u64; TAIL_ARGS_BYTES / 8],
 }
 
-/// Size of `ThreadAbi::tail_args`: tail calls whose struct arguments need more are ordinary calls.
+/// Size of `ThreadAbi::tail_args`; a tail call whose struct arguments need more is compiled as an ordinary call.
 pub const TAIL_ARGS_BYTES: usize = 512;
 
 macro_rules! offsets {

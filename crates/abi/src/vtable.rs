@@ -1,4 +1,4 @@
-//! The vtable: what an object knows about its type, laid out for compiled code and for the collector.
+//! The vtable: facts about an object's type, laid out for compiled code and for the collector.
 //!
 //! Memory: `[imt slot IMT_SLOTS-1 … imt slot 0][VTable][virtual slot 0, 1, …]`; objects point at `VTable`. Vtables are
 //! never moved or freed while an object of the type can exist.
@@ -34,12 +34,12 @@ impl VTableFlags {
     pub const DELEGATE: u32 = 32;
     /// A value type (boxed instances carry this vtable).
     pub const VALUE_TYPE: u32 = 64;
-    /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer gives something of the runtime's back and does
-    /// nothing else, so collections do it themselves.
+    /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer only gives a resource back to the runtime, so
+    /// collections do it themselves.
     pub const IS_RELEASED_BY_COLLECTOR: u32 = 128;
     /// Instances are transparent proxies: laid out as TransparentProxy, whatever `ty` says.
     pub const PROXY: u32 = 256;
-    /// An array of ephemerons: pairs of references, of which the second counts while the first lives.
+    /// An array of ephemerons: (key, value) pairs of references; the value is kept alive only while the key is.
     pub const EPHEMERONS: u32 = 512;
 
     pub fn has(self, bit: u32) -> bool {
@@ -123,22 +123,22 @@ pub const VTABLE_DEPTH_OFFSET: i32 = std::mem::offset_of!(VTable, depth) as i32;
 pub const VTABLE_DISPLAY_OFFSET: i32 = std::mem::offset_of!(VTable, display) as i32;
 pub const VTABLE_ELEMENT_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, element_type) as i32;
 pub const VTABLE_RANK_OFFSET: i32 = std::mem::offset_of!(VTable, rank) as i32;
-/// The two words of `casts` that hold types which instances are of.
+/// The two words of `casts` that hold types to which a cast of an instance succeeds.
 pub const VTABLE_CAST_HIT_OFFSETS: [i32; CAST_HITS] = {
     let first = (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, hits)) as i32;
     [first, first + 8]
 };
-/// The word of `casts` that holds a type which instances are not of.
+/// The word of `casts` that holds a type to which a cast of an instance fails.
 pub const VTABLE_CAST_MISS_OFFSET: i32 =
     (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
-/// Outcomes of casts of instances, where compiled code finds them: types (`types::Type`) that it cannot tell from `display`.
+/// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, about which `display` does not decide.
 ///
 /// | word | who moves it |
 /// |---|---|
 /// | null: free | initial |
-/// | a type | `remember`, Relaxed: the type itself is all that matters. Seldom changed again, so that threads do not meet there |
+/// | a type | `remember`, Relaxed: readers compare the pointer and follow it nowhere. Seldom replaced, so that threads do not contend for the line |
 #[repr(C)]
 pub struct Casts {
     hits: [AtomicPtr<()>; CAST_HITS],
@@ -163,7 +163,7 @@ impl Casts {
         (self.miss.load(Ordering::Relaxed).cast_const() == to).then_some(false)
     }
 
-    /// Remembers an outcome, if a word is free or `may_replace`, which should seldom be so.
+    /// Remembers an outcome if a word is free or `may_replace` is set, which callers should rarely do (see the table).
     pub fn remember(&self, to: *const (), is_instance: bool, may_replace: bool) {
         let words = if is_instance { &self.hits[..] } else { std::slice::from_ref(&self.miss) };
         let free = words.iter().find(|word| word.load(Ordering::Relaxed).is_null());
@@ -174,7 +174,7 @@ impl Casts {
 }
 
 impl VTable {
-    /// A vtable of nothing, to fill in with struct update syntax.
+    /// A vtable of zeroes, to fill in with struct update syntax.
     pub const fn empty() -> VTable {
         VTable {
             ty: std::ptr::null(),
@@ -201,7 +201,7 @@ impl VTable {
         unsafe { VTable::write(block, header) }
     }
 
-    /// Memory that a vtable with so many virtual slots takes, in units of 16 bytes.
+    /// Memory that a vtable with `slot_count` virtual slots takes, in units of 16 bytes.
     pub const fn memory_units(slot_count: u32) -> usize {
         const HEADER_WORDS: usize = size_of::<VTable>() / 8;
         let words = IMT_SLOTS + HEADER_WORDS + slot_count as usize;
@@ -212,7 +212,7 @@ impl VTable {
     /// Makes a vtable in `memory`.
     ///
     /// # Safety
-    /// `memory` is zeroed and nobody else's, has `memory_units` units, and lives as long as objects of the type.
+    /// `memory` is zeroed, used by nothing else, `memory_units (header.slot_count)` units long, and lives as long as objects of the type.
     pub unsafe fn write(memory: *mut u128, header: VTable) -> &'static VTable {
         let at = memory.cast::<usize>().wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
         // SAFETY: `at` is aligned, and there is room for header and slots behind it.

@@ -1,9 +1,9 @@
 //! Whether code of one method may name another method or field: ECMA-335 §I.8.5.3, §II.15.2, §II.22.2.
 //!
-//! Generic types and methods are judged by their definitions: what their arguments are is the matter of whoever named the
-//! instantiation, and members of arrays are open to all. A nested type sees what its enclosing types see. Friends are
-//! the assemblies of `InternalsVisibleToAttribute`. Left out: that a family member may be reached only through instances of
-//! the accessing class.
+//! Generic types and methods are judged by their definitions: access to the generic arguments is checked where the
+//! instantiation is named. Members of arrays are public. A nested type has the access of its enclosing types. Friend assemblies
+//! are those named by `InternalsVisibleToAttribute`. Left out: the rule that a family member may be reached only through
+//! instances of the accessing class.
 
 use crate::attributes::{attribute_class, has_attribute};
 use crate::domain::Assembly;

@@ -1,4 +1,4 @@
-//! Assemblies and their images, with the token caches that belong to an image.
+//! Opening assemblies and their modules: the records of an assembly and of its images, with the caches from tokens to records.
 
 use crate::attributes::attribute_class;
 use crate::collectible::{self, Owner};

@@ -1,4 +1,4 @@
-//! Which attributes a row has, by the names of their classes: rows are compared, and no class is loaded.
+//! Which custom attributes a metadata row has, by the names of the attribute classes: only rows are read, no class is loaded.
 
 use crate::domain::Image;
 use crate::error::LoadResult;

@@ -1,5 +1,5 @@
-//! Finding assemblies: the application directory, MONO_PATH, the GAC, the framework directory and its facades; then beside the
-//! assembly that asks, before or after the AssemblyResolve event by how that one was loaded (`LoadContext`).
+//! Finding assemblies: the application directory, MONO_PATH, the GAC, the framework directory and its facades; then the directory of
+//! the requesting assembly, before or after the AssemblyResolve event depending on how that assembly was loaded (`LoadContext`).
 //!
 //! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
 //! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.

@@ -1,4 +1,4 @@
-//! Assignability: ECMA-335 §I.8.7, with variance and array rules as .NET has them.
+//! Assignability: ECMA-335 §I.8.7, with the variance and array rules of .NET.
 
 use crate::collectible;
 use crate::error::{LoadError, LoadResult};

@@ -1,20 +1,20 @@
-//! Records that end together: those of an assembly that is collected when nothing has it (AssemblyBuilderAccess.RunAndCollect),
-//! and those of an application domain other than the first.
+//! Records that are freed together: those of a collectible assembly (AssemblyBuilderAccess.RunAndCollect), freed when it is no longer
+//! reachable, and those of an application domain other than the first, freed after it is unloaded.
 //!
-//! All that such an assembly or domain is made of, images, types, members, layouts, vtables, statics, root cells, instantiations over
-//! its types, lies in chunks of an address range of its own, each of which belongs to one [`Owner`]. So any word can be told to point
-//! into an owner's records or not, which is how collections find out whether something still has it (`runtime::collectible`).
+//! Everything such an assembly or domain consists of (images, types, members, layouts, vtables, statics, root cells, instantiations over
+//! its types) lies in chunks of one reserved address range, and each chunk belongs to one [`Owner`]. So for any word it can be decided
+//! whether it points into an owner's records, which is how collections find out whether the owner is still reachable (`runtime::collectible`).
 //!
 //! | state of an owner | means | next |
 //! |---|---|---|
-//! | in use | a domain that is not unloaded: nobody asks whether something has it | live, by `release` |
-//! | live | something may have a record of it | dead: a full collection saw no word that points there |
-//! | dead | nothing has; no list that can be searched by name leads there | ended, by `end` |
+//! | in use | a domain that is not unloaded; collections do not ask whether it is reachable | live, by `release` |
+//! | live | a record of it may be reachable | dead: a full collection saw no word that points into its records |
+//! | dead | not reachable; no list that can be searched by name leads to it | ended, by `end` |
 //! | ended | memory given back; its addresses are not used again in this process | – |
 //!
-//! A collectible assembly in a domain of its own kind has its own owner, whose records lead to the domain's: it ends with the domain at
-//! the latest. Addresses that are never used again make stale keys of tables harmless: they equal no other key. The records of the
-//! first domain are leaked as ever. Left out: the code and entries of the methods, which are the runtime's.
+//! A collectible assembly in a domain other than the first has its own owner, whose records refer to the domain's: it ends with the domain
+//! at the latest. Because addresses are never used again, stale keys in tables are harmless: they equal no other key. The records of the
+//! first domain are leaked. Left out: the code and entries of the methods, which are the runtime's.
 
 use parking_lot::Mutex;
 use saki_os::Reservation;
@@ -26,27 +26,27 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Address space for all owners that a process ever makes: four million small assemblies.
 const MAX_REGION_BYTES: usize = 64 << 30;
-/// Where address space is scarce: at least a thousand assemblies, and this part of what there is.
+/// Where address space is scarce: one `REGION_SHARE`th of it, but at least this, which is room for a thousand assemblies.
 const MIN_REGION_BYTES: usize = 16 << 20;
 const REGION_SHARE: usize = 16;
-/// What an owner takes at once; a small emitted type with its assembly fills about one.
+/// Granularity at which owners take memory; a small emitted type with its assembly fills about one chunk.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// What the records of an owner are part of; nothing here looks into it.
+/// The domain that an owner's records are part of; opaque in this module.
 pub(crate) type Domain = dyn Any + Send + Sync;
 
-/// Records that end together.
+/// Records that are freed together; see the module header.
 pub struct Owner {
-    /// The domain that they belong to: a `Universe`, which is made of such records itself (`Owner::universe`).
+    /// The domain that the records belong to: a `Universe`, which itself lies in records of an owner (`Owner::universe`).
     pub(crate) domain: &'static Domain,
-    /// These are all records of the domain that no other owner has.
+    /// This owner is a domain's own: it has all records of the domain that do not belong to a collectible assembly.
     is_domain: bool,
     /// The domain is not unloaded.
     is_in_use: AtomicBool,
     inner: Mutex<Inner>,
-    /// Something has it that is not followed: lives for ever.
+    /// A record is held by something that collections do not trace, so the owner lives for ever.
     is_kept: AtomicBool,
-    /// A word that points here was seen by the collection that runs.
+    /// The running collection has seen a word that points into the records.
     is_seen: AtomicBool,
     is_dead: AtomicBool,
 }
@@ -59,7 +59,7 @@ struct Inner {
     end: usize,
     /// Values with destructors.
     drops: Vec<(usize, unsafe fn(usize))>,
-    /// Owners whose records this one's lead to.
+    /// Owners to whose records this owner's records refer.
     named: Vec<&'static Owner>,
     /// Addresses of words that hold references to objects: root cells and statics.
     slots: Vec<usize>,

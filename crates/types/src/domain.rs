@@ -1,7 +1,7 @@
-//! What an application domain consists of besides types and their members: its universe, its assemblies, their images.
+//! The records of an application domain besides types and their members: its universe, its assemblies, their images.
 //!
-//! Ground of this crate, as `ty`: plain data and cells, filled by the modules above. `universe` interns constructed types and tells which domain a
-//! thread is in, `binder` finds assemblies, `assembly` opens them and fills the cells of an image, `resolve` finds what tokens name;
+//! At the bottom of this crate, like `ty`: plain data and cells, filled by the modules above. `universe` interns constructed types and tells which
+//! domain a thread is in, `binder` finds assemblies, `assembly` opens them and fills the cells of an image, `resolve` maps tokens to records;
 //! `dynamic` and `emitted` make the records of code and types made at run time.
 
 use crate::app_config::AppConfig;

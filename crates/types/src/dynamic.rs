@@ -1,11 +1,11 @@
 //! Methods and assemblies made at run time: `System.Reflection.Emit`.
 //!
 //! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
-//! its CIL is imported as any other. It shares the raw metadata of its module, an image in memory without members.
+//! its CIL is imported like any other. It shares the raw metadata of its module, an image in memory without members.
 //! Types made at run time are in `emitted`.
 //!
-//! A dynamic method is the one `Method` that can go: `&'static` means "until `DynamicMethods::free`", whose caller answers for it
-//! (`runtime::dynamic_methods` says when). Method, image and body lie in a record of `dynamic_records`.
+//! A dynamic method can be freed by itself: for it `&'static Method` means "until `DynamicMethods::free`", whose caller must know that
+//! nothing refers to it any more (`runtime::dynamic_methods` decides when). Method, image and body lie in a record of `dynamic_records`.
 
 use crate::domain::{Assembly, Image};
 use crate::error::{LoadError, LoadResult};

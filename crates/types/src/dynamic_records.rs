@@ -1,14 +1,14 @@
-//! Where dynamic methods lie: records in chunks of their own, so that any word can be told to point into one or not.
+//! Memory of dynamic methods: records in chunks of their own, so that for any word it can be decided whether it points into one.
 //!
 //! | state of a record | owner | next |
 //! |---|---|---|
 //! | free (in `Arena::free`, or never used) | the arena | in a reserve |
-//! | in a reserve (`RESERVES`, one a processor) | whoever takes the reserve | `store` → live; if it has many, free |
-//! | live | everybody who has the method | `free` → in a reserve, by whoever knows that nobody has it |
+//! | in a reserve (`RESERVES`, one per processor) | the thread that takes the reserve | `store` → live; a reserve that has many gives some back: free |
+//! | live | all holders of the method | `free` → in a reserve, by a caller that knows that there are no holders left |
 //!
-//! `is_live` is set by a release store when the contents are there, and read by an acquire load, so that a `Finder` that sees it
-//! sees them. It is cleared with the arena locked: what a `Finder`, which holds the lock, has found stays. Chunks are never given
-//! back.
+//! `is_live` is set by a release store after the contents are written, and read by an acquire load, so that a `Finder` that sees the
+//! flag sees the contents. It is cleared with the arena locked, so a record that a `Finder` (which holds the lock) has found stays
+//! live. Chunks are never given back.
 
 use crate::domain::Image;
 use crate::method::Method;

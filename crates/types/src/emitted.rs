@@ -1,9 +1,9 @@
-//! Types made by `System.Reflection.Emit.TypeBuilder`: what the loader needs besides an image in memory.
+//! Types made by `System.Reflection.Emit.TypeBuilder`: the facts that the loader needs besides an image in memory.
 //!
 //! Every such type has an `Image` of its own with ordinary tables, so that loader, importer and reflection read it as they
-//! read files. Its TypeDef rows are the global type, the types around it (rows without members, which stand for the real
-//! ones) and the type itself. Rows of TypeRef have names, too, but what they mean is a list: names need not be unique among
-//! assemblies made at run time, and a type may be named before it is finished. Those of collectible assemblies end (`collectible`).
+//! read files. Its TypeDef rows are the global type, the enclosing types (rows without members, which stand for the real
+//! types) and the type itself. TypeRef rows have names, but they are resolved by a list beside the image: names need not be unique
+//! among assemblies made at run time, and a type may be named before it is finished. Types of collectible assemblies are freed (`collectible`).
 
 use crate::collectible;
 use crate::domain::Image;

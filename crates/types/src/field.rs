@@ -1,4 +1,4 @@
-//! `Field`: a field of an exact type. Ground of this crate, as `ty`.
+//! `Field`: a field of an exact type. At the bottom of this crate, like `ty`: plain data and cells.
 
 use crate::domain::Image;
 use crate::lazy::Lazy;

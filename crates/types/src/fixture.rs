@@ -1,4 +1,4 @@
-//! Types for unit tests, from CIL that stands in the test: assembled by `ilasm` and loaded over the installed class library.
+//! Types for unit tests, from CIL text in the test: assembled by `ilasm` and loaded with the installed class library.
 
 use crate::binder::{Binder, SearchPaths};
 use crate::domain::Image;

@@ -1,4 +1,4 @@
-//! The names by which assemblies and types are known, as texts and as rows of AssemblyRef have them.
+//! Identities of assemblies and names of types, parsed from text (display names) or read from AssemblyRef rows.
 //!
 //! Plain values: nothing is looked up or loaded here.
 

@@ -1,4 +1,4 @@
-//! The interfaces a type implements, own and inherited, with generic arguments exact.
+//! The interfaces that a type implements, declared and inherited, with exact generic arguments.
 
 use crate::class::context_of_param;
 use crate::collectible;

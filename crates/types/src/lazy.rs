@@ -1,8 +1,8 @@
 //! Compute-once cells under the loader lock.
 //!
-//! `OnceLock` alone would deadlock when computing one fact of a type needs itself (a recursive struct) and would let two
-//! threads compute the same fact in opposite orders; here one reentrant lock orders all computing, and a fact that needs
-//! itself is an error.
+//! `OnceLock` alone would deadlock when a fact of a type needs itself (a recursive struct), and when two threads compute two
+//! facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact that needs itself
+//! is an error.
 
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use saki_sync::RawLock;

@@ -5,9 +5,9 @@
 //! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
 //! its parameters.
 //!
-//! The ground is four files of records, which hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its assemblies
-//! and images). Everything else fills these cells, level by level (the idea is that of CoreCLR's `classloadlevel.h`; here no type is brought to a
-//! level as a whole, each fact is computed when it is asked for):
+//! At the bottom are four files of records, which hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its
+//! assemblies and images). The other modules fill these cells, level by level. The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
+//! is brought to a level as a whole: each fact is computed when it is first asked for.
 //!
 //! | level | what a type has there | filled by | asks |
 //! |---|---|---|---|
@@ -18,8 +18,8 @@
 //! | 5 laid out | sizes, offsets, places of references; the same of statics | `layout` | 5 of the base class and of structs in fields, 4 of the fields |
 //! | 6 slotted | virtual slots, interface maps | `variance`, `vtable` | 6 of the base class, 4 of the methods, 3 of the interfaces |
 //!
-//! Invariant of the levels: a fact asks for facts of lower levels and, of its own level, only for those of types that it is made of. Neither 5 nor 6 asks the other.
-//! A fact that needs itself is an error (`lazy::Lazy`). What a token names (`resolve`) asks levels 1 to 4 of the type that has the member.
+//! Invariant of the levels: computing a fact needs facts of lower levels and, of its own level, only those of the types that it is made of. Levels 5 and 6
+//! do not need each other. A fact that needs itself is an error (`lazy::Lazy`). Resolving a token (`resolve`) needs levels 1 to 4 of the type that has the member.
 //!
 //! Invariants: no managed object is created here and no managed code is run; errors are `LoadError`s, which the runtime
 //! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never waits

@@ -1,4 +1,4 @@
-//! `Method`: a method of an exact type, and the form of its signature. Ground of this crate, as `ty`.
+//! `Method`: a method of an exact type, and the form of its signature. At the bottom of this crate, like `ty`: plain data and cells.
 
 use crate::domain::Image;
 use crate::field::Field;

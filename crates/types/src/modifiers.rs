@@ -1,10 +1,9 @@
-//! Custom modifiers (modopt, modreq), which are no part of a decoded signature: methods that differ in nothing else are told
-//! apart by them, and do not override or implement one another. ECMA-335 §II.7.1.1. Also undecoded signatures as texts for
-//! messages.
+//! Custom modifiers (modopt, modreq), which decoded signatures do not contain: methods whose signatures differ only in modifiers are
+//! distinct, and do not override or implement one another. ECMA-335 §II.7.1.1. Also texts of undecoded signatures, for messages.
 //!
-//! Modifiers are compared as texts, of signatures that are equal without them: a text has the modifiers and, only where there are
-//! some further in, the shape of the type around them; without modifiers it is empty. Those that generic arguments of a base
-//! class or interface bring with them come after those of the signature itself. Required and optional ones differ, as in Mono.
+//! Two signatures that are equal without modifiers are compared by texts of their modifiers. Such a text holds the modifiers and, only
+//! where a modifier is nested, the shape of the type around it; it is empty without modifiers. Modifiers that come from the generic
+//! arguments of a base class or interface follow those of the signature itself. Required and optional modifiers differ, as in Mono.
 
 use crate::domain::Image;
 use crate::error::LoadResult;

@@ -1,5 +1,5 @@
-//! `calli` of native code with arguments that have to be converted: a method for each signature, whose body (`il::synth::pinvoke`) is that of
-//! a P/Invoke method for a function that the caller gives.
+//! `calli` of native code with arguments that need marshalling. Each signature gets a method whose body (`il::synth::pinvoke`) is like that
+//! of a P/Invoke method, but calls the function that the caller passes.
 //!
 //! Invariant: one method for each signature of a universe. Left out: marshalling descriptors, which such signatures do not have.
 

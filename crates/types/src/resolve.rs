@@ -1,4 +1,4 @@
-//! From tokens to types, methods, fields and signatures.
+//! Resolving metadata tokens to types, methods, fields and signatures.
 
 use crate::collectible;
 use crate::domain::DynamicRef;

@@ -1,10 +1,10 @@
-//! Which types a computation looked at, and the images that its results rest on: what compiled code depends on.
+//! The types that a computation resolved, and the images that its results depend on: the dependencies of compiled code.
 //!
-//! Invariant: between the start and the end of `record`, every type that `Image::resolve_*` gives out on this thread is
-//! noted, with the types in signatures of members given out. A fact of a type (layout, vtable slots, what it converts to) rests
-//! further on its parents, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules
-//! whose type forwarders led there, which `add_forwarders` adds. Left out: facts about which no token asks, which are about corlib's types and the compiled
-//! method's own.
+//! Invariant: between the start and the end of `record`, every type that `Image::resolve_*` returns on this thread is noted, and
+//! so are the types in the signatures of members that it returns. The facts of a type (layout, vtable slots, assignability) also depend
+//! on its base classes, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules whose type
+//! forwarders were followed to find them, which `add_forwarders` adds. Left out: facts that are asked for without a token; they are
+//! about types of corlib and of the compiled method itself.
 
 use crate::domain::Image;
 use crate::field::Field;
@@ -26,7 +26,7 @@ thread_local! {
     static NOTES: RefCell<Option<Vec<Touched>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` and gives what it looked at, some of it several times.
+/// Runs `work` and returns, beside its result, everything that it resolved, possibly with duplicates.
 pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Touched>) {
     let outer = NOTES.replace(Some(Vec::new()));
     let result = work();

@@ -1,7 +1,7 @@
 //! `Type`: one CLI type, with cells for the facts about it, and the form of those facts.
 //!
-//! Ground of this crate, with `method`, `field` and `domain`: plain data and cells. What fills a cell is a function of a module above, which has
-//! the cell's name or is named in its comment; nothing here loads or computes.
+//! At the bottom of this crate, with `method`, `field` and `domain`: plain data and cells. Each cell is filled by a function of a module above, which
+//! has the cell's name or is named in the cell's comment; nothing here loads or computes.
 
 use crate::domain::{Image, Universe};
 use crate::field::Field;

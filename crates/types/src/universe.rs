@@ -1,9 +1,9 @@
 //! The tables of one application domain: constructed types and generic method instantiations, interned so that identity is
 //! equality.
 //!
-//! Each domain has a universe of its own: nothing in one refers to another's types, so that a type, its statics and its code
-//! belong to exactly one domain. `universe()` is that of the domain in which the calling managed thread runs, which its
-//! `ThreadAbi` keeps; whoever lets a thread go on in another domain says so by `enter`. Threads that are not managed are in the
+//! Each domain has a universe of its own, and none refers to types of another, so that a type, its statics and its code
+//! belong to exactly one domain. `universe()` returns the universe of the domain in which the calling managed thread runs, which its
+//! `ThreadAbi` holds; code that switches a thread to another domain calls `enter`. Threads that are not managed are in the
 //! first domain.
 
 use crate::collectible::{self, Owner};

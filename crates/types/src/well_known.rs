@@ -1,4 +1,4 @@
-//! The corlib types that the VM itself names: a list of names, and what was found for each.
+//! The corlib types that the VM itself names: a list of names, and a cell per name for the type found.
 
 use saki_metadata::ElementType;
 

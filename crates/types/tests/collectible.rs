@@ -1,4 +1,4 @@
-//! Owners of records: which record belongs to whom, death, and the end.
+//! Owners of records: which owner a record belongs to, when an owner is dead, and how it ends.
 
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};
 use saki_types::collectible::{self, Hold, for_each_owner, of, owner_of};

@@ -1,4 +1,4 @@
-//! Records of a domain other than the first: one owner, which nobody asks about until the domain is unloaded.
+//! Records of a domain other than the first: they have one owner, which counts as reachable until the domain is unloaded.
 
 use saki_thread::ThreadKind;
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};

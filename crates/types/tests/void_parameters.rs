@@ -1,4 +1,4 @@
-//! A signature that no compiler writes. Needs the class library.
+//! A signature with a `void` parameter, which no compiler writes. Needs the class library.
 
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::signature::resolve_method_sig;

@@ -1,8 +1,8 @@
-//! Assemblies loaded to be looked at only.
+//! Assemblies of the reflection-only context (`Assembly.ReflectionOnlyLoad`): inspected, never executed.
 //!
-//! They have images and types of their own, apart from those of the same file that run, and nothing but a request for
-//! them finds them. What they refer to is looked for among them, too, and asked for by an event when it is not there; it is
-//! never loaded by itself. The class library's core is the one that runs: there is one `System.Object`.
+//! They have images and types of their own, separate from those of the same file loaded for execution, and only
+//! reflection-only requests find them. Their references are resolved among reflection-only assemblies; a missing one is
+//! asked for by an event and never loaded implicitly. mscorlib is shared with execution: there is one `System.Object`.
 
 use super::{AssemblyName, Binder, identity, successor};
 use crate::domain::{Assembly, Image};

@@ -1,4 +1,4 @@
-//! Where fields lie: a class of CIL each, with the offsets, the size and the references that it must have.
+//! Field layout: each test lays out a class written in CIL and compares its offsets, its size and its reference map.
 
 use super::*;
 use crate::fixture::{Fixture, assemble};

@@ -1,4 +1,4 @@
-//! What the tokens of a method body name, in the order in which they stand there.
+//! Resolves the tokens of a method body in order of their IL offsets and compares the names.
 
 use super::*;
 use crate::fixture::{Fixture, assemble};

@@ -1,4 +1,4 @@
-//! One type is one record, however it is come by; what differs is another one.
+//! Interning: a type has one record, however it was constructed, and different types have different records.
 
 use super::*;
 use crate::fixture::assemble;

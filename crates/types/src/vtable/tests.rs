@@ -1,4 +1,4 @@
-//! Which slot a method gets, and which method a call reaches: classes of CIL, with what ECMA-335 §II.10.3 and §II.12.2 say of them.
+//! Which slot a method gets, and which method a call reaches: classes written in CIL, compared with the rules of ECMA-335 §II.10.3 and §II.12.2.
 
 use super::*;
 use crate::error::LoadErrorKind;
