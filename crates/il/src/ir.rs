@@ -1,19 +1,19 @@
 //! The typed intermediate representation between CIL and machine code.
 //!
-//! A `Function` is a list of basic blocks over one arena of instructions; an instruction defines at most one value and a
-//! value is used only in the block that defines it or in blocks it dominates; a block's index is not lower than that of
-//! the blocks whose values it uses, so that visiting blocks in index order sees definitions first. What crosses
-//! control-flow joins goes through `Local`s (the code generator turns those that are not address-exposed into SSA
+//! A `Function` is a list of basic blocks over one arena of instructions. An instruction defines at most one value, and a
+//! value is used only in the block that defines it or in blocks which that block dominates. A block's index is not lower than
+//! that of the blocks whose values it uses, so that visiting blocks in index order meets definitions first. Values that must
+//! survive control-flow joins are kept in `Local`s (the code generator turns those that are not address-exposed into SSA
 //! variables). `LocalGet`/`LocalSet` of an address-exposed scalar read and write its memory.
 //!
 //! Types of operands are exact except that I64, ByRef and Ref stand for each other (all are 64-bit words).
 //!
 //! Struct values: an operand of type `IrType::Struct` is the *address* of readable storage of that type, whose contents
-//! stay unchanged until the consumer has run. Struct results go to an address given to the producer. Managed calls and
-//! returns take a value of type `V128` as well where the struct is a vector (`IrType::vector`), and a managed call
-//! without an address for such a result defines one.
+//! stay unchanged until the consumer has run. Struct results are stored at an address passed to the producer. Where the
+//! struct is a vector (`IrType::vector`), managed calls and returns also take a value of type `V128`, and a managed call
+//! without an address for the result defines such a value.
 //!
-//! Invariant: nothing here holds an address of the running process; whatever the code must name is a `Symbol`.
+//! Invariant: nothing here holds an address of the running process; the code names addresses by `Symbol`s.
 //! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
 
 mod display;

@@ -1,6 +1,6 @@
-//! Functions whose lists are used again: most bodies are small, and the memory for their lists costs a tenth of their import.
+//! A pool of `Function`s whose vectors are reused: most bodies are small, and allocating their vectors takes a tenth of the import's time.
 //!
-//! Left out: lists of blocks, which most bodies have one of.
+//! Left out: the instruction lists of blocks, since most bodies have a single block.
 
 use crate::ir::Function;
 use saki_sync::SlotPool;

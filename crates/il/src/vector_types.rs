@@ -1,7 +1,7 @@
 //! The value types that are vectors: known by the assembly, the namespace and the name of their definition.
 //!
-//! Besides the class library's own System.Numerics, programs carry copies of the assemblies beside them that were made for .NET Standard; so the assembly's name counts and not its
-//! place. Invariant: a type is only taken for a vector if its size is that of one.
+//! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those of the class library; so the assembly's name decides, not
+//! its path. Invariant: a type counts as a vector only if its size is right.
 
 use crate::ir::{Lanes, MemType};
 use saki_types::{ElementType, Ty};

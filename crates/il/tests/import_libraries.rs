@@ -1,7 +1,7 @@
 //! Imports every method of the installed class libraries and verifies the result; skipped where they are absent.
 //!
-//! `SAKI_IMPORT_TEST=System.Core,System` names other assemblies than mscorlib, or files; `SAKI_DUMP=Type:Method` prints IR;
-//! `SAKI_NO_INLINE` switches inlining off, to compare.
+//! `SAKI_IMPORT_TEST=System.Core,System` names assemblies or files to import instead of mscorlib; `SAKI_DUMP=Type:Method` prints
+//! IR; `SAKI_NO_INLINE` switches inlining off, for comparison.
 
 use saki_il::import::{ImportEnv, ImportOptions, NothingInitialised, import};
 use saki_types::binder::{Binder, SearchPaths};

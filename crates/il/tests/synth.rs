@@ -1,4 +1,4 @@
-//! Every body that the runtime must supply for the core library can be made and is well formed.
+//! Makes every body that the runtime must supply for the core library and verifies it.
 //!
 //! Runs only where Mono's class libraries are installed.
 

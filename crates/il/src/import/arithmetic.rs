@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons and conversions, with folding of constants. ECMA-335 §III.1.5, §III.3.
 //!
-//! Mixed operands: int32 with native int is sign-extended (zero-extended by add.ovf.un and its like, as in .NET); float32 with float64 is widened; managed pointers and
-//! references count as native integers.
+//! Mixed operands: an int32 beside a native int is sign-extended (zero-extended by add.ovf.un, sub.ovf.un and mul.ovf.un, as in .NET); a float32 beside a float64 is
+//! widened; managed pointers and references count as native integers.
 
 use super::Importer;
 use super::builder::conv_type;

@@ -1,7 +1,7 @@
 //! Basic blocks of a body, and the stack where control flow joins.
 //!
-//! A block with one way in takes its predecessor's entries as they are. Elsewhere each stack slot gets a local, written by
-//! every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
+//! A block with a single predecessor takes over that block's stack entries unchanged. At joins each stack slot gets a local,
+//! written by every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
 
 use super::Importer;
 use super::kinds::is_exact_class;

@@ -1,7 +1,7 @@
 //! call, callvirt, calli, jmp, ret, ldftn, ldvirtftn. ECMA-335 §III.3.19–3.20, §III.4.2, §III.4.18.
 //!
-//! Virtual calls become direct where the target is certain. `constrained.` calls work on the value itself where its type
-//! implements the method.
+//! Virtual calls become direct where the target is certain. A `constrained.` call passes the value's address, without
+//! boxing, where the value's type implements the method.
 
 use super::Importer;
 use super::builder::plain;

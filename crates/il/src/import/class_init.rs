@@ -1,9 +1,9 @@
-//! When class constructors are made to run. ECMA-335 §II.10.5.3.
+//! When class constructors are triggered. ECMA-335 §II.10.5.3.
 //!
-//! Types marked beforefieldinit: before their static fields are touched. Others: at the start of their static methods and
-//! constructors (value types: of all methods), and before static fields are touched from elsewhere. A module's constructor
-//! runs before the static fields of its classes are touched, and before its methods (`compile_method` sees to these). Nothing is emitted for
-//! types already initialised.
+//! Types marked beforefieldinit: before an access to their static fields. Others: at the start of their static methods and
+//! constructors (value types: of all methods), and before accesses to their static fields from other types. A module's constructor
+//! runs before accesses to the static fields of the module's classes, and before the module's methods (`compile_method` triggers the
+//! latter). Nothing is emitted for types that are already initialised.
 
 use super::Importer;
 use crate::ir::Op;

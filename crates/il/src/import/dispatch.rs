@@ -1,4 +1,4 @@
-//! One CIL instruction: from opcode to the function that imports it.
+//! Imports one CIL instruction: a match from the opcode to the function that imports it.
 
 use super::Importer;
 use super::arithmetic::Comparison;

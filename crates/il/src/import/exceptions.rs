@@ -1,8 +1,8 @@
 //! Try regions, handlers, `leave`, `endfinally`, `throw`, `rethrow`. ECMA-335 §I.12.4.2, §III.3.34, §III.3.46.
 //!
-//! A finally handler has one copy of its body. A selector local says where it goes on: 0 = an exception entered it, so
-//! unwinding resumes; k = the k-th continuation, which is what a `leave` put there. A `leave` through several finally
-//! handlers chains them, inner to outer. Left out: filters' code (see `filters`).
+//! The body of a finally handler is imported once. A selector local says where control continues after it: 0 = an exception
+//! entered the handler, so unwinding resumes; k = the k-th continuation, set by the `leave` that entered it. A `leave` through
+//! several finally handlers chains them, inner to outer. Left out: the code of filters (see `filters`).
 
 use super::kinds::is_exact_class;
 use super::stack::{Entry, Note, Val};

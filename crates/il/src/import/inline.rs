@@ -1,7 +1,8 @@
 //! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
 //!
-//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces), what asks for its caller,
-//! what says so, and what makes an exception to be thrown, which is most of many methods and never runs. Stack traces show inlined bodies as frames (`ir::position`).
+//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces); methods that ask for their caller; methods marked
+//! NoInlining; and calls whose result is thrown soon after, since the code that makes exceptions is a large part of many methods and hardly
+//! ever runs. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::Importer;
 use super::class_init::needs_check_at_entry;
@@ -18,27 +19,27 @@ use saki_types::{Image, LoadError, LoadResult, Method};
 
 /// CIL bytes inlined into one method at most.
 pub(super) const BUDGET_BYTES: u32 = 1500;
-/// Largest body inlined without being asked for.
+/// Largest body inlined without a request (AggressiveInlining).
 const SMALL_BODY_BYTES: usize = 32;
 /// As `SMALL_BODY_BYTES`, for calls in loops.
 const LOOP_BODY_BYTES: usize = 64;
-/// As `SMALL_BODY_BYTES`, for methods that are given a value type, or work on one that is a local of the caller: inlined,
-/// its fields can become variables.
+/// As `SMALL_BODY_BYTES`, for methods that have a value type as argument, or whose `this` is the address of a local of the
+/// caller: once they are inlined, the value's fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
-/// As `AGGRESSIVE_BODY_BYTES`, of vector types, whose code is there twice: for processors with vectors and for those without.
+/// As `AGGRESSIVE_BODY_BYTES`, for methods of vector types, whose bodies have two versions: with and without vector hardware.
 const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
-/// Instructions between a call and the `throw` of what it makes, at most.
+/// A call counts as making an exception if its result is thrown within this many instructions.
 const MAX_LOOK_AHEAD: usize = 16;
 
-/// What finds its caller by walking the stack.
+/// Methods that find their caller by walking the stack.
 const CALLER_SENSITIVE: [&str; 3] = ["GetCallingAssembly", "GetExecutingAssembly", "GetCurrentMethod"];
-/// Types whose constructors do.
+/// Types whose constructors walk the stack to their caller.
 const STACK_WALKERS: [&str; 2] = ["StackFrame", "StackTrace"];
 
-/// Thin wrappers around operations of a few nanoseconds, which differ from other bodies by a check that throws only.
+/// Methods of `GCHandle` that wrap operations of a few nanoseconds: inlined although a check in them throws.
 fn is_handle_operation(method: &Method) -> bool {
     matches!(method.name, "get_Target" | "Free" | "Alloc" | ".ctor" | "get_IsAllocated")
         && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")

@@ -1,7 +1,7 @@
 //! Which methods the importer knows by name.
 //!
-//! Some must be replaced because their bodies are not meant to run (`ByReference<T>`, `Array.UnsafeMov`); the others have
-//! working internal calls or CIL bodies and are only faster this way.
+//! Some must be replaced because their bodies are placeholders (`ByReference<T>`, `Array.UnsafeMov`); the others have
+//! working internal calls or CIL bodies and are replaced for speed only.
 
 use super::comparers::has_known_comparer;
 use super::vectors::VectorCall;

@@ -1,6 +1,6 @@
 //! The code of the methods that `intrinsic_table` knows.
 //!
-//! A case that is not handled here (an unexpected operand) falls back to the call.
+//! Where an operand has an unexpected form, the method is called as usual.
 
 use super::Importer;
 use super::builder::plain;

@@ -1,4 +1,4 @@
-//! How CLI types map to IR types, and what the importer asks about types and methods.
+//! How CLI types map to IR types, and other questions of the importer about types and methods.
 //!
 //! Left out: layouts, which `types` computes.
 

@@ -1,6 +1,7 @@
-//! Methods of the class library in whose place, or in front of whose bodies, the machine has functions of its own (`ImportEnv::library_loop`).
+//! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them (`ImportEnv::library_loop`).
 //!
-//! A direct call of one that does all of the method's work goes to the function at once. One that may decline is asked at the method's entry, whoever calls it; what it declines the body does.
+//! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and runs the
+//! CIL body if the function declines.
 
 use super::call_sites::CallSite;
 use super::kinds::{call_sig, this_type};
@@ -15,7 +16,7 @@ impl Importer<'_> {
         if self.options.vectors { self.env.library_loop(method) } else { None }
     }
 
-    /// Whether a direct call of the method is one of the function.
+    /// Whether direct calls of the method call the Rust function instead.
     pub(super) fn is_called_loop(&self, method: &'static Method) -> bool {
         method.is_static() && self.library_loop(method).is_some_and(LibraryLoop::is_whole)
     }
@@ -32,7 +33,7 @@ impl Importer<'_> {
         self.push_native_result(result, sig.ret)
     }
 
-    /// At the entry of a method of which the function does a part: asks it, and returns what it gives, unless the work is too small or it declines.
+    /// At the entry of a method whose function may decline: calls the function and returns its result, unless the work is too small for it or it declines.
     pub(super) fn ask_library_loop(&mut self) -> LoadResult<()> {
         let method = self.method;
         let Some(function) = self.library_loop(method) else { return Ok(()) };

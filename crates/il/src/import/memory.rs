@@ -1,7 +1,7 @@
 //! Access through pointers: ldind, stind, ldobj, stobj, cpobj, initobj, cpblk, initblk, localloc. ECMA-335 §III.3–4.
 //!
-//! Outside try regions managed pointers count as non-null: a null one faults all the same, and nothing in the method can tell
-//! when. `Importer::null_check_of` has the cases where it matters.
+//! Outside try regions managed pointers count as non-null: an access through null faults anyway, and nothing in the method can
+//! observe at which instruction. `Importer::null_check_of` tells when an explicit check is needed.
 
 use super::Importer;
 use super::builder::plain;

@@ -3,8 +3,8 @@
 //! One `Importer` imports one method; inlined callees and filters are imported by the same code with another `Scope`
 //! (and, for filters, another function under construction). Each reachable block is imported once, lowest offset first.
 //!
-//! Invariants: IL is not verified, so nothing here relies on it for its own safety; what the program got wrong in an
-//! instruction (missing members, bad tokens) becomes code that throws there; what makes the body meaningless (stack
+//! Invariants: CIL is not verified, so the importer's own safety does not rely on its validity; an error in one instruction
+//! (missing members, bad tokens) becomes code that throws at that place; an error that makes the body meaningless (stack
 //! underflow, bad opcodes) is `InvalidProgram` for the method. Left out: optimisation after import (`opt`).
 
 mod arithmetic;

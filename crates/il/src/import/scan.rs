@@ -1,5 +1,5 @@
-//! One pass over a CIL body before it is imported: where blocks begin, how often each is reached, what happens to
-//! arguments and locals, and what decides whether the body can be inlined.
+//! One pass over a CIL body before it is imported: where blocks begin, how many jumps reach each, how arguments and locals
+//! are used, and the facts that decide whether the body can be inlined.
 //!
 //! Left out: types; the stack.
 

@@ -1,8 +1,8 @@
 //! The simulated evaluation stack.
 //!
-//! Scalars are values, computed when they are pushed. Structs are described by where they are: reading them is put off so
-//! that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry refers to, the
-//! entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
+//! Scalars are values, computed when they are pushed. Struct entries only describe where the struct is stored; it is read when
+//! the entry is used, so that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry
+//! refers to, the entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
 
 use super::Importer;
 use super::builder::plain;

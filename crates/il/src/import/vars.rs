@@ -1,7 +1,7 @@
 //! Arguments and local variables: ldarg, starg, ldarga, ldloc, stloc, ldloca.
 //!
 //! A read-only argument of an inlined body is bound to the caller's value itself. In a filter the variables of the method
-//! become `ParentSlot` locals when they are first touched. ECMA-335 §III.3.
+//! become `ParentSlot` locals at their first use. ECMA-335 §III.3.
 
 use super::Importer;
 use super::builder::plain;

@@ -1,7 +1,7 @@
 //! Operations on vectors of 16 bytes.
 //!
-//! An operation says how it divides the bytes into lanes; a value does not. Masks are lanes of all ones or all zeroes. What the operations mean is what
-//! the class library's own code means that works lane by lane: NaN, −0 and overflows are as with scalars.
+//! Each operation names its division of the bytes into lanes; values have no lane type. Masks are lanes of all ones or all zeroes. Operations give the
+//! results of the class library's own code, which works lane by lane: NaN, −0 and overflows are treated as with scalars.
 
 use super::IrType;
 

@@ -1,4 +1,4 @@
-//! Checks a `Function` against the invariants that `ir` states. For tests and debug builds.
+//! Checks a `Function` against the invariants of the `ir` module header. For tests and debug builds.
 
 use super::{BlockId, Function, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
 

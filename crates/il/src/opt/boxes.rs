@@ -1,6 +1,6 @@
-//! Boxes that nobody sees become locals.
+//! Boxes that do not escape become locals.
 //!
-//! A boxed value type that is only loaded from and stored to (as `Enum.HasFlag` leaves behind) is never an object: its
+//! A boxed value type whose contents are only loaded and stored (as `Enum.HasFlag` leaves behind) need not be allocated: its
 //! value becomes a local, which `promote` then keeps in variables.
 
 use crate::import::memory_type;

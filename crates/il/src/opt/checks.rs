@@ -1,8 +1,8 @@
-//! Removes null and bounds checks that the same check made before covers.
+//! Removes null and bounds checks that an earlier check makes redundant.
 //!
-//! Works on extended basic blocks: a block with one predecessor starts with what holds at the predecessor's end. Values
-//! are numbered so that two reads of an unchanged local, or two lengths of one array, count as the same; a branch's
-//! condition holds behind it. Left out: what holds on all of several ways in; loops (see `bounds`).
+//! Works on extended basic blocks: a block with one predecessor starts with the facts that hold at the predecessor's end.
+//! Values are numbered so that two reads of an unchanged local, or two lengths of one array, count as equal; the condition of
+//! a branch is a fact in the block that it leads to. Left out: facts common to several predecessors; loops (see `bounds`).
 
 use super::flow::Predecessors;
 use crate::ir::{AliasClass, CmpOp, Function, MemFlags, MemType, NullCheck, Op, Terminator, ValueId, verify};

@@ -1,4 +1,4 @@
-//! The scalar fields that a value type consists of, flattened.
+//! The scalar fields of a value type, with those of nested value types.
 
 use crate::import::memory_type;
 use crate::ir::{IrType, MemType};

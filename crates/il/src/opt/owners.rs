@@ -1,18 +1,18 @@
-//! Whom stores through managed pointers write into.
+//! Finds the object into which a store through a managed pointer writes.
 //!
 //! After `ref Entry entry = ref entries[i]` a reference stored into `entry.key` would need the barrier for memory of unknown
-//! owner, a call. Where the pointer is a local that is set once, and its set comes before the store on every way, the
-//! store is given the object that the address was computed from, and its barrier is a test of that object's bit.
+//! owner, which is a call. Where the pointer is a local that is set once, and the set dominates the store, the store is
+//! annotated with the object from which the address was computed; its barrier is then a test of that object's log bit.
 //!
 //! Left out: functions with handlers (they are entered from the middle of blocks), copies of structs.
 
 use crate::ir::{BinOp, Function, IrType, LocalId, LocalKind, Op, ValueId, verify};
 use rustc_hash::FxHashMap;
 
-/// How many steps of address arithmetic are looked through.
+/// Steps of address arithmetic that are followed back, at most.
 const STEPS: usize = 8;
 
-/// Where a local is set, if that is one place.
+/// Where a local is set; `is_only` if that is the only place.
 struct Set {
     block: u32,
     position: usize,

@@ -2,9 +2,9 @@
 //!
 //! A local whose address is used only to load, store, zero and copy its fields needs no memory: each field becomes a local
 //! of its own. Inlined methods of value types (`Span<T>`, `DateTime`, `IntPtr`, enumerators) leave such locals behind.
-//! A vector that an operation takes or gives is one variable, its fields lanes of it; one that is only looked at field by field is as many variables. Calls take
-//! and give vectors as values then, and a parameter is a variable from the start.
-//! Left out: locals whose address is passed on or that a filter sees.
+//! A vector that is an operand or result of a vector operation becomes one variable, whose lanes are its fields; a vector that is only accessed field by field becomes
+//! one variable per field. Calls then take and return vectors as values, and a vector parameter is a variable from the start.
+//! Left out: locals whose address is passed on, and locals that a filter uses.
 
 use super::leaves::{Leaf, access_bytes, leaves};
 use super::vectors;

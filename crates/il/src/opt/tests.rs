@@ -1,4 +1,4 @@
-//! The passes on small functions made by hand.
+//! Runs the passes on small functions made by hand.
 
 use super::{bounds, checks, dead, owners, promote};
 use crate::ir::{

@@ -1,6 +1,6 @@
-//! Which locals hold vectors that operations, and calls, take or give as a whole.
+//! Finds the locals that hold vectors which operations or calls use or define as a whole.
 //!
-//! Copies spread it: what is copied to or from such a local is one, too, so that both sides of a copy have the same parts.
+//! The property spreads over copies: a local that is copied to or from such a local has it too, so that both sides of a copy are split into the same parts.
 
 use crate::ir::{BinOp, CallSig, CallTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
 

@@ -1,15 +1,15 @@
-//! Wrappers by which native code calls a delegate.
+//! Wrappers through which native code calls a delegate.
 //!
 //! The wrapper is a function of the managed convention over native words: the first parameter is the callback context
 //! (which native entry was called), then come the C parameters, structs as addresses of copies. It converts them, calls
-//! the delegate's `Invoke` and converts the result. The C entry in front of it enters managed state, sets the pinned
-//! register and gives the words over; it belongs to `code`.
+//! the delegate's `Invoke` and converts the result. The C entry that calls the wrapper enters managed state, sets the pinned
+//! register and passes the words; it belongs to `code`.
 //!
 //! Structs by value whose native layout is not the managed one arrive in words, from which the wrapper puts them together
 //! (`native_registers`).
 //!
-//! Invariant: arguments that native code passes stay its property: nothing of them is freed here.
-//! Left out: what happens to an exception that reaches the C entry.
+//! Invariant: native code keeps ownership of the arguments that it passes: none of their memory is freed here.
+//! Left out: exceptions that reach the C entry.
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
 use super::marshal::{Action, Eightbyte, NativeType, ParamPlan, eightbytes, method_plan};

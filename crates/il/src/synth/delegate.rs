@@ -1,10 +1,10 @@
 //! Bodies of delegate members: `Invoke`, the constructor, `BeginInvoke`, `EndInvoke`.
 //!
-//! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls it; both are
+//! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls the code; both are
 //! set by `DelegateInit` (a helper, or `jit` in line) and by reflection's CreateDelegate from [`delegate_kind`]. Calls of unknown targets
 //! use raw signatures: struct arguments are the addresses of copies that the caller of `Invoke` made, and a struct result
-//! goes through an ordinary pointer argument, whose place depends on the kind (after `this`, else first). Vectors are values in
-//! registers there as anywhere.
+//! goes through an ordinary pointer argument, whose position depends on the kind (after `this`, else first). Vectors are values in
+//! registers, as in all managed calls.
 //!
 //! Invariant: in a multicast call every target gets struct arguments of its own.
 //! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).

@@ -1,4 +1,4 @@
-//! Wrappers around internal calls: managed convention outside, the Rust function inside.
+//! Wrappers around internal calls: callable with the managed convention, they call the Rust function.
 //!
 //! Invariant: arguments pass unchanged; narrow results are extended here. Left out: finding the Rust function
 //! (`Symbol::InternalCall`, runtime).

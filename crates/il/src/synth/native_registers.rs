@@ -1,10 +1,10 @@
 //! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose native
 //! layout is not the managed one.
 //!
-//! The whole argument list is brought into plain words so that each lands where the System V convention of x86-64 wants
-//! it: integer words first (filled up to all registers when something goes to the stack), then floats, then the words of
-//! the stack. Calls take the words out of native copies; callbacks put them together again.
-//! Invariant: what goes to the stack is an integer word behind six others, so it cannot land in a register.
+//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the System V convention
+//! of x86-64 prescribes: integer words first (padded to all six registers when a word goes onto the stack), then floats, then
+//! the words of the stack. Calls load the words from native copies; callbacks assemble structs from them.
+//! Invariant: a word for the stack is an integer word behind six others, so it cannot be passed in a register.
 //! Left out: other processors, for which the plan refuses such structs.
 
 use super::builder::{FunctionBuilder, corlib_type, flags};

@@ -1,11 +1,11 @@
 //! Wrappers that call native code: P/Invoke methods, and `Invoke` of delegates made from function pointers.
 //!
-//! Shape: class constructor check; find the address; convert the arguments; leave managed state, call, save errno, come back; convert the result
-//! and what goes out; clean up. From the first conversion that owns something on, a fault handler cleans up when an
-//! exception passes. Native words start as 0, and cleaning up 0 does nothing, so that it may happen at any point.
+//! Steps: class constructor check; find the address; convert the arguments; leave managed state, call, save errno, return to managed state;
+//! convert the result and the out arguments; clean up. From the first conversion that allocates on, a fault handler cleans up when
+//! an exception passes. Native words start as 0, and cleaning up 0 does nothing, so the handler may run at any point.
 //!
-//! Invariant: whatever native code can reach stays in place and alive during the call: its address, or the object, is
-//! in a memory local of this frame. Left out: how values are converted that need memory (`saki-interop`).
+//! Invariant: objects that native code can reach stay in place and alive during the call: their address, or a reference to them,
+//! is in a memory local of this frame. Left out: conversions that need memory (`saki-interop`).
 
 use super::builder::{
     FunctionBuilder, call_sig, checked_flags, corlib_type, flags, ir_type, mem_type, not_supported, required,

@@ -1,4 +1,4 @@
-//! Whether the table has what the class libraries have: each public method of a vector type has a row. Skipped where they are not installed.
+//! Tests that the table is complete: each public method of the class libraries' vector types has a row. Skipped where the class libraries are not installed.
 
 use super::table::{VectorCall, row_of};
 use crate::vector_types::{Family, family_name, lanes_of};

@@ -1,4 +1,4 @@
-//! `docs/simd.md`, made of the rows.
+//! Generates `docs/simd.md` from the rows of the table.
 
 use super::table::{Group, LaneSet, MatrixCall, Param, Row, VectorCall, groups};
 use crate::ir::{Lanes, VectorOp};

@@ -1,7 +1,7 @@
-//! What reads and writes elements: arrays, and lanes that are named by number.
+//! Methods that read and write elements: of arrays, and lanes selected by a number.
 //!
-//! Where all elements are there it happens in place; else the class library's method is called, with a copy so that the variable itself stays in a register, and throws what it
-//! throws. Constructors and reads from arrays throw IndexOutOfRangeException there as here.
+//! If all elements are in range the access is made in line. Otherwise the class library's method is called, on a copy of the vector so that the variable itself stays in a
+//! register, and throws its exception. Constructors and reads from arrays need no such call: they throw IndexOutOfRangeException, as a bounds check does.
 
 use super::{Importer, VectorType};
 use crate::import::builder::plain;
@@ -15,7 +15,7 @@ use crate::ir::{
 use saki_types::{LoadResult, Method};
 
 impl Importer<'_> {
-    /// IndexOutOfRangeException unless all elements are there, as the class library throws. `index_first`: of a negative index before an array that is null.
+    /// Throws IndexOutOfRangeException unless all elements are in range, as the class library does. `index_first`: a negative index is reported before a null array.
     pub(super) fn vector_from_array(
         &mut self,
         vector: VectorType,
@@ -48,7 +48,7 @@ impl Importer<'_> {
         Ok(self.b.load(addr, 0, vector.mem, plain(AliasClass::Element)))
     }
 
-    /// The first elements of a span of the class library, which is a pointer and a length. None: it is another's.
+    /// The first elements of a span of the class library, which is a pointer and a length. None if the span type has other fields.
     pub(super) fn vector_from_span(&mut self, vector: VectorType, span: &Entry) -> LoadResult<Option<ValueId>> {
         let IrType::Struct(ty) = span.ir else { return Ok(None) };
         let mut offsets = [None; 2];

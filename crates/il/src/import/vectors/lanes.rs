@@ -1,4 +1,4 @@
-//! Operations on lanes: one instruction, or a few in place of one that no processor has.
+//! Operations on lanes: one IR operation each, or a short sequence where no processor has such an instruction.
 
 use super::table::{Permutation, VectorCall};
 use super::{Importer, VectorType};

@@ -1,6 +1,6 @@
 //! Matrices by their rows, quaternions and planes.
 //!
-//! Products are added in the order in which the class library's code adds them, so that they round alike; no multiplication is joined with an addition.
+//! Products are added in the order of the class library's code, so that results round alike; multiplications and additions are never fused.
 
 use super::lanes::by_fours;
 use super::table::MatrixCall;

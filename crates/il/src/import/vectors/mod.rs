@@ -1,8 +1,8 @@
-//! Calls of vector types' methods, in place.
+//! Methods of vector types, imported in line.
 //!
 //! A vector on the evaluation stack is a struct like any other. An operation loads its operands from where they are and stores its result to a temporary; `opt::promote`
-//! keeps such locals in registers. What would throw the class library's own exceptions in another way than by a check of the importer's calls the method then.
-//! `table` says which methods there are, `lanes` has the operations that are more than one instruction, `elements` what reads and writes arrays and single lanes.
+//! keeps such locals in registers. Where an exception of the class library's cannot be thrown by one of the importer's checks, the class library's method is called to throw it.
+//! `table` says which methods there are, `lanes` has the operations that take more than one instruction, `elements` those that read and write arrays and single lanes.
 
 #[cfg(test)]
 mod coverage;

@@ -1,7 +1,7 @@
-//! How the importer finds what a method of a vector type is: a table of rows, each of which names methods and what they become.
+//! Look-up of the operation for a method of a vector type: a table of rows, each of which names methods and their replacement.
 //!
-//! The rows are in `numerics` and `simd`. `docs/simd.md` is made of the same rows, so that it cannot say anything else. A row that says `AsWritten` is there for the page: such
-//! a method runs as the class library wrote it, which is made of the others.
+//! The rows are in `numerics` and `simd`. `docs/simd.md` is generated from the same rows, so that the two cannot differ. Rows that say `AsWritten` exist for the page only: these
+//! methods run as the class library wrote them, in terms of the others.
 
 use super::{numerics, simd};
 use crate::import::kinds::ir_type;

@@ -1,8 +1,8 @@
 //! How the System V convention of x86-64 passes a native struct by value.
 //!
 //! Only for structs whose native layout differs from the managed one; the code generator classifies the others itself.
-//! Invariant: no field crosses an eightbyte, or the struct goes through memory. Left out: vector and x87 types, which no
-//! managed type becomes.
+//! Invariant: a struct with a field that crosses an eightbyte boundary is passed in memory. Left out: vector and x87 types, to
+//! which no managed type is marshalled.
 
 use super::layout::native_layout;
 use super::native_type::NativeType;

@@ -1,8 +1,8 @@
 //! Native layout of structs and of classes with layout: offset and native type of each field.
 //!
-//! As Mono computes it: fields in order, base class first, alignment capped by `Pack`, explicit offsets as given. A layout
-//! is computed once per type and never freed. Invariant: `blittable` means that a value's bytes are the same on both
-//! sides, so that its managed address may be given to native code.
+//! Computed as in Mono: fields in order, base class first, alignment capped by `Pack`, explicit offsets as given. A layout
+//! is computed once per type and never freed. Invariant: `blittable` means that a value has the same bytes in managed and in
+//! native memory, so that its managed address may be passed to native code.
 //! Left out: converting values.
 
 use super::native_type::{CharSet, NativeType, Place, native_type};

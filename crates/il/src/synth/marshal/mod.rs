@@ -1,4 +1,4 @@
-//! Marshalling facts that generated wrappers and the runtime's marshalling share: native types, native layouts, plans.
+//! Facts about marshalling that generated wrappers and the runtime's converters share: native types, native layouts, plans.
 
 mod eightbytes;
 mod layout;
