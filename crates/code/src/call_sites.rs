@@ -1,15 +1,15 @@
 //! Calls in placed code whose callee had no code yet: they go to its entry stub, and are patched once there is code.
 //!
-//! The field of a call is 4 bytes. It is changed while other threads may execute it, by a store to the aligned 8 bytes
-//! that it lies in: processors see such a store whole, and old and new value are both right, so that nobody has to be told.
-//! Fields that cross such a boundary (three of eight) stay as they are; a call through a stub costs a line of the
-//! instruction cache and an indirect jump.
+//! The displacement of a call is 4 bytes. It is changed while other threads may execute the call, by one store to the aligned
+//! 8-byte word that it lies in: processors see such a store whole, and calls with the old and the new displacement are both right,
+//! so no other thread needs to be notified. A displacement that crosses such a boundary (three of eight do) is never patched; the
+//! call through the stub costs a line of the instruction cache and an indirect jump.
 //!
 //! `set_target` stores the target and then takes the list; `wait` adds to the list and then looks at the target (`waiting_calls`).
 //!
-//! A call must live as long as its callee's entry: both go with their domain. A site's number is used again once its list was
-//! taken: `add` may then find a number at the head that was there before, which stands for a call that waits now all the same.
-//! Left out: waiting calls of dynamic and collectible methods, which go on through the stubs.
+//! A call must live as long as its callee's entry: both are freed with their domain. A site's number is reused once its list was
+//! taken. So `add` may find at the head a number that was there before (ABA); this is harmless, as the number names a site that
+//! waits now. Left out: calls of dynamic and collectible methods, which keep going through the stubs.
 
 use crate::entry::MethodEntry;
 use crate::error::CodeError;

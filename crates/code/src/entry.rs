@@ -13,8 +13,8 @@
 //! | the stub's own lazy tail | not compiled | initial |
 //! | code address | calls go there | `set_target`, Release; pairs with the data dependency of the jump (and the i-cache step of `place`) |
 //!
-//! The entry of a method that is gone (a dynamic one, or one of an assembly or domain that ended) is used again for another one
-//! (`free_all`); its argument is null meanwhile. An unboxing stub stays with its entry, since it jumps through that one's record.
+//! The entry of a freed method (a dynamic method, or a method of an assembly or domain that ended) is reused for another method
+//! (`free_all`); its argument is null in between. An unboxing stub stays with its entry, since it jumps through the entry's record.
 
 use crate::call_sites;
 use crate::error::CodeError;

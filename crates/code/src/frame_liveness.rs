@@ -1,18 +1,18 @@
 //! Which words of a compiled body's frame are live at each of its calls.
 //!
-//! The collector takes every word of a stack for a possible reference. A spill slot keeps its last value after the
-//! value's last use, so a frame that stays would keep garbage for ever. This module reads the machine code of a body that
-//! is found on a stack and finds, by the textbook's backward dataflow, at which calls a spill slot or a callee-saved
-//! register is read again before it is written. The code generator does not tell (its ranges leave cold blocks out),
-//! and the code is all there is of a body from the code cache.
+//! The collector treats every word of a stack as a possible reference. A spill slot keeps its last value after the
+//! value's last use, so a long-lived frame would keep garbage alive for ever. This module decodes the machine code of a body that
+//! is found on a stack and finds, by textbook backward dataflow, at which calls a spill slot or a callee-saved
+//! register is read again before it is written. The code generator's own live ranges do not serve, since they leave cold blocks
+//! out, and a body from the code cache has nothing but its code.
 //!
 //! Invariant: a word counts as dead only if no path from the call reads it. So whatever the analysis does not understand
-//! (an address of a spill slot, an instruction that cannot be decoded, a jump that leads nowhere known) makes all words of
+//! (an address of a spill slot, an instruction that cannot be decoded, a jump to an unknown target) makes all words of
 //! the body live. Control comes back to a frame at return addresses and landing pads only, and at a landing pad all
 //! registers but the two of the exception are undefined.
 //!
 //! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
-//! call: their words are live. Architectures other than x86-64: nothing is known there.
+//! call: their words are live. On architectures other than x86-64 all words count as live.
 
 use crate::CodeInfo;
 use saki_abi::CALLEE_SAVED;

@@ -1,14 +1,14 @@
 //! Placing code: allocation from chunks owned by the placing thread, relocation, publication; and veneers.
 //!
 //! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) →
-//! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so whoever can
+//! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so a thread that can
 //! execute the code can also look it up.
 //!
-//! Chunk cursors, and rooms that bodies have left, wait in pools with a slot a processor (`SlotPool`, `Recycler`), so that placing
-//! threads do not meet on a lock or a cache line.
+//! Chunk cursors, and rooms that removed bodies have left, are kept in pools with a slot per processor (`SlotPool`, `Recycler`), so that
+//! placing threads do not contend for a lock or a cache line.
 //!
-//! Removal, of what methods were compiled to that end (dynamic ones, those of assemblies and domains): | published | `retire`: start bit cleared | grace period of `walks` |
-//! `free_all`: the room waits for a body of its size, oldest first | placed again |.
+//! Removal, of the bodies compiled as removable (dynamic methods, methods of collectible assemblies and of domains), has these steps: published →
+//! `retire` clears the start bit → grace period of `walks` → `free_all`: the room waits for a body of its size, oldest room first → placed again.
 //!
 //! Left out: giving room back to the system.
 

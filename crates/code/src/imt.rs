@@ -1,9 +1,9 @@
 //! The interface-dispatch cache that `StubId::ImtResolve` probes in assembly: (vtable, interface method) → code address.
 //!
-//! Buckets are singly linked lists of immutable nodes, pushed at the head and removed with the world stopped only, so a probe needs no
-//! synchronisation beyond the data dependency of its loads. | bucket | null or newest node | `compare_exchange` Release,
-//! pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here |. The number of nodes
-//! is bounded by the distinct pairs that programs call. Targets are entry stubs or final code, so nothing needs updating.
+//! Buckets are singly linked lists of immutable nodes, pushed at the head and removed only while the world is stopped, so a probe needs
+//! no synchronisation beyond the data dependency of its loads. A bucket is null or its newest node, stored by a `compare_exchange`
+//! Release that pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here. The number of nodes
+//! is bounded by the distinct pairs that programs call. Targets are entry stubs or final code, so nodes never need an update.
 
 use saki_abi::VTable;
 use std::sync::atomic::{AtomicPtr, Ordering};

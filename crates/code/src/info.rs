@@ -1,4 +1,4 @@
-//! What the runtime knows about one body of compiled code: identity, exception table, IL map, traps.
+//! `CodeInfo`, the record of one body of compiled code: identity, exception table, IL map, traps.
 //!
 //! Invariant: immutable once placed, so that signal handlers may read it; freed only after the body was retired and the walks
 //! that could hold it are over (`heap`). Left out: variables' locations (stacks are scanned conservatively).

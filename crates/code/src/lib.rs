@@ -1,9 +1,9 @@
-//! Code heap, code map, stubs: everything compiled code sits in and jumps through.
+//! Code heap, code map, stubs: the memory of compiled code, and the stubs that it jumps through.
 //!
 //! Invariant: an address that can be executed as managed code is either in an asm stub of this crate or covered by a
 //! [`CodeInfo`] that [`lookup`] finds *before* the address becomes reachable (code and tables → i-cache sync → bit in
 //! the start map → entry cell). Left out: what the code means (`jit`), walking and exceptions (`unwind`). With `--cfg loom`
-//! only the start map and the lists of waiting calls are built, for their models.
+//! only the start map and the lists of waiting calls are compiled, for their models.
 //!
 //! # Conventions that compiled code follows (x86-64)
 //!
@@ -18,8 +18,8 @@
 //! entry stub, an unbox stub, or `StubId::ImtResolve`).
 //!
 //! **Tail calls** pass struct arguments in `ThreadAbi.tail_args`, from which the callee's first instructions move them to
-//! its frame (`jit`, `lower::calls`). Whatever runs between a jump to a method and its first instruction and may run managed
-//! code or collect must keep those bytes; the compile and interface hooks do.
+//! its frame (`jit`, `lower::calls`). Code that runs between a jump to a method and the method's first instruction, and that may run
+//! managed code or collect, must preserve those bytes; the compile and interface hooks do.
 //!
 //! **Helper thunks** (one per `HelperId`, emitted by `jit`, Tail, `CodeKind::HelperThunk`):
 //! 1. `exit_frame` := own frame pointer (`get_frame_pointer`), before calling Rust;
@@ -46,7 +46,7 @@
 //! `CodeKind::Filter`; its address goes into `ClauseKind::Filter`. The parent's locals are at parent_fp − known offsets.
 //! When the filter says yes the *parent's* landing pad for the clause runs (rdx = clause index).
 //!
-//! **Register-preserving stubs** (`CallConv::PreserveAll`, as a rule no arguments, no results, keep everything but flags):
+//! **Register-preserving stubs** (`CallConv::PreserveAll`; usually without arguments and results; preserve all registers but flags):
 //! `StubId::Poll`; `ClassInit` (type in `stub_arg[0]`); `AllocSlow` (vtable in `stub_arg[0]`, object in `stub_result`);
 //! `BarrierSlow` (object in `stub_arg[0]`); `DemoteLine` (address as its one argument). After Poll, ClassInit and AllocSlow test `pending_exception` and, if it
 //! is set, call `StubId::ThrowPending` from a cold block.

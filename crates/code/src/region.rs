@@ -6,8 +6,8 @@
 //! │ same pages, at `writable_base`                      │   read + write view: where code and records are written
 //! ```
 //! Invariant: no page is both writable and executable at one address; every code address reaches every other and all
-//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. How long they are depends on
-//! how much address space there is; nothing else does. Left out: returning pages of retired code.
+//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Only their length depends on
+//! the address space available. Left out: returning pages of retired code.
 
 use crate::error::CodeError;
 use saki_os::{DualMapping, Reservation};

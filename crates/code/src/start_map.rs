@@ -1,4 +1,4 @@
-//! The words behind the code map: which granule a body starts at, and which chunks continue a body.
+//! The bitmap behind the code map: at which granules bodies start, and which chunks continue a body.
 //!
 //! | word | from → to | who moves it | ordering |
 //! |---|---|---|---|
@@ -8,9 +8,9 @@
 //! | chunk kind | 0 → stubs | `entry`, before a stub of the chunk is handed out | Release |
 //!
 //! All pair with the Acquire loads of `find_start`. Bits of other bodies in the same word are changed by read-modify-writes,
-//! so whoever sees a later value of the word also acquires the earlier ones.
+//! so a load that reads a later value of the word also acquires the earlier ones (release sequence).
 //!
-//! Invariant: look-up is wait-free, at most two chunks' words. Left out: what lies at a start (`map`).
+//! Invariant: look-up is wait-free and reads the words of at most two chunks. Left out: the contents at a start (`map`).
 
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64, Ordering};
 

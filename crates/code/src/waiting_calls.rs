@@ -1,15 +1,15 @@
-//! Lists of the calls that wait for an entry's code: a head an entry, a word a call.
+//! Lists of the calls that wait for an entry's code: one head word per entry, one link word per call.
 //!
 //! | head | meaning | who moves it |
 //! |---|---|---|
 //! | 0 | no call waits | initial; `take_all`, swap AcqRel |
 //! | n | site n waits, and those behind it | `add`, exchange AcqRel |
 //!
-//! Who makes a target stores it and then takes the list; who adds a call looks at the target afterwards, and takes the list if
-//! there is one. Both change the head by read-modify-write: of the two one comes later and acquires what the other released.
-//! So no call waits for a target that is there. A target that several bring is the same for all.
+//! A thread that sets a target stores it and then takes the list; a thread that adds a call then loads the target, and takes the
+//! list if the target is set. Both change the head by read-modify-write, so the later of the two acquires what the other released.
+//! So no call keeps waiting for a target that is set. If several threads set a target, they set the same one.
 //!
-//! Invariant: a site is in one list at most; its word does not change while it is in a list. Left out: what is done with a site.
+//! Invariant: a site is in at most one list; its word does not change while it is in a list. Left out: patching the sites (`call_sites`).
 
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! Code that goes: its room is used again, and walkers never see what was freed.
+//! Removal of code: its room is reused, and stack walks never see freed tables.
 
 use saki_code::{CodeInfo, CodeKind, free_all, free_all_of_domain, lookup, place, retire, walks};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What differs between an assembly and the contract.
+//! Compares an assembly with the contract and lists the differences.
 
 use crate::lines::{Kind, Line};
 use crate::signatures::{declared_calls, find_type, layout_text, members_named};

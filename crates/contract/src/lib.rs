@@ -3,9 +3,9 @@
 //! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or writes by name, for
 //! each method that it calls or replaces by name, and for each C symbol that Mono's native libraries take from the program; always with the
 //! whole signature. A line without a mark holds for all versions, "@6.12 " in front says that it holds for that version alone.
-//! Invariants: a version is told by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
-//! release; what has neither of a known version is compared. Everything here works on metadata alone, so that an mscorlib that no machine could start with can be judged, too.
-//! Left out: what the signatures do not say (the meaning of arguments, of numbers in enumerations).
+//! Invariants: a version is recognised by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
+//! release; an mscorlib whose mark or release is not that of a known version is compared with the contract. Everything here works on metadata alone, so that even an
+//! mscorlib with which Saki could not start can be judged. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
 #![deny(unsafe_code)]
 
 mod compare;

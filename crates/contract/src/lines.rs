@@ -1,4 +1,4 @@
-//! The file of the contract: sections by assembly, lines of a kind.
+//! The format of `contract.txt`: a section per assembly, a line per member; a line has an optional version mark, a kind and a signature.
 //!
 //! ```text
 //! [mscorlib]

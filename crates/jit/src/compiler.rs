@@ -1,4 +1,4 @@
-//! The compiler: options, target, contexts that are used again, and the way from a lowered function to tables.
+//! The compiler: options, target, a pool of reused contexts, and the steps from a lowered function to code and tables.
 
 use crate::baseline;
 use crate::cfg;

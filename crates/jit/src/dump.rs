@@ -1,4 +1,4 @@
-//! A compilation as text, for `saki --dump-clif` and for tests.
+//! The Cranelift IR and machine code of a compilation as text, for `saki --dump-clif` and for tests.
 
 use std::fmt;
 

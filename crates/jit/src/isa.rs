@@ -1,4 +1,4 @@
-//! The target: Cranelift's settings, and what this processor can do.
+//! The target: Cranelift's settings, and the features of this processor.
 
 use crate::error::CompileError;
 use crate::options::{CompilerOptions, OptLevel};

@@ -7,7 +7,7 @@
 //! in `code` (stubs, exception tables) and `abi` (layouts).
 //!
 //! Invariants: no unsafe code, no runtime address, no state that depends on which methods were compiled before: the same
-//! function gives the same code. Left out: placing and publishing code (`code`), what it means for tiers (`runtime`).
+//! function gives the same code. Left out: placing and publishing code (`code`), deciding what to compile (`runtime`).
 #![forbid(unsafe_code)]
 
 mod baseline;

@@ -1,7 +1,7 @@
 //! The natural loops of an IR function, for placing code.
 //!
-//! Invariant: a loop is known by the position of its header in `ControlFlow::order`, and inner headers come after outer
-//! ones. Only the order of code depends on this, so irreducible flow may be described wrongly. Left out: exception edges.
+//! Invariant: a loop is identified by the position of its header in `ControlFlow::order`, and inner headers come after outer
+//! ones. Only the order of code depends on this, so wrong results for irreducible flow are harmless. Left out: exception edges.
 
 use crate::cfg::{ControlFlow, targets};
 use saki_il::ir::{BlockId, Function};

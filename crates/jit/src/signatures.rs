@@ -1,7 +1,7 @@
 //! Cranelift signatures of managed calls, helpers and stubs.
 //!
-//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest. Vector types are no structs
-//! in this: they travel in vector registers. The Rust functions of internal calls, whose convention is the system's, have them by address.
+//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest. Vector types are not passed like
+//! structs: they are in vector registers. The Rust functions of internal calls have the system's convention and take vectors by address.
 
 use crate::vector_memory::VECTOR;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};

@@ -1,4 +1,4 @@
-//! What relocations point at, and its numbering within one function.
+//! The targets of relocations, and their numbers within one function.
 
 use rustc_hash::FxHashMap;
 use saki_abi::{HelperId, StubId};

@@ -1,9 +1,8 @@
 //! Passing structs by value as the System V x86-64 ABI does (§3.2.3).
 //!
-//! A struct of at most 16 bytes travels in one or two registers, one per eightbyte: INTEGER if any of it is an integer or
-//! pointer, else SSE. Larger ones, those with unaligned fields, and those for which not all registers are left, go onto the
-//! stack. Left out: x87 and
-//! vector types, which no CLI type maps to, and other architectures.
+//! A struct of at most 16 bytes is passed in one or two registers, one per eightbyte: INTEGER if any field of the eightbyte is
+//! an integer or pointer, else SSE. Larger structs, structs with unaligned fields, and structs for which too few registers are
+//! left are passed on the stack. Left out: x87 and vector types, which no CLI type maps to, and other architectures.
 
 use crate::error::CompileError;
 use cranelift_codegen::ir::{Type, types};

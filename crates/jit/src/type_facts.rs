@@ -1,4 +1,4 @@
-//! What code generation asks about types, in one place.
+//! The questions of code generation about types, in one place.
 
 use crate::error::CompileError;
 use saki_types::Ty;

@@ -1,4 +1,4 @@
-//! The baseline compiler's code does what Cranelift's does.
+//! The baseline compiler's code gives the same results as Cranelift's.
 #![cfg(target_arch = "x86_64")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What the lowering makes of some functions: Cranelift IR before optimisation, and the machine code of one.
+//! Expected output of the lowering for some functions: Cranelift IR before optimisation, and for one of them machine code.
 #![cfg(target_arch = "x86_64")]
 
 mod common;

@@ -1,8 +1,8 @@
-//! Every method of a class library that is not generic goes through importer and code generator.
+//! Imports and compiles every non-generic method of a class library.
 //!
 //! The full run takes a while: `SAKI_CORPUS=mscorlib,System cargo test -p saki-jit --test corpus` names the assemblies
 //! (default: every 16th method of mscorlib). `SAKI_DUMP=text` prints the code of methods whose name contains the text,
-//! `SAKI_CORPUS_NO_VERIFY` leaves out Cranelift's verifier, to measure.
+//! `SAKI_CORPUS_NO_VERIFY` leaves out Cranelift's verifier, for measurements.
 
 use saki_il::import::{ImportEnv, ImportOptions, import};
 use saki_jit::{CompileContext, Compiler, CompilerOptions};

@@ -1,4 +1,4 @@
-//! Code that depends on types, with the real class library.
+//! Tests of code that depends on types, with the installed class library.
 #![cfg(target_arch = "x86_64")]
 
 mod common;

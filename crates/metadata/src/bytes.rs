@@ -1,6 +1,6 @@
 //! A bounds-checked little-endian cursor, and the compressed integers of ECMA-335 §II.23.2.
 //!
-//! Invariant: a read outside the slice gives `None`, and moves nothing.
+//! Invariant: a read outside the slice returns `None` and does not move the cursor.
 
 /// The bytes before the first NUL. Names are short, so 8 bytes a step beat a general search.
 #[inline]

@@ -1,8 +1,8 @@
 //! Look-ups by key column, list ranges and owners. ECMA-335 §II.22.
 //!
 //! Invariant: a look-up gives the same rows, in table order, whether or not the table is sorted. A table
-//! that its producer marks sorted is searched in place; any other key column gets, on first use, either
-//! the knowledge that it is sorted or a permutation that sorts it. Left out: `Ptr` tables whose entries
+//! that its producer marks sorted is searched in place; any other key column is examined on first use and
+//! either found sorted or given a permutation that sorts it. Left out: `Ptr` tables whose entries
 //! are not consecutive within one list; such a list is a `BadImage`.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Types by name: lazily built hash tables over TypeDef and ExportedType.
+//! Look-up of types by name: lazily built hash tables over TypeDef and ExportedType.
 //!
 //! Invariant: a table holds row numbers only; names are compared in the image. Of several rows with the
 //! same name the first is found, as in a linear search.

@@ -1,7 +1,7 @@
-//! What tells the methods of a name apart, for people: their parameters as text.
+//! Parameter lists of methods as text, by which people tell overloads apart.
 //!
-//! Invariant: read from this image alone; nothing is loaded, so any thread may ask, and the answer is the same in every run. Generic parameters go by their
-//! names; nested types by their own. Left out: return types, by which methods of one name hardly ever differ.
+//! Invariant: read from this image alone; nothing is loaded, so any thread may ask, and the answer is the same in every run. Generic parameters are shown by
+//! name, nested types without their enclosing types. Left out: return types, in which overloads hardly ever differ.
 
 use crate::element_type::ElementType;
 use crate::error::BadImage;

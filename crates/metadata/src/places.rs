@@ -1,4 +1,4 @@
-//! Where the parts of the metadata lie in the file, for tools that change files (`cargo xtask mutate`).
+//! File offsets of the parts of the metadata, for tools that change files (`cargo xtask mutate`).
 //!
 //! Left out: method bodies, whose RVAs are in the rows.
 

@@ -1,7 +1,7 @@
-//! What the file system tells of a file's state: by it a file that was changed is told from one that was not.
+//! Stamps of a file's state as the file system reports it, by which a changed file is recognised.
 //!
-//! Invariant: a stamp is taken of an open file, not of a name. Whoever writes to a file moves `changed`, which no call sets
-//! to a time of one's choice, unlike `modified`. Left out: file systems that keep no change time; see `keeps_change_time`.
+//! Invariant: a stamp is taken of an open file, not of a name. Every write to the file changes `changed`, which, unlike
+//! `modified`, no system call can set to a chosen time. Left out: file systems that keep no change time; see `keeps_change_time`.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! No changed copy of a seed makes a parser panic or hang: the readers of `fuzz/`, on any toolchain. `saki_mutation` says which variables make it long.
+//! No changed copy of a seed makes a parser panic or hang: the readers of `fuzz/`, on any toolchain. `saki_mutation` documents the variables that make the run longer.
 
 use saki_metadata::walk::{read_attribute, read_method_body, read_resources, read_signature, walk, walk_symbols};
 use saki_metadata::{CaEnumType, ElementType, Image, dump};

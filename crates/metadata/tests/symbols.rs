@@ -1,4 +1,4 @@
-//! Source positions from the three places of debug symbols.
+//! Source positions from all three kinds of symbols: an embedded portable PDB, a portable PDB beside the image, and an .mdb.
 
 use saki_metadata::{Image, SourcePosition, SymbolFile, TableId};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the unwinder asks of the runtime; installed once at start-up.
+//! The functions of the runtime that the unwinder calls; installed once at start-up.
 
 use crate::dispatch;
 use crate::frames::Frame;
@@ -7,29 +7,30 @@ use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, UnwindHooks, install_unwind_hooks};
 use std::sync::OnceLock;
 
-/// The runtime's answers. All but `current_thread` run as runtime calls of the given thread (they may allocate and
-/// collect); an exception that they leave pending is dropped.
+/// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may allocate
+/// and collect); an exception that they leave pending is dropped.
 #[derive(Clone, Copy)]
 pub struct Callbacks {
     /// Whether a clause for `types::Type` `ty` in `frame` catches the exception.
     pub is_instance: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, ty: *const (), frame: &Frame) -> bool,
-    /// The object that handlers and filters of `frame` get for the exception: itself, or what it is a wrapper of. Does not allocate.
+    /// The object that handlers and filters of `frame` get for the exception: the exception itself, or the object that it wraps
+    /// (RuntimeWrappedException). Does not allocate.
     pub as_seen_by: unsafe fn(exception: ObjRef, frame: &Frame) -> ObjRef,
     /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
     /// The exception leaves a frame of compiled code, whose finally handlers have run.
     pub on_leave: unsafe fn(thread: *mut ThreadAbi, frame: &Frame),
-    /// A clause of the frame, of this number, is about to run.
+    /// Clause number `index` of the frame, of kind `kind`, is about to run.
     pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32),
-    /// No handler up to an EntryFrame with no managed frame behind it. May report and exit; when it returns, `enter`
-    /// returns 1 after the finally handlers have run.
+    /// Pass 1 found no handler up to the outermost EntryFrame, which no managed frame called. May report and exit; if it returns,
+    /// `enter` returns 1 after the finally handlers have run.
     pub outermost_reached: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),
     /// A new exception object for a hardware fault.
     pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
     /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
     pub current_thread: fn() -> *mut ThreadAbi,
-    /// Whether a fault at the address came from the reserve of the thread's stack, which is open there now: the instruction is to run
-    /// again. The lowest part stays closed for what touches it from the prologue of a large frame. Async-signal-safe.
+    /// Opens the reserve of the thread's stack at the address of a fault. True: it is open there now, and the instruction can be run
+    /// again. The lowest part is not opened for a fault in the prologue of a large frame. Async-signal-safe.
     pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
     /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
     pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,

@@ -1,11 +1,11 @@
-//! Words of a stopped thread's stack that hold nothing any more.
+//! Dead words of a stopped thread's stack, which the collector need not scan.
 //!
-//! Each frame of compiled code that is stopped at a call has spill slots that the call's return reads no more
-//! (`saki_code::LiveWords`). A callee-saved register lies where the innermost frame that saves it put it; that word is
-//! dead if the frame that the value belongs to, the next one outwards, does not read the register before it writes it.
+//! A frame of compiled code that is stopped at a call has spill slots that are not read after the call returns
+//! (`saki_code::LiveWords`). The value of a callee-saved register lies where the innermost frame that saves it stored it; that
+//! word is dead if the frame that the value belongs to, the next one outwards, does not read the register before it writes it.
 //!
-//! Invariant: a word is given only if no code reads it before it is written. Frames that nothing is known of, and what
-//! Rust and native code between managed frames have saved, count as live.
+//! Invariant: a word is reported as dead only if no code reads it before it is written. Frames without liveness information, and
+//! the words that Rust and native code between managed frames have saved, count as live.
 
 use crate::frames::{FrameKind, Frames};
 use saki_abi::{CALLEE_SAVED, ThreadAbi};

@@ -1,4 +1,4 @@
-//! The two passes; the protocol is in the crate's documentation.
+//! The two passes of exception handling; the protocol is in the crate's documentation.
 //!
 //! Invariant: every function here returns to its stub with a filled `Landing`, or aborts.
 

@@ -1,4 +1,4 @@
-//! Hardware faults of compiled code: which become exceptions, which are stack overflows, which are not ours.
+//! Hardware faults: which become managed exceptions, which are stack overflows, and which are passed to the previous handler.
 //!
 //! | signal | where, what | becomes |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //!
 //! A fault becomes an exception by editing the interrupted context: PC + 1 is pushed as if it were a return address (so
 //! that "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
-//! of the handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers keep their
-//! values on the stack. Invariant: async-signal-safe. The handlers run on alternate stacks, which `thread` makes.
+//! of the signal handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers keep their
+//! values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which `thread` makes.
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::frames::is_stack_probe;

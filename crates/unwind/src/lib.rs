@@ -1,8 +1,8 @@
 //! Stack walks over frame pointers, two-pass exceptions, and faults that become exceptions.
 //!
 //! Invariant: no Rust frame is ever unwound through. Throwing happens in assembly stubs of `code` whose Rust part only
-//! computes a [`Landing`] and returns; the stub then jumps there. Left out: what an exception object is (callbacks),
-//! stack traces' contents, `ExceptionDispatchInfo`.
+//! computes a [`Landing`] and returns; the stub then jumps there. Left out: everything about the exception object (callbacks), the
+//! contents of stack traces, `ExceptionDispatchInfo`.
 //!
 //! # The stack
 //!
@@ -23,16 +23,17 @@
 //! **Pass 1** walks from the stub's caller. For each frame it reports the frame to the trace (`on_frame`), then looks
 //! at the handlers of the frame's call site, innermost first: a catch clause asks `is_instance`; a filter clause runs
 //! the filter function on top of the stack (so the throwing frames still exist), where an exception thrown by the
-//! filter counts as "no" (ECMA-335 §I.12.4.2.5). Both get what `as_seen_by` gives for the frame, and so does the catch handler
-//! in pass 2: the object inside a RuntimeWrappedException where the frame's assembly does not want the wrapper. The first yes is the target (frame pointer, clause). An EntryFrame ends the
-//! pass and is the target itself; if it is the outermost one, `outermost_reached` is told first (unhandled exception).
+//! filter counts as "no" (ECMA-335 §I.12.4.2.5). Catch and filter clauses, and in pass 2 the catch handler, get the object that
+//! `as_seen_by` returns for the frame: for a RuntimeWrappedException the wrapped object, if the frame's assembly does not ask for wrapping.
+//! The first clause that answers yes is the target (frame pointer, clause). An EntryFrame ends the pass and is itself the target; if it is
+//! the outermost one, `outermost_reached` is called first (unhandled exception).
 //!
 //! **Pass 2** walks again from the same place. The first finally or fault handler, innermost first, up to the target
 //! handler, is landed in; if there is none, the target is. Landing in a finally or fault handler hands over an *unwind
 //! token* = target frame pointer ‖ target clause. When the handler is done it calls `StubId::ResumeUnwind(exception,
 //! token)`; pass 2 goes on at that call's site, whose handlers are the outer ones.
 //!
-//! All state of an unwinding thus lives in values of the frame that runs the handler; nothing is in the thread:
+//! All state of an unwinding is thus in values of the frame that runs the handler; the thread holds none:
 //! - an exception thrown in a finally handler and caught inside it leaves the outer unwinding's token untouched;
 //! - one that leaves the finally handler replaces the outer exception: the frame that held the token is abandoned;
 //! - filters nest on the stack; green threads switch in handlers freely; the collector sees the exception in a frame.

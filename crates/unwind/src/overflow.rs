@@ -1,8 +1,8 @@
 //! Reports written inside a signal handler: stack overflow, and fatal faults of a managed thread.
 //!
 //! Invariant: no allocation, no lock, no formatting machinery that could allocate; output by `write(2)` on the alternate
-//! stack. Left out: overflows that become exceptions (`fault`). The ones reported here used up the reserve of the stack, too, which
-//! Rust and native code can.
+//! stack. Left out: overflows that become exceptions (`fault`). The overflows reported here have used up the reserve of the stack
+//! as well, which only Rust and native code can do.
 
 use crate::frames::{Frame, Frames, OVERFLOW_SLACK_BYTES};
 use saki_abi::ThreadAbi;

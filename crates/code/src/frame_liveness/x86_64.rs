@@ -1,4 +1,4 @@
-//! x86-64: the instructions that a body can reach, their effects on the frame, and the dataflow over them.
+//! Frame liveness on x86-64: the instructions that a body can reach, their effects on the frame, and the dataflow over them.
 
 use super::FrameLiveness;
 use crate::CodeInfo;

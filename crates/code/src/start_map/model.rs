@@ -1,4 +1,4 @@
-//! Models of publication. A body's header and tables are a section that the placing thread writes and a look-up reads.
+//! Models of publication. A body's header and tables are modelled as one `Section` that the placing thread writes and a look-up reads.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! A model of waiting calls, of which each must be patched in the end.
+//! A model of waiting calls: each must be patched in the end.
 //!
 //! It fails when weakened so (`tests/models/weakened.txt`): `add`'s exchange Release (the call misses the target), `take_all`'s
 //! swap Acquire (likewise) or Release (sites are read before they are written).

@@ -1,7 +1,7 @@
 //! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them (`ImportEnv::library_loop`).
 //!
-//! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and runs the
-//! CIL body if the function declines.
+//! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and
+//! runs the CIL body if the function declines.
 
 use super::call_sites::CallSite;
 use super::kinds::{call_sig, this_type};

@@ -1,7 +1,7 @@
 //! x86-64 encodings (Intel SDM vol. 2) of the few instructions that the baseline compiler uses.
 //!
-//! Most integer operations differ in one opcode byte and REX.W between operations and widths; the encoder takes those as
-//! values, so that callers need no case per width. The unit tests compare with Cranelift's assembler.
+//! Most integer operations differ only in one opcode byte, and their widths only in REX.W; the encoder takes both as values,
+//! so that callers need no case per width. The unit tests compare with Cranelift's assembler.
 
 /// A machine register: 0–15 general purpose, 16–31 SSE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

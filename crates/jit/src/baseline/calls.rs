@@ -1,7 +1,7 @@
 //! Managed calls with all arguments in registers.
 //!
-//! Before a call every value that is needed later and cannot be made anew goes to its slot; then the arguments move to their
-//! registers, all at once; then all registers are free, and the result is in rax or xmm0.
+//! Before a call every value that is needed later and cannot be rematerialised is stored to its slot; then the arguments move
+//! to their registers in one parallel move. After the call all registers are free, and the result is in rax or xmm0.
 
 use super::Machine;
 use super::assembler::*;

@@ -1,4 +1,4 @@
-//! What the baseline compiler must know before it emits: whether it covers the function, which values are the same, how
+//! The first pass, before any code is emitted: whether the baseline compiler covers the function, which values are equal, how
 //! often each is used, and which must be in memory.
 
 use super::Machine;

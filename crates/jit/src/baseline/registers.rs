@@ -1,8 +1,8 @@
-//! Which value is where: in registers as long as there are any, else in slots of the frame.
+//! Register allocation: values are in registers while there are free ones, else in slots of the frame.
 //!
-//! A value is in a register from its definition, or from the use that brought it back, until its last use, a call, or until
-//! its register is wanted; then it goes to a slot unless it can be made anew or has been stored before. At the beginning of a block all
-//! registers are empty: what crosses blocks was stored where it was defined.
+//! A value is in a register from its definition, or from the use that reloaded it, until its last use, a call, or until its
+//! register is needed for another value. If it is needed later it is then stored to a slot, unless it can be rematerialised or has
+//! been stored before. At the beginning of a block all registers are empty: values used in other blocks are stored where they are defined.
 
 use super::assembler::{Reg, SCRATCH, SCRATCH_SSE};
 use super::plan::Value;

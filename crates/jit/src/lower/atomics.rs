@@ -1,7 +1,7 @@
 //! Interlocked operations.
 //!
-//! A reference that was exchanged gets its write barrier after the operation; no safepoint lies between. A failed exchange
-//! gets it too, which is harmless. Left out: memory orders weaker than sequential consistency.
+//! After the exchange of a reference comes its write barrier, with no safepoint in between. The barrier also runs after a
+//! failed exchange, which is harmless. Left out: memory orders weaker than sequential consistency.
 
 use super::memory::{integer_type, value_type};
 use super::{Lowered, Lowering};

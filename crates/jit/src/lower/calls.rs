@@ -1,24 +1,24 @@
 //! Managed calls, helper calls, internal calls, class initialisation, polls.
 //!
-//! Managed callees may change struct arguments, so the caller passes copies, which are in its frame: the importer's
-//! (`LocalKind::Argument`), or others made here. Vectors are no structs in
-//! this: they are values in registers (`signatures`).
+//! Managed callees may change struct arguments, so the caller passes the addresses of copies in its frame: those that the
+//! importer made (`LocalKind::Argument`), or copies made here. Vectors are not passed like structs: they are values in
+//! registers (`signatures`).
 //!
 //! # Struct arguments of tail calls
 //!
-//! The copies of a tail call cannot be in the frame, which is gone when the callee runs. They go to
-//! `ThreadAbi::tail_args`, one after the other, and the callee is given their addresses there. Each function with struct
-//! parameters begins by asking whether the first of them is in that buffer (then all are), and if so moves them to its
+//! The copies of a tail call cannot be in the frame, which is gone when the callee runs. They are stored in
+//! `ThreadAbi::tail_args`, one after the other, and the callee receives their addresses there. Each function with struct
+//! parameters begins by testing whether the first of them is in that buffer (then all are), and if so moves them to its
 //! own frame. So the buffer is in use only between the last instructions of one function and the first of another:
 //!
-//! - chains of tail calls use it anew at each link; source and buffer never overlap, since no pointer into the buffer
+//! - each link of a chain of tail calls reuses it; source and buffer never overlap, since no pointer into the buffer
 //!   outlives a prologue;
 //! - nothing in between runs managed code or collects, except the hooks that compile the callee or resolve an interface
 //!   call: `runtime` saves the buffer on its (scanned) stack around those. The collector need not know the buffer;
-//! - an exception in between leaves contents that nobody reads.
+//! - after an exception in between, the contents are never read.
 //!
-//! Arguments larger than the buffer make an ordinary call of the tail call. A struct result goes to the place that the
-//! caller was given for its own.
+//! A tail call whose arguments are larger than the buffer is an ordinary call. A struct result is stored at the address that
+//! the caller itself received for its result.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;

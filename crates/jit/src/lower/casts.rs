@@ -1,8 +1,8 @@
 //! Type tests and unboxing.
 //!
-//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors; of interfaces and
-//! what else is not told so, the vtable remembers a few outcomes (`abi::vtable::Casts`). All else, and every failure that
-//! must throw, is the runtime's.
+//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors. For interfaces and
+//! other types that these cannot decide, the vtable caches a few outcomes (`abi::vtable::Casts`). Other outcomes, and every
+//! failure that must throw, are left to the runtime.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::type_facts::{CastKind, cast_kind};

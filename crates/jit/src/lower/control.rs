@@ -1,4 +1,4 @@
-//! Terminators.
+//! Terminators of basic blocks.
 
 use super::calls::{Callee, Copies};
 use super::{Lowered, Lowering};

@@ -1,4 +1,4 @@
-//! Delegates: what their constructor stores, where all that it depends on is known.
+//! The constructor of delegates in line, where everything that its stores depend on is known at compile time.
 
 use super::{Lowered, Lowering, MemoryKind};
 use cranelift_codegen::ir::condcodes::IntCC;

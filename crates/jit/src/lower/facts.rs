@@ -1,6 +1,6 @@
-//! What is already known on the way to a point: values that are not null, checks that passed, array lengths.
+//! Facts that hold at a point of the function: values that are not null, checks that passed, array lengths.
 //!
-//! Facts hold in the block that established them and in blocks whose only way in is that block. They are kept per IR
+//! Facts hold in the block that established them and in blocks whose single predecessor is that block. They are kept per IR
 //! block and looked up through the chain of single predecessors. A fact may be recorded only where the main path (not a
 //! cold arm) has established it.
 

@@ -1,4 +1,5 @@
-//! Where locals live: variables, stack slots, the caller's copy of a struct (a vector has a slot: it comes in a register), or the parent's frame (in filters).
+//! Where locals live: in variables, in stack slots, in the caller's copy of a struct, or in the parent's frame (in filters). A vector parameter arrives in a
+//! register, so it has a stack slot of its own.
 //!
 //! Stack slots of locals carry the local's number as `StackSlotKey`, so that a filter, compiled after its parent, can
 //! find them in the parent's frame layout.

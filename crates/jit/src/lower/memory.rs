@@ -1,10 +1,10 @@
 //! Loads, stores, null and bounds checks, reference stores with their barrier, block and struct copies.
 //!
-//! A null base faults at an address below 64 KiB, which the signal handler turns into NullReferenceException; that is how
-//! accesses outside try regions check for null when their offset is small. Everything else is an explicit test.
+//! Null checks: outside try regions, an access with a small offset needs no test, since a null base faults at an address below
+//! 64 KiB, which the signal handler turns into NullReferenceException. All other accesses test explicitly.
 //!
-//! Copies of struct words are word-sized, so that a reference is never seen torn by the collector; structs that can have none are
-//! copied by vectors.
+//! Structs that may hold references are copied word by word, so that the collector never sees a torn reference; other structs are
+//! copied by vector instructions.
 
 use super::exceptions::Failure;
 use super::{Lowered, Lowering, MemoryKind};

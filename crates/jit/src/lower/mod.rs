@@ -1,8 +1,8 @@
 //! IR to Cranelift IR, one function at a time.
 //!
-//! Blocks are translated in reverse postorder, so that a value's definition is met before its uses. Locals whose address
+//! Blocks are translated in reverse postorder, so that a value's definition is translated before its uses. Locals whose address
 //! is not taken become Cranelift variables, the others stack slots. Values are kept as Cranelift values of the machine
-//! type (`signatures::machine_type`); narrow memory types extend when loaded.
+//! type (`signatures::machine_type`); loads extend narrow memory types.
 //!
 //! Memory that the program can reach by a managed pointer is one alias region: Cranelift requires that an address
 //! belongs to one region only, and fields, elements and statics can all be reached through byrefs.

@@ -1,18 +1,18 @@
-//! `Monitor.Enter` and `Exit` in line where nobody has to wait or be woken; the runtime does the rest.
+//! `Monitor.Enter` and `Exit` in line where no thread has to wait or to be woken; the runtime does the rest.
 //!
 //! The layout of the sync word is `sync::thin_lock`'s; the transitions here are those of its table: free to thin, thin
-//! to free, and one entry more or fewer of the owner. A word in any other state, a null object or a lost race goes to the
-//! runtime, which throws where that is due. The exchanges are of the lower half and guess what stands there, which the owner of a lock
-//! that nobody contends for knows: a load before each would have to wait for the last locked instruction (15.4 ns for enter and exit, against
-//! 12.6 so). The hash is in the upper half, out of the way.
+//! to free, and one entry more or fewer of the owner. For a word in any other state, a null object or a lost race the runtime is
+//! called, which throws where needed. The compare-and-swaps work on the lower half and guess the expected value, without loading it first: for an
+//! uncontended lock the guess is right, and a load would have to wait for the previous locked instruction (15.4 ns for enter and exit with
+//! loads, 12.6 ns without). The hash is in the upper half, so it does not matter.
 //!
 //! Inflated locks are `sync::monitor`'s, found through `sync::monitor_table`; the transitions in cold code here are the first
-//! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. Threads that contend
-//! keep a lock inflated, and the runtime's way costs a third more. No safepoint lies between loading the sync
-//! word and the compare-and-swap (see `sync::object_lock`), nor between freeing a monitor and waking a thread that waits for it. What
-//! the index leads to is reached through the address that it
-//! gives, which orders the loads. Who leaves a monitor that another thread left before demotes its cache line, where the
-//! processor can do that: a tenth in throughput where threads take a lock in turns. Left out: recursion of inflated locks, retiring monitors.
+//! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. They are in line because contention
+//! keeps a lock inflated and the call of the runtime costs a third more. No safepoint lies between loading the sync
+//! word and the compare-and-swap (see `sync::object_lock`), nor between freeing a monitor and waking a thread that waits for it. The
+//! loads of a monitor's fields depend on the address computed from the index, which orders them. A thread that exits a monitor which
+//! another thread exited before demotes the monitor's cache line, where the processor can do that: a tenth more throughput where threads
+//! take a lock in turns. Left out: recursion of inflated locks, retiring monitors.
 
 use super::{Lowered, Lowering, MemoryKind};
 use cranelift_codegen::ir::condcodes::IntCC;

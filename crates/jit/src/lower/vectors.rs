@@ -1,7 +1,7 @@
 //! Operations on vectors of 16 bytes.
 //!
-//! Between operations a vector is an I8X16; each operation sees the lanes that it names. What the processor has no instruction for is a few of those
-//! that it has, with results of the same bits.
+//! Between operations a vector is an I8X16; each operation views it as the lanes that it names. An operation without an instruction on the processor
+//! becomes a short sequence of others, with bit-identical results.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;

@@ -1,7 +1,7 @@
 //! Decompression of a Deflate stream held in memory. RFC 1951.
 //!
-//! Invariant: the output never exceeds the caller's limit; malformed input gives `None`. Bits are taken one at a time for
-//! codes: a few kilobytes of symbols are decompressed once, so a table per code length is all that is worth having.
+//! Invariant: the output never exceeds the caller's limit; malformed input gives `None`. Codes are read bit by bit, with one
+//! table per code length: only a few kilobytes of symbols are decompressed, once, so faster tables would not pay.
 
 /// The longest code. RFC 1951 §3.2.7.
 const MAX_CODE_BITS: usize = 15;

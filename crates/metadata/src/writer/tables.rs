@@ -1,4 +1,4 @@
-//! The `#~` stream: rows as they are added, sorted and encoded at the end. ECMA-335 §II.24.2.6, §II.22.
+//! The `#~` stream: rows are kept in the order of their addition, and sorted and encoded at the end. ECMA-335 §II.24.2.6, §II.22.
 
 use super::{Heaps, put16, put32};
 use crate::rows::columns;

@@ -1,7 +1,7 @@
 //! Methods that read and write elements: of arrays, and lanes selected by a number.
 //!
-//! If all elements are in range the access is made in line. Otherwise the class library's method is called, on a copy of the vector so that the variable itself stays in a
-//! register, and throws its exception. Constructors and reads from arrays need no such call: they throw IndexOutOfRangeException, as a bounds check does.
+//! If all elements are in range the access is made in line. Otherwise the class library's method is called, on a copy of the vector so that the variable itself stays
+//! in a register, and throws its exception. Constructors and reads from arrays need no such call: they throw IndexOutOfRangeException, as a bounds check does.
 
 use super::{Importer, VectorType};
 use crate::import::builder::plain;

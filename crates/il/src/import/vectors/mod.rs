@@ -1,7 +1,8 @@
 //! Methods of vector types, imported in line.
 //!
 //! A vector on the evaluation stack is a struct like any other. An operation loads its operands from where they are and stores its result to a temporary; `opt::promote`
-//! keeps such locals in registers. Where an exception of the class library's cannot be thrown by one of the importer's checks, the class library's method is called to throw it.
+//! keeps such locals in registers. Where an exception of the class library's cannot be thrown by one of the importer's checks, the class library's method is called to
+//! throw it.
 //! `table` says which methods there are, `lanes` has the operations that take more than one instruction, `elements` those that read and write arrays and single lanes.
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rows for Mono.Simd.
 //!
-//! Invariant: every method with an AccelerationAttribute has a row that is not `AsWritten`, or only copies from one place to another. `SimdRuntime.IsMethodAccelerated` answers by
-//! these attributes, so its answer is true.
+//! Invariant: every method with an AccelerationAttribute has a row that is not `AsWritten`, or only copies from one place to another.
+//! `SimdRuntime.IsMethodAccelerated` answers by these attributes, so its answer is true.
 
 use super::table::Param::{Array, EachLane, Int, Lane, Named, Own, OwnPointer};
 use super::table::VectorCall::{self as C, AsWritten};

@@ -1,7 +1,7 @@
 //! Look-up of the operation for a method of a vector type: a table of rows, each of which names methods and their replacement.
 //!
-//! The rows are in `numerics` and `simd`. `docs/simd.md` is generated from the same rows, so that the two cannot differ. Rows that say `AsWritten` exist for the page only: these
-//! methods run as the class library wrote them, in terms of the others.
+//! The rows are in `numerics` and `simd`. `docs/simd.md` is generated from the same rows, so that the two cannot differ. Rows that say `AsWritten` exist for the page
+//! only: these methods run as the class library wrote them, in terms of the others.
 
 use super::{numerics, simd};
 use crate::import::kinds::ir_type;
