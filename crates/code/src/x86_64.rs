@@ -179,7 +179,10 @@ macro_rules! restore_arguments_and_jump {
     };
 }
 
-/// Lazy tails call this: the pushed address names the stub, above it is the caller's return address.
+/// Called by the lazy tail of an entry stub: the pushed address identifies the stub, above it is the caller's return address.
+///
+/// # Safety
+/// Only lazy tails of entry stubs call this, in managed code: r15 is the thread, and the method's arguments are in place.
 #[unsafe(naked)]
 unsafe extern "C" fn compile_trampoline() {
     naked_asm!(
@@ -242,7 +245,10 @@ unsafe fn code_or_pending(thread: *mut ThreadAbi, code: usize) -> usize {
     if pending { 0 } else { code }
 }
 
-/// Interface dispatch: receiver in rdi, method in the thread struct; probes the cache, else asks the hook.
+/// Interface dispatch: receiver in rdi, method in the thread struct; probes the cache, else calls the hook.
+///
+/// # Safety
+/// Only calls through IMT slots come here: r15 is the thread, rdi a non-null object, `ThreadAbi::imt_method` the interface method.
 #[unsafe(naked)]
 unsafe extern "C" fn imt_resolve() {
     naked_asm!(
@@ -285,10 +291,12 @@ unsafe extern "C" fn imt_resolve() {
     )
 }
 
-/// Saves every register that the C ABI may change, calls the hook with the thread, restores.
+/// Saves every register that the C ABI may change, calls the hook with the thread, restores the registers.
 macro_rules! preserving_stub {
     ($(#[$doc:meta])* $name:ident, $hook:ident) => {
         $(#[$doc])*
+        /// # Safety
+        /// Only managed code calls this stub: r15 is the thread, and `stub_arg` holds the arguments that `StubId` documents.
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
@@ -362,14 +370,17 @@ preserving_stub!(class_init_stub, CLASS_INIT);
 preserving_stub!(alloc_slow_stub, ALLOC_SLOW);
 preserving_stub!(barrier_slow_stub, BARRIER_SLOW);
 
-/// `StubId::DemoteLine`: `cldemote [rdi]`, which processors without it take for no operation.
+/// `StubId::DemoteLine`: `cldemote [rdi]`, which is a no-op on processors without that instruction.
+///
+/// # Safety
+/// None needed: the instruction is a hint and faults for no address.
 #[unsafe(naked)]
 unsafe extern "C" fn demote_line() {
     naked_asm!(".byte 0x0f, 0x1c, 0x07", "ret")
 }
 
-/// A fresh frame with room for a `Landing` (rdx), thread in rdi, the frame in rsi. Stack alignment is made here, since
-/// a fault may come at any alignment.
+/// Makes a frame with room for a `Landing`, which the hook gets in rdx, with the thread in rdi and the frame in rsi. The stack is
+/// aligned here, since a fault may occur at any alignment.
 macro_rules! begin_throw {
     () => {
         "push rbp
@@ -380,7 +391,7 @@ macro_rules! begin_throw {
     };
 }
 
-/// Loads the landing and goes there; the unwinder's frames are gone by now.
+/// Loads the landing and jumps there; the unwinder's frames have returned by now.
 macro_rules! land {
     () => {
         "mov rcx, [rsp]
@@ -394,6 +405,9 @@ macro_rules! land {
 }
 
 /// `StubId::ThrowPending`.
+///
+/// # Safety
+/// Only managed code and its thunks call this: r15 is the thread, `pending_exception` is set, rbp the caller's frame. Never returns.
 #[unsafe(naked)]
 unsafe extern "C" fn throw_pending() {
     naked_asm!(
@@ -409,6 +423,9 @@ unsafe extern "C" fn throw_pending() {
 }
 
 /// `StubId::ResumeUnwind`: exception in rdi, token in rsi.
+///
+/// # Safety
+/// Only the end of a finally or fault handler calls this: r15 is the thread, rdi and rsi the values with which the handler was entered.
 #[unsafe(naked)]
 unsafe extern "C" fn resume_unwind() {
     naked_asm!(
@@ -425,7 +442,10 @@ unsafe extern "C" fn resume_unwind() {
     )
 }
 
-/// The signal handler continues here: fault kind in rdi, faulting PC + 1 on top of the stack.
+/// The signal handler continues the thread here: fault kind in rdi, faulting PC + 1 on top of the stack.
+///
+/// # Safety
+/// Only a signal context edited by the fault handler leads here: r15 is the thread, rbp the faulting frame. Never returns.
 #[unsafe(naked)]
 unsafe extern "C" fn fault_throw() {
     naked_asm!(

@@ -57,7 +57,7 @@ pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bo
     Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
 }
 
-/// The type around `ty`. One that a TypeBuilder has not finished has no members that could matter.
+/// The enclosing type of `ty`. None while a TypeBuilder has not finished it: such a type has no members that could matter.
 fn outer_of(ty: Ty) -> LoadResult<Option<Ty>> {
     match ty.enclosing_type() {
         Err(error) if error.kind == LoadErrorKind::UnfinishedType => Ok(None),
@@ -98,7 +98,7 @@ fn member_from(from: Ty, owner: Ty, access: u16) -> LoadResult<bool> {
     })
 }
 
-/// Whether `from` or a type around it sees the type; both are definitions.
+/// Whether `from` or one of its enclosing types has access to the type `to`; both are definitions.
 fn from_nest(from: Ty, to: Ty) -> LoadResult<bool> {
     let mut at = Some(from);
     while let Some(ty) = at {
@@ -143,7 +143,7 @@ fn can_name(from: Ty, to: Ty) -> LoadResult<bool> {
     })
 }
 
-/// Whether `outer` is one of the types around `inner`.
+/// Whether `outer` is one of the enclosing types of `inner`.
 fn encloses(outer: Ty, inner: Ty) -> LoadResult<bool> {
     let mut at = outer_of(inner)?;
     while let Some(ty) = at {
@@ -176,7 +176,7 @@ fn sees_internals(from: Ty, to: Ty) -> LoadResult<bool> {
 }
 
 impl Assembly {
-    /// Whether this assembly shows its internals to `other`.
+    /// Whether `other` is a friend of this assembly (`InternalsVisibleToAttribute`).
     fn is_friend(&'static self, other: &Assembly) -> LoadResult<bool> {
         let friends = self.friends.get(&|| self.name.to_string(), || read_friends(self))?;
         Ok(friends.iter().any(|friend| {
@@ -187,7 +187,7 @@ impl Assembly {
 }
 
 impl Assembly {
-    /// Whether what its code throws that is no exception is to be wrapped in one:
+    /// Whether objects that its code throws and that are not exceptions are wrapped in a RuntimeWrappedException:
     /// `[assembly: RuntimeCompatibility(WrapNonExceptionThrows = true)]`.
     pub fn wraps_thrown_objects(&'static self) -> bool {
         let image = self.image;
@@ -233,7 +233,7 @@ fn first_string(blob: &[u8]) -> Option<&str> {
     std::str::from_utf8(rest.get(..length)?).ok()
 }
 
-/// A friend's name: as an assembly name, but with the whole public key.
+/// A friend's name: an assembly name, but with the whole public key instead of its token.
 fn parse_friend(text: &str) -> Option<AssemblyName> {
     let mut name = AssemblyName { name: text.split(',').next()?.trim().to_string(), ..AssemblyName::default() };
     for part in text.split(',').skip(1) {
@@ -248,7 +248,7 @@ fn parse_friend(text: &str) -> Option<AssemblyName> {
 }
 
 impl Type {
-    /// A struct that lives on the stack only (`IsByRefLikeAttribute`), or TypedReference.
+    /// Whether the type is a struct that may live on the stack only (`IsByRefLikeAttribute`), or TypedReference.
     ///
     /// # Errors
     /// `BadImageFormat`.

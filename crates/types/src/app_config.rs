@@ -101,7 +101,7 @@ impl AppConfig {
         config
     }
 
-    /// The version that is to be loaded in place of `wanted`, if that is another one.
+    /// The redirected version to load in place of `wanted`; None if it is not redirected.
     pub fn redirected(&self, wanted: &AssemblyName) -> Option<AssemblyName> {
         let token: String = wanted.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
         let redirect = self.redirects.iter().find(|redirect| {

@@ -16,8 +16,8 @@ use std::sync::{OnceLock, RwLock};
 pub use crate::domain::{Assembly, Image};
 pub use crate::identity::qualified;
 
-/// The assembly that has loaded this module's file, if that is another than `assembly`: a type belongs to one assembly, and its static
-/// fields are there once, so that a module is a part of one, too.
+/// The assembly other than `assembly` that has loaded this module's file, if there is one. A module may belong to one assembly only,
+/// since a type belongs to one assembly and its static fields exist once.
 fn owner_of_module(assembly: &'static Assembly, module: &Path) -> Option<&'static Assembly> {
     let has_it = |other: &&&'static Assembly| {
         other.path != assembly.path
@@ -30,7 +30,7 @@ fn owner_of_module(assembly: &'static Assembly, module: &Path) -> Option<&'stati
     assembly.image.universe.binder().loaded().iter().find(has_it).copied()
 }
 
-/// Keeps tables that lie in memory as long as `owner`, or as the current domain.
+/// Keeps metadata that lies in memory as long as `owner`, or, without one, as the current domain.
 fn keep(owner: Option<&'static Owner>, meta: saki_metadata::Image) -> &'static saki_metadata::Image {
     collectible::keep_with(owner.or(crate::universe().owner()), meta)
 }
@@ -40,7 +40,7 @@ fn cells<T: Default>(rows: u32) -> Box<[T]> {
 }
 
 impl Image {
-    /// Keeps it as long as the current domain, or as `owner`.
+    /// Keeps the image as long as `owner`, or, without one, as the current domain.
     fn keep(
         meta: &'static saki_metadata::Image,
         is_corlib: bool,
@@ -113,7 +113,7 @@ impl Image {
         Ok(image)
     }
 
-    /// The type of what lies outside of classes, if it has methods. None for the class library and for dynamic methods.
+    /// The type `<Module>`, which has the global methods and fields, if it has methods. None for the class library and for dynamic methods.
     pub fn module_type(&'static self) -> Option<Ty> {
         // Most have no method outside of classes: their module type need not be made.
         if self.is_corlib
@@ -167,7 +167,7 @@ impl Image {
         }
     }
 
-    /// A type of the assembly's other modules that the manifest does not export: those that are not public.
+    /// A type of the assembly's other modules that the manifest does not export, since it is not public.
     fn find_in_modules(&'static self, namespace: &str, name: &str) -> LoadResult<Option<Ty>> {
         const CONTAINS_NO_METADATA: u32 = 1;
         for rid in 1..=self.meta.row_count(TableId::File) {
@@ -197,7 +197,7 @@ impl Image {
         }
     }
 
-    /// Loads all modules that the manifest names, which are else loaded when a type of theirs is needed.
+    /// Loads all modules that the manifest names; otherwise each is loaded when one of its types is needed.
     ///
     /// # Errors
     /// `FileNotFound` about the first module that is not there; `BadImageFormat`.
@@ -334,8 +334,8 @@ impl Image {
         Ok(())
     }
 
-    /// Whether field `rid` is marked `[Weak]`: `System.WeakAttribute` of another assembly, which Debian's class library does not have,
-    /// but Mono's for other systems and its test library.
+    /// Whether field `rid` is marked `[Weak]`: `System.WeakAttribute` of another assembly. Debian's class library lacks the class;
+    /// Mono's class libraries for other systems and Mono's test library have it.
     ///
     /// # Errors
     /// `BadImage`.
@@ -374,7 +374,7 @@ impl Image {
         Ok(0)
     }
 
-    /// The modules whose type forwarders were passed so far, and the module that each led to.
+    /// The modules whose type forwarders were followed so far, each with the module to which it led.
     pub fn forwarders_passed(&'static self) -> Vec<(&'static Image, &'static Image)> {
         self.forwarders_passed.read().expect("not poisoned").clone()
     }
@@ -390,7 +390,7 @@ impl Image {
         LoadError::new(LoadErrorKind::TypeLoad, message, full_name)
     }
 
-    /// The assembly that TypeRef row `rid` or the type around it names.
+    /// Name of the assembly in the resolution scope of TypeRef row `rid` or of its enclosing types.
     fn scope_name(&'static self, rid: Rid) -> LoadResult<String> {
         let scope = self.meta.type_ref(rid)?.resolution_scope;
         match scope.table() {
@@ -411,21 +411,21 @@ impl Image {
     }
 }
 
-/// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The class may be of any assembly; rows that
-/// cannot be read are none.
+/// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The attribute class may be of any assembly; rows
+/// that cannot be read do not count.
 fn is_reference_assembly(meta: &'static saki_metadata::Image) -> bool {
     let mark = Some(("System.Runtime.CompilerServices", "ReferenceAssemblyAttribute"));
     let is_mark = |constructor| attribute_class(meta, constructor).is_ok_and(|class| class == mark);
     meta.custom_attributes(Token::new(TableId::Assembly, 1)).flatten().any(|row| is_mark(row.constructor))
 }
 
-/// What an assembly is published as.
+/// How an assembly is published.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     Corlib,
     Ordinary(LoadContext),
     ReflectionOnly,
-    /// Made at run time: its identity, and whether it may run.
+    /// Made at run time: its identity, and whether its code may run.
     Dynamic(&'a AssemblyName, bool),
 }
 
@@ -439,7 +439,7 @@ impl Assembly {
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
     }
 
-    /// As `open`, to be looked at only.
+    /// As `open`, for inspection only.
     pub(crate) fn open_reflection_only(path: &Path) -> LoadResult<&'static Assembly> {
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), Purpose::ReflectionOnly, None)
     }
@@ -448,7 +448,7 @@ impl Assembly {
         Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual))
     }
 
-    /// As `from_bytes`, to be looked at only.
+    /// As `from_bytes`, for inspection only.
     pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)
     }
@@ -459,7 +459,7 @@ impl Assembly {
         Assembly::publish(keep(None, meta), path, purpose, None)
     }
 
-    /// An assembly made at run time: the image has no key, the identity may.
+    /// An assembly made at run time. Its image has no public key, but its identity may have one.
     pub(crate) fn from_dynamic(
         identity: &AssemblyName,
         bytes: Vec<u8>,
@@ -512,7 +512,7 @@ impl Assembly {
         Ok(assembly)
     }
 
-    /// Types made at run time, not nested, in no order.
+    /// Top-level types made at run time, in no particular order.
     pub fn emitted_types(&self) -> Vec<Ty> {
         self.emitted.read().expect("not poisoned").values().copied().collect()
     }

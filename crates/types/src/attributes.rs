@@ -17,7 +17,7 @@ pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name
     Ok(false)
 }
 
-/// Namespace and name of the class that an attribute's constructor token belongs to.
+/// Namespace and name of the class to which an attribute's constructor token belongs.
 pub(crate) fn attribute_class(
     meta: &'static saki_metadata::Image,
     constructor: Token,

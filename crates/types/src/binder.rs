@@ -17,7 +17,7 @@ use std::sync::{OnceLock, RwLock};
 pub use crate::domain::{Binder, SearchPaths};
 pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 
-/// Assembly caches besides the framework's, which are asked first: below each prefix in MONO_GAC_PREFIX.
+/// Assembly caches below the prefixes in MONO_GAC_PREFIX, searched before the framework's.
 fn extra_gacs() -> &'static [PathBuf] {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOLDERS.get_or_init(|| {
@@ -73,13 +73,13 @@ impl Binder {
         }
     }
 
-    /// A binder that asks and tells `events`.
+    /// A binder that calls `events`.
     #[must_use]
     pub fn with_events(self, events: &'static dyn LoaderEvents) -> Binder {
         Binder { events, ..self }
     }
 
-    /// What the binder asks and tells, for the binder of another domain too.
+    /// The events that the binder calls, for use by the binder of another domain too.
     pub fn events(&self) -> &'static dyn LoaderEvents {
         self.events
     }
@@ -88,7 +88,7 @@ impl Binder {
         self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
     }
 
-    /// What the program's configuration file says.
+    /// Sets the program's configuration.
     pub fn set_config(&self, config: AppConfig) {
         *self.config.write().expect("not poisoned") = config;
     }
@@ -101,7 +101,7 @@ impl Binder {
         self.paths.read().expect("not poisoned").clone()
     }
 
-    /// Assemblies in load order. None of them ends while the result is there.
+    /// Assemblies in load order. While the result exists, none of them is freed.
     pub fn loaded(&self) -> Loaded {
         let hold = Hold::new();
         Loaded { assemblies: self.loaded.read().expect("not poisoned").clone(), _hold: hold }
@@ -120,7 +120,7 @@ impl Binder {
         })
     }
 
-    /// The assembly a reference means, loading it if needed.
+    /// Resolves a reference to its assembly, loading it if needed.
     ///
     /// # Errors
     /// `FileNotFound` naming the reference, `BadImageFormat`.
@@ -173,7 +173,7 @@ impl Binder {
         }))
     }
 
-    /// Loads the first of these files that has the assembly; `bad` is why one that is there cannot be loaded. Reference assemblies are passed over.
+    /// Loads the first of these files that has the assembly; `bad` gets the reason why an existing file cannot be loaded. Reference assemblies are skipped.
     fn load_first(
         &self,
         candidates: Vec<PathBuf>,
@@ -197,7 +197,7 @@ impl Binder {
     /// Loads the assembly in this file, or the one that the configuration puts in its place (`Assembly.LoadFile`).
     ///
     /// # Errors
-    /// As `load_file`; as `resolve` for what is redirected.
+    /// As `load_file`; as `resolve` where the assembly is redirected.
     pub fn load_named_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
         match identity(crate::files::open(path)?)?.and_then(|name| self.redirected(&name)) {
             Some(other) => self.resolve(&other, None),
@@ -205,11 +205,11 @@ impl Binder {
         }
     }
 
-    /// Loads the assembly in this file unless one of the same identity was loaded from another file before; that one then
-    /// (`Assembly.LoadFrom`).
+    /// Loads the assembly in this file (`Assembly.LoadFrom`). If an assembly of the same identity was loaded from another file before,
+    /// returns that one.
     ///
     /// # Errors
-    /// As `load_file`; as `resolve` for what the configuration redirects.
+    /// As `load_file`; as `resolve` where the configuration redirects the assembly.
     pub fn load_from(&self, path: &Path) -> LoadResult<&'static Assembly> {
         if let Some(name) = identity(crate::files::open(path)?)? {
             if let Some(other) = self.redirected(&name) {
@@ -250,7 +250,7 @@ impl Binder {
         out
     }
 
-    /// The assembly of exactly this identity in the GAC: several versions may be loaded beside each other.
+    /// File of the assembly of exactly this identity in the GAC: several versions may be loaded beside each other.
     fn exact_in_gac(&self, wanted: &AssemblyName) -> Option<PathBuf> {
         if wanted.public_key_token.is_empty() || wanted.version == [0; 4] {
             return None;
@@ -285,7 +285,7 @@ impl Binder {
         found.into_iter().map(|(_, _, path)| path).collect()
     }
 
-    /// Loads the assembly in this file, or gives the one loaded from it before.
+    /// Loads the assembly in this file, or returns the assembly loaded from it before.
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
@@ -309,7 +309,7 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory: a new one or the one that the configuration puts in its place.
+    /// Loads an assembly from memory, or the assembly to which the configuration redirects it.
     ///
     /// # Errors
     /// `BadImageFormat`, `ReferenceAssembly`.
@@ -331,7 +331,7 @@ impl Binder {
         self.loaded.write().expect("not poisoned").push(assembly);
     }
 
-    /// Whether nobody has the list of assemblies locked.
+    /// Whether the list of assemblies is unlocked.
     pub(crate) fn is_free(&self) -> bool {
         self.loaded.try_write().is_ok()
     }
@@ -342,7 +342,7 @@ impl Binder {
         loaded.retain(|assembly| !crate::collectible::is_dead(std::ptr::from_ref(*assembly).addr()));
     }
 
-    /// The domain's assemblies are no more.
+    /// Empties the list of assemblies, at the end of the domain.
     pub(crate) fn end(&self) {
         *self.loaded.write().expect("not poisoned") = Vec::new();
         *self.config.write().expect("not poisoned") = AppConfig::default();
@@ -364,7 +364,7 @@ fn identity(meta: &saki_metadata::Image) -> LoadResult<Option<AssemblyName>> {
     }))
 }
 
-/// The assembly that took the place of an old framework assembly: Mono's remapping table, where names changed.
+/// The assembly that replaced an old framework assembly under another name: those rows of Mono's remapping table.
 fn successor(wanted: &AssemblyName) -> AssemblyName {
     let mut out = wanted.clone();
     for (replacement, olds) in [
@@ -378,7 +378,7 @@ fn successor(wanted: &AssemblyName) -> AssemblyName {
     out
 }
 
-/// Where the assembly may lie in a directory; satellites lie in one of their culture.
+/// Paths of the assembly's file in a directory; satellite assemblies lie in a subdirectory named by their culture.
 fn files_in(directory: &Path, wanted: &AssemblyName) -> Vec<PathBuf> {
     let culture = normal_culture(&wanted.culture);
     let directory = if culture.is_empty() { directory.to_path_buf() } else { directory.join(culture) };

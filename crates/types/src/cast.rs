@@ -12,7 +12,7 @@ const COVARIANT: u32 = 1;
 const CONTRAVARIANT: u32 = 2;
 
 impl Type {
-    /// Whether other instantiations of the same definition convert to this one: a reference type stands for a parameter with `in` or `out`.
+    /// Whether other instantiations of the same definition convert to this one: some parameter marked `in` or `out` has a reference type as argument.
     pub fn has_variant_arguments(&'static self) -> bool {
         let Some(definition) = self.generic_definition() else { return false };
         self.args.iter().zip(definition.args).any(|(argument, param)| {
@@ -60,8 +60,8 @@ impl Type {
     }
 }
 
-/// A question of assignability that is being answered. By variance it may lead to itself (`C : I<I<C>>` asked for `I<C>`, I
-/// contravariant); then nothing speaks for the conversion.
+/// A question of assignability that is being answered. Through variance a question may depend on itself (`C : I<I<C>>` asked for
+/// `I<C>`, I contravariant); the answer is then no.
 struct OpenQuestion<'a> {
     from: Ty,
     to: Ty,
@@ -69,8 +69,8 @@ struct OpenQuestion<'a> {
     outer: Option<&'a OpenQuestion<'a>>,
 }
 
-/// Types whose variance asks about ever larger types (`C<T> : I<I<C<C<T>>>>`, I contravariant) have no answer; sensible ones nest a
-/// few levels.
+/// Depth of nested questions. Some types lead to questions about ever larger types (`C<T> : I<I<C<C<T>>>>`, I contravariant), which never
+/// end; real types nest a few levels.
 const MAX_QUESTIONS: u32 = 64;
 
 fn is_assignable(from: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
@@ -101,7 +101,7 @@ fn is_assignable(from: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResu
     Ok(from.is_subclass_of(target)? || is_variant(from, target, asked)?)
 }
 
-/// A type parameter is its constraints.
+/// A type parameter converts to the types to which its constraints convert.
 fn param_assignable(param_ty: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {
     let Some(param) = param_ty.generic_param() else { return Ok(false) };
     let context = crate::class::context_of_param(param)?;

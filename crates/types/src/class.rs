@@ -95,7 +95,7 @@ fn extends_value_type(image: &Image, extends: Token) -> LoadResult<bool> {
     Ok((name == "ValueType" || name == "Enum") && image.meta.string(namespace)? == "System")
 }
 
-/// Their numbers have 16 bits. ECMA-335 §II.22.20.
+/// The numbers of generic parameters have 16 bits. ECMA-335 §II.22.20.
 const MAX_GENERIC_PARAMS: usize = 0xffff;
 
 /// The generic parameters that `owner` (TypeDef or MethodDef) declares, as types.
@@ -440,7 +440,7 @@ impl Type {
         Ok(out)
     }
 
-    /// As `methods_named`, from an index by name that the first call makes: for reflection, which asks again and again.
+    /// As `methods_named`, from an index by name that the first call builds; for reflection, which asks often.
     ///
     /// # Errors
     /// `BadImageFormat`, also as items.
@@ -522,8 +522,8 @@ impl Type {
         Ok(self.methods_named(".cctor")?.into_iter().find(|m| m.is_class_constructor()))
     }
 
-    /// Whether something is to run before the type's static fields are used: its class constructor, or its module's
-    /// (`.cctor` outside of classes, ECMA-335 §II.22.37).
+    /// Whether a constructor must run before the type's static fields are used: the type's own, or its module's
+    /// (a global `.cctor`, ECMA-335 §II.22.37).
     ///
     /// # Errors
     /// `BadImageFormat`.
@@ -585,7 +585,7 @@ impl Type {
     }
 }
 
-/// What the constraints of a parameter may mention: the parameters of its owner and, for a method, of the type.
+/// The context in which a parameter's constraints are decoded: the parameters of its owner and, for a method, of the declaring type.
 ///
 /// # Errors
 /// `BadImageFormat`.

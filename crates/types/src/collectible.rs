@@ -135,7 +135,7 @@ pub fn owner_of<T>(record: &T) -> Option<&'static Owner> {
     of(std::ptr::from_ref(record).addr())
 }
 
-/// Whether the record ends before its domain does: code and tables that live as long as the domain must not rely on it.
+/// Whether the record may be freed before its domain: code and tables that live as long as the domain must not refer to it.
 pub fn ends_alone<T>(record: &T) -> bool {
     owner_of(record).is_some_and(|owner| !owner.is_domain)
 }
@@ -180,8 +180,8 @@ unsafe fn drop_value<T>(address: usize) {
     unsafe { std::ptr::drop_in_place(address as *mut T) };
 }
 
-/// The owner of what is made of `parts`: that of the first part that has one, but an assembly's before the domain's, which lasts
-/// longer. From then on it leads to those of the others.
+/// The owner for a record that is composed of `parts`: that of the first part that has an owner, but an assembly's rather than the
+/// domain's, since the domain lives longer. Notes that this owner refers to those of the other parts.
 pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static Owner> {
     let mut found: Option<&'static Owner> = None;
     for part in parts.into_iter().filter_map(of) {
@@ -200,7 +200,7 @@ pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static O
 /// Number of `Hold`s.
 static HOLDS: AtomicUsize = AtomicUsize::new(0);
 
-/// While there is one, no owner dies: for lists outside the heap that lead to records nothing else may have.
+/// While a `Hold` exists, no owner becomes dead: for lists outside the heap that may hold the only reference to a record.
 #[must_use]
 pub struct Hold(());
 
@@ -224,11 +224,11 @@ impl Drop for Hold {
     }
 }
 
-/// All owners that live.
+/// All owners that are in use or live.
 static OWNERS: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
 
 impl Owner {
-    /// A new owner for an assembly, without records, which lead to those of `domain_owner`; None without address space for it.
+    /// A new owner for an assembly, without records yet; it refers to `domain_owner`. None without address space for it.
     pub(crate) fn create(domain: &'static Domain, domain_owner: Option<&'static Owner>) -> Option<&'static Owner> {
         let owner = Owner::make(domain, false)?;
         domain_owner.inspect(|domain| owner.name(domain));
@@ -287,7 +287,7 @@ impl Owner {
         Some(run.0)
     }
 
-    /// Records of this owner lead to records of `other`, which lives as long from now on.
+    /// Notes that records of this owner refer to records of `other`, which from now on lives at least as long.
     pub fn name(&self, other: &'static Owner) {
         if std::ptr::eq(self, other) {
             return;
@@ -298,13 +298,13 @@ impl Owner {
         }
     }
 
-    /// Something has a record that collections do not follow: lives for ever, with what it leads to.
+    /// Keeps the owner for ever, with the owners to which it refers: a record is held by something that collections do not trace.
     pub fn keep_for_ever(&self) {
         // Relaxed: collections read it with the world stopped.
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it lives whatever has it.
+    /// Whether it is kept for ever (`keep_for_ever`).
     pub fn is_kept(&self) -> bool {
         self.is_in_use.load(Ordering::Relaxed) || self.is_kept.load(Ordering::Relaxed)
     }
@@ -314,24 +314,24 @@ impl Owner {
         self.is_domain
     }
 
-    /// The domain is unloaded: it lives as long as something has a record of it.
+    /// Notes that the domain is unloaded: from now on the owner lives only as long as a record of it is reachable.
     pub fn release(&self) {
         // Relaxed: collections read it with the world stopped.
         self.is_in_use.store(false, Ordering::Relaxed);
     }
 
-    /// Memory taken for its records.
+    /// Bytes of memory taken for its records.
     pub fn size_bytes(&self) -> usize {
         self.inner.lock().runs.iter().map(|(_, len_bytes)| len_bytes).sum()
     }
 
-    /// Begins a judgement: not seen.
+    /// Clears the mark of `see`, at the beginning of a collection.
     pub fn unsee(&self) {
         // Relaxed, here and in `see`: only tells whether; the collector orders its phases.
         self.is_seen.store(false, Ordering::Relaxed);
     }
 
-    /// Seen now; whether for the first time.
+    /// Marks the owner as seen by the running collection; true if it was not marked before.
     pub fn see(&self) -> bool {
         !self.is_seen.swap(true, Ordering::Relaxed)
     }
@@ -344,7 +344,7 @@ impl Owner {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// A word among the records that holds a reference to an object or null.
+    /// Notes the address of a word among the records that holds a reference to an object, or null.
     pub fn add_slot(&self, address: usize) {
         self.inner.lock().slots.push(address);
     }
@@ -365,7 +365,7 @@ impl Owner {
         self.inner.lock().named.iter().for_each(|&owner| visit(owner));
     }
 
-    /// Of a dead owner: what `add_body` and `add_entry` were told.
+    /// The bodies and entries of a dead owner, from `add_body` and `add_entry`.
     pub fn take_code(&self) -> (Vec<usize>, Vec<usize>) {
         let mut inner = self.inner.lock();
         (std::mem::take(&mut inner.bodies), std::mem::take(&mut inner.entries))
@@ -374,7 +374,7 @@ impl Owner {
     /// Drops the records and gives their memory back.
     ///
     /// # Safety
-    /// The owner is dead, its code is gone and no walk can meet it; nothing of it is used after this.
+    /// The owner is dead, its code is freed and no stack walk can meet it; none of its records is used afterwards.
     pub unsafe fn end(&'static self) {
         let Some(region) = region() else { return };
         let inner = std::mem::take(&mut *self.inner.lock());
@@ -392,7 +392,7 @@ impl Owner {
     }
 }
 
-/// Calls `visit` for all owners that live.
+/// Calls `visit` for all owners that are in use or live.
 pub fn for_each_owner(visit: &mut dyn FnMut(&'static Owner)) {
     OWNERS.lock().iter().for_each(|owner| visit(owner));
 }
@@ -402,7 +402,7 @@ pub(crate) fn is_held() -> bool {
     HOLDS.load(Ordering::Relaxed) != 0
 }
 
-/// Takes the owners that were not seen from those that live; they are dead from now on.
+/// Removes the owners that were not seen from the live ones; they are dead from now on.
 pub(crate) fn take_unseen() -> Vec<&'static Owner> {
     let dead: Vec<_> = OWNERS.lock().extract_if(.., |owner| !owner.is_seen()).collect();
     dead.iter().for_each(|owner| owner.is_dead.store(true, Ordering::Relaxed));

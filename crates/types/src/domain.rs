@@ -32,20 +32,20 @@ pub(crate) enum ConstructedKey {
     FnPtr(MethodSig),
 }
 
-/// The tables of one domain: see `universe`, whose `init` sets up the first. Leaked, also when the domain's records have ended.
+/// The tables of one domain: see `universe`, whose `init` sets up the first. This struct itself is leaked, even after the domain's records have ended.
 pub struct Universe {
     pub(crate) binder: Binder,
     /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release, pairs with the
     /// Acquire in `owner`), cleared by `end`.
     pub(crate) owner: AtomicPtr<Owner>,
-    /// What the runtime hangs on a domain.
+    /// The runtime's part of the domain.
     pub(crate) runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     pub(crate) corlib: OnceLock<&'static Image>,
     pub(crate) well_known: OnceLock<WellKnown<Ty>>,
     pub(crate) constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
     pub(crate) method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
     pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
-    /// By signature with the function's address.
+    /// Methods of `native_call`, by signature including the parameter for the function's address.
     pub(crate) native_calls: RwLock<FxHashMap<MethodSig, &'static Method>>,
 }
 
@@ -73,12 +73,12 @@ impl Universe {
         &self.binder
     }
 
-    /// Hangs the runtime's part of the domain on it; once.
+    /// Stores the runtime's part of the domain; the first call counts.
     pub fn set_runtime(&self, part: &'static (dyn Any + Send + Sync)) {
         let _ = self.runtime.set(part);
     }
 
-    /// What `set_runtime` gave.
+    /// The part stored by `set_runtime`.
     pub fn runtime<T: 'static>(&self) -> Option<&'static T> {
         self.runtime.get()?.downcast_ref::<T>()
     }
@@ -99,7 +99,7 @@ pub struct SearchPaths {
     pub framework_root: PathBuf,
 }
 
-/// The program's part in loading: what managed code is asked, or told. A binder gets it when it is made (`Binder::with_events`).
+/// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made (`Binder::with_events`).
 ///
 /// Invariant: called with the loader lock held by the calling thread, so an implementation may run managed code of that thread but waits for no other thread
 /// that loads types.
@@ -119,14 +119,14 @@ pub struct Binder {
     pub(crate) paths: RwLock<SearchPaths>,
     pub(crate) config: RwLock<AppConfig>,
     pub(crate) loaded: RwLock<Vec<&'static Assembly>>,
-    /// Those that are only looked at.
+    /// Assemblies of the reflection-only context.
     pub(crate) reflection_only: RwLock<Vec<&'static Assembly>>,
     pub(crate) events: &'static dyn LoaderEvents,
 }
 
 /// One metadata module of one domain; `meta` gives the raw tables.
 pub struct Image {
-    /// Shared by a module made at run time and its dynamic methods.
+    /// The raw metadata; a module made at run time and its dynamic methods share theirs.
     pub meta: &'static saki_metadata::Image,
     /// mscorlib: its System primitives are *the* primitives.
     pub is_corlib: bool,
@@ -136,15 +136,15 @@ pub struct Image {
     pub(crate) type_defs: Box<[OnceLock<Ty>]>,
     pub(crate) type_refs: Box<[Lazy<Ty>]>,
     pub(crate) assembly_refs: Box<[Lazy<&'static Assembly>]>,
-    /// Modules whose type forwarders TypeRefs of this one passed, and the module that each led to.
+    /// Modules whose type forwarders were followed for TypeRefs of this image, each with the module to which it led.
     pub(crate) forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
     /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
     pub(crate) weak_attribute: OnceLock<Rid>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
     pub(crate) member_refs: Box<[OnceLock<Member>]>,
-    /// The image of a dynamic method: what its tokens name instead of metadata.
+    /// For the image of a dynamic method: the references that its tokens name, in place of metadata.
     pub(crate) dynamic: Option<DynamicCode>,
-    /// The image of a type made at run time: what its rows stand for.
+    /// For the image of a type made at run time: the meaning of its rows.
     pub(crate) emitted: Option<EmittedImage>,
 }
 
@@ -160,7 +160,7 @@ impl std::fmt::Debug for Image {
 }
 
 impl Image {
-    /// Whether it stands behind one dynamic method: it has no types.
+    /// Whether this is the image of a dynamic method, which has no types.
     pub fn is_of_dynamic_method(&self) -> bool {
         self.dynamic.is_some()
     }
@@ -188,11 +188,11 @@ pub struct Assembly {
     pub public_key_token: Vec<u8>,
     pub path: PathBuf,
     pub load_context: LoadContext,
-    /// Made at run time: no reference or name finds it.
+    /// Made at run time: it is not found by references or names.
     pub is_dynamic: bool,
     /// False for an assembly made at run time only to be saved.
     pub is_runnable: bool,
-    /// Of an assembly made at run time: `wraps_thrown_objects`, which it has no row for.
+    /// For an assembly made at run time: `wraps_thrown_objects`, since it has no attribute row.
     pub wraps_thrown: AtomicBool,
     /// Loaded for inspection only.
     pub reflection_only: bool,
@@ -202,7 +202,7 @@ pub struct Assembly {
     pub module_images: RwLock<Vec<&'static Image>>,
     /// Types made at run time, not nested, by full name.
     pub(crate) emitted: RwLock<FxHashMap<String, Ty>>,
-    /// Those that see its internals; read by `access`.
+    /// Friend assemblies (`InternalsVisibleToAttribute`); read by `access`.
     pub(crate) friends: Lazy<&'static [AssemblyName]>,
 }
 
@@ -212,17 +212,17 @@ impl PartialEq for Assembly {
     }
 }
 
-/// What a MemberRef found.
+/// The member that a MemberRef resolved to.
 #[derive(Clone, Copy)]
 pub enum Member {
     Method(&'static Method),
     Field(&'static Field),
 }
 
-/// What a token in the code of a dynamic method names.
+/// The referent of a token in the code of a dynamic method.
 #[derive(Clone, Copy)]
 pub enum DynamicRef {
-    /// A string literal; the runtime keeps the object.
+    /// A string literal; the string object is kept by the runtime.
     Text,
     Type(Ty),
     Method(&'static Method),
@@ -243,18 +243,18 @@ pub struct DynamicBody {
     pub signatures: Vec<MethodSig>,
 }
 
-/// What the image of a dynamic method has instead of metadata.
+/// The data of a dynamic method's image that take the place of metadata.
 pub struct DynamicCode {
     pub(crate) sig: MethodSig,
-    /// That of the module.
+    /// The assembly of the module.
     pub(crate) assembly: &'static Assembly,
-    /// Where access to fields is judged from; None = all are open to it.
+    /// The type from which access to fields is judged; None = all fields are accessible.
     pub(crate) scope: Option<Ty>,
-    /// Absent while methods that call each other are made.
+    /// Set later than the method is made, so that methods can refer to each other.
     pub(crate) body: OnceLock<DynamicBody>,
 }
 
-/// A type that a TypeBuilder makes, before and after it is finished; leaked.
+/// A type made by a TypeBuilder, before and after it is finished; leaked.
 pub struct EmittedType {
     /// The module the builder belongs to; the type's own image is another.
     pub module: &'static Image,
@@ -269,7 +269,7 @@ pub struct EmittedType {
     pub(crate) nested: RwLock<Vec<Ty>>,
 }
 
-/// What a TypeRef row of an emitted image means.
+/// The referent of a TypeRef row of an emitted image.
 #[derive(Clone, Copy)]
 pub enum TypeReference {
     Loaded(Ty),
@@ -285,7 +285,7 @@ pub struct ShownTokens {
     pub events: Vec<Token>,
 }
 
-/// What the image of an emitted type has besides metadata.
+/// The data of an emitted type's image besides metadata.
 pub struct EmittedImage {
     pub of: &'static EmittedType,
     /// By TypeRef row.

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicU32;
 pub use crate::domain::{DynamicBody, DynamicCode, DynamicRef};
 
 impl DynamicCode {
-    /// The token of reference number `index`: the class library gives every reference two places, and counts from 1.
+    /// The token of reference number `index`: the class library's list has two places per reference and counts from 1.
     pub fn token(index: usize) -> Token {
         Token(2 * index as u32 + 1)
     }
@@ -70,7 +70,7 @@ impl DynamicCode {
         &self.sig
     }
 
-    /// What the body names; nothing before it has one.
+    /// The references of the body; empty before `define`.
     pub(crate) fn refs(&self) -> &[DynamicRef] {
         self.body.get().map_or(&[], |body| &body.refs)
     }
@@ -98,13 +98,13 @@ fn wrong_token(token: Token) -> LoadError {
 pub struct DynamicMethodSpec {
     pub name: String,
     pub module: &'static Image,
-    /// The type it is shown as a member of, and access to fields is judged from. Methods without one may use all, as in Mono.
+    /// The type that reflection shows as its declaring type, and from which access to fields is judged. A method without one may use all fields, as in Mono.
     pub owner: Option<Ty>,
     pub sig: MethodSig,
     pub skips_visibility: bool,
 }
 
-/// Makes a dynamic method, static, without code: `define` gives it that.
+/// Makes a static dynamic method without code, which `define` supplies.
 pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
     let scope = spec.owner.filter(|_| !spec.skips_visibility);
     let owner = spec.owner.unwrap_or(crate::universe().object());
@@ -136,19 +136,19 @@ impl Method {
         }
     }
 
-    /// What the code of a dynamic method names.
+    /// The references in the code of a dynamic method.
     pub fn dynamic_refs(&self) -> &'static [DynamicRef] {
         self.dynamic_code().map_or(&[], DynamicCode::refs)
     }
 
-    /// Gives a dynamic method its code; the first time counts.
+    /// Gives a dynamic method its code; only the first call counts.
     pub fn define(&self, body: DynamicBody) {
         if let Some(code) = self.dynamic_code() {
             let _ = code.body.set(body);
         }
     }
 
-    /// The type from which a method's uses of fields are judged; None = all are open to it.
+    /// The type from which a method's access to fields is judged; None = all fields are accessible.
     pub(crate) fn access_scope(&self) -> Option<Ty> {
         match self.dynamic_code() {
             Some(code) => code.scope,
@@ -174,8 +174,8 @@ fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
     image.finish_for_loader()
 }
 
-/// An assembly with one module and no types. `is_runnable`: its types may have instances and run. `is_collectible`: it ends
-/// when nothing has it.
+/// An assembly with one module and no types. `is_runnable`: its types may be instantiated and its code run. `is_collectible`: it is
+/// freed when it is no longer reachable.
 ///
 /// # Errors
 /// `BadImageFormat`: the names are too long.

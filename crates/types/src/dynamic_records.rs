@@ -24,12 +24,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const CHUNK_BYTES: usize = 64 << 10;
 const RECORDS_PER_CHUNK: usize = CHUNK_BYTES / size_of::<Record>();
 
-/// What the owner of dynamic methods (`runtime`) notes of one.
+/// Data of the runtime about a dynamic method.
 #[derive(Default)]
 pub struct DynamicNotes {
-    /// Address of the DynamicMethod object, hidden from the roots; 0 before there is one and when it is gone.
+    /// Address of the DynamicMethod object, not a root; 0 before the object exists and after it was collected.
     pub object: AtomicUsize,
-    /// Address of the RuntimeMethodInfo that was made of the method, hidden from the roots; 0 without one.
+    /// Address of the RuntimeMethodInfo made for the method, not a root; 0 without one.
     pub info: AtomicUsize,
 }
 
@@ -45,7 +45,7 @@ struct Record {
     is_live: AtomicBool,
 }
 
-/// A record that nobody else uses.
+/// A free record, owned by the holder of this value.
 struct FreeRecord(*mut Record);
 
 // SAFETY: the record belongs to whoever has this.
@@ -56,27 +56,27 @@ struct Arena {
     free: Vec<FreeRecord>,
 }
 
-/// Free records that a processor uses next, the next one last.
+/// Free records for use by one processor; the next one to use is last.
 #[derive(Default)]
 struct Reserve(Vec<FreeRecord>);
 
 static RESERVES: SlotPool<Reserve> = SlotPool::new();
-/// Records that are taken at once.
+/// Records that a reserve takes at once.
 const RESERVED_RECORDS: usize = 32;
 
 static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
 
-/// From the lowest chunk to the end of the highest; they only grow. For a look without the lock.
+/// Address range from the lowest chunk to the end of the highest (with `HIGH`); it only grows. For a test without the lock.
 static LOW: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGH: AtomicUsize = AtomicUsize::new(0);
 
-/// No dynamic method has ever been outside of these.
+/// The address range that contains all dynamic methods that ever existed.
 fn bounds() -> Range<usize> {
     // Relaxed: whoever got the address of a method got it after the bounds grew, by whatever published the method.
     LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)
 }
 
-/// The dynamic method that lives where `address` points to or into. Takes a lock only for addresses among the records.
+/// The live dynamic method whose record `address` points to or into. Takes the lock only for addresses within `bounds`.
 pub fn find(address: usize) -> Option<&'static Method> {
     if bounds().contains(&address) { Finder::lock().find(address) } else { None }
 }
@@ -91,7 +91,7 @@ impl Arena {
         Arena { chunks: FxHashSet::default(), free: Vec::new() }
     }
 
-    /// Gives some free records to a reserve.
+    /// Moves some free records to a reserve.
     fn fill(&mut self, reserve: &mut Vec<FreeRecord>) {
         if self.free.is_empty() {
             let layout = Layout::from_size_align(CHUNK_BYTES, CHUNK_BYTES).expect("a power of two");
@@ -165,16 +165,16 @@ pub fn notes(method: &'static Method) -> &'static DynamicNotes {
     unsafe { &(*(&raw const (*record_of(method)).contents).cast::<Contents>()).notes }
 }
 
-/// The records, held still for many look-ups.
+/// The records, locked for many look-ups.
 pub struct Finder(MutexGuard<'static, Option<Arena>>);
 
 impl Finder {
-    /// Never held across a safepoint.
+    /// Locks the records. The result must not be held across a safepoint.
     pub fn lock() -> Finder {
         Finder(ARENA.lock())
     }
 
-    /// `find` finds nothing outside of these; empty when there is nothing to find.
+    /// The address range outside of which `find` finds nothing; empty when there are no records.
     pub fn bounds(&self) -> Range<usize> {
         bounds()
     }
@@ -185,7 +185,7 @@ impl Finder {
         self.0.as_ref().is_some_and(|arena| arena.chunks.contains(&chunk)) && self.find(address).is_none()
     }
 
-    /// The dynamic method that lives where `address` points to or into.
+    /// The live dynamic method whose record `address` points to or into.
     pub fn find(&self, address: usize) -> Option<&'static Method> {
         let arena = self.0.as_ref()?;
         let chunk = address & !(CHUNK_BYTES - 1);
@@ -210,7 +210,7 @@ impl Finder {
 /// Frees dynamic methods, their images and bodies.
 ///
 /// # Safety
-/// Nobody has the methods or anything of them any more, their code is gone, and each is there once.
+/// Nothing refers to the methods, their images or bodies any more, their code is freed, and no method is listed twice.
 pub unsafe fn free(methods: &[&'static Method]) {
     let records: Vec<*mut Record> = methods.iter().map(|method| record_of(method)).collect();
     {

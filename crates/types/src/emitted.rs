@@ -43,7 +43,7 @@ impl EmittedType {
         self.created.get().copied()
     }
 
-    /// The finished type; the program gets a chance to finish it now.
+    /// The finished type; if it is not finished, the program is asked to finish it now (`AppDomain.TypeResolve`).
     ///
     /// # Errors
     /// `UnfinishedType`.
@@ -65,7 +65,7 @@ impl EmittedType {
         out
     }
 
-    /// Writes the namespace and the names of the types around this one and its own, each by `write_part`.
+    /// Writes the namespace, the names of the enclosing types and the type's own name, each by `write_part`.
     pub(crate) fn write_name(&self, out: &mut String, separator: char, write_part: &dyn Fn(&mut String, &str)) {
         match self.enclosing {
             Some(outer) => {
@@ -86,17 +86,17 @@ impl EmittedType {
         self.enclosing.map_or(&self.namespace, |outer| outer.outermost_namespace())
     }
 
-    /// Number of types around this one.
+    /// Number of enclosing types.
     fn depth(&self) -> u32 {
         self.enclosing.map_or(0, |outer| 1 + outer.depth())
     }
 
-    /// The TypeDef row of the type in its own image: after the global type and the types around it.
+    /// The TypeDef row of the type in its own image: behind the global type and the enclosing types.
     pub fn own_row(&self) -> Rid {
         if self.row == 1 { 1 } else { 2 + self.depth() }
     }
 
-    /// The type around this one whose stub is TypeDef row `rid` of this type's image.
+    /// The enclosing type for which TypeDef row `rid` of this type's image stands.
     fn stub(&'static self, rid: Rid) -> Option<&'static EmittedType> {
         let mut at = self.enclosing;
         while let Some(outer) = at {
@@ -111,7 +111,7 @@ impl EmittedType {
     /// Loads the image of the type and publishes it.
     ///
     /// # Errors
-    /// `BadImageFormat`, which would be a fault of whoever wrote `bytes`; `TypeLoad`.
+    /// `BadImageFormat` if `bytes` is malformed, which would be a bug of the caller that wrote them; `TypeLoad`.
     pub fn create(&'static self, bytes: Vec<u8>, references: Vec<TypeReference>, shown: ShownTokens) -> LoadResult<Ty> {
         self.name_owners(&references);
         let _lock = crate::lazy::loader_lock();
@@ -128,7 +128,7 @@ impl EmittedType {
 }
 
 impl EmittedType {
-    /// What the type's rows lead to lives as long as the type: for ever, unless it is collected itself.
+    /// Makes the owners of the referenced types live as long as this type: for ever, unless it is collectible itself.
     fn name_owners(&'static self, references: &[TypeReference]) {
         let own = collectible::owner_of(self);
         let named = references.iter().filter_map(|reference| match reference {
@@ -154,7 +154,7 @@ impl TypeReference {
 }
 
 impl Type {
-    /// The type around this nested one, while it has not been created: nested types may be finished first.
+    /// The enclosing type of this nested type, if it is not finished yet: nested types may be finished first.
     pub fn unfinished_enclosing(&self) -> Option<&'static EmittedType> {
         let def = self.def()?;
         def.image.emitted_stub(def.enclosing?).filter(|outer| outer.created().is_none())
@@ -186,7 +186,7 @@ impl Type {
     }
 }
 
-/// Whether a field's type is written as a struct or enum, whatever it turns out to be.
+/// Whether the signature declares the field's type as a struct or enum, even if the type turns out to be a class.
 fn is_struct_by_signature(field: &'static Field) -> LoadResult<bool> {
     let row = field.image.meta.field(field.rid)?;
     let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
@@ -194,22 +194,22 @@ fn is_struct_by_signature(field: &'static Field) -> LoadResult<bool> {
 }
 
 impl Image {
-    /// Of the image of an emitted type: the type.
+    /// The type whose image this is, for images of emitted types.
     pub fn emitted_type(&self) -> Option<&'static EmittedType> {
         self.emitted.as_ref().map(|emitted| emitted.of)
     }
 
-    /// What TypeRef row `rid` means, where that is not a matter of names.
+    /// The referent of TypeRef row `rid` in an emitted image; None for images whose TypeRefs are resolved by name.
     pub(crate) fn emitted_reference(&self, rid: Rid) -> Option<TypeReference> {
         self.emitted.as_ref()?.references.get((rid as usize).checked_sub(1)?).copied()
     }
 
-    /// The type for which TypeDef row `rid` stands, if it is one around an emitted type.
+    /// The enclosing type of an emitted type for which TypeDef row `rid` stands, if it is such a row.
     pub(crate) fn emitted_stub(&self, rid: Rid) -> Option<&'static EmittedType> {
         self.emitted_type()?.stub(rid)
     }
 
-    /// The token that reflection shows for a row: the row itself, but for emitted types.
+    /// The token that reflection shows for a row: the row's own, except in emitted types.
     pub fn shown_token(&self, table: TableId, rid: Rid) -> Token {
         let row = Token::new(table, rid);
         let Some(emitted) = &self.emitted else { return row };

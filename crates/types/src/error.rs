@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadErrorKind {
     TypeLoad,
-    /// A type that a TypeBuilder has not finished yet; asking again later may succeed, so that `Lazy` does not keep it.
+    /// A type that a TypeBuilder has not finished yet. A later attempt may succeed, so `Lazy` does not remember this error.
     UnfinishedType,
     MissingMethod,
     MissingField,
@@ -15,15 +15,15 @@ pub enum LoadErrorKind {
     FileNotFound,
     FileLoad,
     BadImageFormat,
-    /// An assembly that only declares, and is not loaded to run.
+    /// A reference assembly, which has declarations only and is not loaded for execution.
     ReferenceAssembly,
     InvalidProgram,
     MethodAccess,
     FieldAccess,
     MemberAccess,
-    /// A method of an open generic type is to be run.
+    /// A method of an open generic type was to be run.
     InvalidOperation,
-    /// Something that Saki does not do yet.
+    /// A feature that Saki lacks.
     NotSupported,
 }
 

@@ -24,7 +24,7 @@ pub struct Field {
     pub flags: u16,
     /// Marked `[ThreadStatic]`.
     pub is_thread_static: bool,
-    /// Marked `[ContextStatic]`; `is_thread_static` then too: neither is one field for all.
+    /// Marked `[ContextStatic]`; `is_thread_static` is then set too, since neither kind has a single storage location.
     pub is_context_static: bool,
     /// GC handle of the reflection object, 0 until made.
     pub reflection_handle: AtomicU32,

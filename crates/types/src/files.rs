@@ -6,7 +6,7 @@ use saki_metadata::{FileStamp, Image};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A file in one state: a changed one is another.
+/// A file in one state; after a change of the file the key differs.
 type Key = (PathBuf, FileStamp);
 
 static OPENED: Mutex<Option<FxHashMap<Key, &'static Image>>> = Mutex::new(None);

@@ -4,25 +4,25 @@
 
 use sha1::{Digest, Sha1};
 
-/// What a reference asks for.
+/// The identity that a reference names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyName {
     pub name: String,
     pub version: [u16; 4],
     pub culture: String,
-    /// Empty when none is asked for.
+    /// Empty when the reference names none.
     pub public_key_token: Vec<u8>,
 }
 
-/// How an assembly was loaded; decides whether its references are looked for beside it.
+/// How an assembly was loaded; decides whether its references are searched for in its directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadContext {
     /// By a reference or a name, or as the program.
     #[default]
     Default,
-    /// `Assembly.LoadFrom`, or beside what that has loaded.
+    /// By `Assembly.LoadFrom`, or from the directory of an assembly loaded so.
     LoadFrom,
-    /// `Assembly.LoadFile`: never.
+    /// By `Assembly.LoadFile`: its directory is never searched.
     Individual,
 }
 

@@ -31,7 +31,7 @@ fn add(out: &mut Vec<Ty>, ty: Ty) {
     }
 }
 
-/// How many interfaces the declared ones are, with those that they bring along.
+/// Number of the declared interfaces together with those that they inherit.
 fn own_count(declared: &[Ty]) -> LoadResult<usize> {
     let mut own = Vec::new();
     for &interface in declared {

@@ -149,7 +149,7 @@ fn error(ty: Ty, what: &str) -> LoadError {
     LoadError::type_load(format!("Could not load type '{}': {what}", ty.full_name()), ty.full_name())
 }
 
-/// A type fails to load, and not the image, when the type of a field of its is in an image that is refused.
+/// The type of the field. If it lies in an image that cannot be loaded, the error is made one of the declaring type, not of the image.
 fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
     field.ty().map_err(|cause| {
         if cause.kind != LoadErrorKind::BadImageFormat {
@@ -281,8 +281,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     })
 }
 
-/// A reference that shares its word with a native number or pointer is none for the collector: the word may hold anything.
-/// Programs convert so between the two on the stack, which is scanned conservatively.
+/// Removes references that share their word with a native number or pointer: the collector cannot trace such a word, which may hold
+/// anything. Programs use such structs to convert between the two on the stack, which is scanned conservatively.
 fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32, u32)]) {
     use ElementType as E;
     for (field, field_ty, ..) in measured {
@@ -293,7 +293,7 @@ fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32
     }
 }
 
-/// A reference must not share bytes with anything but references, parts and padding of structs included. §II.10.7.
+/// A reference may share bytes with other references only; fields and padding of nested structs count as other data. §II.10.7.
 fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, u32)]) -> LoadResult<()> {
     for &(field, field_ty, field_size, _) in measured {
         if field_ty.is_reference_type() {
@@ -338,11 +338,11 @@ fn is_blittable(ty: Ty) -> LoadResult<bool> {
     })
 }
 
-/// What processors move between them at a time.
+/// Size of the unit in which processors exchange memory.
 const CACHE_LINE_BYTES: u32 = 64;
 
-/// Volatile statics come last, on cache lines of their own: what many threads read in their loops (a flag to stop) should
-/// not lie where some of them write.
+/// Volatile statics come last, on cache lines of their own: a field that many threads read in loops (a stop flag) should not
+/// share a line with fields that some of them write.
 fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
     let mut out = StaticLayout::default();
     let mut volatile = Vec::new();

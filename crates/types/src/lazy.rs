@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// | 0 | free, or just taken or given back | the holder of `lock` (Relaxed: only the owner itself draws conclusions from its own id) |
 /// | id | held by that thread, `depth` times | the same |
 ///
-/// In cache lines of its own: what lies beside it may be read all the time.
+/// Aligned to cache lines of its own, since neighbouring data may be read all the time.
 #[repr(align(128))]
 struct LoaderLock {
     lock: RawLock,
@@ -56,7 +56,7 @@ pub fn loader_lock() -> LoaderLockGuard {
     LoaderLockGuard(PhantomData)
 }
 
-/// Who the calling thread is, never 0: a managed thread's id, whatever OS thread it is on; threads that are not managed count by the kernel's ids.
+/// Identity of the calling thread, never 0: a managed thread's id, whatever OS thread it is on; for other threads the kernel's thread id.
 fn calling_thread() -> u64 {
     match saki_thread::current() {
         Some(thread) => u64::from(thread.managed_id()),
@@ -76,9 +76,9 @@ impl Drop for LoaderLockGuard {
     }
 }
 
-/// A fact computed on first use; failures are remembered too, but for types that are not finished yet.
+/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`.
 pub struct Lazy<T> {
-    /// The error boxed: there are thousands of cells, and hardly an error.
+    /// The error is boxed, since there are thousands of cells and hardly any errors.
     value: OnceLock<Result<T, Box<LoadError>>>,
     computing: Cell<bool>,
 }
@@ -119,7 +119,7 @@ impl<T: Clone> Lazy<T> {
         known(self.value.get_or_init(|| computed))
     }
 
-    /// The value if it has been computed and is no failure.
+    /// The value, if it has been computed successfully.
     pub fn get_if_ready(&self) -> Option<&T> {
         self.value.get()?.as_ref().ok()
     }

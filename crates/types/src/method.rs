@@ -29,28 +29,28 @@ pub struct LocalSig {
     pub pinned: bool,
 }
 
-/// The methods that arrays have without metadata.
+/// The methods of array types, which have no metadata.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayMethod {
     /// `rank` lengths.
     Ctor,
     /// `rank` (lower bound, length) pairs.
     CtorBounds,
-    /// Of an SZ array of SZ arrays: the lengths of that many levels (two or more), the outermost first.
+    /// Constructor of an SZ array of SZ arrays, with the lengths of that many levels (two or more), the outermost first.
     CtorNested(u32),
     Get,
     Set,
     Address,
 }
 
-/// A stub for objects that may be transparent proxies (`remoting`): what it does.
+/// The kinds of stubs for objects that may be transparent proxies (`remoting`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RemotingStub {
-    /// Calls the method on a transparent proxy: its arguments go through the proxy's RealProxy.
+    /// Calls the method on a transparent proxy, by passing its arguments to the proxy's RealProxy.
     Invoke(&'static Method),
     /// Calls the method on an object or, through `Invoke`, on a proxy.
     Call(&'static Method),
-    /// `T get(object)`: the field of an object or of what a proxy stands for.
+    /// `T get(object)`: reads the field of an object or of the object that a proxy represents.
     GetField(&'static Field),
     /// `void set(object, T)`.
     SetField(&'static Field),
@@ -77,13 +77,13 @@ pub enum MethodKind {
     Array(ArrayMethod),
     /// Made at run time; the image is its own (`dynamic`).
     Dynamic(&'static Image),
-    /// Code that stands between a caller and an object that may be in another domain.
+    /// A stub between a caller and an object that may be in another domain.
     Remoting(RemotingStub),
-    /// Code that converts arguments for a native function (`native_call`).
+    /// A wrapper that converts arguments for a native function (`native_call`).
     NativeCall(&'static MethodSig),
 }
 
-/// What the runtime hangs on a method.
+/// The runtime's data about a method.
 #[derive(Default)]
 pub struct MethodRuntime {
     /// Address of the entry stub's bookkeeping (`code::MethodEntry`), null until asked for.
@@ -179,7 +179,7 @@ impl Method {
     pub fn is_internal_call(&self) -> bool {
         self.impl_flags & impl_flags::INTERNAL_CALL != 0
     }
-    /// Body supplied by the runtime: delegate members.
+    /// Whether the runtime supplies the body: delegate members.
     pub fn is_runtime_implemented(&self) -> bool {
         self.impl_flags & impl_flags::CODE_TYPE_MASK == impl_flags::RUNTIME
     }
@@ -192,7 +192,7 @@ impl Method {
     pub fn is_generic_definition(&self) -> bool {
         self.definition.is_none() && !self.generic_args.is_empty()
     }
-    /// A body or frame of this method cannot exist: it mentions generic parameters.
+    /// Whether the method mentions generic parameters, so that no compiled body or frame of it can exist.
     pub fn is_open(&self) -> bool {
         self.owner.is_open || self.generic_args.iter().any(|t| t.is_open)
     }
@@ -212,7 +212,7 @@ impl Method {
         }
     }
 
-    /// Type and method arguments for decoding what the body's tokens name.
+    /// Type and method arguments for resolving the body's tokens.
     pub fn context(&self) -> GenericContext {
         GenericContext { class_args: self.owner.args, method_args: self.generic_args }
     }

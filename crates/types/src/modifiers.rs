@@ -75,7 +75,7 @@ fn type_spec_blob(image: &'static Image, token: Token) -> LoadResult<&'static [u
     Ok(image.meta.blob(image.meta.type_spec(token.rid())?.signature)?)
 }
 
-/// Whether modifiers may be in the signature; false is certain.
+/// Whether the signature may contain modifiers. Conservative: `false` means certainly none.
 fn may_have_modifiers(signature: &[u8]) -> bool {
     const CMOD_REQD: u8 = 0x1f;
     const CMOD_OPT: u8 = 0x20;
@@ -90,7 +90,7 @@ fn method_may_have_modifiers(method: &'static Method) -> LoadResult<bool> {
     Ok(may_have_modifiers(signature.get(1..).unwrap_or(&[])))
 }
 
-/// Compares the modifiers of methods of a type, its ancestors and interfaces, as the type sees them.
+/// Compares the modifiers of methods of a type, its ancestors and its interfaces, under the type's generic arguments.
 pub(crate) struct ModifierComparison {
     ty: Ty,
     arguments_may_have: OnceCell<bool>,
@@ -113,7 +113,7 @@ impl ModifierComparison {
         Ok(!may_differ || self.spell(one)? == self.spell(other)?)
     }
 
-    /// Whether base classes and interfaces, `owner` among them, may be named with modifiers in generic arguments.
+    /// Whether `owner` is a generic base class or interface of the type, and one of these may be named with modifiers in generic arguments.
     fn arguments_may_have_modifiers(&self, owner: Ty) -> LoadResult<bool> {
         if owner.args.is_empty() || owner == self.ty {
             return Ok(false);
@@ -162,7 +162,7 @@ impl ModifierComparison {
     }
 }
 
-/// Whether the type may name its base class or an interface with modifiers in generic arguments; false is certain.
+/// Whether the type may name its base class or an interface with modifiers in generic arguments. Conservative: `false` means certainly not.
 fn names_with_modifiers(ty: Ty) -> LoadResult<bool> {
     let Some(def) = ty.def() else { return Ok(false) };
     for token in std::iter::once(Ok(def.extends)).chain(def.image.meta.interface_impls(def.rid)) {
@@ -174,7 +174,7 @@ fn names_with_modifiers(ty: Ty) -> LoadResult<bool> {
     Ok(false)
 }
 
-/// The modifiers in the generic arguments of `wanted`, if it is an interface that `ty` itself names or inherits from one it names.
+/// The modifiers in the generic arguments of `wanted`, if `ty` itself declares that interface or an interface that inherits it.
 fn arguments_of_interface(ty: Ty, args: &[String], wanted: Ty) -> LoadResult<Option<Vec<String>>> {
     let Some(def) = ty.def() else { return Ok(None) };
     let context = GenericContext { class_args: ty.args, method_args: &[] };

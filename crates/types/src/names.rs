@@ -119,7 +119,7 @@ impl Type {
         self.write_signature_name(true)
     }
 
-    /// As `signature_name`, without namespaces: what the names of Mono's wrappers are made of.
+    /// As `signature_name`, without namespaces, as in the names of Mono's wrappers.
     pub fn short_signature_name(&self) -> String {
         self.write_signature_name(false)
     }
@@ -219,8 +219,8 @@ impl Method {
         format!("{out}({})", params.unwrap_or_default().join(","))
     }
 
-    /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Nothing is loaded for it: without the types of parameters if
-    /// nobody has asked for the signature yet.
+    /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Loads nothing: if the signature has not been decoded yet, the
+    /// parameter types are left out.
     pub fn tool_name(&self) -> String {
         let mut name = self.full_name();
         name.truncate(name.find(" (").unwrap_or(name.len()));
@@ -229,8 +229,8 @@ impl Method {
         format!("{name} ({})", params.unwrap_or_default().join(","))
     }
 
-    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Nothing is loaded for it: without the list if
-    /// nobody has asked for the signature yet.
+    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Loads nothing: if the signature has not been
+    /// decoded yet, the parameter list is left out.
     pub fn full_name(&self) -> String {
         let mut out = String::with_capacity(64);
         self.owner.write_name(&mut out, NameStyle::ToString);

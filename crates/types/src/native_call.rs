@@ -9,7 +9,7 @@ use crate::universe::universe;
 use saki_metadata::ElementType;
 use std::sync::atomic::AtomicU32;
 
-/// The static method that calls native code by `sig`; its last parameter, behind those of `sig`, is the function's address.
+/// The static method that calls a native function of signature `sig`; behind the parameters of `sig` it takes the function's address.
 pub fn native_call_method(sig: &MethodSig) -> &'static Method {
     let universe = universe();
     let own = MethodSig {

@@ -34,7 +34,7 @@ impl RemotingStub {
         })
     }
 
-    /// The stub as a method, one for each.
+    /// The method for this stub; the same one for each call.
     pub fn method(self) -> &'static Method {
         let table = &self.owner().universe().remoting_stubs;
         if let Some(found) = table.read().expect("not poisoned").get(&self) {
@@ -69,13 +69,13 @@ impl RemotingStub {
 }
 
 impl Type {
-    /// Whether objects belong to a context, so that `new` may give a proxy.
+    /// Whether the type derives from ContextBoundObject, so that `new` may return a proxy.
     pub fn is_context_bound(&'static self) -> bool {
         self.is_marshal_by_ref() && self.is_subclass_of(self.universe().context_bound()).unwrap_or(false)
     }
 
-    /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a class of its own
-    /// that is marshalled by reference. Those of the class libraries are left out, since their objects are made often.
+    /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a class of the program
+    /// that is marshalled by reference. Classes of the class libraries are left out, since their objects are made often.
     pub fn may_be_redirected(&'static self) -> bool {
         self.is_marshal_by_ref()
             && !is_framework(self.image().assembly(), &self.universe().binder().paths().framework_root)

@@ -161,7 +161,7 @@ impl Image {
             .collect()
     }
 
-    /// What a token of a dynamic method names; None for images of files.
+    /// The referent of a token of a dynamic method; None for images of files.
     ///
     /// # Errors
     /// `InvalidProgram` for a token that names nothing.
@@ -208,7 +208,7 @@ impl Image {
         Ok(member)
     }
 
-    /// A field by name and type, in the type or an ancestor. Types are compared as signatures of methods are.
+    /// A field by name and type, in the type or an ancestor. Field types are compared like the signatures of methods.
     fn find_field_ref(&'static self, parent: Ty, name: &str, signature: &[u8]) -> LoadResult<&'static Field> {
         let sig = saki_metadata::parse_field_sig(signature)?;
         let definition = parent.generic_definition().unwrap_or(parent);
@@ -300,7 +300,7 @@ fn is_pinned(sig: &saki_metadata::TypeSig) -> bool {
     }
 }
 
-/// Equal but for what a vararg call site adds.
+/// Whether the signatures are equal, apart from the variable arguments that a vararg call site adds.
 pub fn same_signature(candidate: &MethodSig, wanted: &MethodSig) -> bool {
     let fixed = wanted.sentinel.unwrap_or(wanted.params.len());
     candidate.has_this == wanted.has_this
@@ -353,7 +353,7 @@ fn short_owner(owner: Ty) -> String {
     }
 }
 
-/// Whether the custom modifiers of `candidate` are those of a reference to it.
+/// Whether `candidate` has the custom modifiers of the reference's signature `raw`.
 fn same_modifiers(candidate: &'static Method, image: &'static Image, raw: &MethodSigRaw) -> LoadResult<bool> {
     let Some(rid) = candidate.rid() else { return Ok(true) };
     let own = crate::signature::raw_method_sig(candidate.image(), rid)?;

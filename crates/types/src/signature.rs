@@ -12,7 +12,7 @@ use saki_metadata::{CallConv, ElementType, MethodSigRaw, TableId, Token, TypeSig
 /// Arrays with more dimensions cannot be loaded, as in .NET.
 const MAX_ARRAY_RANK: u32 = 32;
 
-/// The type a decoded signature means in `context`.
+/// The type that a decoded signature denotes in `context`.
 ///
 /// # Errors
 /// `BadImageFormat` for a parameter number that the context does not have; what the tokens give.
@@ -49,8 +49,8 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
     })
 }
 
-/// TypeSpecs may name others in their signatures. Compilers do not; one that names itself, directly or through others, has
-/// no end.
+/// Limit of TypeSpecs that name others in their signatures. Compilers emit none; a TypeSpec that names itself, directly or through
+/// others, would recurse without end.
 const MAX_NESTED_TYPE_SPECS: u32 = 8;
 
 /// The type that a token in a signature names.
@@ -257,7 +257,7 @@ pub fn inflate(ty: Ty, class_args: &[Ty], method_args: &[Ty]) -> LoadResult<Ty> 
     })
 }
 
-/// Element types that are one in the machine: the signed form.
+/// The signed form of an element type: the one by which element types with the same representation are compared.
 pub fn reduced_element(element: ElementType) -> ElementType {
     use ElementType as E;
     match element {

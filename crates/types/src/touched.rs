@@ -13,7 +13,7 @@ use crate::ty::{Ty, TypeKind};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
-/// What a token named.
+/// A type or member to which a token was resolved.
 #[derive(Clone, Copy)]
 pub enum Touched {
     Type(Ty),
@@ -22,7 +22,7 @@ pub enum Touched {
 }
 
 thread_local! {
-    /// Scratch of the computation that `record` runs: the innermost one's notes.
+    /// Notes of the innermost `record` on this thread.
     static NOTES: RefCell<Option<Vec<Touched>>> = const { RefCell::new(None) };
 }
 
@@ -70,7 +70,7 @@ fn push_field(open: &mut Vec<Ty>, field: &'static Field) {
     }
 }
 
-/// The images that facts of these types rest on, as far as the facts are known by now.
+/// The images on which the facts of these types depend, as far as the facts have been computed.
 pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
     let mut seen = FxHashSet::default();
     let mut images: Vec<&'static Image> = Vec::new();

@@ -63,7 +63,7 @@ pub enum TypeKind {
     MVar(GenericParam),
 }
 
-/// What `!n` and `!!n` mean where a token stands.
+/// The meaning of `!n` and `!!n` at the place of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GenericContext {
     pub class_args: &'static [Ty],
@@ -86,9 +86,9 @@ pub struct InterfaceList {
 pub struct ClassInfo {
     pub(crate) first_method: Rid,
     pub(crate) methods: Box<[OnceLock<&'static Method>]>,
-    /// The same, once all have been made.
+    /// The records of all methods, once all have been created.
     pub(crate) all_methods: OnceLock<Box<[&'static Method]>>,
-    /// Indices of methods by name, once somebody has asked for it.
+    /// Indices of methods by name, built on first use.
     pub(crate) by_name: OnceLock<FxHashMap<&'static str, Vec<u32>>>,
     pub(crate) fields: Box<[&'static Field]>,
     pub(crate) first_field: Rid,
@@ -137,11 +137,11 @@ pub struct Implementation {
 pub struct VTableLayout {
     /// The method in each slot.
     pub slots: Vec<&'static Method>,
-    /// The method that each slot was made for, or that overrides it by name. None: those in the slots, as without
-    /// MethodImpls, whose bodies take a slot without becoming what derived classes override by name.
+    /// For each slot, the method that introduced it or overrides it by name. It differs from `slots` only through MethodImpls, whose bodies
+    /// take a slot but are not what derived classes override by name. None: equal to `slots`.
     pub(crate) declared: Option<Vec<&'static Method>>,
     pub interfaces: Vec<InterfaceSlots>,
-    /// What this class adds to its parent's implementations, in the order of its interfaces.
+    /// The implementations that this class adds to its parent's, in the order of its interfaces.
     pub implementations: Vec<Implementation>,
 }
 
@@ -155,7 +155,7 @@ impl VTableLayout {
     }
 }
 
-/// What the runtime hangs on a type.
+/// The runtime's data about a type.
 #[derive(Default)]
 pub struct TypeRuntime {
     /// `abi::VTable`, null until built.
@@ -166,11 +166,11 @@ pub struct TypeRuntime {
     pub init_done: AtomicU8,
     /// Cell that holds the type object for compiled code; null until asked for.
     pub type_object_cell: AtomicPtr<u8>,
-    /// Changed under the loader lock.
+    /// See `Heirs`; changed under the loader lock.
     pub heirs: Heirs,
 }
 
-/// The types derived from one that have vtables, or lie between it and such: a linked list of its children. Types of
+/// A linked list of the derived types of a type (its children) that have vtables, or that are base classes of types with vtables. Types of
 /// collectible assemblies are not in it.
 #[derive(Default)]
 pub struct Heirs {
@@ -206,7 +206,7 @@ pub struct Type {
     pub(crate) vtable_layout: Lazy<&'static VTableLayout>,
     /// Filled by `cast`.
     pub(crate) supertypes: Lazy<&'static [Ty]>,
-    /// `Universe::sz_array_of` this type, once somebody asked.
+    /// `Universe::sz_array_of` this type, filled by its first call.
     pub(crate) sz_array: OnceLock<Ty>,
 }
 

@@ -23,10 +23,10 @@ use std::sync::{OnceLock, RwLock};
 
 pub use crate::domain::Universe;
 
-/// That of the domain in which the process starts.
+/// The universe of the domain in which the process starts.
 static ROOT: OnceLock<&'static Universe> = OnceLock::new();
 
-/// Whether there has ever been a second universe: programs of one domain need not ask who is calling.
+/// Whether there has ever been a second universe: in programs with one domain, look-ups need not determine the calling thread.
 static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
 
 /// The tables of the domain that the calling thread runs in; `init` must have been called.
@@ -35,7 +35,7 @@ pub fn universe() -> &'static Universe {
     if HAS_SEVERAL.load(Ordering::Relaxed) { entered().unwrap_or_else(root) } else { root() }
 }
 
-/// What the calling thread has entered; None: nothing, or it is no managed thread.
+/// The universe that the calling thread has entered; None if it has entered none or is not a managed thread.
 #[inline(never)]
 fn entered() -> Option<&'static Universe> {
     let thread = saki_thread::current()?;
@@ -43,10 +43,10 @@ fn entered() -> Option<&'static Universe> {
     unsafe { entered_by(thread.abi()) }
 }
 
-/// What a thread has entered; None: nothing.
+/// The universe that a thread has entered; None if it has entered none.
 ///
 /// # Safety
-/// The structure of the calling thread, or of one that is stopped: only the thread itself writes the field.
+/// `thread` is the calling thread or a stopped one: only the thread itself writes the field.
 pub unsafe fn entered_by(thread: *const ThreadAbi) -> Option<&'static Universe> {
     // SAFETY: as the caller promises.
     let entered = unsafe { (*thread).universe };
@@ -54,7 +54,7 @@ pub unsafe fn entered_by(thread: *const ThreadAbi) -> Option<&'static Universe> 
     unsafe { entered.cast::<Universe>().as_ref() }
 }
 
-/// Gives what was there before. A thread that is not managed stays in the root's.
+/// Sets the universe that the calling thread has entered, and returns the previous one. A thread that is not managed stays in the root universe.
 fn replace_entered(universe: Option<&'static Universe>) -> Option<&'static Universe> {
     let Some(thread) = saki_thread::current() else {
         if universe.is_some_and(|universe| universe != root()) {
@@ -73,7 +73,7 @@ pub fn root() -> &'static Universe {
     ROOT.get().expect("types::universe::init was called at start-up")
 }
 
-/// Ends what `enter` began.
+/// Guard of `enter`; when dropped, the thread goes back to the previous universe.
 #[must_use]
 pub struct Entered {
     before: Option<&'static Universe>,
@@ -148,7 +148,7 @@ fn required(corlib: &'static Image, namespace: &str, name: &str) -> LoadResult<T
 }
 
 impl Universe {
-    /// Drops what belongs to dead owners from the tables.
+    /// Removes the entries of dead owners from the tables.
     pub fn forget_dead(&self) {
         let is_dead = |ty: &Ty| collectible::is_dead(std::ptr::from_ref(*ty).addr());
         self.constructed.write().expect("not poisoned").retain(|_, ty| !is_dead(ty));
@@ -182,7 +182,7 @@ impl Universe {
         required(self.corlib(), namespace, name)
     }
 
-    /// `tables`: those of the domain that the components belong to, whichever is current. `owner`: that of the components.
+    /// `tables`: of the domain to which the components belong, which need not be the current one. `owner`: the owner of the components.
     fn intern(
         tables: &Universe,
         key: ConstructedKey,
@@ -297,7 +297,7 @@ fn owner_of_types<'a>(types: impl Iterator<Item = &'a Ty>) -> Option<&'static Ow
     collectible::owner_of_all(types.map(|ty| std::ptr::from_ref(*ty).addr()))
 }
 
-/// Nesting of generic arguments beyond this is taken for endless expansion.
+/// Deeper nesting of generic arguments is treated as endless expansion.
 const MAX_GENERIC_DEPTH: u32 = 64;
 
 fn type_depth(ty: Ty) -> u32 {
@@ -316,15 +316,15 @@ impl Owner {
 }
 
 impl Universe {
-    /// An owner for an assembly of the domain that is to end alone; None without address space for it.
+    /// An owner for a collectible assembly of the domain; None without address space for it.
     pub(crate) fn create_owner(&'static self) -> Option<&'static Owner> {
         // Everything leads to the class library.
         Owner::create(self, self.owner())
     }
 }
 
-/// Whether owners may die in the collection that begins: nobody holds them, and no list that leads to them is in use. The world is
-/// stopped, so that it stays true until the collection ends.
+/// Whether owners may become dead in the collection that begins: no `Hold` exists, and no list of their records is locked. The world is
+/// stopped, so the answer stays true until the collection ends.
 pub fn may_judge() -> bool {
     let mut last: Option<&'static Universe> = None;
     let mut are_free = true;
@@ -336,7 +336,7 @@ pub fn may_judge() -> bool {
     are_free && !collectible::is_held()
 }
 
-/// The owners that were not seen are dead from now on. The world is stopped, and `may_judge` said so.
+/// Makes the owners that were not seen dead and returns them. Called with the world stopped, after `may_judge` returned true.
 pub fn bury_unseen() -> Vec<&'static Owner> {
     let dead = collectible::take_unseen();
     let mut last: Option<&'static Universe> = None;

@@ -12,7 +12,7 @@ const COVARIANT: u32 = 1;
 const CONTRAVARIANT: u32 = 2;
 const VARIANCE_MASK: u32 = COVARIANT | CONTRAVARIANT;
 
-/// Where a type stands in a signature.
+/// Position of a type in a signature: input, output or both.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Out,
@@ -21,7 +21,7 @@ enum Position {
 }
 
 impl Position {
-    /// The position of an argument for `param` of a generic type that stands here.
+    /// The position of the argument for `param`, where the generic type itself is in this position.
     fn of_argument(self, param: &GenericParam) -> Position {
         match (param.flags & VARIANCE_MASK, self) {
             (COVARIANT, here) => here,
@@ -50,7 +50,7 @@ impl Type {
     /// Checks a generic definition; nothing to check for other types.
     ///
     /// # Errors
-    /// `TypeLoad` for a variant parameter that stands where it may not, or belongs to a class or struct.
+    /// `TypeLoad` for a variant parameter in a position that its variance forbids, or of a class or struct.
     pub(crate) fn require_valid_variance(&'static self) -> LoadResult<()> {
         if !self.is_generic_definition() || !self.has_variant_parameters() {
             return Ok(());

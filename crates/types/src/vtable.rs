@@ -21,7 +21,7 @@ pub use crate::ty::{Implementation, InterfaceSlots, VTableLayout};
 /// No method of the type implements the interface method.
 pub const NO_SLOT: u32 = u32::MAX;
 
-/// The slots of a layout in the making: see `VTableLayout`.
+/// The slots of a layout that is being computed: see `VTableLayout`.
 struct Slots {
     methods: Vec<&'static Method>,
     declared: Vec<&'static Method>,
@@ -33,7 +33,7 @@ impl Slots {
         self.declared.push(method);
     }
 
-    /// What stands in other slots as the body of MethodImpls is overridden there, too.
+    /// Overrides a slot by name. Where the overridden method also fills other slots as the body of MethodImpls, it is replaced there, too.
     fn override_by_name(&mut self, slot: usize, method: &'static Method) {
         let before = self.methods[slot];
         if self.declared[slot] == before {
@@ -43,7 +43,7 @@ impl Slots {
         self.declared[slot] = method;
     }
 
-    /// The slot of a method, or a new one.
+    /// The slot of a method; a new slot if it has none.
     fn slot_of(&mut self, method: &'static Method) -> u32 {
         if let Some(slot) = self.declared.iter().rposition(|&m| m == method) {
             return slot as u32;
@@ -98,7 +98,7 @@ impl Type {
         self.universe().instantiate_method(found, method.generic_args)
     }
 
-    /// The method in the slot that `wanted` has. CIL is not verified: the type may have nothing to do with the method's.
+    /// The method in slot `slot`, that of `wanted`. CIL is not verified: the type may be unrelated to the declaring type of `wanted`.
     fn method_in_slot(&'static self, slot: u32, wanted: &'static Method) -> LoadResult<&'static Method> {
         self.vtable_layout()?.slots.get(slot as usize).copied().ok_or_else(|| {
             let subject = wanted.full_name();
@@ -140,8 +140,8 @@ impl Type {
         Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject))
     }
 
-    /// The slot of what implements the method at `index` of a variant interface: the most derived class counts that implements
-    /// it for a compatible instantiation; within one class the exact instantiation comes before the others.
+    /// The slot of the implementation of method `index` of a variant interface: that of the most derived class that implements the
+    /// interface for a compatible instantiation; within one class the exact instantiation is preferred.
     fn find_variant_implementation(&'static self, interface: Ty, index: usize) -> LoadResult<Option<u32>> {
         let mut class = Some(self);
         while let Some(ty) = class {
@@ -160,8 +160,8 @@ impl Type {
         Ok(None)
     }
 
-    /// `Finalize` that overrides Object's and does something: CriticalFinalizerObject's own is empty, so its classes without another one
-    /// (Thread) count as having none.
+    /// The override of Object's `Finalize`. CriticalFinalizerObject's is empty, so derived classes that do not override it (Thread) count as
+    /// having no finalizer.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -228,7 +228,8 @@ impl Method {
     }
 }
 
-/// IMT slot of an interface method: equal for all instantiations of one generic interface, so that variant calls meet.
+/// IMT slot of an interface method: equal for all instantiations of one generic interface, so that a call through a variant instantiation
+/// uses the slot of the implemented one.
 pub fn imt_slot_index(method: &Method) -> usize {
     let mut hash: u32 = 0x811c_9dc5;
     let mut mix = |text: &str| {
@@ -269,8 +270,8 @@ fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
     Ok(VTableLayout { slots, declared, interfaces, implementations })
 }
 
-/// Interfaces that are one under the type's arguments: the most derived class that implements a method counts, and in one
-/// class the first of its interfaces, as .NET has it.
+/// Merges interfaces that are equal under the type's arguments: a method's implementation in the most derived class wins, and within
+/// one class that of the first such interface, as in .NET.
 fn merge_coinciding(ty: Ty, own: &[Implementation], interfaces: &mut [InterfaceSlots]) -> LoadResult<()> {
     let inherited = ty.parent()?.map(Type::vtable_layout).transpose()?;
     for merged in interfaces {
@@ -386,7 +387,7 @@ fn declaration_slot(declaration: &'static Method, declared: &[&'static Method]) 
     Ok(declaration.vtable_slot()?.map(|s| s as usize))
 }
 
-/// What a MethodImpl row may say. ECMA-335 §II.22.27.
+/// Checks that a MethodImpl row is valid. ECMA-335 §II.22.27.
 fn check_override(ty: Ty, body: &'static Method, declaration: &'static Method) -> LoadResult<()> {
     let what = if body.is_static() {
         "Method must not be static to override a base type"
@@ -486,11 +487,11 @@ fn map_interfaces(
     Ok(implementations)
 }
 
-/// What a class that does not implement an interface method gets from its interfaces.
+/// The implementation that a class which does not implement an interface method inherits from its interfaces.
 enum DefaultImplementation {
     None,
     One(&'static Method),
-    /// Several, none of them in an interface that inherits from the others.
+    /// Several candidates, none of them in an interface that inherits from all the others.
     Ambiguous,
 }
 
@@ -546,8 +547,8 @@ fn find_implementation(
     Ok(None)
 }
 
-/// Slot of an ancestor's method that implements `wanted`; an override of it may sit there now. Of two methods of a generic
-/// ancestor that are alike under its arguments the last counts.
+/// Slot of an ancestor's method that implements `wanted`; the slot may hold an override of that method. If two methods of a generic
+/// ancestor become equal under its arguments, the last one counts.
 fn find_in_ancestors(ty: Ty, wanted: &'static Method, modifiers: &ModifierComparison) -> LoadResult<Option<u32>> {
     let mut at = ty.parent()?;
     while let Some(ancestor) = at {

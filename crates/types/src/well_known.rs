@@ -9,7 +9,7 @@ macro_rules! well_known {
 
         impl<T: Copy> WellKnown<T> {
             /// # Errors
-            /// What `find` says of the first type that corlib lacks. It is given a namespace and a name.
+            /// The error that `find`, called with namespace and name, returns for the first type that corlib lacks.
             pub(crate) fn load<E>(find: impl Fn(&str, &str) -> Result<T, E>) -> Result<WellKnown<T>, E> {
                 Ok(WellKnown { $($field: find($namespace, $name)?,)* })
             }

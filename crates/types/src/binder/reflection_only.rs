@@ -30,10 +30,10 @@ impl Binder {
         })
     }
 
-    /// What a reference of a reflection-only assembly means.
+    /// Resolves a reference of a reflection-only assembly.
     ///
     /// # Errors
-    /// `FileNotFound` when neither it was loaded nor an event handler gives it.
+    /// `FileNotFound` when the assembly has not been loaded and no event handler supplies it.
     pub(super) fn resolve_reflection_only(
         &self,
         wanted: &AssemblyName,
