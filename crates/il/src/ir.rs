@@ -49,7 +49,7 @@ pub enum IrType {
     Ref,
     /// Managed pointer: 64 bits, may point anywhere.
     ByRef,
-    /// 16 bytes whose lanes are the business of each operation. Only values and locals: signatures name the struct type.
+    /// A vector of 16 bytes, divided into lanes by each operation. Only for values and locals: signatures name the struct type.
     V128,
     /// Value type in memory: see the module header.
     Struct(Ty),
@@ -59,8 +59,8 @@ pub enum IrType {
 }
 
 impl IrType {
-    /// How a value lies in memory whose type is a vector: managed functions take and give it in a vector register. This alone
-    /// decides it, for callers, callees and all stubs between them, whether operations of vectors are in place or not.
+    /// The memory type of a vector type; None for others. Managed functions take and return such values in vector registers. This function alone
+    /// decides that, for callers, callees and all stubs between them, with and without `ImportOptions::vectors`.
     pub fn vector(self) -> Option<MemType> {
         match self {
             IrType::Struct(ty) => vector_type(ty).map(|vector| vector.mem),
@@ -69,7 +69,7 @@ impl IrType {
     }
 }
 
-/// What a memory access reads or writes. Narrow integers extend to I32 on load and are truncated on store.
+/// The type of a memory access. Narrow integers are extended to I32 on load and truncated on store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemType {
     I8,
@@ -133,10 +133,10 @@ pub enum AliasClass {
     Runtime,
 }
 
-/// How an access finds out about a null base.
+/// How an access treats a null base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NullCheck {
-    /// The base cannot be null, or a fault would be ours.
+    /// The base cannot be null; a fault would be a bug of Saki.
     None,
     /// The base may be null: NullReferenceException. The code generator picks a fault or an explicit test.
     Needed,
@@ -173,7 +173,7 @@ pub enum BinOp {
     SubOvfUn,
     MulOvf,
     MulOvfUn,
-    /// Min/max and the like used by intrinsics, IEEE minimum/maximum not propagating as Math.Min documents: avoid.
+    /// Floats: the magnitude of the first operand with the sign of the second one.
     FCopySign,
 }
 
@@ -247,7 +247,7 @@ pub enum AtomicRmw {
     Exchange,
 }
 
-/// Everything the code can name without knowing where it is.
+/// Everything that code names symbolically; the address is filled in when the code is placed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Symbol {
     /// Address of the `types::Type`: the RuntimeTypeHandle value.
@@ -262,7 +262,7 @@ pub enum Symbol {
     UnboxEntry(&'static Method),
     /// Address of a static field (normal or RVA).
     StaticField(&'static Field),
-    /// Where a thread-static field is: the number of its type's block in the low half of a word, the field's offset in bytes
+    /// The place of a thread-static field: the number of its type's block in the low half of a word, the field's offset in bytes
     /// in the high half.
     ThreadStaticPlace(&'static Field),
     /// Address of the type's one-byte "initialised" flag (1 = class constructor has finished or none is needed).
@@ -284,7 +284,7 @@ pub enum Symbol {
 }
 
 /// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the next.
-/// None: the token is none of a string.
+/// None: the token does not name a string.
 pub fn literal_text(image: &Image, token: u32) -> Option<String> {
     image.meta.user_string(Token(token)).ok().map(|units| String::from_utf16_lossy(&units))
 }
@@ -319,7 +319,7 @@ pub enum CallTarget {
 }
 
 impl CallTarget {
-    /// Whether what is called is code of the managed convention.
+    /// Whether the callee has the managed convention.
     pub fn is_managed(&self) -> bool {
         match self {
             CallTarget::Direct(_)
@@ -337,7 +337,7 @@ pub enum Op {
     ConstI64(i64),
     ConstF32(f32),
     ConstF64(f64),
-    /// Its bytes, the first one in the low bits.
+    /// A vector constant; the first byte is in the low bits.
     ConstV128(u128),
     /// The null reference (type Ref).
     Null,
@@ -362,7 +362,7 @@ pub enum Op {
     },
     /// cond (I32 or I64 or Ref, non-zero = true) ? a : b
     Select(ValueId, ValueId, ValueId),
-    /// `b` and `c` as the operation takes them.
+    /// A vector operation; `VectorOp` says which of `b` and `c` it uses.
     Vector {
         op: VectorOp,
         lanes: Lanes,
@@ -377,7 +377,7 @@ pub enum Op {
         mem: MemType,
         flags: MemFlags,
     },
-    /// Not for references that may go into the heap: see `StoreRef`.
+    /// Not for references stored to memory that may be in the heap: see `StoreRef`.
     Store {
         addr: ValueId,
         offset: i32,
@@ -442,8 +442,8 @@ pub enum Op {
         element_size_bytes: u32,
     },
 
-    /// `struct_result`: where a struct result goes (its type is `sig.ret`); such a call defines no value. None for a vector:
-    /// the call defines a `V128`.
+    /// `struct_result`: the address to which a struct result is written (its type is `sig.ret`); such a call defines no value. None for a
+    /// vector result: the call defines a `V128`.
     Call {
         target: CallTarget,
         sig: Box<CallSig>,
@@ -455,7 +455,7 @@ pub enum Op {
     NewObject(Ty),
     /// SZ array of this *array* type; length I32 or I64.
     NewArray(Ty, ValueId),
-    /// A zeroed string of so many UTF-16 units; length I32. OutOfMemoryException when negative or too long.
+    /// A zeroed string of this many UTF-16 units (I32). OutOfMemoryException when negative or too long.
     NewString(ValueId),
     /// Address of a thread-static field for this thread, its class initialised.
     ThreadStaticAddr(&'static Field),
@@ -485,7 +485,7 @@ pub enum Op {
     Fence,
     /// `Monitor.Enter`: ArgumentNullException.
     MonitorEnter(ValueId),
-    /// Enters within so many milliseconds (I32; negative = for ever): I32 0 or 1. ArgumentNullException.
+    /// Tries to enter for this many milliseconds (I32; negative = for ever): I32 0 or 1. ArgumentNullException.
     MonitorTryEnter {
         object: ValueId,
         milliseconds: ValueId,
@@ -511,7 +511,7 @@ pub struct Inst {
     pub op: Op,
     /// Type of the value defined; `Void` when none.
     pub ty: IrType,
-    /// Where the instruction comes from, for stack traces: see [`position`].
+    /// IL position of the instruction, for stack traces: see [`position`].
     pub il_offset: u32,
 }
 
@@ -529,7 +529,7 @@ pub enum Terminator {
         targets: Vec<BlockId>,
         default: BlockId,
     },
-    /// Scalar result, or the address of a struct result (copied to the caller's buffer; a vector may be given as `V128`), or
+    /// Scalar result, or the address of a struct result (copied to the caller's buffer; a vector may also be a `V128`), or
     /// none.
     Ret(Option<ValueId>),
     /// Tail call: replaces the frame; only outside try regions.
@@ -594,7 +594,7 @@ pub enum LocalKind {
     /// the copy; the callee may change it). Vectors come in registers: such a local is a struct in the frame, or a `V128`.
     Param(u32),
     Normal,
-    /// A struct that is written to be an argument of one call, and that nobody reads after it: the callee's copy.
+    /// A struct that is the argument of one call and is not read after it, so that it serves as the callee's copy.
     Argument,
     /// In a filter function: local of the parent, reached through the parent's frame pointer.
     ParentSlot(LocalId),
@@ -627,11 +627,11 @@ pub struct Function {
     pub clauses: Vec<Clause>,
     /// Filter functions `fn(parent_fp: I64, exception: Ref) -> I32`. They have no filters of their own.
     pub filters: Vec<Function>,
-    /// Whether the prologue polls and whether back edges were given `Poll`s by the importer: the importer emits `Poll`.
+    /// Whether this is the function of a filter.
     pub is_filter: bool,
     /// Compile without a frame-pointer-visible method identity: thunks.
     pub is_stub: bool,
-    /// Load errors met while importing: `HelperId::ThrowDeferred` names them by index. Filters index their parent's list.
+    /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's list.
     pub deferred_errors: Vec<LoadError>,
     /// Bodies inlined into this one, for stack traces: see [`position`].
     pub inline_sites: Vec<InlineSite>,

@@ -6,11 +6,11 @@
 use crate::ir::{Lanes, MemType};
 use saki_types::{ElementType, Ty};
 
-/// How a value type is a vector.
+/// The lanes of a value type that is a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VectorType {
     pub lanes: Lanes,
-    /// Lanes in use, from the first one; the others are zero in values and not in memory.
+    /// Lanes in use, from the first one; the others are zero in values and absent in memory.
     pub count: u32,
     pub mem: MemType,
 }
@@ -25,7 +25,7 @@ impl VectorType {
     }
 }
 
-/// The lanes that elements of a primitive type make.
+/// The lanes for elements of a primitive type.
 pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
     Some(match ty.element_type {
         ElementType::I1 => Lanes::I8,
@@ -42,7 +42,7 @@ pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
     })
 }
 
-/// Whose vector types they are.
+/// The library to which a vector type belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     Numerics,
@@ -52,7 +52,7 @@ pub(crate) enum Family {
 /// Assemblies whose System.Numerics is the class library's.
 const NUMERICS: [&str; 4] = ["mscorlib", "System.Numerics", "System.Numerics.Vectors", "System.Private.CoreLib"];
 
-/// Whether the type is one of those whose names count, and its name.
+/// Family and name of the type, if its assembly and namespace are those of a vector library.
 pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
     let def = ty.def()?;
     let family = match def.namespace {
@@ -71,7 +71,7 @@ pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
     is_known.then_some((family, def.name))
 }
 
-/// What vector a type is.
+/// The lanes of a vector type; None for other types.
 pub(crate) fn vector_type(ty: Ty) -> Option<VectorType> {
     if ty.element_type != ElementType::ValueType {
         return None;
@@ -99,7 +99,7 @@ pub(crate) fn vector_type(ty: Ty) -> Option<VectorType> {
     (ty.value_size_bytes().ok()? == vector.mem.bytes()).then_some(vector)
 }
 
-/// The number of rows of a matrix, and what one is in memory.
+/// The number of rows of a matrix, and the memory type of a row.
 pub(crate) fn matrix_rows(ty: Ty) -> Option<(u32, MemType)> {
     if ty.element_type != ElementType::ValueType {
         return None;

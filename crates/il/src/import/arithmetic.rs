@@ -37,7 +37,7 @@ impl Importer<'_> {
         Ok((self.fit(a, ir), self.fit(b, ir), ir))
     }
 
-    /// Widens an int32 that meets a wider integer as an unsigned number.
+    /// Zero-extends an int32 operand if the other operand is wider.
     fn zero_extend_mixed(&mut self, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
         match (self.b.ty(a), self.b.ty(b)) {
             (IrType::I32, IrType::I64 | IrType::ByRef | IrType::Ref) => (self.b.conv(a, ConvTarget::U8), b),
@@ -181,7 +181,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Pops two operands; 1 if they compare so, else 0.
+    /// Pops two operands; the value is 1 if the comparison holds, else 0.
     pub(super) fn comparison_value(&mut self, op: CmpOp) -> LoadResult<ValueId> {
         let (eb, ea) = (self.pop()?, self.pop()?);
         if let Some(known) = self.compare_references(op, &ea, &eb) {
@@ -223,8 +223,8 @@ impl Importer<'_> {
         Ok(self.b.inst(Op::Cmp(op, a, b), IrType::I32))
     }
 
-    /// Whether the outcome of a comparison with null is known. `this` is taken for an object where it is used, but a program
-    /// may have called the method on null, and ask.
+    /// Whether a comparison of the entry with null is certainly false. `this` does not count, although accesses take it as non-null: the
+    /// method may have been called on null, and compare `this` to find out.
     pub(super) fn is_certainly_set(&self, entry: &Entry) -> bool {
         let is_this = match entry.val {
             super::stack::Val::Scalar(value) => match self.b.op(value) {

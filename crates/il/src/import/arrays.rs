@@ -11,7 +11,7 @@ use saki_abi::HelperId;
 use saki_abi::object::ARRAY_BOUNDS_OFFSET;
 use saki_types::{ArrayMethod, ElementType, LoadError, LoadResult, Method, Ty, universe};
 
-/// Bytes of one dimension's entry in an array's bounds, and the lower bound's place in it (see `abi::ArrayBound`).
+/// Bytes of one dimension's entry in an array's bounds, and the offset of the lower bound in it (see `abi::ArrayBound`).
 const BOUND_BYTES: i32 = size_of::<saki_abi::object::ArrayBound>() as i32;
 const LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(saki_abi::object::ArrayBound, lower_bound) as i32;
 
@@ -165,7 +165,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The array's element type must be exactly `ty` when its address is handed out for writing.
+    /// Checks that the array's element type is exactly `ty`, before an element's address is taken for writing.
     fn check_element_type(&mut self, array_entry: &Entry, array: ValueId, ty: Ty) {
         let is_exact = array_entry.is_exact && Self::static_element(array_entry) == Some(ty);
         if ty.is_reference_type() && !self.s.prefixes.readonly && !is_exact && !is_exact_class(ty) {
@@ -176,7 +176,7 @@ impl Importer<'_> {
 
     // ---- several dimensions
 
-    /// Imports a call of Get, Set or Address in place. False: not one of these, or too many dimensions.
+    /// Imports a call of Get, Set or Address in line. False, without effect: another method, or too many dimensions.
     pub(super) fn array_accessor(&mut self, method: &'static Method, kind: ArrayMethod) -> LoadResult<bool> {
         let owner = method.owner;
         let rank = owner.array_rank() as usize;

@@ -23,7 +23,7 @@ pub(super) struct Label {
 }
 
 impl Importer<'_> {
-    /// Imports everything reachable from `offset`, where the stack is what `self.s.stack` holds.
+    /// Imports everything reachable from `offset`, starting with the stack `self.s.stack`.
     pub(super) fn import_from(&mut self, offset: u32) -> LoadResult<()> {
         let region = self.region_at(offset);
         match self.b.current {
@@ -105,8 +105,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Whether Mono's traces show positions behind this instruction: calls, and objects made by a call. Exceptions that the
-    /// core library makes of texts, to be thrown at once, are none.
+    /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an exception of the
+    /// core library from strings only, if `throw` follows at once.
     fn is_positioned_call(&self, instruction: &Instruction<'static>) -> bool {
         match (instruction.opcode, instruction.operand) {
             (Opcode::Call | Opcode::Callvirt | Opcode::Calli, _) => true,
@@ -134,7 +134,7 @@ impl Importer<'_> {
         decode_at(self.s.body.code, offset).next()?.ok()
     }
 
-    /// What is known only within the block that was current.
+    /// Forgets the facts that hold only within the block that was current.
     pub(super) fn forget_block_facts(&mut self) {
         self.initialised_here.clear();
         self.known_locals.clear();
@@ -168,7 +168,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The block at `offset`, made ready to be entered from here with the current stack.
+    /// The block at `offset`, prepared for an edge from here with the current stack.
     pub(super) fn jump_target(&mut self, offset: u32) -> LoadResult<BlockId> {
         self.check_not_into_handler(offset)?;
         if !self.s.labels.contains_key(&offset) {
@@ -209,7 +209,7 @@ impl Importer<'_> {
         Ok(block)
     }
 
-    /// Weakens what is known about the label's entries to what also holds on this way in.
+    /// Weakens the facts about the label's entries to those that also hold on this edge.
     fn merge_types(&mut self, offset: u32) -> LoadResult<()> {
         for index in 0..self.s.stack.len() {
             let here = self.s.stack[index];
@@ -292,7 +292,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Adds the conversions that predecessors imported before a join got its final type lack.
+    /// Adds the conversions that are missing in predecessors which were imported before the join got its final type.
     pub(super) fn widen_joins(&mut self) {
         if self.widened_joins.is_empty() {
             return;
@@ -321,7 +321,7 @@ impl Importer<'_> {
 
     // ---- branches
 
-    /// A branch of the current body to `target`: its safepoint when it goes back.
+    /// Emits the safepoint of a branch to `target`, if the branch goes backward.
     fn poll_before(&mut self, target: u32) {
         if target <= self.s.offset {
             self.has_loops = true;
@@ -338,7 +338,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Branches to `target` when `cond` is non-zero (`on_zero`: zero); both ways take the current stack.
+    /// Branches to `target` when `cond` is non-zero (`on_zero`: zero); both successors get the current stack.
     pub(super) fn branch(&mut self, cond: ValueId, target: u32, on_zero: bool) -> LoadResult<()> {
         let next = self.s.next_offset;
         let known = match *self.b.op(cond) {

@@ -30,7 +30,7 @@ fn abi_ir_type(ty: AbiType) -> IrType {
 
 pub(super) struct FnBuilder {
     pub f: Box<Function>,
-    /// Where instructions go; None after a terminator.
+    /// The block to which instructions are appended; None after a terminator.
     pub current: Option<BlockId>,
     /// Offset in the outermost method.
     pub il_offset: u32,
@@ -57,7 +57,7 @@ impl FnBuilder {
         self.local(ty, LocalKind::Normal)
     }
 
-    /// A zeroed local in memory that keeps what it points into in place.
+    /// A zeroed local in memory that keeps the object into which it points in place.
     pub fn pinned(&mut self, ty: IrType) -> LocalId {
         let id = self.temp(ty);
         let local = &mut self.f.locals[id.0 as usize];
@@ -106,7 +106,7 @@ impl FnBuilder {
         self.inst(op, IrType::Void);
     }
 
-    /// Ends the current block; without one, nothing.
+    /// Ends the current block; no effect without one.
     pub fn terminate(&mut self, terminator: Terminator) {
         if let Some(block) = self.current.take() {
             let block = &mut self.f.blocks[block.0 as usize];
@@ -164,7 +164,7 @@ impl FnBuilder {
         self.effect(Op::Store { addr, offset, value, mem, flags });
     }
 
-    /// `base + bytes`, folding what `base` already adds.
+    /// `base + bytes`, folded with a constant that `base` already adds.
     pub fn offset(&mut self, base: ValueId, bytes: i32) -> ValueId {
         if bytes == 0 {
             return base;
@@ -211,7 +211,7 @@ impl FnBuilder {
         self.inst(Op::Call { target: CallTarget::Helper(helper), sig: Box::new(sig), args, struct_result: None }, ret)
     }
 
-    /// The constant an I32 value is known to be.
+    /// The constant that an I32 value is, if known.
     pub fn const_i32(&self, value: ValueId) -> Option<i32> {
         match *self.op(value) {
             Op::ConstI32(n) => Some(n),
@@ -220,7 +220,7 @@ impl FnBuilder {
     }
 }
 
-/// Stack type that a conversion leaves.
+/// Type of a conversion's result on the stack.
 pub(super) fn conv_type(target: ConvTarget) -> IrType {
     use ConvTarget as C;
     match target {

@@ -12,7 +12,7 @@ use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
 /// A call about to be emitted.
 pub(super) struct CallSite<'a> {
     pub target: CallTarget,
-    /// IR type of `this`, which is the first argument then.
+    /// IR type of `this`, if the first argument is `this`.
     pub this: Option<IrType>,
     pub params: &'a [Ty],
     pub ret: Ty,
@@ -39,7 +39,7 @@ impl Importer<'_> {
         Ok(self.fit(value, IrType::I64))
     }
 
-    /// Operands of a call. Structs are `LocalKind::Argument`s, or the code generator makes the copies that belong to the callee.
+    /// Operands of a call. A struct is passed as a `LocalKind::Argument`; for other structs the code generator makes the callee's copy.
     pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[Entry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
@@ -58,8 +58,8 @@ impl Importer<'_> {
         Ok(values)
     }
 
-    /// The address of a struct argument. What may be a variable goes by a temp, so that it stays one; the rest is read where
-    /// it is, when the call is made.
+    /// The address of a struct argument. A struct that may be kept in variables is copied to a temp, so that its own address is not taken;
+    /// others are read from their place when the call is made.
     fn struct_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
         let is_at_hand = match entry.val {
             Val::InMemory { flags, .. } => !flags.volatile && !flags.unaligned,
@@ -85,7 +85,7 @@ impl Importer<'_> {
         Ok(self.b.addr_of(local))
     }
 
-    /// A local for a call's argument or result, which earlier calls are done with if there is one.
+    /// A local for a call's argument or result: a temp that earlier calls no longer use, if there is one.
     fn call_temp(&mut self, ty: Ty, kind: LocalKind) -> LocalId {
         let locals = &self.b.f.locals;
         let found =
@@ -96,12 +96,12 @@ impl Importer<'_> {
         }
     }
 
-    /// Gives back the temps that held a call's struct arguments: callees do not keep their addresses.
+    /// Frees the temps that held a call's struct arguments: callees do not keep their addresses.
     fn release_temps(&mut self) {
         self.free_temps.append(&mut self.argument_temps);
     }
 
-    /// Emits a call and gives its result; the arguments have been popped. Ends the block after a tail call.
+    /// Emits a call and returns its result; the arguments have been popped. Ends the block after a tail call.
     pub(super) fn emit_call(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
         let mut params: Vec<IrType> = site.this.into_iter().collect();
         for param in site.params {
@@ -120,7 +120,7 @@ impl Importer<'_> {
         self.emit_raw_call(site.target, sig, operands, site.ret)
     }
 
-    /// As `emit_call`, with operands at hand.
+    /// As `emit_call`, with the operands given.
     pub(super) fn emit_raw_call(
         &mut self,
         target: CallTarget,
@@ -168,7 +168,7 @@ impl Importer<'_> {
         self.s.stack.extend(result);
     }
 
-    /// Pushes what native code gave, if anything: narrow integers come with undefined upper bits.
+    /// Pushes the result of native code, if any; narrow integers are extended, since their upper bits are undefined.
     pub(super) fn push_native_result(&mut self, result: Option<Entry>, ret: Ty) -> LoadResult<()> {
         let Some(mut entry) = result else { return Ok(()) };
         if let Val::Scalar(value) = entry.val {
@@ -203,7 +203,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// `method`'s signature, for a method that code can be made for.
+    /// The signature of `method`, which must not be open (have unbound generic parameters).
     pub(super) fn closed_sig(&self, method: &'static Method) -> LoadResult<&'static MethodSig> {
         if method.is_open() {
             let name = method.full_name();

@@ -21,13 +21,13 @@ use saki_types::method::MethodKind;
 use saki_types::native_call::native_call_method;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
-/// Whether native code gets an array of this type as the address of its elements.
+/// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
     let native = native_type(ty, None, CharSet::Ansi, Place::Param)?;
     Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
 }
 
-/// Whether a value of this type, or what it refers to, is or has an object, which native code cannot read.
+/// Whether a value of this type, or for a byref the value it refers to, contains object references, which native code cannot read.
 fn holds_objects(ty: Ty) -> LoadResult<bool> {
     let ty = ty.element().filter(|_| ty.is_byref()).unwrap_or(ty);
     ty.contains_references()
@@ -67,7 +67,7 @@ impl Importer<'_> {
         self.call_direct(method, args)
     }
 
-    /// Calls this very method; `this` has been checked where it needs to be.
+    /// Calls this method non-virtually; `this` has been null-checked where needed.
     pub(super) fn call_direct(&mut self, method: &'static Method, args: Vec<Entry>) -> LoadResult<()> {
         if !method.is_static() && Self::may_be_proxy(&args[0], method.owner) {
             return self.call_stub(RemotingStub::Call(method), &args);
@@ -176,7 +176,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The method that a virtual call on this receiver certainly runs.
+    /// The method that a virtual call on this receiver certainly runs, if known.
     fn devirtualized(&self, method: &'static Method, this: &Entry) -> LoadResult<Option<&'static Method>> {
         if !method.is_virtual() || (!method.owner.is_interface() && (method.is_final() || method.owner.is_sealed())) {
             return Ok((!method.is_abstract()).then_some(method));
@@ -236,7 +236,7 @@ impl Importer<'_> {
         self.call_on_object(method, args)
     }
 
-    /// The System.Type object of a type known here.
+    /// The System.Type object of a type known at compile time.
     pub(super) fn type_object(&mut self, ty: Ty) -> Entry {
         let cell = self.b.symbol(Symbol::TypeObject(ty));
         let value = self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime));
@@ -262,8 +262,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// `calli` of unmanaged code: in place with numbers, pointers, plain structs, and arrays of these as addresses of their elements; through
-    /// a wrapper that converts them with others.
+    /// `calli` of unmanaged code. Numbers, pointers, plain structs, and arrays of these (as addresses of their elements) are passed in line; with other
+    /// arguments the call goes through a wrapper that converts them.
     fn call_native(
         &mut self,
         function: ValueId,
@@ -397,7 +397,7 @@ impl Importer<'_> {
         if entry.is_non_null { NullCheck::None } else { NullCheck::Needed }
     }
 
-    /// Marks what cannot be reached after a call that never returns.
+    /// Ends the block after a call that never returns.
     pub(super) fn unreachable(&mut self) {
         self.mark_cold();
         self.b.terminate(Terminator::Unreachable);

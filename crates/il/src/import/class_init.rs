@@ -17,7 +17,7 @@ pub(crate) fn needs_check_at_entry(method: &'static Method) -> bool {
 }
 
 impl Importer<'_> {
-    /// Makes sure that the type's constructor has run.
+    /// Emits the check that runs the type's class constructor, unless it has certainly run.
     pub(super) fn class_init(&mut self, ty: Ty) -> LoadResult<()> {
         if self.initialised_at_entry.contains(&ty) || self.initialised_here.contains(&ty) {
             return Ok(());
@@ -32,7 +32,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// As `class_init`, before a static field of `ty` is touched.
+    /// As `class_init`, before an access to a static field of `ty`.
     pub(super) fn class_init_for_field(&mut self, ty: Ty) -> LoadResult<()> {
         // In an instance method of a class an instance exists, and its constructor made the check.
         let method = self.s.method;

@@ -26,7 +26,7 @@ pub(super) fn has_known_comparer(ty: Ty) -> LoadResult<bool> {
 }
 
 impl Importer<'_> {
-    /// Imports a call on the default comparer that `get_default` gives. False: nothing has happened.
+    /// Imports a call on the default comparer that `get_default` returns. False: not handled, without effect.
     pub(super) fn call_default_comparer(
         &mut self,
         get_default: &'static Method,
@@ -90,7 +90,7 @@ impl Importer<'_> {
         Ok(Entry::scalar(addr, IrType::ByRef).non_null())
     }
 
-    /// An entry for `EqualityComparer<T>.Default`, which is read when it is needed.
+    /// Pushes a placeholder for `EqualityComparer<T>.Default`; the getter is called only if the object is needed.
     pub(super) fn push_default_comparer(&mut self, get_default: &'static Method) {
         let mut entry = Entry::scalar(crate::ir::ValueId(0), IrType::Ref).with_type(get_default.owner).non_null();
         entry.val = Val::DefaultComparer(get_default);

@@ -38,7 +38,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Calls `Invoke` of a delegate; `args[0]` is the delegate, not checked for null yet where that is not known.
+    /// Calls `Invoke` of a delegate; `args[0]` is the delegate, not null-checked yet.
     pub(super) fn invoke_delegate(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
         const _: () = assert!(DelegateKind::ClosedInstance as i32 == 0);
         const OPEN_STATIC: i64 = DelegateKind::OpenStatic as i64;

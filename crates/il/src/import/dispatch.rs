@@ -12,7 +12,7 @@ use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 impl Importer<'_> {
     /// # Errors
-    /// `InvalidProgram` for what has no meaning; load errors, which the caller makes into code that throws them.
+    /// `InvalidProgram` for a body without meaning; load errors, for which the caller emits code that throws them.
     pub(super) fn import_instruction(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let is_prefix = self.import_prefix(instruction)?;
         if is_prefix {
@@ -57,7 +57,7 @@ impl Importer<'_> {
         Ok(ty)
     }
 
-    /// Types that an instruction names must load as a whole: interfaces implemented, arguments allowed.
+    /// Checks that a type named by an instruction loads completely: its interfaces are implemented, its generic arguments allowed.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -88,10 +88,10 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The method that an instruction of this body names.
+    /// Checks access to a method that an instruction of this body names.
     ///
     /// # Errors
-    /// `MethodAccess` when the method may not name it; load errors.
+    /// `MethodAccess` when this body may not access it; load errors.
     pub(super) fn check_method(&self, method: &'static Method) -> LoadResult<()> {
         Self::require_loadable(method.owner)?;
         for argument in method.generic_args {

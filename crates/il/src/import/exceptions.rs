@@ -26,7 +26,7 @@ pub(super) struct ClauseInfo {
     selector: Option<LocalId>,
     /// Finally: where `endfinally` jumps, made on first use.
     dispatch: Option<BlockId>,
-    /// Finally: (target of the leave, block that goes on there); selector = index + 1.
+    /// Finally: (target of the leave, block that continues there); selector = index + 1.
     continuations: Vec<(u32, BlockId)>,
 }
 
@@ -141,7 +141,7 @@ impl Importer<'_> {
             || self.s.exceptions.clauses.iter().any(|clause| clause.handler_range.contains(&offset))
     }
 
-    /// Only an exception enters a handler. ECMA-335 §III.1.7.2.
+    /// Rejects a branch into a handler, which only an exception may enter. ECMA-335 §III.1.7.2.
     pub(super) fn check_not_into_handler(&self, target: u32) -> LoadResult<()> {
         let offset = self.s.offset;
         let enters = |range: &Range<u32>| range.contains(&target) && !range.contains(&offset);
@@ -322,7 +322,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Pushes the exception that a filter is asked about.
+    /// Pushes the exception that a filter examines.
     pub(super) fn push_exception(&mut self, local: LocalId) {
         let value = self.b.get(local);
         let mut entry = Entry::scalar(value, IrType::Ref).with_type(universe().object()).non_null();

@@ -13,7 +13,7 @@ use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
 
 /// The object or value that an instance field belongs to.
 enum Base {
-    /// Address, and how to access through it. `object`: it is a heap object.
+    /// An address, and the flags of accesses through it. `object`: the heap object, if the base is one.
     Address { addr: ValueId, flags: MemFlags, object: Option<ValueId> },
     /// A struct on the stack.
     Value(Entry),
@@ -76,7 +76,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The object on the stack, if it may be a transparent proxy.
+    /// Pops the object, if it may be a transparent proxy.
     fn pop_if_proxy(&mut self, field: &'static Field) -> LoadResult<Option<Entry>> {
         let entry = self.pop()?;
         if Self::may_be_proxy(&entry, field.owner) {
@@ -232,7 +232,7 @@ impl Importer<'_> {
         Ok(self.b.symbol(Symbol::StaticField(field)))
     }
 
-    /// Static fields of corlib whose value is fixed.
+    /// The value of a static field of corlib, if it is fixed.
     fn known_static(field: &'static Field) -> Option<i64> {
         let owner = field.owner;
         match field.name {

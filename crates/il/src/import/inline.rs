@@ -90,7 +90,7 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// Whether the CIL block at hand ends in a `throw`.
+    /// Whether the current CIL block ends in a `throw` soon (`MAX_LOOK_AHEAD`).
     fn is_about_to_throw(&self) -> bool {
         decode_at(self.s.body.code, self.s.next_offset)
             .map_while(Result::ok)
@@ -236,7 +236,7 @@ impl Importer<'_> {
         Ok(Var { binding: Binding::Local(local), ty, is_this, is_exact: false })
     }
 
-    /// What a read-only argument stands for in the callee.
+    /// The entry to which a read-only argument of the callee is bound.
     fn operand_entry(
         &mut self,
         entry: &Entry,

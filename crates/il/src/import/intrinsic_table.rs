@@ -8,7 +8,7 @@ use super::vectors::VectorCall;
 use crate::ir::{AtomicRmw, MemType, UnOp};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
-/// What a call becomes.
+/// The replacement of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Intrinsic {
     ByReferenceCtor,
@@ -33,7 +33,7 @@ pub(super) enum Intrinsic {
     /// `Array.GetGenericValueImpl<T>` (false) or `SetGenericValueImpl<T>` (true).
     ArrayElementCopy(Ty, bool),
     Math(UnOp),
-    /// Adds a constant and gives the new value.
+    /// Adds a constant and returns the new value.
     InterlockedStep(MemType, i32),
     InterlockedAdd(MemType),
     InterlockedExchange(MemType),
@@ -54,7 +54,7 @@ pub(super) enum Intrinsic {
     Nothing,
     /// The method's Rust function, without the wrapper.
     DirectInternalCall,
-    /// The machine's function in place of the method.
+    /// Saki's function in place of the method (`library_loops`).
     LibraryLoop,
     EnumHasFlag,
     ObjectGetType,
@@ -73,7 +73,7 @@ fn atomic_type(ty: Ty) -> Option<MemType> {
     }
 }
 
-/// Finds what a method is, by its names and parameters.
+/// Finds the intrinsic for a method, by its names and parameters.
 ///
 /// # Errors
 /// Those of the method's signature.
@@ -147,7 +147,7 @@ fn collections(method: &'static Method, owner: &str) -> LoadResult<Option<Intrin
     Ok(has_known_comparer(ty)?.then_some(Intrinsic::DefaultComparer))
 }
 
-/// Questions about a type or an identity that take a few nanoseconds: reflection and expression trees ask dozens at a time.
+/// Queries about types or identity that take a few nanoseconds: reflection and expression trees make dozens in a row.
 fn is_type_query(method: &'static Method, owner: &str) -> bool {
     let is_listed = match owner {
         "RuntimeTypeHandle" => matches!(
@@ -169,7 +169,7 @@ fn is_type_query(method: &'static Method, owner: &str) -> bool {
     is_listed && method.is_internal_call()
 }
 
-/// GC handles: calls of a few nanoseconds, which need no frame of their own in stack traces.
+/// Methods of GC handles, which take a few nanoseconds and need no frame of their own in stack traces.
 fn interop_services(method: &'static Method, owner: &str) -> Option<Intrinsic> {
     let is_direct = owner == "GCHandle"
         && method.is_internal_call()
@@ -229,7 +229,7 @@ fn compiler_services(method: &'static Method, owner: &str) -> LoadResult<Option<
 }
 
 impl Intrinsic {
-    /// The atomic read-modify-write behind it.
+    /// The atomic read-modify-write operation of the intrinsic, if it has one.
     pub fn atomic(self) -> Option<(AtomicRmw, MemType)> {
         match self {
             Intrinsic::InterlockedStep(mem, _) | Intrinsic::InterlockedAdd(mem) => Some((AtomicRmw::Add, mem)),

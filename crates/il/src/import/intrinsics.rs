@@ -17,7 +17,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFS
 use saki_types::{LoadResult, Method, Ty, universe};
 
 impl Importer<'_> {
-    /// What the method is, if its calls are replaced here.
+    /// The intrinsic for the method, if its calls are replaced.
     pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
         if !self.env.may_use_intrinsic(method) {
             return None;
@@ -30,7 +30,7 @@ impl Importer<'_> {
         find(method).ok().flatten().or_else(|| self.is_called_loop(method).then_some(Intrinsic::LibraryLoop))
     }
 
-    /// Imports a call in place; the arguments are on the stack. False: nothing has happened, call it.
+    /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must be called.
     pub(super) fn try_intrinsic(&mut self, method: &'static Method) -> LoadResult<bool> {
         let Some(intrinsic) = self.intrinsic_of(method) else { return Ok(false) };
         let count = method.sig()?.params.len() + usize::from(!method.is_static());
@@ -48,7 +48,7 @@ impl Importer<'_> {
         Ok(done)
     }
 
-    /// `newobj` in place. False: nothing has happened.
+    /// Imports `newobj` in line. False: not handled, without effect.
     pub(super) fn try_new_intrinsic(&mut self, constructor: &'static Method) -> LoadResult<bool> {
         match self.intrinsic_of(constructor) {
             Some(Intrinsic::ByReferenceCtor) => {}
@@ -351,7 +351,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Enters and sets the flag at once, so that nothing can come between; without a timeout the flag becomes true.
+    /// Enters the monitor and sets the flag with no safepoint in between; without a timeout the flag becomes true.
     fn enter_with_flag(&mut self, object: &Entry, milliseconds: Option<&Entry>, flag: &Entry) -> LoadResult<()> {
         let object = self.value(object)?;
         let milliseconds = milliseconds.map(|m| self.value(m)).transpose()?;

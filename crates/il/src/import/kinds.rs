@@ -5,7 +5,7 @@
 use crate::ir::{CallSig, IrType, MemType};
 use saki_types::{ElementType, LoadError, LoadResult, Method, MethodSig, Ty};
 
-/// How a value of `ty` is held in the IR. Enums are their underlying type.
+/// The IR type of a value of `ty`. Enums have that of their underlying type.
 pub(super) fn ir_type(ty: Ty) -> LoadResult<IrType> {
     use ElementType as E;
     Ok(match ty.underlying().element_type {
@@ -23,7 +23,7 @@ pub(super) fn ir_type(ty: Ty) -> LoadResult<IrType> {
     })
 }
 
-/// How a value of `ty` lies in memory; None for structs and void.
+/// The memory type of a value of `ty`; None for structs and void.
 pub(crate) fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
     use ElementType as E;
     Ok(match ty.underlying().element_type {
@@ -65,7 +65,7 @@ pub(super) fn this_type(method: &'static Method) -> Option<IrType> {
     }
 }
 
-/// No type other than `ty` itself can be the type of an object of static type `ty`.
+/// Whether every object of static type `ty` has exactly the type `ty`.
 pub(super) fn is_exact_class(ty: Ty) -> bool {
     if let Some(element) = ty.element().filter(|_| ty.is_array()) {
         // A vector may stand where an array with one dimension and bounds is declared.

@@ -11,8 +11,8 @@ use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
 
-/// Field offsets from here on are beyond what a fault at address 0 plus offset is taken for; a few nested fields below it add
-/// up to less than that area (64 KiB).
+/// Accesses at this field offset or above need an explicit null check, since a fault counts as a null reference only below 64 KiB.
+/// Offsets below this limit, even of a few nested fields added up, stay within that area.
 const FAR_OFFSET: i32 = 4096;
 
 impl Importer<'_> {
@@ -36,8 +36,8 @@ impl Importer<'_> {
         Ok((value, flags, entry))
     }
 
-    /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are as a rule not
-    /// null, and a fault tells all callers if one is; but a handler of this very method is only found by an explicit check.
+    /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are usually not null, and
+    /// if one is, the fault is thrown to the callers; but a handler in this method is found only by an explicit check.
     pub(super) fn null_check_of(&self, entry: &Entry, addr: ValueId) -> NullCheck {
         let may_skip = entry.ir == IrType::ByRef && self.b.region().is_none();
         match entry.is_non_null || may_skip || self.b.local_at(addr).is_some() {
@@ -46,7 +46,7 @@ impl Importer<'_> {
         }
     }
 
-    /// A fault near address 0 does not tell of a null managed pointer when the access is far from it.
+    /// Emits an explicit null check for an access with a large offset, whose fault would not be recognised as a null reference.
     pub(super) fn check_far_access(&mut self, entry: &Entry, addr: ValueId, offset: i32) {
         let is_far = !(0..FAR_OFFSET).contains(&offset);
         if is_far && entry.ir == IrType::ByRef && !entry.is_non_null && self.b.local_at(addr).is_none() {
@@ -54,7 +54,7 @@ impl Importer<'_> {
         }
     }
 
-    /// A load whose value is not used may still fault.
+    /// Pops an address and loads from it without using the value: the load may fault.
     pub(super) fn discard(&mut self) -> LoadResult<()> {
         let entry = self.pop()?;
         let addr = match entry.val {

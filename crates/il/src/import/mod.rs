@@ -49,7 +49,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
 use scope::Scope;
 
-/// What to do besides translating.
+/// Options of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportOptions {
     pub inline: bool,
@@ -58,7 +58,7 @@ pub struct ImportOptions {
     pub emit_polls: bool,
     /// Keep struct and address-exposed locals in variables where possible.
     pub promote_locals: bool,
-    /// Operations of vector types in place, by the processor's own vectors.
+    /// Import operations of vector types in line, by the processor's vector instructions.
     pub vectors: bool,
 }
 
@@ -74,12 +74,12 @@ impl Default for ImportOptions {
     }
 }
 
-/// What the importer may ask the running VM.
+/// Questions of the importer to the running VM.
 pub trait ImportEnv {
-    /// The class constructor has finished (or there is none): accesses need no check.
+    /// Whether the class constructor has finished (or there is none), so that accesses need no check.
     fn is_initialised(&self, ty: Ty) -> bool;
 
-    /// Whether this method's body may be copied into callers (a profiler, or a detour, may object).
+    /// Whether this method's body may be inlined into callers (a profiler or a detour may forbid it).
     fn may_inline(&self, _method: &'static Method) -> bool {
         true
     }
@@ -89,33 +89,34 @@ pub trait ImportEnv {
         true
     }
 
-    /// Whether the machine has a function in place of this method's loop. Not asked without `ImportOptions::vectors`.
+    /// The Rust function that replaces this method's loop, if there is one. Called only with `ImportOptions::vectors`.
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
         None
     }
 }
 
-/// What a function that may decline gives then, if it gives no reference.
+/// Returned by a function of a `LibraryLoop` to decline, if its result is not a reference.
 pub const DECLINED: i32 = i32::MIN;
 
-/// From which number of elements on a function is worth its call: fewer the method's CIL is through with first.
+/// The least number of elements for which calling the function pays: for fewer, the method's CIL is faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Least {
-    /// The argument that is the number, `this` counted.
+    /// Index of the argument with the number of elements, `this` counted.
     pub argument: u32,
     pub count: u32,
 }
 
-/// How a function takes a method's place.
+/// How a Rust function replaces a method of the class library (`library_loops`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LibraryLoop {
-    /// It gives `DECLINED`, or null, which the method never does, where the body is to run. In place of a method without a result it gives an int32 then.
+    /// The function may decline, by returning `DECLINED`, or null (neither of which the method itself ever returns); then the body runs. If the method has no
+    /// result, such a function returns an int32.
     pub may_decline: bool,
     pub least: Option<Least>,
 }
 
 impl LibraryLoop {
-    /// Whether the function is all of the method.
+    /// Whether the function always does all of the method's work.
     pub fn is_whole(self) -> bool {
         !self.may_decline && self.least.is_none()
     }
@@ -140,20 +141,20 @@ struct Importer<'e> {
     s: Box<Scope>,
     /// While a filter is imported: the function that contains it.
     parent: Option<Box<FnBuilder>>,
-    /// Load errors that the code throws.
+    /// Load errors that the emitted code throws.
     deferred: Vec<LoadError>,
     /// Locals of small integer types: their values are always in range.
     narrow_locals: FxHashMap<LocalId, MemType>,
     /// Calls whose result is of a small integer type, with its range.
     narrow_calls: FxHashMap<ValueId, (i32, i32)>,
-    /// Locals of joins whose type grew after a predecessor had written them.
+    /// Locals of joins whose type was widened after a predecessor had written them.
     widened_joins: Vec<LocalId>,
     /// Types whose constructors ran earlier in the current block, or in the prologue.
     initialised_here: Vec<Ty>,
     initialised_at_entry: Vec<Ty>,
     /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
     known_locals: FxHashMap<LocalId, Option<Ty>>,
-    /// Struct temps, copies for callees among them, whose last call is over, by type.
+    /// Struct temps (including copies for callees) that are free again because their last call has been emitted, with their types.
     free_temps: Vec<(Ty, LocalId)>,
     /// Temps that hold arguments of the call being made.
     argument_temps: Vec<(Ty, LocalId)>,

@@ -64,7 +64,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// What is constructed may be a proxy: the constructor's call looks.
+    /// `newobj` of a class whose new object may be a proxy: the call of the constructor tests for it.
     fn new_activated(&mut self, method: &'static Method, mut args: Vec<Entry>, helper: HelperId) -> LoadResult<()> {
         self.spill(Effect::Memory)?;
         self.has_calls = true;
@@ -79,7 +79,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// A value type: the constructor fills a temp.
+    /// `newobj` of a value type: the constructor fills a temp.
     fn new_value(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
         let owner = method.owner;
         let ir = ir_type(owner)?;
@@ -109,7 +109,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Strings have no constructors to run: the method CreateString with the same parameters makes them.
+    /// `newobj` of a string: strings have no constructors to run; the method CreateString with the same parameters makes the object.
     fn new_string(&mut self, constructor: &'static Method) -> LoadResult<()> {
         let sig = constructor.sig()?;
         let Some(create) = universe().string().find_method_sig("CreateString", &sig.params)? else {

@@ -37,7 +37,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The object that boxing a value gives.
+    /// Boxes a value and returns the object's entry.
     pub(super) fn boxed(&mut self, entry: &Entry, ty: Ty) -> LoadResult<Entry> {
         self.has_calls = true;
         if ty.is_reference_type() {

@@ -11,7 +11,7 @@ use super::stack::{Entry, Val};
 use crate::ir::{IrType, ValueId};
 use saki_types::{LoadError, LoadResult, MethodSig, Ty};
 
-/// Whether a value of kind `from` may be used where one of kind `to` is wanted.
+/// Whether a value of kind `from` may be used where one of kind `to` is expected.
 fn is_accepted(from: IrType, to: IrType) -> bool {
     use IrType as I;
     match to {
@@ -27,7 +27,7 @@ fn is_accepted(from: IrType, to: IrType) -> bool {
     }
 }
 
-/// Two value types that differ only in name, for the collector and in size: instantiations of one generic type, mostly.
+/// Whether two value types have the same size and reference map, as instantiations of one generic type often have.
 fn have_one_layout(a: Ty, b: Ty) -> bool {
     let shape = |ty: Ty| Some((ty.value_size_bytes().ok()?, ty.ref_offsets().ok()?));
     shape(a).is_some_and(|shape_of_a| shape(b) == Some(shape_of_a))
@@ -37,7 +37,7 @@ fn wrong_kind(from: IrType, to: IrType) -> LoadError {
     LoadError::invalid_program(format!("{from} is on the stack where {to} is wanted"))
 }
 
-/// The entry may be used where a value of kind `to` is wanted.
+/// Checks that the entry may be used where a value of kind `to` is expected.
 ///
 /// # Errors
 /// `InvalidProgram`.
@@ -47,7 +47,7 @@ pub(super) fn require_kind(entry: &Entry, to: IrType) -> LoadResult<()> {
     if is_word || is_accepted(entry.ir, to) { Ok(()) } else { Err(wrong_kind(entry.ir, to)) }
 }
 
-/// The entry is an object reference.
+/// Checks that the entry is an object reference.
 ///
 /// # Errors
 /// `InvalidProgram`.
@@ -55,7 +55,7 @@ pub(super) fn require_reference(entry: &Entry) -> LoadResult<()> {
     require_kind(entry, IrType::Ref)
 }
 
-/// The entry may be `this` of a call of a method of `owner`'s kind: an object or an address.
+/// Checks that the entry may be `this` of a call: an object or an address.
 ///
 /// # Errors
 /// `InvalidProgram`.
@@ -75,7 +75,7 @@ impl Importer<'_> {
         Ok((entry, value))
     }
 
-    /// Pops an int32 or native int as it is: an array length or index.
+    /// Pops an array length or index: an int32 or native int, not converted.
     pub(super) fn pop_int(&mut self) -> LoadResult<ValueId> {
         let value = self.pop_value()?;
         match self.b.ty(value) {

@@ -22,13 +22,13 @@ pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSi
     sig
 }
 
-/// Methods that go on using what lives as long as their object, but not the object. `DynamicMethod.Invoke` hands its handle
+/// Methods that use data which lives only as long as `this`, after their last use of `this`. `DynamicMethod.Invoke` passes its handle
 /// to a RuntimeMethodInfo, which has no reference back.
 fn keeps_this(method: &Method) -> bool {
     !method.is_static() && method.owner.is_corlib("System.Reflection.Emit", "DynamicMethod")
 }
 
-/// Most elements for which room is made in advance.
+/// Limit of the elements for which vectors are reserved in advance.
 const MAX_RESERVED: usize = 64;
 
 impl Importer<'_> {
@@ -74,7 +74,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Room for what a small body needs, so that its lists do not grow step by step.
+    /// Reserves room for a small body, so that its vectors need not grow step by step.
     fn reserve(&mut self) {
         let code_len = self.s.body.code.len().min(MAX_RESERVED);
         self.b.f.insts.reserve(2 * code_len);
@@ -131,7 +131,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Puts `this` in the frame, where collections see it until the method returns.
+    /// Stores `this` in the frame, where collections see it until the method returns.
     fn keep_this(&mut self) {
         let Binding::Local(this) = self.s.args[0].binding else { unreachable!("parameters are locals") };
         let kept = self.b.temp(IrType::Ref);

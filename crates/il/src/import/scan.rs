@@ -1,4 +1,4 @@
-//! One pass over a CIL body before it is imported: where blocks begin, how many jumps reach each, how arguments and locals
+//! One pass over a CIL body before it is imported: where blocks begin, how many edges enter each, how arguments and locals
 //! are used, and the facts that decide whether the body can be inlined.
 //!
 //! Left out: types; the stack.
@@ -10,21 +10,21 @@ use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
 use saki_metadata::{EhKind, MethodBody, Token};
 use saki_types::{LoadError, LoadResult};
 
-/// What the body does with one argument or local variable.
+/// How the body uses one argument or local variable.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct VarUse {
     pub is_written: bool,
     /// `ldarga`/`ldloca`.
     pub address_taken: bool,
     pub is_read: bool,
-    /// Written in the entry block before any other use, and nowhere skipped.
+    /// Written in the entry block before any other use, so that every path writes it first.
     pub set_first: bool,
 }
 
 /// See the module header.
 #[derive(Default)]
 pub(super) struct Scan {
-    /// By code offset: 0 = inside a block, else 1 + number of ways to get here (saturating).
+    /// By code offset: 0 = inside a block, else 1 + number of edges that enter the block (saturating).
     reached: Vec<u8>,
     pub args: Vec<VarUse>,
     pub locals: Vec<VarUse>,
@@ -47,7 +47,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// `spare`: an empty list to use.
+    /// `spare`: an empty vector whose memory is used for `reached`.
     pub fn new(
         mut spare: Vec<u8>,
         body: &MethodBody<'static>,
@@ -138,13 +138,13 @@ impl Scan {
         self.back_edges.iter().any(|(target, last)| (*target..=*last).contains(&offset))
     }
 
-    /// Whether the block at `offset` is entered in exactly one way.
+    /// Whether exactly one edge enters the block at `offset`.
     pub fn has_one_way_in(&self, offset: u32) -> bool {
         self.reached.get(offset as usize) == Some(&2)
     }
 
-    /// What is known of a stack slot at a join when it is entered for the first time: later ways in can only be merged
-    /// before the block is imported, so that the target of a back edge starts with nothing known.
+    /// The facts about a stack slot at a join, when the first edge into it is imported. Facts of later edges can be merged only
+    /// until the block is imported, so at the target of a back edge nothing is known.
     pub fn joined(&self, offset: u32, entry: &Entry) -> Entry {
         let mut joined = Entry { note: Note::None, ..*entry };
         if self.back_edges.contains_key(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
@@ -166,7 +166,7 @@ impl Scan {
         self.reach(target);
     }
 
-    /// A variable that there is not is no error yet: the instruction may be behind a throw, where nothing gets to.
+    /// Notes a use of a variable. A number without a variable is not an error yet, since the instruction may be unreachable.
     fn var(vars: &mut [VarUse], index: usize, in_entry_block: bool, write: bool, address: bool) {
         let Some(var) = vars.get_mut(index) else { return };
         if write {

@@ -14,11 +14,11 @@ use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What `ret` does.
+/// The effect of `ret`.
 pub(super) enum Return {
     /// Returns from the function.
     Method,
-    /// Synchronized method: leaves the protected region by this block, the result in this local.
+    /// Synchronized method: leaves the protected region through this block, with the result in this local.
     Exit { block: BlockId, result: Option<LocalId> },
     /// Inlined body with one `ret`: where it ended, and the result.
     InlineOnce { end: Option<(BlockId, Option<Entry>)> },
@@ -70,11 +70,11 @@ pub(super) struct Scope {
     pub inline_site: u32,
     /// Inlined: locals from here on were made for this body.
     pub first_own_local: u32,
-    /// Where the lists go afterwards.
+    /// The memory of the scope's vectors, returned to the pool afterwards.
     spare: Box<Lists>,
 }
 
-/// Lists of a scope that bodies use one after the other; most are small, and making these anew costs a tenth of their import.
+/// Vectors of a scope, reused by later scopes: most bodies are small, and allocating them anew costs a tenth of the import.
 #[derive(Default)]
 struct Lists {
     reached: Vec<u8>,
@@ -97,7 +97,7 @@ impl Lists {
 }
 
 static SPARE: SlotPool<Lists> = SlotPool::new();
-/// Lists of longer bodies are not kept.
+/// Vectors of longer bodies are not kept.
 const MAX_KEPT_CODE_BYTES: usize = 1024;
 
 impl Scope {
@@ -137,7 +137,7 @@ impl Scope {
         }))
     }
 
-    /// Lets another body use the memory of the lists.
+    /// Returns the memory of the vectors to the pool.
     pub fn recycle(self: Box<Scope>) {
         let Scope { mut spare, args, locals, stack, labels, worklist, scan, .. } = *self;
         *spare = Lists { reached: scan.into_reached(), args, locals, stack, labels, worklist };

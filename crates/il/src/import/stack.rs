@@ -27,13 +27,13 @@ pub(super) enum Val {
         offset: i32,
         flags: MemFlags,
     },
-    /// What this getter of `EqualityComparer<T>.Default` returns, not called yet.
+    /// The result of this getter of `EqualityComparer<T>.Default`, which has not been called yet.
     DefaultComparer(&'static Method),
     /// A RuntimeTypeHandle, RuntimeMethodHandle or RuntimeFieldHandle.
     Handle(Symbol),
 }
 
-/// What more is known of a value.
+/// A further fact about a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Note {
     None,
@@ -41,7 +41,7 @@ pub(super) enum Note {
     Function(&'static Method),
     /// The System.Type object of this type.
     TypeObject(Ty),
-    /// The object whose method this is: never a transparent proxy, at which calls stop before.
+    /// `this` of the method: never a transparent proxy, since a call on a proxy does not get here.
     This,
 }
 
@@ -83,7 +83,7 @@ impl Entry {
     }
 }
 
-/// What an instruction is about to change.
+/// The storage that an instruction is about to change.
 #[derive(Clone, Copy)]
 pub(super) enum Effect {
     /// This local variable.
@@ -113,7 +113,7 @@ impl Importer<'_> {
         self.value(&entry)
     }
 
-    /// The entry's value; structs that are where a scalar is wanted are read as one word.
+    /// The entry's value; a struct where a scalar is expected is read as one word.
     pub(super) fn value(&mut self, entry: &Entry) -> LoadResult<ValueId> {
         match entry.val {
             Val::Scalar(value) => Ok(value),
@@ -162,7 +162,7 @@ impl Importer<'_> {
         })
     }
 
-    /// A local of its own that holds the struct.
+    /// A local that belongs to the entry alone and holds the struct.
     pub(super) fn own_struct(&mut self, entry: &Entry) -> LoadResult<LocalId> {
         if let Val::Temp(local) = entry.val {
             return Ok(local);
@@ -203,7 +203,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Copies to temps what the coming effect would change. To be called when the instruction's operands are popped.
+    /// Copies the entries that the coming effect would change to temps. To be called after the instruction's operands are popped.
     pub(super) fn spill(&mut self, effect: Effect) -> LoadResult<()> {
         for index in 0..self.s.stack.len() {
             let entry = self.s.stack[index];
@@ -256,7 +256,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Cuts an I32 to a small type and extends it again, where it is not known to fit.
+    /// Truncates an I32 to a small type and extends it again, unless it is known to fit.
     fn narrow(&mut self, value: ValueId, mem: MemType) -> ValueId {
         let (low, high, target) = match mem {
             MemType::I8 => (-0x80, 0x7f, ConvTarget::I1),

@@ -101,7 +101,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Operands of a tail call: structs by the address of what is to be passed.
+    /// Operands of a tail call; for a struct the address of its value, which the code generator copies.
     pub(super) fn tail_operands(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();

@@ -10,7 +10,7 @@ use saki_types::dynamic::DynamicRef;
 use saki_types::{LoadError, LoadResult, Ty, universe};
 
 impl Importer<'_> {
-    /// What static knowledge says about `entry is target`, for a non-null object.
+    /// The result of `entry is target` for a non-null object, if static types decide it.
     fn known_instance(&self, entry: &Entry, target: Ty) -> LoadResult<Option<bool>> {
         if target == universe().object() {
             return Ok(Some(true));

@@ -10,13 +10,13 @@ use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
 
-/// What an argument or local variable is.
+/// How an argument or local variable is represented.
 #[derive(Clone, Copy)]
 pub(super) enum Binding {
     Local(LocalId),
     /// Never written and its address never taken: the caller's operand.
     Operand(Entry),
-    /// In a filter, not touched yet: the parent's local.
+    /// In a filter, before its first use: the parent's local.
     Parent(LocalId),
 }
 
@@ -96,7 +96,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The reference was checked (or the code that follows is not reached): its local is non-null from here on.
+    /// Notes that the reference was null-checked, so that the local from which it was read is non-null from here on.
     pub(super) fn note_non_null(&mut self, value: ValueId) {
         if let Op::LocalGet(local) = *self.b.op(value)
             && self.b.local_type(local) == IrType::Ref
@@ -169,8 +169,8 @@ impl Importer<'_> {
         self.copy_entry_to(dst, 0, entry, struct_ty, false)
     }
 
-    /// Lets the call just emitted write its struct result to `local` instead of `temp`. Not when anybody could see the
-    /// local while the call runs.
+    /// Makes the call just emitted write its struct result to `local` instead of `temp`, unless the local could be observed while
+    /// the call runs.
     fn retarget_call_result(&mut self, temp: LocalId, local: LocalId) -> bool {
         if self.b.is_exposed(local) || self.b.region().is_some() || self.parent.is_some() {
             return false;
@@ -204,7 +204,7 @@ impl Importer<'_> {
     }
 }
 
-/// How a value of a type smaller than int32 lies in memory.
+/// The memory type of a type smaller than int32; None for others.
 fn small_type(ty: Ty) -> LoadResult<Option<MemType>> {
     Ok(mem_type(ty)?.filter(|m| matches!(m, MemType::I8 | MemType::U8 | MemType::I16 | MemType::U16)))
 }

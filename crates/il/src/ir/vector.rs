@@ -5,7 +5,7 @@
 
 use super::IrType;
 
-/// How 16 bytes are divided. Signedness matters to comparisons, minima, widening and right shifts alone.
+/// A division of 16 bytes into lanes. Signedness matters only to comparisons, minima, maxima, widening and right shifts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lanes {
     I8,
@@ -42,7 +42,7 @@ impl Lanes {
         matches!(self, Lanes::U8 | Lanes::U16 | Lanes::U32 | Lanes::U64)
     }
 
-    /// A lane as a scalar; narrow integers are extended.
+    /// IR type of a lane as a scalar; narrow integers are extended.
     pub fn scalar(self) -> IrType {
         match self {
             Lanes::F32 => IrType::F32,
@@ -52,7 +52,7 @@ impl Lanes {
         }
     }
 
-    /// Integers of the same size.
+    /// Signed integer lanes of the same size.
     pub fn as_signed(self) -> Lanes {
         match self.bytes() {
             1 => Lanes::I8,
@@ -63,7 +63,7 @@ impl Lanes {
     }
 }
 
-/// Unless it says otherwise, an operation takes and gives vectors.
+/// Operations on vectors; operands and result are vectors unless noted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VectorOp {
     /// A scalar in each lane.
@@ -77,10 +77,10 @@ pub enum VectorOp {
     Mul,
     /// Floats.
     Div,
-    /// Lanes of 1 and 2 bytes: what does not fit is the least or the greatest number.
+    /// Lanes of 1 and 2 bytes: results that do not fit become the least or the greatest number.
     AddSaturated,
     SubSaturated,
-    /// Unsigned lanes of 1 and 2 bytes: half of the sum and one.
+    /// Unsigned lanes of 1 and 2 bytes: `(a + b + 1) / 2`.
     Average,
     /// The upper halves of the products of 2-byte lanes.
     MultiplyHigh,
@@ -103,7 +103,7 @@ pub enum VectorOp {
     Min,
     /// `a > b ? a : b`.
     Max,
-    /// Masks.
+    /// Comparisons, whose results are masks.
     Eq,
     Lt,
     Le,
@@ -113,12 +113,12 @@ pub enum VectorOp {
     Unordered,
     /// Bits of `b` where those of `a` are set, else of `c`.
     BitSelect,
-    /// I32: whether all, or any, lanes have bits.
+    /// I32: whether all, or any, lanes are non-zero.
     AllTrue,
     AnyTrue,
     /// I32: the highest bits of the lanes, that of the first one lowest.
     HighBits,
-    /// By the I32 `b` modulo the width of a lane.
+    /// Shifts by the I32 `b` modulo the width of a lane.
     ShiftLeft,
     ShiftRight,
     ShiftRightLogical,
@@ -127,7 +127,7 @@ pub enum VectorOp {
     WidenHigh,
     /// The low bits of the lanes of `a`, then of `b`; `lanes` is the wide type. F64 lanes are rounded.
     Narrow,
-    /// As `Narrow`, of signed lanes of 2 and 4 bytes, to the nearest number that a signed or an unsigned lane of half the width holds.
+    /// As `Narrow`, from signed lanes of 2 and 4 bytes; saturates to a signed or an unsigned lane of half the width.
     PackSigned,
     PackUnsigned,
     /// I32 or U32 lanes to F32.
@@ -136,9 +136,9 @@ pub enum VectorOp {
     ToDouble,
     /// F64 lanes to the first two F32 lanes; the others are zero.
     ToSingle,
-    /// F32 lanes towards zero; what does not fit is the least integer.
+    /// F32 lanes to integers, towards zero; values that do not fit become the least integer.
     ToInteger,
-    /// Bytes of `a` and `b` (16 and more) by the constant `c`.
+    /// Selects bytes of `a` (0–15) and `b` (16–31) by the constant `c`.
     Shuffle,
 }
 

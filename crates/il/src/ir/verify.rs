@@ -95,7 +95,7 @@ pub fn terminator_operands(terminator: &Terminator, visit: &mut dyn FnMut(ValueI
     }
 }
 
-/// Calls `visit` with every block that a terminator goes to.
+/// Calls `visit` with every successor block of a terminator.
 pub fn successors(terminator: &Terminator, visit: &mut dyn FnMut(BlockId)) {
     match terminator {
         Terminator::Jump(b) => visit(*b),

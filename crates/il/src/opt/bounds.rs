@@ -11,7 +11,7 @@ use crate::ir::{AliasClass, BinOp, CmpOp, Function, LocalId, MemType, Op, Termin
 use rustc_hash::FxHashMap;
 use saki_abi::object::STRING_LENGTH_OFFSET;
 
-/// Something that an index is compared with.
+/// The upper bound with which an index is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Limit {
     ArrayLength(LocalId),
@@ -19,7 +19,7 @@ enum Limit {
     Local(LocalId),
 }
 
-/// Where an instruction stands.
+/// Position of an instruction.
 #[derive(Clone, Copy)]
 struct Place {
     block: usize,
@@ -38,7 +38,7 @@ struct Analysis<'f> {
 
 /// `index < limit` holds in every block that `block` dominates, until the index changes.
 struct Guard {
-    /// Where the comparison is made.
+    /// The block of the comparison.
     from: usize,
     block: usize,
     limit: Limit,
@@ -46,10 +46,10 @@ struct Guard {
     is_unsigned: bool,
 }
 
-/// Larger functions are left alone: each loop takes a bit per block.
+/// Larger functions are skipped: each loop takes a bit per block.
 const MAX_BLOCKS: usize = 4000;
 
-/// What need not be computed.
+/// Instructions that the pass has found redundant.
 #[derive(Default)]
 struct Covered {
     /// Bounds checks, with their blocks.
@@ -102,7 +102,7 @@ impl<'f> Analysis<'f> {
         &self.function.insts[value.0 as usize].op
     }
 
-    /// The variable that a value was read from.
+    /// The variable from which a value was read.
     fn read_local(&self, value: ValueId) -> Option<LocalId> {
         match *self.op(value) {
             Op::LocalGet(local) if !self.function.locals[local.0 as usize].address_exposed => Some(local),
@@ -144,7 +144,7 @@ impl<'f> Analysis<'f> {
         local
     }
 
-    /// The array or string never changes once it has a length: reading one from the unwritten (null) local throws.
+    /// Whether the local of the array or string is written at most once, so that its length is constant: reading the length before the write (null) throws.
     fn is_written_at_most_once(&self, limit: Limit) -> bool {
         let local = Self::limit_local(limit);
         let is_param = matches!(self.function.locals[local.0 as usize].kind, crate::ir::LocalKind::Param(_));
@@ -237,13 +237,13 @@ impl<'f> Analysis<'f> {
         found
     }
 
-    /// The value was read in `block`, and the local is not written after it there.
+    /// Whether the value was read in `block`, with no write of the local behind it in that block.
     fn is_current_at_end(&self, value: ValueId, local: LocalId, block: usize) -> bool {
         let Some(read) = self.places.get(&value).filter(|p| p.block == block) else { return false };
         !self.writes[local.0 as usize].iter().any(|(p, _)| p.block == block && p.position > read.position)
     }
 
-    /// Whether control can get from after `from` to `to` without passing through block `barrier`.
+    /// Whether a path leads from behind `from` to `to` without passing through block `barrier`.
     fn reaches_without(&self, from: Place, to: Place, barrier: usize) -> bool {
         if from.block == to.block && from.position < to.position {
             return true;

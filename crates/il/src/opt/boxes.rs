@@ -95,7 +95,7 @@ fn local_for(function: &mut Function, ty: Ty) -> LocalId {
     id
 }
 
-/// Gives the local the zero that a new object has.
+/// Zeroes the local, as a new object is zeroed.
 fn zero(function: &mut Function, local: LocalId, addr: ValueId, il_offset: u32, out: &mut Vec<ValueId>) {
     let ty = function.locals[local.0 as usize].ty;
     let mut emit = |op: Op, ty: IrType| {

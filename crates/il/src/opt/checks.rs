@@ -12,7 +12,7 @@ use saki_abi::object::STRING_LENGTH_OFFSET;
 /// Number of a value; equal numbers are equal values.
 type Number = u32;
 
-/// What a number stands for, where it is not a value of its own.
+/// The constant or length that a number stands for; other numbers stand for values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Shape {
     Const(i64),
@@ -20,7 +20,7 @@ enum Shape {
     StringLength(Number),
 }
 
-/// What holds at a point of the code.
+/// The facts that hold at a point of the code.
 #[derive(Clone, Default)]
 struct State {
     /// The number of each local's current value.
@@ -49,7 +49,7 @@ struct Checks<'f> {
     non_null_lengths: Vec<ValueId>,
 }
 
-/// Runs the pass; gives the `ArrayLen`s of arrays that are certainly there.
+/// Runs the pass; returns the `ArrayLen`s of arrays that are certainly not null.
 pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
     let has_checks = function.blocks.iter().flat_map(|b| &b.insts).any(|v| {
         let op = &function.insts[v.0 as usize].op;
@@ -86,7 +86,7 @@ pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
     checks.non_null_lengths
 }
 
-/// The base of an access that checks for null.
+/// The base that an access checks for null.
 fn access_check(op: &Op) -> Option<ValueId> {
     match op {
         Op::Load { addr, flags, .. } | Op::Store { addr, flags, .. } | Op::StoreRef { addr, flags, .. }
@@ -138,7 +138,7 @@ impl Checks<'_> {
         self.function.blocks[block].insts = kept;
     }
 
-    /// What the branch in `from` says where it goes to `block`, which only it goes to.
+    /// Adds the facts implied by the branch at the end of `from`, the single predecessor of `block`.
     fn learn_from_branch(&mut self, from: usize, block: usize) {
         let Terminator::Brif { cond, then, otherwise } = self.function.blocks[from].terminator else { return };
         if then == otherwise {
@@ -170,7 +170,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Numbers the instruction's value and says whether the instruction is needed.
+    /// Numbers the instruction's value and returns whether the instruction is needed.
     fn keep(&mut self, value: ValueId) -> bool {
         let op = self.function.insts[value.0 as usize].op.clone();
         let number = match op {

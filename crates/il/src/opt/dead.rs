@@ -47,7 +47,7 @@ fn empty_unreachable(function: &mut Function) {
     }
 }
 
-/// Whether an instruction does nothing but define its value.
+/// Whether an instruction has no effect but to define its value.
 fn is_pure(op: &Op) -> bool {
     match op {
         Op::ConstI32(_)

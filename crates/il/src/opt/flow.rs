@@ -2,10 +2,10 @@
 
 use crate::ir::{Function, verify};
 
-/// The blocks that go to each block.
+/// The predecessors of each block.
 pub(super) struct Predecessors {
     of: Vec<Vec<usize>>,
-    /// Entered by the unwinder, or from outside: the predecessors are not all there is.
+    /// Blocks that are also entered by the unwinder or from outside the function.
     is_entry: Vec<bool>,
 }
 
@@ -23,7 +23,7 @@ impl Predecessors {
         Predecessors { of, is_entry }
     }
 
-    /// The one way into a block, if there is just one.
+    /// The predecessor of a block, if control enters it from exactly one block.
     pub fn only(&self, block: usize) -> Option<usize> {
         match self.of[block][..] {
             [one] if !self.is_entry[block] => Some(one),

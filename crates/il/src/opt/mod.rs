@@ -16,13 +16,13 @@ use crate::import::ImportOptions;
 use crate::ir::Function;
 pub(crate) use promote::may_be_variables;
 
-/// Keeps vectors that a body of the runtime's own passes on in registers. Not for bodies whose locals must be in memory.
+/// Keeps the vectors that a synthesised body passes on in registers. Not for bodies whose locals must be in memory.
 pub(crate) fn keep_vectors(function: &mut Function) {
     promote::run(function, true);
     dead::run(function, &[]);
 }
 
-/// Runs the passes that the options ask for.
+/// Runs the passes that the options select.
 pub fn run(function: &mut Function, options: &ImportOptions) {
     for filter in &mut function.filters {
         dead::run(filter, &[]);

@@ -47,7 +47,7 @@ pub(super) fn run(function: &mut Function) {
     }
 }
 
-/// The sets of the locals that hold managed pointers and whose address nobody has.
+/// The sets of the locals that hold managed pointers and whose address is not taken.
 fn sets(function: &Function) -> FxHashMap<LocalId, Set> {
     let mut sets: FxHashMap<LocalId, Set> = FxHashMap::default();
     for (block, body) in function.blocks.iter().enumerate() {
@@ -69,7 +69,7 @@ fn sets(function: &Function) -> FxHashMap<LocalId, Set> {
     sets
 }
 
-/// What the values read from those locals were set to, where the set dominates the read.
+/// For each value read from one of those locals, the value to which the local was set, if the set dominates the read.
 fn sources(function: &Function, sets: &FxHashMap<LocalId, Set>) -> FxHashMap<ValueId, ValueId> {
     let dominators = verify::dominators(function);
     let mut sources = FxHashMap::default();
@@ -89,7 +89,7 @@ fn sources(function: &Function, sets: &FxHashMap<LocalId, Set>) -> FxHashMap<Val
     sources
 }
 
-/// The object that an address is in, if its computation goes through one of the locals or shows it otherwise.
+/// The object into which an address points, if the computation of the address, followed through those locals, shows it.
 fn owner(function: &Function, sources: &FxHashMap<ValueId, ValueId>, mut addr: ValueId) -> Option<ValueId> {
     let inst = |value: ValueId| &function.insts[value.0 as usize];
     let is_object = |value: ValueId| inst(value).ty == IrType::Ref;

@@ -40,7 +40,7 @@ struct Promotion<'f> {
     addresses: Vec<Option<(LocalId, i32)>>,
 }
 
-/// Runs the pass. `in_calls`: vectors that only calls take and give are variables, too.
+/// Runs the pass. `in_calls`: vectors that are only passed to and returned from calls become variables, too.
 pub(super) fn run(function: &mut Function, in_calls: bool) {
     if !function.locals.iter().any(|local| local.address_exposed || matches!(local.ty, IrType::Struct(_))) {
         return;
@@ -105,7 +105,7 @@ impl Promotion<'_> {
         matches!(self.function.locals[local.0 as usize].ty, IrType::Struct(_))
     }
 
-    /// The leaf that an access hits exactly, or whose lane it hits. Narrow accesses to exposed scalars hit their low bytes.
+    /// The leaf that an access covers exactly, or of which it covers a lane. Narrow accesses to exposed scalars cover their low bytes.
     fn leaf_of(&self, local: LocalId, offset: i32, mem: MemType) -> Option<usize> {
         let candidate = self.candidates[local.0 as usize].as_ref()?;
         if !self.is_struct(local) {
@@ -126,7 +126,7 @@ impl Promotion<'_> {
         })
     }
 
-    /// Indices of the leaves in a byte range that cuts none of them.
+    /// Indices of the leaves in a byte range; None if the range splits a leaf.
     fn leaves_in(&self, local: LocalId, start: i32, bytes: i32) -> Option<Vec<usize>> {
         let candidate = self.candidates[local.0 as usize].as_ref()?;
         let mut inside = Vec::new();
@@ -165,7 +165,7 @@ impl Promotion<'_> {
         matches!(self.function.insts[value.0 as usize].op, Op::ConstI32(0) | Op::ConstI64(0) | Op::Null)
     }
 
-    /// Rejects what is used in any other way than this pass can rewrite.
+    /// Rejects candidates with uses that this pass cannot rewrite.
     fn reject_escaping(&mut self) {
         for block in 0..self.function.blocks.len() {
             for index in 0..self.function.blocks[block].insts.len() {
@@ -188,7 +188,7 @@ impl Promotion<'_> {
         }
     }
 
-    /// An operand of a call or a return. A vector may be given by its value instead of its address.
+    /// Examines an operand of a call or a return. A vector may be passed by value instead of by address.
     fn consider_operand(&mut self, operand: ValueId, ty: Option<IrType>) {
         let Some((local, start)) = self.address(operand) else { return };
         let mem = ty.and_then(IrType::vector);
@@ -272,7 +272,7 @@ impl Promotion<'_> {
         }
     }
 
-    /// A copy between two candidates needs the same leaves on both sides.
+    /// Rejects the candidates of a copy whose two sides have different leaves.
     fn reject_mismatched_copies(&mut self) {
         loop {
             let mut bad = Vec::new();
@@ -347,7 +347,7 @@ impl Promotion<'_> {
         self.drop_promoted();
     }
 
-    /// Locals that are variables now need no room.
+    /// Drops the storage of locals that were replaced by variables.
     fn drop_promoted(&mut self) {
         for index in 0..self.candidates.len() {
             let is_register = self.is_vector_in_register(index);
@@ -399,7 +399,7 @@ impl Promotion<'_> {
         id
     }
 
-    /// What a call or a return takes: the value of a vector that is a variable.
+    /// The operand for a call or a return: for a vector that is a variable, its value.
     fn operand(&mut self, operand: ValueId, il_offset: u32, out: &mut Vec<ValueId>) -> ValueId {
         match self.vector_variable(operand) {
             Some(variable) => self.emit(Op::LocalGet(variable), IrType::V128, il_offset, out),

@@ -18,7 +18,7 @@ fn flags() -> MemFlags {
     MemFlags { null_check: NullCheck::None, alias: AliasClass::Any, volatile: false, unaligned: false }
 }
 
-/// Which part of the counting loop is made differently.
+/// The part of the counting loop that a test varies.
 #[derive(Clone, Copy, PartialEq)]
 enum Twist {
     None,

@@ -4,7 +4,7 @@
 
 use crate::ir::{BinOp, CallSig, CallTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
 
-/// By local. False where vectors are nowhere in the function. `in_calls`: parameters, arguments and results count.
+/// By local, whether it holds a vector used as a whole; all false if the function has no vectors. `in_calls`: parameters, arguments and results count as uses.
 pub(super) fn used_whole(function: &Function, in_calls: bool) -> Vec<bool> {
     let mut whole = vec![false; function.locals.len()];
     if in_calls {
@@ -42,7 +42,7 @@ pub(super) fn used_whole(function: &Function, in_calls: bool) -> Vec<bool> {
     }
 }
 
-/// Marks what comes or goes in the registers of a call.
+/// Marks the locals that are passed or returned in registers by calls.
 fn mark_passed(function: &Function, whole: &mut [bool]) {
     for (local, is_whole) in function.locals.iter().zip(&mut *whole) {
         *is_whole = matches!(local.kind, LocalKind::Param(_)) && local.ty.vector().is_some();
@@ -77,7 +77,7 @@ fn mark_passed(function: &Function, whole: &mut [bool]) {
     }
 }
 
-/// The local that an address points into.
+/// The local into which an address points.
 fn local_of(function: &Function, mut addr: ValueId) -> Option<LocalId> {
     loop {
         match function.insts[addr.0 as usize].op {

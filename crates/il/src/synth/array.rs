@@ -19,7 +19,7 @@ const LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(saki_abi::object::ArrayBoun
 /// Body of any array pseudo-method.
 ///
 /// # Errors
-/// `NotSupported` for a method that is none; layout errors of the element type.
+/// `NotSupported` for a method that is no array pseudo-method; layout errors of the element type.
 pub fn array_method(method: &'static Method) -> LoadResult<Function> {
     let MethodKind::Array(kind) = method.kind else {
         return Err(not_supported(method, "not an array method"));
@@ -30,7 +30,7 @@ pub fn array_method(method: &'static Method) -> LoadResult<Function> {
     }
 }
 
-/// The signature under which `array_ctor`'s body is called: the dimensions, giving the new array.
+/// The signature under which the body of `array_ctor` is called: it takes the dimensions and returns the new array.
 ///
 /// # Errors
 /// Those of the method's signature.
@@ -54,7 +54,7 @@ pub fn array_ctor(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Allocates a multi-dimensional or jagged array from i32 values; what `newobj` of an array constructor can be inlined to.
+/// Allocates a multi-dimensional or jagged array from i32 values; also usable in line for `newobj` of an array constructor.
 ///
 /// # Errors
 /// `TypeLoad` of core types.
@@ -109,7 +109,7 @@ fn array_access(method: &'static Method, kind: ArrayMethod) -> LoadResult<Functi
     Ok(b.finish())
 }
 
-/// `index` counted from the first element of an array with one dimension, which may be a vector: these have no bounds.
+/// Converts `index` to a position from the first element, for an array with one dimension. It may be an SZ array, which has no bounds.
 fn index_from_lower_bound(b: &mut FunctionBuilder, bounds: ValueId, index: ValueId) -> ValueId {
     let relative = b.local(IrType::I32);
     b.set(relative, index);

@@ -10,7 +10,7 @@ use crate::ir::{
 use saki_abi::HelperId;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty};
 
-/// How a value of `ty` is held in the IR. Enums are their underlying type.
+/// The IR type of a value of `ty`. Enums have that of their underlying type.
 ///
 /// # Errors
 /// Those of loading an enum's fields; `InvalidProgram` for an open type.
@@ -31,7 +31,7 @@ pub fn ir_type(ty: Ty) -> LoadResult<IrType> {
     })
 }
 
-/// How a value of `ty` lies in memory; None for structs and void.
+/// The memory type of a value of `ty`; None for structs and void.
 ///
 /// # Errors
 /// Those of `ir_type`.
@@ -54,8 +54,8 @@ pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
     }))
 }
 
-/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. That a method's own signature calls its
-/// `this` explicit means nothing, as under Mono; in the signature of a function pointer it stands among the parameters.
+/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. EXPLICITTHIS in a method's own signature
+/// is ignored, as in Mono; in the signature of a function pointer, an explicit `this` is among the parameters.
 ///
 /// # Errors
 /// Those of the method's signature.
@@ -89,7 +89,7 @@ pub const fn flags(alias: AliasClass) -> MemFlags {
     MemFlags { null_check: NullCheck::None, alias, volatile: false, unaligned: false }
 }
 
-/// As `flags`, the base may be null.
+/// As `flags`, for a base that may be null.
 pub const fn checked_flags(alias: AliasClass) -> MemFlags {
     MemFlags { null_check: NullCheck::Needed, alias, volatile: false, unaligned: false }
 }
@@ -101,7 +101,7 @@ pub struct FunctionBuilder {
     /// Blocks whose terminator has been set.
     closed: Vec<bool>,
     region: Option<RegionId>,
-    /// CIL offset given to what is emitted next.
+    /// CIL offset of the instructions emitted next.
     pub il_offset: u32,
 }
 
@@ -153,7 +153,7 @@ impl FunctionBuilder {
     /// The finished function.
     ///
     /// # Panics
-    /// When a block has no terminator: a fault of the caller.
+    /// When a block has no terminator, which is a bug of the caller.
     pub fn finish(self) -> Function {
         for (index, closed) in self.closed.iter().enumerate() {
             assert!(closed, "{}: block {index} has no terminator", self.function.name);
@@ -188,7 +188,7 @@ impl FunctionBuilder {
     }
 
     /// A region inside the current one with one fault or finally handler; blocks made after it are protected by it until
-    /// `leave_region`. Gives the handler's block (outside the region) and the clause's number for `ResumeUnwind`.
+    /// `leave_region`. Returns the handler's block (outside the region) and the clause's number for `ResumeUnwind`.
     pub fn enter_region(&mut self, kind: ClauseKind) -> (BlockId, u32) {
         let exception = self.local(IrType::Ref);
         let handler = self.new_cold_block();
@@ -248,7 +248,7 @@ impl FunctionBuilder {
         self.push_local(ty, true, true, false)
     }
 
-    /// A zeroed local in memory that keeps what it points into in place.
+    /// A zeroed local in memory that keeps the object into which it points in place.
     pub fn pinned_local(&mut self, ty: IrType) -> LocalId {
         self.push_local(ty, true, true, true)
     }
@@ -275,7 +275,7 @@ impl FunctionBuilder {
         self.emit(Op::LocalAddr(local), IrType::ByRef)
     }
 
-    /// The operand that stands for a local's value: the value of a scalar, the address of a struct.
+    /// The operand for a local: the value of a scalar, the address of a struct.
     pub fn operand(&mut self, local: LocalId) -> ValueId {
         match self.local_type(local) {
             IrType::Struct(_) => self.address_of(local),
@@ -388,7 +388,7 @@ impl FunctionBuilder {
         Ok(())
     }
 
-    /// A local of the struct type that holds a copy of what `address` points at; gives the copy's address.
+    /// Copies the struct at `address` to a new local and returns the copy's address.
     pub fn struct_copy(&mut self, address: ValueId, ty: Ty) -> ValueId {
         let copy = self.local(IrType::Struct(ty));
         let dst = self.address_of(copy);
@@ -399,7 +399,7 @@ impl FunctionBuilder {
 
     // ---- calls
 
-    /// A call; gives the result's operand (address of a new local for a struct), None for void.
+    /// A call; returns the result's operand (address of a new local for a struct), None for void.
     pub fn call(&mut self, target: CallTarget, sig: CallSig, args: Vec<ValueId>) -> Option<ValueId> {
         debug_assert_eq!(sig.params.len(), args.len(), "{}: argument count of a call", self.function.name);
         let (ty, struct_result) = match sig.ret {
@@ -435,7 +435,7 @@ impl FunctionBuilder {
         self.call(CallTarget::Helper(helper), CallSig { params, ret, ..CallSig::default() }, args)
     }
 
-    /// Boxes an operand of type `ty`; references pass as they are, pointers become IntPtr.
+    /// Boxes an operand of type `ty`; references are returned unchanged, pointers become IntPtr.
     ///
     /// # Errors
     /// Those of `ty`'s layout.
@@ -454,7 +454,7 @@ impl FunctionBuilder {
         Ok(object)
     }
 
-    /// The operand of type `ty` inside a boxed object, as `unbox.any`.
+    /// The operand of type `ty` inside a boxed object, like `unbox.any`.
     ///
     /// # Errors
     /// Those of `ty`'s layout.
@@ -488,7 +488,7 @@ fn abi_type(ty: saki_abi::AbiType) -> IrType {
     }
 }
 
-/// The value of a call that has one by its signature.
+/// The value of a call whose signature has a result.
 pub(crate) fn required(value: Option<ValueId>) -> LoadResult<ValueId> {
     value.ok_or_else(|| LoadError::invalid_program("a call without result where a value is needed"))
 }

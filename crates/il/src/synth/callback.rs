@@ -24,11 +24,11 @@ use saki_abi::HelperId;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_types::{LoadResult, Method};
 
-/// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. `sig` of the function tells
-/// the C entry what to give: `params[0]` is the context, the rest are C parameters in order.
+/// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. The function's `sig` lists the words
+/// that the C entry passes: `params[0]` is the context, the rest are the C parameters in order.
 ///
 /// # Errors
-/// Those of the signature and of the types' layouts. What cannot be marshalled is no error: the body throws.
+/// Those of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
 pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
     let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
@@ -93,7 +93,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Bytes of a struct result that a callback writes to the address in its first word, without saying so in its signature.
+/// Size of a struct result that a callback writes to the address in its first word, which its managed signature does not show.
 ///
 /// # Errors
 /// Those of the signature and of the types' layouts.
@@ -134,20 +134,20 @@ struct CallbackArgument<'a> {
     /// Local of the native word.
     word: LocalId,
     info: Symbol,
-    /// Of an array by value.
+    /// Length of an array passed by value.
     length: Option<ArrayLength>,
     /// The converted value, when it lives in a local of its own.
     managed: Option<LocalId>,
-    /// What a custom marshaler made of the argument, to be cleaned up after the call.
+    /// The object that a custom marshaler made from the argument, to be cleaned up after the call.
     made: Option<LocalId>,
 }
 
-/// How many elements native code passes: `SizeParamIndex` and `SizeConst` together.
+/// Number of elements that native code passes: the sum of the `SizeParamIndex` argument and `SizeConst`.
 struct ArrayLength {
     /// Local of the native argument with the count.
     count: Option<LocalId>,
     constant: i32,
-    /// Of elements with the same bits on both sides.
+    /// Element size, if the elements have the same bits on both sides.
     element_size_bytes: Option<u32>,
 }
 
@@ -268,7 +268,7 @@ impl CallbackArgument<'_> {
         b.get(local)
     }
 
-    /// Gives native code what the delegate changed.
+    /// Copies the delegate's changes back to native memory.
     fn write_back(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
         let plan = self.plan;
         if let Some(made) = self.made {
@@ -353,7 +353,7 @@ impl ArrayLength {
     }
 }
 
-/// A struct result of another layout: what the wrapper returns.
+/// The wrapper's return value for a struct result whose native layout differs from the managed one.
 fn struct_to_native(
     b: &mut FunctionBuilder,
     place: &IncomingResult,

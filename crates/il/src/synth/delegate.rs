@@ -24,13 +24,13 @@ pub enum DelegateKind {
     ClosedInstance = 0,
     /// `method_ptr(args…)`; a static method.
     OpenStatic = 1,
-    /// `method_ptr(args…)`, the first being `this` (an object, or a managed pointer to a value).
+    /// `method_ptr(args…)`; an instance method whose `this` is the first argument (an object, or a managed pointer to a value).
     OpenInstance = 2,
     /// As `OpenInstance`, the code found by `DelegateResolveVirtual` from the first argument.
     OpenVirtual = 3,
     /// `method_ptr(m_target, args…)`; a static method whose first parameter is an object.
     ClosedStatic = 4,
-    /// `method_ptr(delegate, args…)`: a wrapper that finds what it needs in the delegate (native function pointers).
+    /// `method_ptr(delegate, args…)`; a wrapper that reads its data from the delegate (native function pointers).
     SelfPassing = 5,
 }
 
@@ -63,8 +63,8 @@ pub fn invoke_method(delegate: Ty) -> LoadResult<&'static Method> {
         .ok_or_else(|| LoadError::type_load("the delegate type has no Invoke method", delegate.full_name()))
 }
 
-/// Position of the call of an open virtual delegate's target in the body of `Invoke`; other calls have position 0. Stack traces tell
-/// them apart by it.
+/// Position of the call of an open virtual delegate's target in the body of `Invoke`; other calls have position 0. Stack traces
+/// distinguish the two by this position.
 pub const VIRTUAL_CALL_POSITION: u32 = 1;
 
 /// Byte offsets, from the object start, of the delegate fields that code reads.
@@ -166,7 +166,7 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
     Ok(function)
 }
 
-/// What the single-target calls of one `Invoke` share.
+/// Data shared by the single-target calls of one `Invoke`.
 struct Dispatch<'a> {
     sig: &'a CallSig,
     fields: DelegateFields,

@@ -36,7 +36,7 @@ pub fn is_handle_target(method: &Method) -> bool {
     method.name == "GetTarget" && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
 }
 
-/// Whether it is `GCHandle.FreeHandle(int)`, whose Rust function says whether there was a handle.
+/// Whether it is `GCHandle.FreeHandle(int)`, whose Rust function returns whether there was a handle.
 pub fn is_handle_free(method: &Method) -> bool {
     method.name == "FreeHandle" && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
 }

@@ -16,7 +16,7 @@ pub mod remoting;
 use crate::ir::Function;
 use saki_types::{LoadResult, Method, MethodKind};
 
-/// The body of any method that has none of its own; None when the method should have had CIL.
+/// The body of a method without CIL; None for a method that should have had CIL.
 ///
 /// # Errors
 /// Those of the single builders.

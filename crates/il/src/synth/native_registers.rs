@@ -15,7 +15,7 @@ use saki_types::{LoadResult, Ty};
 const INTEGER_REGISTERS: usize = 6;
 const FLOAT_REGISTERS: usize = 8;
 
-/// Where a word travels, with its position among those of its kind.
+/// The place of a word (integer register, float register or stack), with its index among the words of that kind.
 #[derive(Clone, Copy)]
 enum Place {
     Integer(usize),
@@ -25,7 +25,7 @@ enum Place {
 
 /// The places of all arguments of a call.
 struct Places {
-    /// By parameter: one word, or those of a struct.
+    /// By parameter: the place of its word, or those of the words of a struct.
     params: Vec<Vec<Place>>,
     integers: usize,
     /// Integer registers that are not taken by the code generator's own hidden argument.
@@ -36,8 +36,8 @@ struct Places {
 }
 
 impl Places {
-    /// `types`: what the parameters are when no rearranging is needed. `has_result_address`: the first integer word tells
-    /// where a struct result goes.
+    /// `types`: types of the parameters before rearranging. `has_result_address`: the first integer word is the address for a
+    /// struct result.
     ///
     /// # Errors
     /// Those of the layouts.
@@ -132,22 +132,22 @@ fn is_struct(ty: Ty) -> LoadResult<bool> {
     Ok(matches!(super::builder::ir_type(ty)?, IrType::Struct(_)))
 }
 
-/// Whether the call needs this.
+/// Whether the arguments of the call must be rearranged.
 pub(super) fn is_needed(plan: &MethodPlan) -> bool {
     plan.params.iter().chain([&plan.ret]).any(|param| param.action == Action::StructValue)
 }
 
-/// Where a struct result of another layout arrives.
+/// How a native struct result whose layout differs from the managed one is returned.
 pub(super) enum StructResult {
     /// The callee writes it to this address.
     Memory(ValueId),
     /// One register holds it.
     Register(Eightbyte),
-    /// Two registers hold it: for the code generator a struct of this type.
+    /// Two registers hold it: for the code generator, a struct of this type.
     Pair(Ty),
 }
 
-/// A struct without references that travels in registers of these classes, for those that the code generator does not know.
+/// A struct type without references that is passed in registers of these classes; a stand-in for native structs, which the code generator does not know.
 fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
     let member = |class| match class {
         Eightbyte::Integer => corlib_type("System", "Int64"),
@@ -157,7 +157,7 @@ fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
     saki_types::universe().instantiate(definition, &[member(first)?, member(second)?])
 }
 
-/// How the result of the plan arrives, if it is such a struct.
+/// How the result of the plan is returned, if it is such a struct.
 ///
 /// # Errors
 /// Those of the layouts.
@@ -258,13 +258,13 @@ fn word_of_scalar(b: &mut FunctionBuilder, ty: IrType, value: ValueId) -> ValueI
     }
 }
 
-/// The words that a callback gets, for arguments of these types; see the module header.
+/// The words that a callback receives, for arguments of these types; see the module header.
 pub(super) struct Incoming {
     places: Places,
     types: Vec<IrType>,
-    /// Of the first word among the wrapper's locals.
+    /// Number of the first word's local in the wrapper.
     first_local: u32,
-    /// How a struct result goes back, if it is one of another layout.
+    /// How a struct result is returned, if its native layout differs from the managed one.
     pub result: Option<IncomingResult>,
 }
 
@@ -277,7 +277,7 @@ pub(super) enum IncomingResult {
     Pair,
 }
 
-/// What a callback returns for a struct of another layout.
+/// Return type of a callback whose result is a struct with a different native layout.
 ///
 /// # Errors
 /// Those of the layouts.
@@ -310,8 +310,8 @@ impl Incoming {
         self.places.types()
     }
 
-    /// A local with the argument as the wrapper would get it were nothing rearranged; for a struct of another layout: the
-    /// address of the native struct.
+    /// A local with the argument as the wrapper would receive it without rearranging; for a struct with a different native
+    /// layout, the address of the native struct.
     ///
     /// # Errors
     /// Those of the layouts.

@@ -9,7 +9,7 @@ use super::marshal::{BoolForm, NativeType, handle_class};
 use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, MemType, Op, ValueId};
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty};
 
-/// Extends an I32 that native code produced to the width that `mem` says.
+/// Extends an I32 returned by native code from the width of `mem`.
 pub(super) fn narrow_scalar(b: &mut FunctionBuilder, mem: Option<MemType>, value: ValueId) -> ValueId {
     let target = match mem {
         Some(MemType::I8) => ConvTarget::I1,
@@ -21,7 +21,7 @@ pub(super) fn narrow_scalar(b: &mut FunctionBuilder, mem: Option<MemType>, value
     b.conv(value, target)
 }
 
-/// How a converted scalar lies in native memory.
+/// The memory type of a converted scalar in native memory.
 pub(super) fn native_scalar(native: &NativeType) -> MemType {
     match native {
         NativeType::Bool(BoolForm::Int32) => MemType::I32,
@@ -71,7 +71,7 @@ pub fn handle_ref_offset(ty: Ty) -> LoadResult<i32> {
     Err(LoadError::new(LoadErrorKind::MissingField, "HandleRef has no handle", ty.full_name()))
 }
 
-/// A method that must be there, in the type or a base class.
+/// A method of the type or a base class; it must exist.
 ///
 /// # Errors
 /// `MissingMethod`.

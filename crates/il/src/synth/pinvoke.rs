@@ -32,7 +32,7 @@ pub const ARRAY_LENGTH_OFFSET: i32 = 8;
 /// Body of a P/Invoke method.
 ///
 /// # Errors
-/// Those of the signature and of the types' layouts. What cannot be marshalled is no error: the body throws.
+/// Those of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
 pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(method)?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
@@ -61,8 +61,8 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Body that a delegate over a native function runs: `Invoke`'s signature, the address in the delegate's `extra_arg`. For
-/// delegates of kind `SelfPassing`.
+/// Body for delegates over a native function (kind `SelfPassing`): it has `Invoke`'s signature and reads the function's address from
+/// the delegate's `extra_arg`.
 ///
 /// # Errors
 /// As `pinvoke`.
@@ -204,7 +204,7 @@ fn emit_native_call(
 }
 
 impl Argument<'_> {
-    /// Makes the locals that cleaning up reads.
+    /// Makes the locals that `clean_up` reads.
     fn reserve(&mut self, b: &mut FunctionBuilder) {
         match self.plan.action {
             Action::StructPointer if self.plan.native.is_same() => b.expose(self.local),
@@ -339,8 +339,8 @@ impl Argument<'_> {
         Ok(if self.plan.by_ref { b.address_of(native) } else { b.get(native) })
     }
 
-    /// For an array that native code makes: its length, as another parameter tells it, goes behind the slot's pointer,
-    /// where the helpers look for it.
+    /// For an array that native code makes: stores its length, which another parameter holds, behind the slot's pointer, where the
+    /// helpers read it.
     fn pass_length(&self, b: &mut FunctionBuilder, all: &[Argument]) -> LoadResult<()> {
         let NativeType::Array { count, .. } = &self.plan.native else { return Ok(()) };
         let (Some(native), Some(position)) = (self.native, count.param) else { return Ok(()) };
@@ -362,7 +362,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Copies back what native code changed.
+    /// Copies the changes made by native code back.
     fn marshal_out(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
         let plan = self.plan;
         if !plan.is_out {
@@ -418,7 +418,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// A changed (or `out`) handle goes into the new object, which then replaces the old one.
+    /// Stores a changed (or `out`) handle in the new object, which then replaces the old one.
     fn safe_handle_out(&self, b: &mut FunctionBuilder, value: ValueId, native: LocalId) -> LoadResult<()> {
         let Some(object) = self.object else { return Ok(()) };
         let offset = handle_offset(self.plan.ty)?;
@@ -449,7 +449,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Frees what the conversion made; runs once on every way out.
+    /// Frees the memory of the conversions; runs once on every path out of the wrapper.
     fn clean_up(&self, b: &mut FunctionBuilder) -> LoadResult<()> {
         if !self.needs_cleanup() {
             return Ok(());
@@ -505,7 +505,7 @@ fn is_integer(ty: Ty) -> bool {
     matches!(ty.underlying().element_type, E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::I | E::U)
 }
 
-/// Keeps an address in memory for the rest of the frame; gives it back.
+/// Stores an address in a memory local for the rest of the frame and returns it.
 fn pin(b: &mut FunctionBuilder, address: ValueId) -> ValueId {
     let pinned = b.pinned_local(IrType::ByRef);
     b.set(pinned, address);
@@ -617,7 +617,7 @@ fn native_return_type(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
     })
 }
 
-/// The object that takes the result, made before the call so that nothing can fail after it.
+/// The object for the result, allocated before the call so that no allocation can fail after it.
 fn prepare_result(b: &mut FunctionBuilder, plan: &ParamPlan) -> LoadResult<Option<ValueId>> {
     Ok(match plan.action {
         Action::SafeHandle => {

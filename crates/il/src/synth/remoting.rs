@@ -11,7 +11,7 @@ use saki_abi::object::OBJECT_VTABLE_OFFSET;
 use saki_abi::vtable::{VTABLE_FLAGS_OFFSET, VTableFlags};
 use saki_types::{Field, LoadResult, Method, RemotingStub};
 
-/// The body of a stub; `stub` is what `method` is for.
+/// The body of a stub; `method` is the method made for `stub`.
 ///
 /// # Errors
 /// Those of the signature and of the field's layout.
@@ -34,7 +34,7 @@ pub fn remoting_stub(method: &'static Method, stub: RemotingStub) -> LoadResult<
     Ok(b.finish())
 }
 
-/// Ends the block: to the first if `this` is a proxy, else to the second.
+/// Ends the block with a branch: to the first of the returned blocks if `this` is a proxy, else to the second.
 fn test_for_proxy(b: &mut FunctionBuilder) -> (BlockId, BlockId) {
     let (proxy, local) = (b.new_cold_block(), b.new_block());
     let this = b.get(LocalId(0));
@@ -46,7 +46,7 @@ fn test_for_proxy(b: &mut FunctionBuilder) -> (BlockId, BlockId) {
     (proxy, local)
 }
 
-/// Calls a method of the same signature. No tail call: traces show the stub's frame, as Mono's do.
+/// Calls a method of the same signature. Not a tail call, since traces show the stub's frame, as in Mono.
 fn forward(b: &mut FunctionBuilder, callee: &'static Method) -> LoadResult<()> {
     let sig = call_sig(callee)?;
     let args = (0..sig.params.len()).map(|index| b.operand(LocalId(index as u32))).collect();

@@ -12,7 +12,7 @@ const ROOT: &str = "/usr/lib/mono";
 /// `MethodAttributes.MemberAccessMask` and `Public`, ECMA-335 §II.23.1.10.
 const ACCESS_MASK: u16 = 7;
 const PUBLIC: u16 = 6;
-/// Primitive types that are elements.
+/// Primitive types that can be elements of vectors.
 const ELEMENTS: [&str; 10] =
     ["Byte", "SByte", "UInt16", "Int16", "UInt32", "Int32", "UInt64", "Int64", "Single", "Double"];
 

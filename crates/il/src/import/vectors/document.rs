@@ -77,7 +77,7 @@ fn parameter(param: Param, own: &str) -> String {
     }
 }
 
-/// As C# writes it.
+/// The method's signature in C# syntax.
 fn signature(row: &Row, own: &str) -> String {
     let params: Vec<String> = row.params.iter().map(|param| parameter(*param, own)).collect();
     let list = params.join(", ");
@@ -112,7 +112,7 @@ fn signature(row: &Row, own: &str) -> String {
     }
 }
 
-/// What is in place of the call, in words.
+/// Describes the replacement of the call in words.
 fn becomes(call: VectorCall) -> String {
     use MatrixCall as M;
     use VectorCall as C;
@@ -270,7 +270,7 @@ impl Needs {
         }
     }
 
-    /// The newest over the elements of a row, among those that the types have.
+    /// The newest extension needed by any element type of a row, among the element types that exist.
     fn of_row(row: &Row, present: &[Lanes]) -> Needs {
         let lanes = present.iter().filter(|lanes| row.lanes.contains(**lanes));
         lanes.map(|lanes| Needs::of(row.call, *lanes)).max().unwrap_or(Needs::Nothing)
@@ -325,13 +325,13 @@ fn document() -> String {
     text
 }
 
-/// `UPDATE_EXPECT=1 cargo test -p saki-il document` writes it.
+/// `UPDATE_EXPECT=1 cargo test -p saki-il document` writes the document.
 #[test]
 fn the_document_lists_the_rows() {
     expect_test::expect_file!["../../../../../docs/simd.md"].assert_eq(&document());
 }
 
-/// A row that comes after one that takes all that it takes would never be found.
+/// A row is never found if an earlier row matches all methods that it matches.
 #[test]
 fn no_row_hides_another() {
     for group in groups() {

@@ -69,7 +69,7 @@ impl Importer<'_> {
         Ok(Some(self.b.load(pointer, 0, vector.mem, unaligned)))
     }
 
-    /// In place where all elements have room. `this` and `array`: which arguments they are; an index may follow.
+    /// Copies in line if all elements fit. `this` and `array`: indices of these arguments; an index argument may follow.
     pub(super) fn vector_copy_to(
         &mut self,
         method: &'static Method,
@@ -104,7 +104,7 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// Continues where `cond` holds.
+    /// Branches on `cond` and continues in the block where it holds.
     fn branches(&mut self, cond: ValueId) -> (BlockId, BlockId) {
         let region = self.b.region();
         let (here, call, done) = (self.b.block(region), self.b.block(region), self.b.block(region));
@@ -113,7 +113,7 @@ impl Importer<'_> {
         (call, done)
     }
 
-    /// Ends what happens in place and calls the method where it does not, with `value` in place of the argument `at`. A scalar result is dropped.
+    /// Ends the code in line, and in the other block calls the method, with `value` in place of the argument `at`. A scalar result is dropped.
     fn call_otherwise(
         &mut self,
         (call, done): (BlockId, BlockId),
@@ -146,12 +146,12 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The lane that a constant index names.
+    /// The lane that a constant index selects.
     fn known_lane(&self, index: ValueId, vector: VectorType) -> Option<u8> {
         self.b.const_i32(index).and_then(|n| u8::try_from(n).ok()).filter(|n| u32::from(*n) < vector.count)
     }
 
-    /// A copy in memory, and the address of an element of it: a vector in a register stays there.
+    /// Copies the vector to memory and returns the address of an element of the copy, so that a vector in a register stays there.
     fn element_in_copy(
         &mut self,
         method: &'static Method,
@@ -168,7 +168,7 @@ impl Importer<'_> {
         (copy, self.b.inst(Op::Bin(BinOp::Add, base, distance), IrType::ByRef))
     }
 
-    /// An element by its index, which is checked first.
+    /// Reads an element by its index, which is checked first.
     pub(super) fn vector_item(
         &mut self,
         method: &'static Method,
@@ -195,7 +195,7 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// Whether the index, any 32 bits, is that of a lane.
+    /// Whether the index, an arbitrary 32-bit value, is that of a lane.
     fn is_lane(&mut self, index: ValueId, vector: VectorType) -> ValueId {
         let count = self.b.i32(vector.count as i32);
         self.b.inst(Op::Cmp(CmpOp::LtUn, index, count), IrType::I32)

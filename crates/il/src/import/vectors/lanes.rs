@@ -7,7 +7,7 @@ use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, Lanes, MemType, Op, UnOp, Valu
 use saki_types::LoadResult;
 
 impl Importer<'_> {
-    /// An operation that takes vectors and scalars and gives a vector. None: nothing has happened.
+    /// An operation on vectors and scalars whose result is a vector. None: not handled, without effect.
     pub(super) fn lane_call(
         &mut self,
         call: VectorCall,
@@ -156,7 +156,7 @@ impl Importer<'_> {
         }))
     }
 
-    /// What a scalar operation makes of the first lanes; the others are zero.
+    /// Applies a scalar operation to each of the first lanes; the others are zero.
     fn lane_by_lane(
         &mut self,
         count: u32,
@@ -174,7 +174,7 @@ impl Importer<'_> {
         all
     }
 
-    /// Throws as scalar division does.
+    /// Integer division lane by lane; throws the exceptions of scalar division.
     fn quotients(&mut self, lanes: Lanes, count: u32, a: ValueId, b: ValueId) -> ValueId {
         let op = if lanes.is_unsigned() { BinOp::DivUn } else { BinOp::Div };
         let mut lane = 0;
@@ -185,7 +185,7 @@ impl Importer<'_> {
         })
     }
 
-    /// As `(T)Math.Sqrt(x)`.
+    /// Roots of integers, computed as `(T)Math.Sqrt(x)`.
     fn integer_root(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
         use ConvTarget as T;
         let to_float = if matches!(lanes, Lanes::U32 | Lanes::U64) { T::RUn } else { T::R8 };
@@ -204,7 +204,7 @@ impl Importer<'_> {
         self.b.conv(root, back)
     }
 
-    /// Abs of signed integers.
+    /// Absolute values of signed integers.
     fn magnitude(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
         let value = self.vector_unary(VectorOp::Abs, lanes, value);
         let zero = self.bits([0; 16]);
@@ -218,7 +218,7 @@ impl Importer<'_> {
         value
     }
 
-    /// Floats in the class library's order, which rounds as it does. Integers wrap at the width of a lane, in any order.
+    /// The dot product. Floats are added in the class library's order, so that results round alike. Integers wrap at the width of a lane, so the order is free.
     pub(super) fn vector_dot(&mut self, lanes: Lanes, count: u32, a: ValueId, b: ValueId) -> ValueId {
         let products = self.vector_binary(VectorOp::Mul, lanes, a, b);
         if !lanes.is_float() {
@@ -234,7 +234,7 @@ impl Importer<'_> {
         sum
     }
 
-    /// The sum of all integer lanes, in each.
+    /// The sum of all integer lanes, in each lane.
     fn folded(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
         let (mut sum, mut distance) = (value, 8);
         while u32::from(distance) >= lanes.bytes() {
@@ -255,7 +255,7 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// Of the first three lanes; the last one stays zero.
+    /// The cross product of the first three lanes; the last one stays zero.
     pub(super) fn cross(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let (left, right) = (by_fours([1, 2, 0, 3]), by_fours([2, 0, 1, 3]));
         let (a1, b1) = (self.permuted(a, a, left), self.permuted(b, b, right));
@@ -267,7 +267,7 @@ impl Importer<'_> {
         self.vector_binary(VectorOp::Sub, Lanes::F32, x, y)
     }
 
-    /// C# takes 5 bits of the amount for lanes of 2 and 4 bytes and 6 for lanes of 8; the instructions take as many as a lane needs.
+    /// Shifts as C# does, which uses 5 bits of the amount for lanes of 2 and 4 bytes and 6 for lanes of 8; the IR operations take it modulo the lane's width.
     fn shifted(&mut self, op: VectorOp, lanes: Lanes, value: ValueId, amount: ValueId) -> ValueId {
         if lanes.bytes() != 2 {
             return self.vector_binary(op, lanes, value, amount);
@@ -326,7 +326,7 @@ impl Importer<'_> {
         Ok(Some(self.permuted(a, b, bytes)))
     }
 
-    /// 1 / √x by double precision, rounded at the end.
+    /// 1 / √x, computed in double precision and rounded at the end.
     fn inverse_roots(&mut self, value: ValueId) -> ValueId {
         let one = self.b.inst(Op::ConstF64(1.0), IrType::F64);
         let one = self.splat_value(one, VectorType { lanes: Lanes::F64, count: 2, mem: MemType::V128 });
@@ -338,7 +338,7 @@ impl Importer<'_> {
         self.vector_binary(VectorOp::Narrow, Lanes::F64, low, high)
     }
 
-    /// The class library takes the second operand's bytes with their signs, which the processor's instruction does not.
+    /// Sums of absolute differences of bytes. The class library reads the second operand's bytes as signed, unlike the processor's instruction.
     fn differences(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let [low, high] = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|half| {
             let (x, y) = (self.vector_unary(half, Lanes::U8, a), self.vector_unary(half, Lanes::I8, b));
@@ -352,7 +352,7 @@ impl Importer<'_> {
     }
 }
 
-/// Lanes of 4 bytes of the first operand, and of the second one (4 and more).
+/// The byte permutation that selects lanes of 4 bytes: 0–3 of the first operand, 4–7 of the second one.
 pub(super) fn by_fours(lanes: [u8; 4]) -> [u8; 16] {
     std::array::from_fn(|byte| 4 * lanes[byte / 4] + byte as u8 % 4)
 }

@@ -41,12 +41,12 @@ impl Importer<'_> {
         self.push(Entry::of_struct(Val::Temp(temp), ty));
     }
 
-    /// One lane in all lanes.
+    /// Copies one lane to all lanes.
     fn broadcast(&mut self, value: ValueId, lane: u8) -> ValueId {
         self.permuted(value, value, by_fours([lane; 4]))
     }
 
-    /// Each of the first `count` lanes times its row, added from the first one on.
+    /// The sum of the first `count` lanes of `weights`, each times its row, added from the first one on.
     fn weighted(&mut self, weights: ValueId, count: u32, rows: &Rows) -> ValueId {
         let mut sum = None;
         for (lane, row) in (0..count as u8).zip(&rows.values) {
@@ -60,7 +60,7 @@ impl Importer<'_> {
         sum.expect("vectors have lanes")
     }
 
-    /// False: nothing has happened.
+    /// Imports an operation on matrices, quaternions or planes. False: not handled, without effect.
     pub(super) fn matrix_call(
         &mut self,
         call: MatrixCall,
@@ -225,7 +225,7 @@ impl Importer<'_> {
         self.vector_binary(VectorOp::Mul, F, conjugate, inverse)
     }
 
-    /// The rows of the matrix of a rotation, three lanes each; what is in the fourth is of no use.
+    /// The rows of a rotation's matrix, three lanes each; the fourth lane is undefined.
     fn rotation(&mut self, q: ValueId) -> Rows {
         use VectorOp as V;
         let twice = self.vector_binary(V::Add, F, q, q);
@@ -304,7 +304,7 @@ impl Importer<'_> {
         self.vector_binary(VectorOp::Insert(3), F, sum, last)
     }
 
-    /// A plane as four lanes. Its normal is a vector of its own in memory.
+    /// A plane as four lanes. In memory its normal is a separate vector.
     fn plane(&mut self, entry: &Entry) -> LoadResult<ValueId> {
         let (addr, offset, flags) = self.vector_place(entry)?;
         let normal = self.b.load(addr, offset, MemType::V96, flags);
@@ -333,7 +333,7 @@ impl Importer<'_> {
     }
 }
 
-/// The flags of a further access to what has been accessed.
+/// The flags of a further access to an address that has already been accessed.
 fn checked(flags: MemFlags) -> MemFlags {
     MemFlags { null_check: NullCheck::None, ..flags }
 }

@@ -24,7 +24,7 @@ use crate::vector_types::{VectorType, vector_type};
 use saki_types::{LoadResult, Method, Ty};
 pub(super) use table::{VectorCall, find};
 
-/// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A, of which no operation here makes use, is left out.
+/// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A is left out, since no operation uses it.
 const ACCELERATION_MODE: i32 = if cfg!(target_arch = "x86_64") { 0x3f } else { 0 };
 
 impl Importer<'_> {
@@ -49,7 +49,7 @@ impl Importer<'_> {
         self.vector_op(VectorOp::Shuffle, Lanes::U8, a, Some(b), Some(mask))
     }
 
-    /// Zero in the lanes of 4 bytes from this one on.
+    /// Keeps the first `count` lanes of 4 bytes and sets the others to zero.
     fn first_lanes(&mut self, value: ValueId, count: u32) -> ValueId {
         if count == 4 {
             return value;
@@ -58,7 +58,7 @@ impl Importer<'_> {
         self.vector_binary(VectorOp::And, Lanes::U8, value, mask)
     }
 
-    /// Where a struct is that is given as itself or by its address (`this`).
+    /// The address of a struct argument, passed by value or by address (`this`).
     fn vector_place(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
         if !matches!(entry.ir, IrType::Struct(_)) {
             return self.address_arg(entry);
@@ -77,7 +77,7 @@ impl Importer<'_> {
         Ok((addr, offset, plain(AliasClass::Any)))
     }
 
-    /// The value of a vector, given as itself or by its address.
+    /// The value of a vector argument, passed by value or by address.
     fn vector_value(&mut self, entry: &Entry, mem: MemType) -> LoadResult<ValueId> {
         let (addr, offset, flags) = self.vector_place(entry)?;
         Ok(self.b.load(addr, offset, mem, flags))
@@ -101,13 +101,13 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// A scalar argument as a lane takes it.
+    /// A scalar argument, converted to the scalar type of a lane.
     fn lane_value(&mut self, entry: &Entry, lanes: Lanes) -> LoadResult<ValueId> {
         let value = self.value(entry)?;
         Ok(self.fit(value, lanes.scalar()))
     }
 
-    /// A scalar in each lane that is in use; the others are zero.
+    /// A scalar in each used lane; the others are zero.
     fn splat(&mut self, entry: &Entry, vector: VectorType) -> LoadResult<ValueId> {
         let scalar = self.lane_value(entry, vector.lanes)?;
         Ok(self.splat_value(scalar, vector))
@@ -131,7 +131,7 @@ impl Importer<'_> {
         if count == lanes.count() { all } else { self.first_lanes(all, count) }
     }
 
-    /// `newobj` of a vector. False: nothing has happened.
+    /// Imports `newobj` of a vector. False: not handled, without effect.
     pub(super) fn new_vector(&mut self, call: VectorCall, constructor: &'static Method) -> LoadResult<bool> {
         let Some(vector) = vector_type(constructor.owner) else { return Ok(false) };
         let args = self.pop_args(self.closed_sig(constructor)?, false)?;
@@ -173,7 +173,7 @@ impl Importer<'_> {
         Ok(all)
     }
 
-    /// What a method returns that says what the processor has: reflection and delegates are told the same as a call in place.
+    /// The constant result of a method that reports features of the processor, so that calls through reflection and delegates return the same as calls in line.
     pub(super) fn constant_of(&self, method: &'static Method) -> Option<i32> {
         if !self.options.vectors || !self.env.may_use_intrinsic(method) {
             return None;
@@ -185,7 +185,7 @@ impl Importer<'_> {
         }
     }
 
-    /// A call in place. False: nothing has happened.
+    /// Imports a call in line. False: not handled, without effect.
     pub(super) fn vector_call(
         &mut self,
         call: VectorCall,

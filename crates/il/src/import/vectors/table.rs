@@ -9,7 +9,7 @@ use crate::ir::{ConvTarget, IrType, Lanes, VectorOp};
 use crate::vector_types::{Family, VectorType, family_name, lanes_of, vector_type};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
-/// What a call of a method of a vector type becomes.
+/// The replacement for a call of a method of a vector type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::import) enum VectorCall {
     /// The class library's own code.
@@ -17,7 +17,7 @@ pub(in crate::import) enum VectorCall {
     Nothing,
     /// An int32 or bool.
     Constant(i32),
-    /// What this processor has, as a number of `Mono.Simd.AccelMode`.
+    /// The features of this processor, as a number of `Mono.Simd.AccelMode`.
     AccelerationMode,
     /// The same bits in every byte: 0 or 0xff.
     Bytes(u8),
@@ -27,7 +27,7 @@ pub(in crate::import) enum VectorCall {
     Binary(VectorOp),
     /// The second operand comes first.
     Swapped(VectorOp),
-    /// All bits of a `Binary` or `Unary` one turned over.
+    /// The complement of a `Binary` or `Unary` operation's result.
     Complement(VectorOp),
     /// The second operand, or the first, is a scalar for every lane.
     ByScalar(VectorOp),
@@ -49,16 +49,16 @@ pub(in crate::import) enum VectorCall {
     Reinterpret,
     /// The sum of the products, lane by lane from the first one.
     Dot,
-    /// Constructors: one scalar for all lanes; a scalar for each lane; a vector's lanes and a scalar for each of the others.
+    /// Constructors: from one scalar for all lanes; from a scalar for each lane; from a vector and a scalar for each further lane.
     Splat,
     Elements,
     Joined,
-    /// Elements of an array, from an index or from the first one: of a constructor; of a method.
+    /// From elements of an array, from an index or from the first one on; the first is a constructor, the second another method.
     FromArray,
     ArrayPart,
     /// Constructor: the first elements of a `Span<T>`.
     FromSpan,
-    /// Into an array, from an index or from its first element; the array is `this`'s argument, or comes first.
+    /// Copies into an array, at an index or at its first element: with the vector as `this`, or with the array as first argument.
     CopyTo,
     SetArray,
     Item,
@@ -70,7 +70,7 @@ pub(in crate::import) enum VectorCall {
     Narrow,
     /// To the lanes of the result.
     Convert(VectorOp),
-    /// Lane by lane: conversions, quotients (which may throw) and roots of integers.
+    /// Lane by lane with scalar operations: conversions, quotients (which may throw) and roots of integers.
     ConvertEach(ConvTarget),
     Quotients,
     Roots,
@@ -87,7 +87,7 @@ pub(in crate::import) enum VectorCall {
     /// `(value, least, greatest)`; what is NaN stays.
     Clamp,
     Cross,
-    /// By an int32, of which as many bits count as C# takes for the width.
+    /// By an int32, of which as many bits count as C# uses for the lane's width.
     Shift(VectorOp),
     /// Bytes of the first operand, and of the second one (16 and more), by number.
     Permute([u8; 16]),
@@ -95,22 +95,22 @@ pub(in crate::import) enum VectorCall {
     PermuteBy(Permutation),
     /// `Math.Min` and `Math.Max`: NaN if the first is.
     Propagating(VectorOp),
-    /// Of neighbours, of the first operand and then of the second one.
+    /// Of neighbouring lanes, those of the first operand and then those of the second one.
     Pairwise(VectorOp),
     /// Even lanes are subtracted and odd ones added.
     SubtractAdd,
     Reciprocal,
     InverseRoot,
-    /// To the nearest integers, or towards zero; what two F64 lanes leave of four is zero.
+    /// To the nearest integers, or towards zero; for two F64 lanes the other two result lanes are zero.
     Rounded,
     Truncated,
-    /// The sums of the differences' magnitudes of the first eight and of the other bytes, the second operand's with a sign.
+    /// Two sums of absolute differences, of the first eight bytes and of the others; the second operand's bytes are signed.
     Differences,
     /// Of matrices, quaternions and planes.
     Matrix(MatrixCall),
 }
 
-/// How a constant chooses lanes.
+/// How a constant selects lanes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::import) enum Permutation {
     /// Two bits for each of four lanes, or one for each of two; the upper half from the last vector.
@@ -123,7 +123,7 @@ pub(in crate::import) enum Permutation {
 /// An operation on rows of matrices, or on a quaternion or plane as a whole.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::import) enum MatrixCall {
-    /// Of the rows of two matrices, of one, or of one and a scalar.
+    /// The operation on the rows of two matrices, of one matrix, or of one matrix and a scalar.
     Rows(VectorOp),
     EachRow(VectorOp),
     RowsByScalar(VectorOp),
@@ -131,22 +131,22 @@ pub(in crate::import) enum MatrixCall {
     Transpose,
     Product,
     Equal(bool),
-    /// A vector by a matrix, and the last row added where the vector has fewer lanes than there are rows; or not added.
+    /// A vector times a matrix. `Transform` adds the last row where the vector has fewer lanes than the matrix has rows; `TransformNormal` does not.
     Transform,
     TransformNormal,
     /// Quaternions.
     QuaternionProduct,
-    /// The same of the operands in the other order.
+    /// The quaternion product with the operands swapped.
     Concatenate,
     Quotient,
     Conjugate,
     Inverse,
     Normalize,
-    /// A vector, a plane's normal, or each row of a matrix by a quaternion. What is the fourth lane is one where the operand has less.
+    /// Rotates a vector, a plane's normal, or each row of a matrix by a quaternion. The fourth lane is one where the operand has fewer lanes.
     Rotate,
     RotatePlane,
     RotateRows,
-    /// Plane and Vector4; two planes.
+    /// The dot product of a plane and a Vector4; the comparison of two planes.
     PlaneDot,
     PlanesEqual(bool),
 }
@@ -176,14 +176,14 @@ impl LaneSet {
     pub const UNSIGNED: LaneSet = LaneSet(LaneSet::INTEGERS.0 & !LaneSet::SIGNED.0);
 }
 
-/// What a parameter is.
+/// The type that a row requires of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::import) enum Param {
     /// The row's own type: the owner, or for static classes the first vector in the signature.
     Own,
-    /// A lane of it.
+    /// The lane type of the own type.
     Lane,
-    /// As many lanes as it has.
+    /// One parameter of the lane type for each lane of the own type.
     EachLane,
     /// An array of lanes.
     Array,
@@ -193,7 +193,7 @@ pub(in crate::import) enum Param {
     Named(&'static str),
     /// `Span<T>` of lanes.
     Span,
-    /// Managed or native pointer to the own type, or to any.
+    /// Managed or native pointer: to the own type, or to any type.
     OwnPointer,
     Pointer,
     /// Anything.
@@ -205,13 +205,13 @@ pub(in crate::import) enum Param {
 pub(in crate::import) struct Row {
     pub method: &'static str,
     pub params: &'static [Param],
-    /// Of the own type.
+    /// Lane types of the own type that the row matches.
     pub lanes: LaneSet,
     pub call: VectorCall,
 }
 
 impl Row {
-    /// Whether these are methods of an instance. Constructors count as such.
+    /// Whether these are instance methods. Constructors count as such.
     fn has_this(&self) -> bool {
         match self.method {
             ".ctor" | "CopyTo" | "get_Item" | "get_Component" | "set_Component" => true,
@@ -248,7 +248,7 @@ pub(in crate::import) struct Subject {
     pub vector: Option<VectorType>,
 }
 
-/// The owner if it has values, else the first vector of the signature, else what the method returns.
+/// The owner if it is not a static class, else the first vector type of the signature, else the return type.
 pub(in crate::import) fn subject(method: &'static Method) -> LoadResult<Subject> {
     let sig = method.sig()?;
     let mut candidates = std::iter::once(method.owner).chain(sig.params.iter().copied());
@@ -280,7 +280,7 @@ pub(in crate::import) fn row_of(method: &'static Method) -> LoadResult<Option<&'
     Ok(None)
 }
 
-/// Finds what a method is.
+/// Finds the replacement for a method.
 ///
 /// # Errors
 /// Those of the method's signature.
@@ -288,7 +288,7 @@ pub(in crate::import) fn find(method: &'static Method) -> LoadResult<Option<Vect
     Ok(row_of(method)?.map(|row| row.call).filter(|call| *call != VectorCall::AsWritten))
 }
 
-/// Whether a method returns what the operation gives. An assembly may have methods of these names with other results.
+/// Whether the method's return type is that of the operation. An assembly may have methods of these names with other results.
 fn gives(call: VectorCall, subject: &Subject, ret: Ty) -> LoadResult<bool> {
     use MatrixCall as M;
     use VectorCall as C;

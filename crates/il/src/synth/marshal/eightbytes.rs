@@ -14,7 +14,7 @@ pub enum Eightbyte {
     Sse,
 }
 
-/// Largest struct that travels in registers.
+/// Size of the largest struct that is passed in registers.
 const MAX_REGISTER_BYTES: u32 = 16;
 
 /// A scalar inside the struct.
@@ -24,7 +24,7 @@ struct Leaf {
     is_float: bool,
 }
 
-/// The classes of a struct's eightbytes; None when it goes through memory.
+/// The classes of a struct's eightbytes; None when it is passed in memory.
 ///
 /// # Errors
 /// Those of the layouts.

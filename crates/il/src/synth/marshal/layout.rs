@@ -29,8 +29,8 @@ pub struct NativeField {
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeLayout {
     pub size_bytes: u32,
-    /// What `Marshal.SizeOf` adds: as under Mono and .NET, fixed-size buffers of one-byte characters count there as if each took
-    /// two, so that memory of that size has room for the managed struct, too.
+    /// Bytes that `Marshal.SizeOf` adds: as in Mono and .NET, it counts two bytes for each one-byte character of a fixed-size buffer,
+    /// so that memory of that size has room for the managed struct, too.
     pub spare_bytes: u32,
     pub align_bytes: u32,
     /// Instance fields, those of base classes first.
@@ -74,7 +74,7 @@ pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
     Ok(layouts.entry(ty).or_insert_with(|| collectible::keep_beside(ty, layout)))
 }
 
-/// Drops the layouts of types of dead assemblies and domains.
+/// Removes the layouts of types of dead assemblies and domains.
 pub fn forget_dead() {
     let mut layouts = LAYOUTS.write().expect("not poisoned");
     layouts.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
@@ -191,8 +191,8 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
     })
 }
 
-/// The native type of a fixed-size buffer (`fixed char text[16]`): its type has one field, the first element, and the size of
-/// all. The characters follow the `CharSet` of the struct around it.
+/// The native type of a fixed-size buffer (`fixed char text[16]`). The buffer's type has one field, the first element, and the size
+/// of all elements. The width of characters follows the `CharSet` of the enclosing struct.
 fn fixed_buffer(field: &'static Field, ty: Ty, charset: CharSet) -> LoadResult<Option<NativeType>> {
     if ty.element_type != ElementType::ValueType || ty.is_enum() || !has_fixed_buffer_attribute(field)? {
         return Ok(None);

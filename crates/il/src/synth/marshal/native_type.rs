@@ -23,9 +23,9 @@ pub enum StringForm {
     Utf8,
     /// NUL-terminated UTF-16.
     Utf16,
-    /// UTF-16 with its byte length (u32) in front.
+    /// UTF-16 preceded by its byte length (u32).
     Bstr,
-    /// UTF-8 bytes with their length (u32) in front.
+    /// UTF-8 bytes preceded by their length (u32).
     AnsiBstr,
 }
 
@@ -50,7 +50,7 @@ impl BoolForm {
     }
 }
 
-/// How many elements an array has when native code hands it over.
+/// Number of elements of an array that native code passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ArrayCount {
     /// `SizeConst`.
@@ -101,23 +101,23 @@ pub enum NativeType {
     ClassInline(Ty),
     /// Pointer to a class's fields.
     ClassPointer(Ty),
-    /// Function pointer. Of the base classes Delegate and MulticastDelegate, too: the object knows its type.
+    /// Function pointer. Also for the base classes Delegate and MulticastDelegate, where the object's own type is used.
     Delegate(Ty),
     /// The handle value of a SafeHandle (or CriticalHandle).
     SafeHandle(Ty),
     CriticalHandle(Ty),
     /// `HandleRef`: its handle.
     HandleRef(Ty),
-    /// Whatever an `ICustomMarshaler` makes: a pointer.
+    /// A pointer made by an `ICustomMarshaler`.
     Custom {
         marshaler_type: String,
         cookie: String,
     },
-    /// A field for a COM object or VARIANT: it takes its place, and can only be null.
+    /// A field for a COM object or VARIANT: it takes up its space, and can only be null.
     NullObject {
         size_bytes: u32,
     },
-    /// Pointer to a copy of whatever the object is (`AsAny`).
+    /// Pointer to a native copy of the object, by its run-time type (`AsAny`).
     AnyObject(CharSet),
     /// A DateTime parameter: days since 1899-12-30 as a double.
     Date,
@@ -125,7 +125,7 @@ pub enum NativeType {
     Refused(String),
 }
 
-/// Of a VARIANT: 8 bytes of tag, 8 of value.
+/// Size of a VARIANT: 8 bytes of tag, 8 of value.
 const VARIANT_BYTES: u32 = 16;
 
 const WORD: NativeType = NativeType::Same { size_bytes: 8, align_bytes: 8 };
@@ -195,7 +195,7 @@ impl NativeType {
     }
 }
 
-/// Where a value stands; some forms exist only as fields, some only as parameters.
+/// Whether a value is a parameter or a field; some forms exist only as fields, some only as parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     Param,

@@ -25,14 +25,14 @@ const PARAM_HAS_FIELD_MARSHAL: u16 = 0x2000;
 /// `CharSet.Unicode` as attributes spell it.
 const ATTRIBUTE_CHAR_SET_UNICODE: i32 = 3;
 
-/// What the wrapper does with a value.
+/// How the wrapper passes a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Passes as it is: numbers, pointers, blittable structs by value.
+    /// Unchanged: numbers, pointers, blittable structs by value.
     Same,
     /// `bool` and one-byte `char`: converted in place; by reference through a native copy on the stack.
     Scalar,
-    /// The managed address passes: `ref` to the same bits.
+    /// The managed address: `ref` to a type with the same bits on both sides.
     Address,
     /// Address of the first array element, or 0.
     ArrayData,
@@ -40,9 +40,9 @@ pub enum Action {
     ObjectData,
     /// Address of a string's characters, or 0.
     Utf16Chars,
-    /// Its handle, referenced for the duration of the call.
+    /// The handle of a SafeHandle, which is kept referenced during the call.
     SafeHandle,
-    /// The handle without reference counting.
+    /// The handle of a CriticalHandle, without reference counting.
     CriticalHandle,
     HandleRef,
     /// A struct by value whose native layout is not the managed one.
@@ -69,7 +69,7 @@ pub struct ParamPlan {
     pub by_ref: bool,
     pub is_in: bool,
     pub is_out: bool,
-    /// The native slot: the word itself, or what the word points at if `by_ref`.
+    /// The native slot: the word itself, or, if `by_ref`, the memory at which it points.
     pub native: NativeType,
     pub action: Action,
 }
@@ -91,12 +91,12 @@ impl MethodPlan {
         }
     }
 
-    /// The first thing that cannot be marshalled in a call of native code.
+    /// The first parameter or result that cannot be marshalled in a call of native code.
     pub fn refused_by_calls(&self) -> Option<&ParamPlan> {
         self.refused().or_else(|| (self.ret.action == Action::UnsizedArray).then_some(&self.ret))
     }
 
-    /// The first thing that cannot be marshalled either way.
+    /// The first parameter or result that cannot be marshalled in either direction.
     pub fn refused(&self) -> Option<&ParamPlan> {
         std::iter::once(&self.ret).chain(&self.params).find(|p| p.action == Action::Refused)
     }
