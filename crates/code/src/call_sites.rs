@@ -19,26 +19,26 @@ use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Bytes that are stored at once.
+/// Size of the aligned word by which a call is patched.
 const STORE_BYTES: usize = 8;
 /// Bytes of the field of a call.
 const FIELD_BYTES: usize = 4;
-/// Room for one waiting call in so many bytes of code; more do without.
+/// Bytes of code per waiting call for which the table has room; calls beyond that stay unpatched.
 const BYTES_PER_SITE: usize = 64;
 
 struct Tables {
-    /// By number of the entry.
+    /// Heads of the lists, by number of the entry.
     heads: &'static [AtomicU32],
     /// See `waiting_calls`.
     sites: &'static [AtomicU64],
-    /// Number of the next new site; 0 stands for none.
+    /// Number of the next new site; 0 means no site.
     next: AtomicUsize,
-    /// Numbers to use again.
+    /// Numbers to reuse.
     freed: Mutex<Vec<u32>>,
 }
 
 impl Tables {
-    /// None: there are too many.
+    /// A number for a site; None when all are in use.
     fn take_number(&self) -> Option<u32> {
         if let Some(number) = self.freed.lock().unwrap_or_else(|e| e.into_inner()).pop() {
             return Some(number);
@@ -72,8 +72,8 @@ fn tables(region: &Region) -> Option<&'static Tables> {
     TABLES.get_or_init(make).as_ref().ok()
 }
 
-/// Lets the call whose field is at `offset` from the region's base, in code that lives as long as the entry, go to the entry's
-/// code as soon as there is some.
+/// Notes a call, whose field is at `offset` from the region's base, so that it is patched to the entry's code as soon as there is code.
+/// The call must lie in code that lives as long as the entry.
 pub(crate) fn wait(region: &Region, entry: MethodEntry, offset: usize) {
     if offset % STORE_BYTES > STORE_BYTES - FIELD_BYTES {
         return;
@@ -86,7 +86,7 @@ pub(crate) fn wait(region: &Region, entry: MethodEntry, offset: usize) {
     }
 }
 
-/// No call waits for the entry any more: its method is gone, and so are they.
+/// Drops the entry's waiting calls: its method is freed, and so is the code of the calls.
 pub(crate) fn forget(entry: MethodEntry) {
     if let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) {
         tables.take_all(entry.number(region), |_| {});

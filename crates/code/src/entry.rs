@@ -30,7 +30,7 @@ use std::sync::{LazyLock, Mutex};
 pub(crate) const STUB_BYTES: usize = 16;
 const STUBS_PER_CHUNK: usize = CHUNK_BYTES / STUB_BYTES;
 
-/// What an entry stub reads, behind the code; referenced in the writable view, read by the stub in the other one.
+/// The record that an entry stub reads, in the data area behind the code; references point to the writable view, the stub reads the other one.
 #[repr(C)]
 pub struct EntryRecord {
     /// Where the stub jumps.
@@ -46,7 +46,7 @@ const _: () = assert!(size_of::<EntryRecord>() == STUB_BYTES);
 pub struct MethodEntry(&'static EntryRecord);
 
 impl MethodEntry {
-    /// Makes an entry that compiles on first call; `argument` is what the compile hook gets (the `types::Method`).
+    /// Makes an entry that compiles on first call; `argument` is passed to the compile hook (the `types::Method`).
     ///
     /// # Errors
     /// `CodeError` when the region is full.
@@ -65,11 +65,11 @@ impl MethodEntry {
         Ok(MethodEntry(record))
     }
 
-    /// Lets entries be used for other methods. Their stubs must not be called meanwhile.
+    /// Frees entries for use by other methods. Their stubs must not be called before that.
     ///
     /// # Safety
-    /// Nothing leads to the stubs and no stack holds their addresses: their methods are gone, and with them all code that waits for
-    /// theirs. Each is there once.
+    /// Nothing refers to the stubs and no stack holds their addresses: their methods are freed, and so is all code with calls that wait
+    /// for them. No entry is listed twice.
     pub unsafe fn free_all(entries: &[MethodEntry]) {
         for &entry in entries {
             call_sites::forget(entry);
@@ -87,7 +87,7 @@ impl MethodEntry {
         (!record.argument.load(Ordering::Relaxed).is_null()).then_some(MethodEntry(record))
     }
 
-    /// The address that calls go to, for ever.
+    /// The address that calls may use; it stays the same as long as the entry is not freed.
     pub fn stub_address(self) -> usize {
         let region = mapped_region().expect("an entry exists, so the region is mapped");
         let data_offset = self.writable_cell() - region.writable(region.data_chunk(0));
@@ -102,7 +102,7 @@ impl MethodEntry {
         self.writable_cell() - region.writable_base + region.base
     }
 
-    /// A number of its own, less than that of records in the data area.
+    /// The entry's own number, below the number of records that the data area holds.
     pub(crate) fn number(self, region: &Region) -> usize {
         (self.writable_cell() - region.writable(region.data_chunk(0))) / STUB_BYTES
     }
@@ -111,7 +111,7 @@ impl MethodEntry {
         &raw const self.0.target as usize
     }
 
-    /// What the compile hook gets.
+    /// The argument for the compile hook.
     pub fn argument(self) -> *const () {
         // Relaxed: written once, before the entry was published.
         self.0.argument.load(Ordering::Relaxed)
@@ -162,10 +162,10 @@ impl std::fmt::Debug for MethodEntry {
 /// Unboxing stubs, by the cell that they jump through.
 static UNBOX_STUBS: LazyLock<Mutex<HashMap<usize, usize>>> = LazyLock::new(Mutex::default);
 
-/// Entries of methods that are gone.
+/// Entries of freed methods.
 static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);
 
-/// So many are freed on a processor before the oldest is used: an address does not soon mean another method.
+/// Entries freed on a processor before the oldest of them is reused, so that an address does not soon denote another method.
 const QUARANTINED_ENTRIES: usize = 256;
 
 /// Code chunk number of each data chunk's stubs.

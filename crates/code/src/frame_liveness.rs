@@ -21,7 +21,7 @@ use saki_abi::CALLEE_SAVED;
 #[path = "frame_liveness/x86_64.rs"]
 mod arch;
 
-/// What is known of one body. Made once, when the body is first found on a stack in a full collection.
+/// Liveness of the frame words of one body. Made once, when the body is first found on a stack in a full collection.
 #[derive(Debug)]
 pub struct FrameLiveness {
     /// FP − this = the lowest word of the map.
@@ -31,8 +31,8 @@ pub struct FrameLiveness {
     /// Return addresses in bytes from the start of the body, ascending, each with the place of its bits in `bits`.
     calls: Box<[(u32, u32)]>,
     bits: Box<[u64]>,
-    /// Words that the body reads somewhere, and those that it never touches, which keep what earlier frames left there; only these can be dead. Words that it
-    /// writes and never reads may be arguments for callees.
+    /// Words that can be dead: those that the body reads somewhere, and those that it never accesses, which hold remains of earlier frames. Not so words that
+    /// the body writes and never reads: they may be arguments for callees.
     own: Box<[u64]>,
 }
 
@@ -44,7 +44,7 @@ pub struct LiveWords<'a> {
 }
 
 impl LiveWords<'_> {
-    /// Calls `visit` with the distance in bytes from FP down to each word whose value nobody reads any more.
+    /// Calls `visit` with the distance in bytes from FP down to each dead word.
     pub fn for_each_dead(&self, mut visit: impl FnMut(u32)) {
         for word in 0..self.body.word_count {
             if bit(&self.body.own, word) && !bit(self.live, word) {
@@ -64,8 +64,8 @@ fn bit(bits: &[u64], index: u32) -> bool {
 }
 
 impl CodeInfo {
-    /// The live words where the call that returns to `return_address` comes back; `None` when nothing is known. Allocates
-    /// when the body is first asked for: not for signal handlers.
+    /// The words that are live when the call with this return address returns; `None` when they are unknown. The first call for a body
+    /// allocates, so this is not for signal handlers.
     pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
         let body = self.liveness.get_or_init(|| analyse(self)).as_ref()?;
         let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;

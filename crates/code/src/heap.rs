@@ -40,42 +40,42 @@ pub struct Reloc {
 pub enum RelocKind {
     /// 4 bytes, target + addend − place, of a call or jump; goes through a veneer when the target is too far.
     X86CallPCRel4,
-    /// 4 bytes, target + addend − place, of data or code that must be in reach.
+    /// 4 bytes, target + addend − place, for data or code that is always in reach.
     X86PCRel4,
     /// 8 bytes, target + addend.
     Abs8,
 }
 
-/// What a relocation names, already resolved.
+/// The resolved target of a relocation.
 #[derive(Clone, Copy, Debug)]
 pub enum RelocTarget {
     Address(usize),
-    /// The code behind an entry: its stub while there is none, the code from then on. Only of calls and jumps
-    /// (`X86CallPCRel4`) in code that is never freed, as the entry is not either.
+    /// The code behind an entry: the stub until the method is compiled, then the code. Only for calls and jumps (`X86CallPCRel4`)
+    /// in code that lives as long as the entry.
     Method(MethodEntry),
     /// Bytes from the start of the body itself.
     OwnOffset(u32),
 }
 
-/// Room to place bodies in, between two offsets from the region's base.
+/// Free room for bodies, between two offsets from the region's base.
 #[derive(Default)]
 struct Cursor {
     next: usize,
     end: usize,
 }
 
-/// Bodies start at multiples of this at least, which is what the code generator asks for; their rooms are multiples of it.
+/// Least alignment of bodies, as the code generator requires; the sizes of their rooms are multiples of it.
 const ROOM_BYTES: usize = 32;
 /// Rooms of this size and more are in one list for all processors; a lambda has a few hundred bytes.
 const MAX_FREED_ROOMS: usize = 128;
 const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
-/// So many freed bodies of a size wait on a processor before the oldest is used: an address does not soon mean something else.
+/// Bodies of a size freed on a processor before the oldest room is reused, so that an address does not soon denote another body.
 const QUARANTINED_BODIES: usize = 32;
 
 /// Offsets of freed bodies, by size in units of `ROOM_BYTES`.
 static FREED: Recycler<u32, MAX_FREED_ROOMS> = Recycler::new(QUARANTINED_BODIES);
 
-/// Offsets of larger ones, by size.
+/// Offsets of larger freed bodies, by size.
 static LARGE_FREED: Mutex<BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
 static CURSORS: SlotPool<Cursor> = SlotPool::new();
@@ -137,11 +137,11 @@ pub unsafe fn retire(info: &CodeInfo) {
     }
 }
 
-/// Lets the rooms of retired bodies be used again and frees their `CodeInfo`s.
+/// Makes the rooms of retired bodies reusable and frees their `CodeInfo`s.
 ///
 /// # Safety
-/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nobody uses `bodies` any more; each is there
-/// once.
+/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nothing uses `bodies` any more; none is listed
+/// twice.
 pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
     FREED.free(rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS));
     free_large_rooms(bodies);
@@ -149,7 +149,7 @@ pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
     unsafe { free_infos(bodies) };
 }
 
-/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be used again at once and on any processor.
+/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be reused at once and on any processor.
 ///
 /// # Safety
 /// As `free_all`.
@@ -164,7 +164,7 @@ pub unsafe fn free_all_of_domain(bodies: &[&'static CodeInfo]) {
     unsafe { free_infos(bodies) };
 }
 
-/// Size in units and offset of the rooms that may be used again.
+/// Size in units and offset of the bodies' rooms.
 fn rooms(bodies: &[&'static CodeInfo]) -> impl Iterator<Item = (usize, u32)> {
     let region = mapped_region();
     bodies.iter().filter_map(move |info| {
@@ -248,7 +248,7 @@ fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeErro
     Ok(offset)
 }
 
-/// Room that a body of this size had.
+/// A free room of a former body of this size.
 fn take_freed(len: usize, align: usize) -> Option<usize> {
     let room = room_of(len);
     if align != ROOM_BYTES {

@@ -7,7 +7,7 @@ use crate::x86_64::Landing;
 use saki_abi::{ObjRef, ThreadAbi};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The runtime's part. All get the current thread, whose `exit_frame` is the stub's frame.
+/// The hooks of the runtime. All get the current thread, whose `exit_frame` is the stub's frame.
 #[derive(Clone, Copy)]
 pub struct RuntimeHooks {
     /// (thread, entry argument) → code address to continue in. 0 = `pending_exception` is set. The hook itself calls
@@ -25,12 +25,12 @@ pub struct RuntimeHooks {
     pub barrier_slow: unsafe extern "C" fn(*mut ThreadAbi),
 }
 
-/// The unwinder's part: each fills in where the stub continues.
+/// The hooks of the unwinder: each fills in the `Landing` at which the stub continues.
 #[derive(Clone, Copy)]
 pub struct UnwindHooks {
     /// (thread, stub's frame pointer, out) Throws `pending_exception` from the stub's caller.
     pub throw_pending: unsafe extern "C" fn(*mut ThreadAbi, usize, *mut Landing),
-    /// (thread, stub's frame pointer, out, exception, token) Goes on with the second pass.
+    /// (thread, stub's frame pointer, out, exception, token) Continues the second pass.
     pub resume: unsafe extern "C" fn(*mut ThreadAbi, usize, *mut Landing, ObjRef, u64),
     /// (thread, stub's frame pointer, out, fault kind) Throws for a hardware fault.
     pub fault: unsafe extern "C" fn(*mut ThreadAbi, usize, *mut Landing, u64),

@@ -37,8 +37,8 @@ fn bucket_of(vtable: *const VTable, method: *const ()) -> &'static AtomicPtr<Imt
     &BUCKETS[(sum.wrapping_mul(MULTIPLIER) >> BUCKET_SHIFT) as usize]
 }
 
-/// Remembers `target` (an address that stays callable) for interface calls of `method` on objects with `vtable`.
-/// The resolver stub does this itself with what the hook returns.
+/// Caches `target` (an address that stays callable) for interface calls of `method` on objects with `vtable`.
+/// The resolver stub does this itself with the hook's result.
 pub fn imt_cache_insert(vtable: *const VTable, method: *const (), target: usize) {
     let bucket = bucket_of(vtable, method);
     // Acquire: the nodes' fields.
@@ -74,7 +74,7 @@ fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Opt
     None
 }
 
-/// Forgets pairs of which `is_dead` says that the vtable or the method is gone.
+/// Removes the pairs whose vtable or method `is_dead`.
 ///
 /// # Safety
 /// The world is stopped: no thread is in the resolver stub or in a function of this module.
@@ -99,7 +99,7 @@ pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
     }
 }
 
-/// What was remembered.
+/// The cached target.
 pub fn imt_cached(vtable: *const VTable, method: *const ()) -> Option<usize> {
     // Acquire: the nodes' fields.
     find(bucket_of(vtable, method).load(Ordering::Acquire), vtable, method)
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Forgetting needs the table for itself.
+    /// Held by each test: removing pairs requires that no other test uses the table.
     static TABLE: Mutex<()> = Mutex::new(());
 
     #[test]

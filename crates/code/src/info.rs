@@ -8,7 +8,7 @@ use saki_abi::{SpillArea, position};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// What sort of code a body is; walkers decide by it what a frame means.
+/// The kind of a body; by it stack walks decide how to treat its frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeKind {
     /// A compiled CIL method.
@@ -39,7 +39,7 @@ pub struct CodeInfo {
     pub frame_size_bytes: u32,
     /// Where the register allocator's words lie; `None` = unknown.
     pub spill_area: Option<SpillArea>,
-    /// Made when it is first asked for.
+    /// Computed on first use.
     pub(crate) liveness: OnceLock<Option<FrameLiveness>>,
     /// Call sites that have handlers, sorted by `return_offset`.
     pub call_sites: Box<[CallSite]>,
@@ -89,7 +89,7 @@ pub struct ClauseInfo {
     pub kind: ClauseKind,
 }
 
-/// What selects a clause.
+/// The condition under which a clause is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClauseKind {
     /// The caught `types::Type`, untyped; null catches everything.
@@ -178,7 +178,7 @@ impl CodeInfo {
         Some(position::unpack(at).1)
     }
 
-    /// The inlined body that a position lies in; `None` for the method itself.
+    /// The inlined body in which a position lies; `None` for the method itself.
     pub fn inline_site(&self, at: u32) -> Option<&InlineSite> {
         self.inline_sites.get((position::unpack(at).0 as usize).checked_sub(1)?)
     }

@@ -12,14 +12,14 @@ use std::ops::Range;
 
 static WALKS: WalkEpochs = WalkEpochs::new();
 
-/// The walks whose addresses may be stale: those of signal handlers. Other look-ups pass addresses of code that runs, on
-/// the thread's own stack or with the world stopped, and need no walk.
+/// The walks whose addresses may be stale: those of signal handlers. Other look-ups pass addresses of running code, from the
+/// thread's own stack or with the world stopped, and need no walk.
 pub fn walks() -> &'static WalkEpochs {
     &WALKS
 }
 
-/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe. For addresses that
-/// may be stale: inside a walk, and nothing of the result is used after it.
+/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe. With an address that may
+/// be stale, call this inside a walk and do not use the result after the walk.
 pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
     let region = mapped_region()?;
     let offset = region.offset_of(pc)?;

@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// Reserved for code where there is room. Roslyn on itself needs about 60 MiB; the rest costs address space only.
 const MAX_CODE_BYTES: usize = 1 << 30;
-/// The least that is worth starting with: `mcs` compiling a program fills a third of it.
+/// The least size with which Saki starts: `mcs` compiling a program fills a third of it.
 const MIN_CODE_BYTES: usize = 8 << 20;
 /// The part of scarce address space that the code region may ask for; it is mapped twice, and its tables take a quarter of it.
 const CODE_SHARE: usize = 32;
-/// Of the code region, for entry records: as many as a quarter of it full of entry stubs.
+/// The part of the code region's size that is reserved for entry records: enough for a quarter of the region full of entry stubs.
 const DATA_SHARE: usize = 4;
 pub(crate) const MAX_DATA_CHUNKS: usize = MAX_CODE_BYTES / DATA_SHARE / CHUNK_BYTES;
 /// Bodies start at multiples of this; one start bit covers one granule.
@@ -32,7 +32,7 @@ pub(crate) const GRANULE_BYTES: usize = 16;
 pub(crate) struct Region {
     pub base: usize,
     pub writable_base: usize,
-    /// Of each view, for code; a power of two.
+    /// Size of the code part of each view; a power of two.
     pub code_bytes: usize,
     /// One bit per granule: a body starts here. Set by release `fetch_or` after its header is written.
     pub starts: &'static [AtomicU64],
@@ -95,7 +95,7 @@ impl Region {
         })
     }
 
-    /// Of each view, for entry records.
+    /// Size of the part of each view for entry records.
     pub fn data_bytes(&self) -> usize {
         self.code_bytes / DATA_SHARE
     }
@@ -152,7 +152,7 @@ impl Region {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
     }
 
-    /// Stores 4 bytes of placed code, which do not cross an 8-byte boundary, at once. Other threads may execute them.
+    /// Stores 4 bytes of placed code atomically; they must not cross an 8-byte boundary. Other threads may execute them.
     pub fn store_field(&self, offset: usize, field: [u8; 4]) {
         let (word, shift) = (offset / 8 * 8, offset % 8 * 8);
         assert!(shift <= 32 && word < self.code_bytes);

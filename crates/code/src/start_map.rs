@@ -14,14 +14,14 @@
 
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Start words for each chunk: one bit a granule.
+/// Start words per chunk: one bit per granule.
 pub(crate) const WORDS_PER_CHUNK: usize = if cfg!(loom) { 2 } else { 64 };
 pub(crate) const GRANULES_PER_CHUNK: usize = WORDS_PER_CHUNK * 64;
 
 /// Tag in chunk kinds: stubs, whose records are in the data chunk of the other bits.
 pub(crate) const STUB_CHUNK: u32 = 1 << 31;
 
-/// The granule at which the last body at or before `granule` starts, if one can reach there.
+/// The granule at which the last body at or before `granule` starts, if there is a body that may cover `granule`.
 pub(crate) fn find_start(starts: &[AtomicU64], chunk_kinds: &[AtomicU32], granule: usize) -> Option<usize> {
     let chunk = granule / GRANULES_PER_CHUNK;
     if let Some(start) = last_start_in_chunk(starts, chunk, granule) {

@@ -27,7 +27,7 @@ pub(crate) fn add(head: &AtomicU32, sites: &[AtomicU64], number: u32, offset: u3
     }
 }
 
-/// Empties the list and visits number and offset of each call that was in it. What is visited may be added again afterwards.
+/// Empties the list and visits number and offset of each call that was in it. A visited number may be added again.
 pub(crate) fn take_all(head: &AtomicU32, sites: &[AtomicU64], mut visit: impl FnMut(u32, u32)) {
     let mut number = head.swap(0, Ordering::AcqRel);
     while number != 0 {

@@ -57,14 +57,14 @@ pub fn enter_return_address() -> usize {
     saki_enter_return as *const () as usize
 }
 
-/// Where an exception lands that reaches the boundary (rbp = the EntryFrame's FP, rsp = rbp − `ENTRY_SAVED_BYTES`).
+/// The address at which an exception lands that reaches the boundary (rbp = the EntryFrame's FP, rsp = rbp − `ENTRY_SAVED_BYTES`).
 pub fn enter_unwound_address() -> usize {
     saki_enter_unwound as *const () as usize
 }
 
 /// Calls `target(arguments…)` (Tail convention, at most three integer arguments) as managed code on `thread`.
-/// Returns 0 after a normal return, with rax in `*result` unless that is null; or 1 when an exception came out, which
-/// is then in `pending_exception`.
+/// Returns 0 after a normal return, with rax in `*result` unless that is null; or 1 when an exception left the code, which is
+/// then in `pending_exception`.
 ///
 /// # Safety
 /// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
@@ -155,7 +155,7 @@ macro_rules! save_arguments {
     };
 }
 
-/// Undoes `save_arguments`, then jumps to the address in rax, or throws the pending exception if that is 0.
+/// Undoes `save_arguments`, then jumps to the address in rax, or throws the pending exception if the address is 0.
 macro_rules! restore_arguments_and_jump {
     () => {
         "mov rdi, [rsp]

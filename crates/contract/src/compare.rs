@@ -10,9 +10,9 @@ use std::fmt;
 /// One difference. Texts are as in the contract's lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// An internal call that the contract does not have.
+    /// An internal call that the contract lacks.
     New(String),
-    /// Something that the contract has and the assembly lacks.
+    /// A member that the contract has and the assembly lacks.
     Gone(Kind, String),
     Changed {
         kind: Kind,
@@ -22,7 +22,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Whether it would make a program fail. An internal call that an assembly lacks is one that it does not make.
+    /// Whether the difference could make a program fail. An internal call that the assembly lacks is harmless: the assembly does not call it.
     pub fn is_harmful(&self) -> bool {
         !matches!(self, Difference::Gone(Kind::Call, _))
     }
@@ -40,7 +40,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs between an assembly and the lines of its section that hold for a version. Errors: damaged metadata.
+/// The differences between an assembly and the lines of its section that hold for a version. Errors: damaged metadata.
 pub fn compare(image: &Image, lines: &[Line], version: Version) -> Result<Vec<Difference>, BadImage> {
     let lines: Vec<&Line> = lines.iter().filter(|line| line.holds_for(version)).collect();
     let mut differences = compare_calls(image, &lines)?;
@@ -85,8 +85,8 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
     Ok(differences)
 }
 
-/// The version that an mscorlib claims to be: by its mark, and by its release where it says that, too. (Builds from between two releases have
-/// the mark of one of them, and may ask other things of the machine.)
+/// The version that an mscorlib claims to be: by its mark, and by its release if it names one. (Builds from between two releases have the mark of
+/// one of them, but may need other internal calls, fields or methods.)
 pub fn claimed_version(corlib: &Image) -> Option<Version> {
     let version = corlib_mark(corlib).and_then(|mark| Version::from_corlib_mark(&mark))?;
     let is_of = |release: &str| release.strip_prefix(version.name()).is_some_and(|rest| rest.starts_with('.'));

@@ -28,7 +28,7 @@ pub enum Version {
 impl Version {
     pub const ALL: [Version; 2] = [Version::Mono6_8, Version::Mono6_12];
 
-    /// As it is written in marks and messages.
+    /// The name used in marks and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Version::Mono6_8 => "6.8",
@@ -36,7 +36,7 @@ impl Version {
         }
     }
 
-    /// What its mscorlib says of itself.
+    /// The mark in the version's mscorlib (`Environment.mono_corlib_version`).
     const fn corlib_mark(self) -> &'static str {
         match self {
             Version::Mono6_8 => "ABB721D6-116A-4555-B4FD-9248146D2051",

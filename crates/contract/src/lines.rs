@@ -8,7 +8,7 @@
 
 use crate::{Version, split_mark};
 
-/// What a line is about.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An internal call that Saki implements.
@@ -17,13 +17,13 @@ pub enum Kind {
     Lack,
     /// A field that Rust code reads or writes.
     Field,
-    /// The instance fields, in order, of a structure that Rust code has a mirror of.
+    /// The instance fields, in order, of a structure that Rust code mirrors.
     Layout,
     /// A method that the machine calls, or whose code it replaces.
     Method,
     /// A C symbol that the program exports, in the section "native".
     Export,
-    /// A function that P/Invokes name and that Mono's libraries lack, too; in the section "native".
+    /// A function that P/Invokes name but that Mono's libraries lack as well; in the section "native".
     Absent,
 }
 
@@ -93,16 +93,16 @@ pub struct Contract<'a> {
     pub sections: Vec<Section<'a>>,
 }
 
-/// The file as it was when Saki was built.
+/// The contract's text, as of the build.
 const TEXT: &str = include_str!("../contract.txt");
 
 impl Contract<'static> {
-    /// The contract that this build has.
+    /// The contract of this build.
     pub fn own() -> Contract<'static> {
         Contract::parse(TEXT).unwrap_or_default()
     }
 
-    /// One section of it, without reading the others; none for an assembly that it does not mention.
+    /// One section of the contract, without parsing the others; empty for an assembly that it does not mention.
     pub fn own_section(assembly: &str) -> Vec<Line<'static>> {
         let Some(start) = TEXT.find(&format!("\n[{assembly}]\n")) else { return Vec::new() };
         let section = &TEXT[start + 1..];

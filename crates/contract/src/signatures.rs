@@ -10,7 +10,7 @@ const INTERNAL_CALL: u16 = 0x1000;
 /// MethodAttributes.Static and FieldAttributes.Static.
 const STATIC: u16 = 0x10;
 
-/// A type nested deeper, or a signature that contains itself, is damage.
+/// Types nested deeper, and signatures that contain themselves, count as damaged metadata.
 const MAX_DEPTH: usize = 16;
 
 fn type_name(image: &Image, token: Token, depth: usize, out: &mut String) -> Result<(), BadImage> {
@@ -197,7 +197,7 @@ pub fn find_type(image: &Image, full_name: &str) -> Option<u32> {
     parts.try_fold(rid, |outer, name| image.find_type_def("", name, Some(outer)))
 }
 
-/// The fields of this name, or the methods, of a type. Errors: damaged metadata.
+/// The fields or the methods of this name of a type. Errors: damaged metadata.
 pub fn members_named(image: &Image, type_rid: u32, name: &str, are_fields: bool) -> Result<Vec<String>, BadImage> {
     let mut found = Vec::new();
     if are_fields {

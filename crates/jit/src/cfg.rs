@@ -15,7 +15,7 @@ pub(crate) struct ControlFlow {
     pub predecessor: Vec<Option<BlockId>>,
     /// Position in `order`; `u32::MAX` = unreachable.
     pub position: Vec<u32>,
-    /// Handlers around code of a region, innermost first: clause indices.
+    /// By region: the handlers that protect its code, innermost first, as clause indices.
     pub handlers: Vec<Vec<u32>>,
 }
 

@@ -8,11 +8,11 @@ pub struct Dump {
     pub name: String,
     /// Cranelift IR before optimisation.
     pub clif: String,
-    /// What the external names stand for, one line each.
+    /// The targets of the external names, one line each.
     pub symbols: Vec<String>,
-    /// Their names, by `n` of `u0:n`.
+    /// Names of the targets, by `n` of `u0:n`.
     pub symbol_names: Vec<String>,
-    /// The same by number of Cranelift's `userextname`.
+    /// Names of the targets, by number of Cranelift's `userextname`.
     pub external_names: Vec<String>,
     /// Machine instructions after register allocation.
     pub machine_code: String,
@@ -38,7 +38,7 @@ impl Dump {
         format!("; {}\n{code}\n{filters}", self.name)
     }
 
-    /// Puts names in the place of Cranelift's numbers: `userextname3`, `User(userextname3)` and, in declarations, `u0:3`.
+    /// Replaces Cranelift's numbers by names: `userextname3`, `User(userextname3)` and, in declarations, `u0:3`.
     /// Unwind notes are left out.
     fn with_names(&self, code: &str) -> String {
         let mut out = String::with_capacity(code.len());

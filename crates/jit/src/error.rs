@@ -6,13 +6,13 @@ use std::fmt;
 /// A failed compilation.
 #[derive(Clone, Debug)]
 pub enum CompileError {
-    /// A type that the code needs (its layout, its fields) does not load: the program's fault.
+    /// A type whose layout or fields the code needs does not load: an error of the program.
     Load(LoadError),
-    /// The IR breaks its own rules: a fault of the importer.
+    /// The IR violates its invariants: a bug of the importer.
     InvalidIr(String),
-    /// The code generator refused: a fault of ours.
+    /// The code generator failed: a bug of Saki.
     Codegen(String),
-    /// Something that Saki does not do yet.
+    /// A feature that Saki lacks.
     NotSupported(String),
 }
 

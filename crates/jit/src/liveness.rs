@@ -101,7 +101,7 @@ impl Liveness {
         &self.live_in[block.0 as usize]
     }
 
-    /// Locals that handlers around code of `region` read.
+    /// Locals that are live at the handlers that protect code of `region`.
     pub(crate) fn live_in_handlers(&self, func: &Function, flow: &ControlFlow, region: Option<RegionId>) -> LocalSet {
         let mut live = LocalSet::empty(func.locals.len());
         for &clause in flow.handlers_of(region) {
@@ -110,7 +110,7 @@ impl Liveness {
         live
     }
 
-    /// Locals live in `block` where `rest` are the instructions to come.
+    /// Locals live in `block` at the point before the instructions `rest`.
     pub(crate) fn live_before(
         &self,
         func: &Function,

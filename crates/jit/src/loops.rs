@@ -8,14 +8,14 @@ use saki_il::ir::{BlockId, Function};
 
 /// Not in a loop.
 const NONE: u32 = u32::MAX;
-/// Beyond this many block visits the loops that are left are not looked at: a bound for nests of hundreds.
+/// After this many visits per block the remaining loops are ignored: a bound for nests of hundreds of loops.
 const MAX_VISITS_PER_BLOCK: usize = 32;
 
 /// See the module header.
 pub(crate) struct Loops {
     /// By position of the block: position of the innermost loop's header.
     innermost: Vec<u32>,
-    /// By position of a header: the loop around its loop.
+    /// By position of a header: the loop that encloses its loop.
     around: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ impl Loops {
         loops
     }
 
-    /// Whether a branch at the end of `from` stays in `from`'s innermost loop by `one` and leaves it by `other`.
+    /// Whether, for a branch at the end of `from`, the edge to `one` stays in the innermost loop of `from` and the edge to `other` leaves it.
     pub(crate) fn stays_by(&self, flow: &ControlFlow, from: BlockId, one: BlockId, other: BlockId) -> bool {
         let position = |block: BlockId| flow.position[block.0 as usize];
         let header = self.innermost[position(from) as usize];

@@ -2,10 +2,10 @@
 
 use saki_abi::thread::{THREAD_ALLOC_CURSOR_OFFSET, THREAD_ALLOC_LIMIT_OFFSET};
 
-/// How hard the code generator tries.
+/// Level of optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OptLevel {
-    /// No mid-end optimisation and a fast register allocator: only for code without loops that runs seldom.
+    /// No mid-end optimisation and a fast register allocator: only for code without loops that rarely runs.
     None,
     #[default]
     Speed,
@@ -31,12 +31,12 @@ pub struct CompilerOptions {
     pub fence_after_atomics: bool,
     /// Fences on both sides of asymmetric barriers, where the kernel does not offer those (`saki_os::membarrier`).
     pub symmetric_barriers: bool,
-    /// The handle table has a slot for every number, so that compiled code may look before it knows what is a handle
-    /// (`saki_sync::handle_table`).
+    /// The handle table has a slot for every number, so that compiled code may load a slot before it has checked that the number is a
+    /// handle (`saki_sync::handle_table`).
     pub inline_handles: bool,
-    /// Use what this machine's processor has beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
+    /// Use the features of this machine's processor beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
-    /// Operations of vector types by the processor's vectors, which need `isa::has_vectors`.
+    /// Use the processor's vector instructions for operations of vector types; requires `isa::has_vectors`.
     pub vectors: bool,
 }
 

@@ -5,7 +5,7 @@ use saki_abi::SpillArea;
 use saki_il::ir::{Clause, InlineSite};
 use std::borrow::Cow;
 
-/// What has made code.
+/// Origin of a body's code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CompiledBy {
     Baseline,
@@ -13,7 +13,7 @@ pub enum CompiledBy {
     Quick,
     #[default]
     Optimising,
-    /// An earlier run; the code cache kept it.
+    /// An earlier run, from whose code cache the body was loaded.
     EarlierRun,
 }
 

@@ -9,7 +9,7 @@ use cranelift_codegen::isa::CallConv;
 use saki_abi::{AbiType, HelperId};
 use saki_il::ir::{CallSig, CallTarget, IrType, MemType};
 
-/// Machine type of a value; structs are addresses. `Void` has none.
+/// Machine type of a value; that of an address for structs. `Void` has none.
 pub(crate) fn machine_type(ty: IrType) -> Option<Type> {
     match ty {
         IrType::Void | IrType::Block(_) => None,
@@ -31,33 +31,33 @@ fn helper_type(ty: AbiType) -> Option<Type> {
     }
 }
 
-/// How a value lies in memory that travels in a vector register.
+/// The memory type of a value that is passed in a vector register; None for others.
 pub(crate) fn vector(ty: IrType, convention: CallConv) -> Option<MemType> {
     if convention == CallConv::Tail { ty.vector() } else { None }
 }
 
-/// Machine type in which a value travels.
+/// Machine type in which a value is passed.
 fn passed_type(ty: IrType, convention: CallConv) -> Option<Type> {
     if vector(ty, convention).is_some() { Some(VECTOR) } else { machine_type(ty) }
 }
 
-/// Convention of what a call that is not to native code goes to.
+/// Calling convention of a target other than native code.
 pub(crate) fn convention_of(target: &CallTarget) -> CallConv {
     if let CallTarget::InternalCall(_) = target { CallConv::SystemV } else { CallConv::Tail }
 }
 
-/// Whether the result goes through a pointer.
+/// Whether the result is returned through a pointer.
 pub(crate) fn returns_struct(sig: &CallSig, convention: CallConv) -> bool {
     sig.ret.is_some_and(|ret| matches!(ret, IrType::Struct(_)) && vector(ret, convention).is_none())
 }
 
-/// Machine type of the result of a managed function; None if there is none, or it goes through a pointer.
+/// Machine type of the result of a managed function; None if there is no result, or if it is returned through a pointer.
 pub(crate) fn result_type(sig: &CallSig) -> Option<Type> {
     let ret = sig.ret.filter(|_| !returns_struct(sig, CallConv::Tail))?;
     passed_type(ret, CallConv::Tail)
 }
 
-/// Where the struct-result pointer stands among the machine parameters.
+/// Index of the struct-result pointer among the machine parameters.
 pub(crate) fn struct_result_index(sig: &CallSig, has_this: bool) -> usize {
     usize::from(has_this && !sig.params.is_empty())
 }
@@ -71,7 +71,7 @@ pub(crate) fn call_has_this(target: &CallTarget, sig: &CallSig) -> bool {
     }
 }
 
-/// Signature with everything in registers or stack words, in managed order.
+/// Machine signature with the parameters in managed order.
 pub(crate) fn managed(sig: &CallSig, has_this: bool, convention: CallConv) -> Signature {
     let mut result = Signature::new(convention);
     let passed = |ty: IrType| passed_type(ty, convention).map(AbiParam::new);

@@ -18,11 +18,11 @@ pub enum RelocTarget {
     /// `extern "C" fn(cookie: u64, args: *const u64, ret: *mut u64)`: runs a managed callback; only in native-to-managed
     /// thunks.
     CallbackDispatcher,
-    /// Any 64-bit number that the dispatcher is to get, chosen where the thunk is placed.
+    /// An arbitrary 64-bit number that is passed to the dispatcher, chosen when the thunk is placed.
     CallbackCookie,
 }
 
-/// C functions that generated code may call by itself.
+/// C functions that the code generator may call on its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LibCall {
     Memcpy,
@@ -38,7 +38,7 @@ impl RelocTarget {
         )
     }
 
-    /// Identity for de-duplication: which variant, and what it names.
+    /// Key for de-duplication: the variant and its content.
     fn key(self) -> (u8, usize, u32) {
         fn address<T>(reference: &T) -> usize {
             std::ptr::from_ref(reference).addr()
@@ -71,7 +71,7 @@ impl RelocTarget {
     }
 }
 
-/// The name for dumps: what kind of thing, and which.
+/// The name for dumps: kind and content.
 impl fmt::Display for RelocTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -16,7 +16,7 @@ pub(crate) enum Eightbyte {
 }
 
 impl Eightbyte {
-    /// Machine type in which it travels.
+    /// Machine type in which the eightbyte is passed.
     pub(crate) fn machine_type(self) -> Type {
         match self {
             Eightbyte::Integer => types::I64,
@@ -25,7 +25,7 @@ impl Eightbyte {
     }
 }
 
-/// How a struct travels.
+/// How a struct is passed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum StructClass {
     /// In registers; 0 to 2 of them.
@@ -34,7 +34,7 @@ pub(crate) enum StructClass {
     Memory,
 }
 
-/// Largest struct that may travel in registers.
+/// Size of the largest struct that may be passed in registers.
 pub(crate) const MAX_REGISTER_BYTES: u32 = 16;
 
 /// Classifies a struct by its fields.

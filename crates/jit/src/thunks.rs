@@ -18,7 +18,7 @@ use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, IrType};
 
-/// Memory that cannot fault, aligned or not.
+/// Flags for memory that cannot fault and need not be aligned.
 fn unaligned_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
@@ -73,7 +73,7 @@ impl<'a> ThunkBuilder<'a> {
     }
 }
 
-/// Aligned stack memory that no one else touches.
+/// Flags for aligned stack memory that only the thunk accesses.
 fn slot_flags() -> MemFlagsData {
     MemFlagsData::trusted()
 }
@@ -111,8 +111,8 @@ impl Compiler {
     }
 
     /// Tail-convention `fn(code: i64, args: *const u64, ret: *mut u64)`: loads the arguments of a managed call from 8-byte
-    /// slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar result. Vectors are
-    /// structs to the slots.
+    /// slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar result. In the slots,
+    /// vectors are treated as structs.
     ///
     /// # Errors
     /// `Codegen`.

@@ -22,12 +22,12 @@ pub(crate) enum CastKind {
     Always,
     /// The vtable must be this type's.
     Exact(Ty),
-    /// Objects with this type's vtable pass; about others only the runtime can tell (arrays, generic delegates).
+    /// Objects with this type's vtable pass; for others the runtime must decide (arrays, generic delegates).
     ExactOrRuntime(Ty),
-    /// `display[index]` must be the type. `or_runtime`: others may be transparent proxies, of which only the runtime can
-    /// tell.
+    /// `display[index]` must be the type. `or_runtime`: other objects may be transparent proxies, for which the runtime must
+    /// decide.
     Display { index: u32, or_runtime: bool },
-    /// Only the runtime can tell: interfaces.
+    /// The runtime must decide: interfaces.
     Runtime,
 }
 

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, 
 use cranelift_frontend::FunctionBuilder;
 use saki_il::ir::MemType;
 
-/// How values are kept between operations.
+/// The type of vector values between operations.
 pub(crate) const VECTOR: Type = types::I8X16;
 
 /// The same bits with other lanes.
@@ -15,7 +15,7 @@ pub(crate) fn as_lanes(b: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> V
     b.ins().bitcast(ty, MemFlagsData::new().with_endianness(Endianness::Little), value)
 }
 
-/// Reads a vector; lanes that are not in memory are zero. `flags`: without the promise of alignment, for objects lie on 8 bytes.
+/// Loads a vector; lanes that are not in memory are zero. `flags` must not promise alignment, since objects are aligned to 8 bytes only.
 pub(crate) fn load(
     b: &mut FunctionBuilder<'_>,
     address: Value,
@@ -37,7 +37,7 @@ pub(crate) fn load(
     as_lanes(b, all, VECTOR)
 }
 
-/// Writes the lanes that are in memory.
+/// Stores the lanes that are in memory.
 pub(crate) fn store(
     b: &mut FunctionBuilder<'_>,
     address: Value,

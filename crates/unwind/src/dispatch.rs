@@ -18,7 +18,7 @@ struct Target {
     clause: u16,
 }
 
-/// Stands for "this frame is an EntryFrame".
+/// The clause number of a target that is an EntryFrame.
 const ENTRY_CLAUSE: u16 = u16::MAX;
 const CLAUSE_BITS: u32 = 16;
 
@@ -48,7 +48,7 @@ pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: 
     unsafe { *landing = dispatch(thread, exception) };
 }
 
-/// Hook of the stub where the signal handler sends faulting threads.
+/// Hook of the stub in which the signal handler continues faulting threads.
 ///
 /// # Safety
 /// As `throw_pending`; `kind` is a `FaultKind` as a number.
@@ -227,7 +227,7 @@ unsafe fn run_filter(thread: *mut ThreadAbi, code: usize, parent_fp: usize, exce
     status == 0 && result as u32 != 0
 }
 
-/// Drops what a callback or filter left pending: it must not be taken for the exception in flight.
+/// Drops the exception that a callback or filter left pending: it must not be mistaken for the exception in flight.
 ///
 /// # Safety
 /// `thread` is current.

@@ -26,7 +26,7 @@ use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
 use std::io;
 
-/// Accesses below this address are taken for a null reference plus an offset; compiled code checks larger offsets itself.
+/// Accesses below this address count as a null reference plus an offset; compiled code checks larger offsets itself.
 pub const NULL_AREA_BYTES: usize = 64 << 10;
 
 /// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel found no room on the
@@ -87,7 +87,7 @@ fn handle(context: &mut FaultContext) -> Disposition {
     Disposition::PassOn
 }
 
-/// The exception for a fault in compiled code; `None` if it is none.
+/// The exception for a fault in compiled code; `None` if the fault is not an exception of the program.
 fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
     let by_table = info.trap_code(context.pc());
     match context.signal() {
@@ -101,8 +101,8 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
     }
 }
 
-/// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller has not the stack
-/// for that either.
+/// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller lacks the stack space
+/// for that, too.
 ///
 /// # Safety
 /// `thread` is current and `context` its interrupted state, in a prologue that touches its stack (`is_stack_probe`).

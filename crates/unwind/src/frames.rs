@@ -18,7 +18,7 @@ pub struct Frame {
     pub kind: FrameKind,
 }
 
-/// What a frame belongs to.
+/// The kind of code to which a frame belongs.
 #[derive(Clone, Copy, Debug)]
 pub enum FrameKind {
     /// Compiled code or a thunk.
@@ -119,8 +119,8 @@ impl Frames {
         }
     }
 
-    /// The frames of `thread` from the one that continues at the return address `pc` with this stack and frame pointer, which native code that
-    /// it called was found to return to.
+    /// The frames of `thread`, beginning with the frame that continues at the return address `pc` with this stack and frame pointer; `pc` was found
+    /// as a return address of native code that this frame called.
     ///
     /// # Safety
     /// As `of_context`.
@@ -180,7 +180,7 @@ impl Iterator for Frames {
     }
 }
 
-/// Frames of an interrupted context: perhaps one whose frame pointer is not in rbp, then the others.
+/// Frames of an interrupted context: possibly one whose frame pointer is not in rbp, then the others.
 #[derive(Clone, Debug)]
 pub struct ContextFrames {
     first: Option<Frame>,
@@ -204,7 +204,7 @@ impl Iterator for ContextFrames {
 /// How far below `stack_limit` the stack pointer may be when a guard page is hit: one frame between two probes.
 pub(crate) const OVERFLOW_SLACK_BYTES: usize = 1 << 20;
 
-/// Whose frame rbp names at an instruction.
+/// To which frame rbp points at an instruction.
 enum FrameState {
     /// The caller's; the return address is at rsp.
     NotPushed,
@@ -232,13 +232,13 @@ fn frame_state(info: &CodeInfo, pc: usize) -> FrameState {
     if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
 }
 
-/// Whether the instruction at `pc` is a prologue's that touches the stack page by page, where a frame is larger than one.
+/// Whether the instruction at `pc` is a stack probe: in the prologue of a frame larger than a page, it touches the stack page by page.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_stack_probe(info: &CodeInfo, pc: usize) -> bool {
-    /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Bodies move their stack pointer by no whole pages.
+    /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a page.
     const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
     const PROBE_OFFSET: usize = 7;
-    /// `push rbp; mov rbp, rsp`, which come first.
+    /// `push rbp; mov rbp, rsp`, with which every body begins.
     const FRAME_SETUP_BYTES: usize = 4;
     let begins_behind_setup = pc >= info.start + FRAME_SETUP_BYTES + PROBE_OFFSET;
     let ends_inside = pc + PROBE.len() - PROBE_OFFSET <= info.start + info.len_bytes as usize;

@@ -12,7 +12,7 @@ use saki_os::FaultContext;
 /// Frames written at each end of a deep stack.
 const SHOWN_FRAMES: usize = 60;
 
-/// Whether a memory fault at `address` is the thread running into the end of its stack.
+/// Whether a memory fault at `address` means that the thread has run into the end of its stack.
 ///
 /// # Safety
 /// `thread` is valid.
@@ -34,7 +34,7 @@ pub(crate) unsafe fn report_and_abort(thread: *const ThreadAbi, context: &FaultC
     std::process::abort()
 }
 
-/// Writes what faulted and the managed stack.
+/// Writes a description of the fault and the managed stack.
 ///
 /// # Safety
 /// As `report_and_abort`.

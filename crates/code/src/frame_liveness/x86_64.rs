@@ -9,14 +9,14 @@ use iced_x86::{
 use saki_abi::{CALLEE_SAVED, SpillArea};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bodies beyond this many bytes are left alone: their analysis would lengthen a collection by milliseconds.
+/// Larger bodies are not analysed, which would lengthen a collection by milliseconds; all their words count as live.
 const MAX_BODY_BYTES: u32 = 256 << 10;
 const WORD_BYTES: i64 = 8;
 
-/// What an instruction does to a word or a register of the map.
+/// The effect of an instruction on a word or a register of the map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// Reads it, or may.
+    /// Reads it, or may read it.
     Use(u32),
     /// Overwrites all of it.
     Define(u32),
@@ -32,19 +32,19 @@ struct Step {
     next: Next,
 }
 
-/// Where control goes.
+/// Where control continues after an instruction.
 enum Next {
     Through,
-    /// On, or to a place in the body.
+    /// At the next instruction, or at this offset in the body.
     Branch(u32),
     Jump(u32),
-    /// A table of the body's own, by its offset.
+    /// At a target of the jump table at this offset in the body.
     Table(u32),
     Call,
     Nowhere,
 }
 
-/// `None`: not understood, see the module documentation.
+/// `None`: the code is not understood; see the module documentation.
 pub(super) fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
     let area = info.spill_area?;
     if info.len_bytes > MAX_BODY_BYTES || area.low_bytes < area.high_bytes {
@@ -68,7 +68,7 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Decodes what can be reached from the entry.
+    /// Decodes the instructions that are reachable from the entry.
     fn read(code: &'a [u8], info: &'a CodeInfo, area: SpillArea) -> Option<Body<'a>> {
         let mut body = Body {
             code,
@@ -100,7 +100,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Decodes from `at` until control does not go on or what follows is known.
+    /// Decodes from `at` until control does not fall through or the next instruction has been decoded already.
     fn follow(&mut self, at: u32, reader: &mut Reader, ways: &mut Vec<u32>, tables: &mut Vec<u32>) -> Option<()> {
         let mut at = at;
         reader.before = [Instruction::default(); LOOK_BACK];
@@ -144,8 +144,8 @@ impl<'a> Body<'a> {
         site.map_or(Vec::new(), |site| self.info.handlers_of(site).iter().map(|h| h.landing_offset).collect())
     }
 
-    /// The targets in the table at `table`: distances from the table, 32 bits each, until one is none or code begins.
-    /// Reading on into code gives more ways than there are, which makes more words live and none dead.
+    /// The targets in the table at `table`: distances from the table, 32 bits each, up to the first that is no target, or to known code.
+    /// Reading too far into code only adds edges, which can make words live but never dead.
     fn read_table(&self, table: u32) -> Vec<u32> {
         let mut targets = Vec::new();
         let mut at = table as usize;
@@ -217,7 +217,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Distance of an operand from FP in bytes, if it is in the frame by its form.
+    /// Distance of a memory operand from FP in bytes, if its base register shows that it is in the frame.
     fn frame_offset(&self, base: Register, displacement: u64) -> Option<i64> {
         match base {
             Register::RSP => Some((displacement as i64).wrapping_sub(self.frame_size_bytes)),
@@ -258,7 +258,7 @@ impl<'a> Body<'a> {
         Some(())
     }
 
-    /// Spill slots have no address; `None` if this takes one.
+    /// `None` if the instruction takes the address of a spill slot, which normal code never does.
     fn check_address(&self, lea: &Instruction) -> Option<()> {
         match self.frame_offset(lea.memory_base(), lea.memory_displacement64()) {
             Some(start) if !self.words(start, start + 1).is_empty() => None,
@@ -323,7 +323,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Where control may come from elsewhere than the instruction before.
+    /// Offsets at which control may arrive from elsewhere than the preceding instruction.
     fn leaders(&self) -> BTreeSet<u32> {
         let mut leaders: BTreeSet<u32> = self.tables.values().flatten().copied().collect();
         for step in self.steps.values() {
@@ -338,7 +338,7 @@ impl<'a> Body<'a> {
         leaders
     }
 
-    /// Puts into `live` what is live after `step`. `None`: control goes to the middle of an instruction.
+    /// Computes the words live after `step` into `live`. `None`: control goes to the middle of an instruction.
     fn live_after(
         &self,
         step: &Step,
@@ -379,13 +379,13 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Instructions kept for a look back: a tail call has at most four between the end of the epilogue and its jump.
+/// Preceding instructions that are kept: a tail call has at most four between the end of the epilogue and its jump.
 const LOOK_BACK: usize = 5;
 
 struct Reader<'a> {
     decoder: Decoder<'a>,
     factory: InstructionInfoFactory,
-    /// The instructions before the one at hand, the last one first.
+    /// The instructions before the current one, the last one first.
     before: [Instruction; LOOK_BACK],
 }
 
@@ -415,7 +415,7 @@ impl Reader<'_> {
         is_sequence.then(|| u32::try_from(lea.ip_rel_memory_address()).ok()).flatten()
     }
 
-    /// Whether the frame has just been given up.
+    /// Whether the epilogue has just been executed.
     fn is_after_epilogue(&self) -> bool {
         self.before.iter().any(|i| i.mnemonic() == Mnemonic::Pop && i.op0_register() == Register::RBP)
     }

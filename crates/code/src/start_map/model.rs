@@ -39,7 +39,7 @@ impl Map {
         publish(&self.starts, STARTS[body]);
     }
 
-    /// Which body covers the granule. Reads the header of what it finds.
+    /// The body that covers the granule. Reads the header of the body that it finds.
     fn look_up(&self, granule: usize) -> Option<usize> {
         let start = find_start(&self.starts, &self.kinds, granule)?;
         let body = STARTS.iter().position(|s| *s == start).expect("a start that was published");

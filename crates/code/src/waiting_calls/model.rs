@@ -14,10 +14,10 @@ const CALLS: usize = 2;
 
 struct Entry {
     head: AtomicU32,
-    /// Site 0 is none.
+    /// Site 0 means no site.
     sites: [AtomicU64; CALLS + 1],
     target: AtomicUsize,
-    /// What the calls lead to, by offset - 1; 0 = the stub.
+    /// The targets of the calls, by offset - 1; 0 = the stub.
     fields: [AtomicUsize; CALLS],
 }
 

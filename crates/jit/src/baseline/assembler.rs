@@ -151,7 +151,7 @@ pub(super) const fn float_arithmetic(byte: u8, double: bool) -> Opcode {
     escaped(if double { 0xF2 } else { 0xF3 }, byte, false)
 }
 
-/// Where to go; bound once.
+/// A jump target; bound to a position once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(u32);
 
@@ -376,7 +376,7 @@ impl Assembler {
         position
     }
 
-    /// `jmp rel32` to elsewhere; gives the position of the field.
+    /// `jmp rel32` to code outside of the body; gives the position of the field.
     pub(super) fn jump_away(&mut self) -> u32 {
         self.bytes.push(0xE9);
         let position = self.offset();

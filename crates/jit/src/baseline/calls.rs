@@ -14,11 +14,11 @@ use saki_abi::thread::THREAD_IMT_METHOD_OFFSET;
 use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
 use saki_il::ir::{CallSig, CallTarget, IrType, Symbol, ValueId};
 
-/// Where the code of a call is, after the arguments are in place.
+/// Where the address of the callee's code is found, after the arguments are in place.
 enum Callee {
     Near(RelocTarget),
     Register(Reg),
-    /// In the vtable, which is in this register.
+    /// In the vtable whose address is in this register, at this offset.
     Slot(Reg, i32),
 }
 
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Saves what is needed later if `returns`, and moves the arguments.
+    /// Saves the values that are needed later (if `returns`), and moves the arguments.
     fn prepare(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId], returns: bool) -> Option<Callee> {
         let (mut integers, mut floats) = (0, 0);
         let mut moves: Vec<(Reg, Value)> = Vec::with_capacity(args.len() + 1);
@@ -96,7 +96,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// A parallel move: each register gets the value that is beside it, none is overwritten before it is read.
+    /// A parallel move: each register gets its value, and none is overwritten before it is read.
     fn move_all(&mut self, moves: &[(Reg, Value)]) {
         let mut pending: Vec<(Reg, Reg)> = Vec::with_capacity(moves.len());
         for &(to, value) in moves {

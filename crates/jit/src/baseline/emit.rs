@@ -15,11 +15,11 @@ use saki_il::ir::{Function, LocalId, LocalKind, Op, Symbol, Terminator, ValueId}
 const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
 const ALIGNMENT_BYTES: u32 = 32;
 
-/// Code that is emitted behind everything else.
+/// Out-of-line code, emitted behind the blocks.
 pub(super) enum Cold {
     /// `ud2` with this trap code.
     Trap(Label, u8),
-    /// A safepoint's slow path, and where it goes on.
+    /// A safepoint's slow path, and the label at which it continues.
     Poll(Label, Label),
 }
 
@@ -67,7 +67,7 @@ pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) ->
 }
 
 impl Emitter<'_> {
-    /// Parameters are where the caller put them; those that must be in memory go there.
+    /// Defines the parameters in their registers, and stores those that must be in memory.
     fn entry(&mut self) {
         let (mut integers, mut floats) = (0, 0);
         let mut arriving = Vec::with_capacity(self.func.sig.params.len());
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// What follows belongs to this IL position.
+    /// Records this IL position for the instructions that follow.
     pub(super) fn position(&mut self, il_offset: u32) {
         self.il_offset = il_offset;
         if il_offset != u32::MAX && self.code.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
@@ -164,7 +164,7 @@ impl Emitter<'_> {
         self.asm.undefined();
     }
 
-    /// Where to jump for this exception.
+    /// The label of the out-of-line trap with this code.
     pub(super) fn trap_label(&mut self, code: u8) -> Label {
         let label = self.asm.label();
         self.cold.push((Cold::Trap(label, code), self.il_offset));
@@ -187,7 +187,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calls the safepoint stub, which keeps all registers; throws what it leaves pending.
+    /// Calls the safepoint stub, which keeps all registers, and throws the exception that it leaves pending, if any.
     pub(super) fn poll_slow(&mut self, next: Label) {
         self.call_near(RelocTarget::Stub(StubId::Poll));
         self.asm.cmp_memory(8, R15, THREAD_PENDING_EXCEPTION_OFFSET, 0);
@@ -196,13 +196,13 @@ impl Emitter<'_> {
         self.trap_here(trap::UNREACHABLE);
     }
 
-    /// `call` of something in the code region.
+    /// `call` of a target in the code region.
     pub(super) fn call_near(&mut self, target: RelocTarget) {
         let offset = self.asm.call();
         self.code.relocs.push(Reloc { offset, kind: RelocKind::X86CallPcRel4, target, addend: -4 });
     }
 
-    /// Puts the prologue in front, whose length nobody knew before, and moves all offsets.
+    /// Puts the prologue in front, whose length is known only now, and moves all offsets.
     fn finish(self) -> Option<CompiledCode> {
         self.asm.resolve_jumps()?;
         let frame_size_bytes = self.registers.frame_size_bytes();
@@ -242,7 +242,7 @@ impl Emitter<'_> {
         Machine::of(ty).unwrap_or(Machine::Quad)
     }
 
-    /// An integer known now.
+    /// The value of an integer constant.
     pub(super) fn constant(&self, value: Value) -> Option<i64> {
         match self.func.insts.get(value as usize).map(|inst| &inst.op) {
             Some(Op::ConstI32(n)) => Some(i64::from(*n)),
@@ -261,7 +261,7 @@ impl Emitter<'_> {
         self.constant(value).and_then(|n| i32::try_from(n).ok())
     }
 
-    /// Whether the value can be made anew instead of being kept.
+    /// Whether the value is a constant, which is rematerialised instead of kept.
     fn is_constant(&self, value: Value) -> bool {
         match self.func.insts.get(value as usize).map(|inst| &inst.op) {
             Some(op) => matches!(
@@ -272,7 +272,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A locked register with nothing in it.
+    /// An empty register, locked.
     pub(super) fn fresh(&mut self, sse: bool) -> Reg {
         let (register, victim) = self.registers.candidate(sse);
         if let Some(victim) = victim {
@@ -283,7 +283,7 @@ impl Emitter<'_> {
         register
     }
 
-    /// Sees to it that the value survives its register.
+    /// Makes sure that the value survives the loss of its register: stores it to a slot if needed.
     pub(super) fn spill(&mut self, value: Value) {
         let place = self.registers.place(value);
         let Some(register) = place.register else { return };
@@ -304,7 +304,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value in a locked register.
+    /// A locked register that holds the value.
     pub(super) fn use_register(&mut self, value: Value) -> Reg {
         let register = match self.registers.place(value).register {
             Some(register) => register,
@@ -319,7 +319,7 @@ impl Emitter<'_> {
         register
     }
 
-    /// Copies a value that is in no register, or is to be in another, to `register`, which nobody else has.
+    /// Copies a value that is in no register, or in another one, to `register`, which must be free.
     pub(super) fn load_value(&mut self, value: Value, register: Reg) {
         let place = self.registers.place(value);
         if let Some(source) = place.register {
@@ -363,7 +363,7 @@ impl Emitter<'_> {
         self.code.relocs.push(Reloc { offset, kind, target, addend });
     }
 
-    /// Copies a value to a register that may hold another, which is lost: for the end of a block.
+    /// Copies a value to a register whose old value is lost: for the end of a block.
     fn move_to(&mut self, id: ValueId, register: Reg) {
         let value = self.value(id);
         if self.registers.place(value).register != Some(register) {

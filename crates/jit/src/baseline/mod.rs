@@ -29,7 +29,7 @@ mod registers;
 use crate::output::CompiledCode;
 use saki_il::ir::{Function, IrType};
 
-/// What a value is to the machine.
+/// Machine type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Machine {
     Long,
@@ -39,7 +39,7 @@ enum Machine {
 }
 
 impl Machine {
-    /// None for what is not a scalar.
+    /// None for types that are not scalars.
     fn of(ty: IrType) -> Option<Machine> {
         match ty {
             IrType::I32 => Some(Machine::Long),
@@ -55,7 +55,7 @@ impl Machine {
     }
 }
 
-/// Buffers that compilations use one after the other.
+/// Buffers that are reused from one compilation to the next.
 #[derive(Default)]
 pub(crate) struct Buffers {
     #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@ use saki_abi::stubs::trap;
 use saki_abi::thread::THREAD_POLL_OFFSET;
 use saki_il::ir::{BinOp, CmpOp, ConvTarget, MemType, Op, UnOp, ValueId};
 
-/// What a comparison has left in the flags.
+/// How the flags represent the result of a comparison.
 struct Flags {
     condition: Condition,
     /// Equality of floats: the condition holds for unordered operands too, and must not.
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         self.asm.bind(next);
     }
 
-    /// The register of `value` to be overwritten: its own if this is its last use, else a copy.
+    /// A register with `value` that may be overwritten: the value's own if this is its last use, else a copy.
     fn consume(&mut self, value: Value) -> Reg {
         let register = self.use_register(value);
         if self.registers.place(value).uses_left <= 1 {
@@ -363,7 +363,7 @@ impl Emitter<'_> {
         self.define(result, register);
     }
 
-    /// Jumps to `then` if the condition holds, and to `otherwise` where that takes a jump of its own.
+    /// Jumps to `then` if the condition holds; else falls through, but for unordered floats, for which it may jump to `otherwise`.
     pub(super) fn branch(&mut self, condition: ValueId, then: Label, otherwise: Label) -> Option<()> {
         let value = self.value(condition);
         if self.plan.fused[value as usize] {

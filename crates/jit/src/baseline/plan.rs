@@ -9,35 +9,35 @@ use saki_il::ir::{
 
 /// Instructions of the largest function covered.
 const MAX_INSTRUCTIONS: usize = 64;
-/// Integer and floating-point arguments that travel in registers.
+/// Number of integer and of floating-point arguments that are passed in registers.
 pub(super) const INTEGER_ARGUMENTS: usize = 6;
 pub(super) const FLOAT_ARGUMENTS: usize = 8;
 /// Accesses below this address are null references.
 const IMPLICIT_NULL_CHECK_LIMIT: i32 = 1 << 16;
 
-/// A value: that of an instruction, or (numbers from the instructions' on) what a local holds at the function's entry.
+/// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's entry.
 pub(super) type Value = u32;
 
 const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Plan {
-    /// By instruction: the value it stands for, itself or an earlier one.
+    /// By instruction: the value to which its result is equal, its own or an earlier one.
     pub same: Vec<Value>,
     /// By value: uses that need it.
     pub uses: Vec<u32>,
-    /// By value: used in another block than its own.
+    /// By value: whether it is used in another block than its own.
     pub crosses: Vec<bool>,
-    /// By value: a comparison that its block's branch makes itself.
+    /// By value: whether it is a comparison that is fused into its block's branch.
     pub fused: Vec<bool>,
-    /// By local: some block reads it before it writes it.
+    /// By local: whether some block reads it before it writes it.
     pub in_memory: Vec<bool>,
     defined_in: Vec<u32>,
     current: Vec<Value>,
 }
 
 impl Plan {
-    /// Whether the function is covered; if so the plan is made.
+    /// Makes the plan; returns false if the function is not covered.
     pub(super) fn make(&mut self, func: &Function) -> bool {
         if !is_covered(func) {
             return false;
@@ -64,7 +64,7 @@ impl Plan {
         func.insts.len() as u32 + local.0
     }
 
-    /// Follows locals and conversions that change nothing, block by block.
+    /// Finds equal values, block by block, by following locals and conversions that change nothing.
     fn find_same(&mut self, func: &Function) {
         for (number, block) in func.blocks.iter().enumerate() {
             self.current.clear();
@@ -172,7 +172,7 @@ fn operands(op: &Op, mut f: impl FnMut(ValueId)) {
     }
 }
 
-/// A conversion whose result has the very bits of its operand.
+/// Whether the conversion's result has the same bits as its operand.
 fn changes_nothing(func: &Function, value: ValueId, target: ConvTarget) -> bool {
     let from = Machine::of(func.insts[value.0 as usize].ty);
     match target {
@@ -266,7 +266,7 @@ fn is_covered_conversion(from: Option<Machine>, target: ConvTarget, source_unsig
     }
 }
 
-/// Whether the access itself makes the null check that is asked for.
+/// Whether the fault of the access itself serves as its null check.
 fn faults(offset: i32, flags: MemFlags) -> bool {
     flags.null_check == NullCheck::None || (0..IMPLICIT_NULL_CHECK_LIMIT).contains(&offset)
 }
@@ -306,7 +306,7 @@ fn is_covered_call(func: &Function, target: &CallTarget, sig: &CallSig, args: &[
             .all(|(arg, &param)| Machine::of(func.insts[arg.0 as usize].ty) == Machine::of(param))
 }
 
-/// Whether a block may end so. Blocks are emitted in order and nothing may go back: values need no merging then.
+/// Whether the terminator is covered. Blocks are emitted in order, and only forward branches are covered, so that values need no merging.
 fn is_covered_end(func: &Function, number: usize, terminator: &Terminator) -> bool {
     let forward = |target: &saki_il::ir::BlockId| target.0 as usize > number;
     let of = |value: &ValueId| Machine::of(func.insts[value.0 as usize].ty);

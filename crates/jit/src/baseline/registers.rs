@@ -8,7 +8,7 @@ use super::assembler::{Reg, SCRATCH, SCRATCH_SSE};
 use super::plan::Value;
 
 const NOWHERE: u32 = u32::MAX;
-/// rbx, rsp, rbp, r12–r15 and the scratch registers are not given out.
+/// Allocatable general purpose registers: not rbx, rsp, rbp, r12–r15 and the scratch register.
 const GENERAL: u32 = 0b0000_0111_1100_0111;
 const SSE: u32 = 0x7FFF_0000;
 
@@ -26,7 +26,7 @@ pub(super) struct Registers {
     held: [u32; 32],
     locked: u32,
     slots: u32,
-    /// Of locals in memory.
+    /// Offsets from rbp of the locals in memory, by local.
     local_slots: Vec<Option<i32>>,
 }
 
@@ -53,7 +53,7 @@ impl Registers {
         -(self.slots as i32 * 8)
     }
 
-    /// Where a local in memory is.
+    /// Offset from rbp of a local in memory.
     pub(super) fn local_slot(&mut self, local: usize) -> i32 {
         if self.local_slots.len() <= local {
             self.local_slots.resize(local + 1, None);
@@ -79,7 +79,7 @@ impl Registers {
         }
     }
 
-    /// A register of the class that holds nothing, or else the one to empty, with its value.
+    /// An empty register of the class, or else the register to spill, with its value.
     pub(super) fn candidate(&self, sse: bool) -> (Reg, Option<Value>) {
         let usable = (if sse { SSE } else { GENERAL }) & !self.locked;
         let registers = || (0..32u8).filter(|r| usable & (1 << r) != 0);
@@ -104,7 +104,7 @@ impl Registers {
         self.places[value as usize].register = Some(register);
     }
 
-    /// The register no longer holds its value.
+    /// Removes the value from the register.
     pub(super) fn vacate(&mut self, register: Reg) {
         let value = std::mem::replace(&mut self.held[register.0 as usize], NOWHERE);
         if value != NOWHERE {
@@ -123,7 +123,7 @@ impl Registers {
         (0..32u8).filter(|&r| self.held[r as usize] != NOWHERE).map(|r| (Reg(r), self.held[r as usize]))
     }
 
-    /// One use less; after the last the value's register is free.
+    /// Counts one use of the value; after the last one its register is free.
     pub(super) fn release(&mut self, value: Value) {
         let place = &mut self.places[value as usize];
         place.uses_left = place.uses_left.saturating_sub(1);

@@ -16,12 +16,12 @@ use saki_abi::{HelperId, StubId};
 use saki_il::ir::{BlockId, Op, Symbol, ValueId};
 use saki_types::{Ty, universe};
 
-/// Objects up to this size are allocated in line; larger ones may belong elsewhere.
+/// Objects up to this size are allocated in line; larger ones may belong in another space of the heap.
 const INLINE_ALLOCATION_BYTES: i64 = 8192;
 const UTF16_BYTES: i64 = 2;
 /// `localloc`s of a constant size up to this are stack slots.
 const STACK_LOCALLOC_BYTES: i64 = 4096;
-/// Room in the frame for each `localloc` of another size, used if it suffices: formatting a number needs less.
+/// Room in the frame for each `localloc` of a size that is not constant or too large, used if it suffices; formatting a number needs less.
 const SMALL_LOCALLOC_BYTES: u32 = 128;
 
 impl Lowering<'_, '_> {
@@ -50,7 +50,7 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Takes `size` bytes (a multiple of 8) and makes an object of them; to `slow` when the buffer is too short.
+    /// Allocates an object of `size` bytes (a multiple of 8) from the thread's buffer; branches to `slow` when the buffer is too short.
     fn bump(&mut self, size: Value, vtable: Value, slow: ClifBlock) -> Value {
         let thread = self.thread();
         let flags = self.trusted(MemoryKind::Thread);
@@ -201,7 +201,7 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Zeroed memory that returns must free.
+    /// Allocates zeroed memory outside the frame, which returns must free.
     fn localloc_outside(&mut self, bytes: Value) -> Value {
         if let Some(flag) = self.localloc_flag {
             let one = self.i64_const(1);
@@ -211,7 +211,7 @@ impl Lowering<'_, '_> {
         self.call_helper(HelperId::LocAlloc, &[bytes, frame]).expect("LocAlloc has a result")
     }
 
-    /// Before the body: the word that says whether there is memory outside the frame.
+    /// Before the body: makes the word that tells whether there is memory outside the frame.
     pub(super) fn declare_localloc(&mut self) {
         if self.has_dynamic_localloc() {
             let flag = self.slot(ValueLayout { size_bytes: 8, align_bytes: 8 });
@@ -237,7 +237,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Before a return.
+    /// Before a return: frees the memory outside the frame.
     pub(super) fn free_localloc(&mut self) {
         let Some(flag) = self.localloc_flag else { return };
         let (free, next) = (self.new_block(true), self.new_block(false));
@@ -250,7 +250,7 @@ impl Lowering<'_, '_> {
         self.continue_in(next);
     }
 
-    /// Whether control can come back to `block`.
+    /// Whether `block` is in a loop.
     fn in_loop(&self, block: BlockId) -> bool {
         let mut seen = vec![false; self.func.blocks.len()];
         let mut stack = crate::cfg::targets(&self.func.blocks[block.0 as usize].terminator);

@@ -37,18 +37,18 @@ use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, CallTarget, IrType, LocalKind, Op, Symbol, ValueId};
 use saki_types::{Method, Ty};
 
-/// What is called.
+/// The callee of a machine-level call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Callee {
     Function(FuncRef),
     Address(SigRef, Value),
 }
 
-/// Where copies of struct arguments go.
+/// The place for copies of struct arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Copies {
     Frame,
-    /// The thread's buffer for tail calls; they fit (`fits_tail_args`).
+    /// The thread's buffer for tail calls, in which they fit (`fits_tail_args`).
     TailArgs,
 }
 
@@ -107,7 +107,7 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Evaluates the arguments and finds the code; the caller emits the call.
+    /// Evaluates the arguments and the code address; the caller emits the call.
     pub(super) fn prepare_call(
         &mut self,
         target: &CallTarget,
@@ -211,7 +211,7 @@ impl Lowering<'_, '_> {
         Ok(values)
     }
 
-    /// Whether a struct operand is the callee's copy already.
+    /// Whether a struct operand is already a copy for the callee (`LocalKind::Argument`).
     fn is_argument(&self, id: ValueId) -> bool {
         let op = self.func.insts.get(id.0 as usize).map(|inst| &inst.op);
         matches!(op, Some(Op::LocalAddr(local)) if self.func.locals[local.0 as usize].kind == LocalKind::Argument)
@@ -225,7 +225,7 @@ impl Lowering<'_, '_> {
         Ok(address)
     }
 
-    /// Copies to the next free place of the thread's tail arguments.
+    /// Copies a struct to the next free place of the thread's tail arguments.
     fn tail_argument_copy(&mut self, source: Value, ty: Ty, offset_bytes: &mut u32) -> Lowered<Value> {
         let layout = value_layout(ty)?;
         let base = self.tail_args();
@@ -305,7 +305,7 @@ impl Lowering<'_, '_> {
         self.call_unprotected(callee, args)
     }
 
-    /// Where stack walks from the callee begin: this frame.
+    /// Stores this frame as the exit frame, where stack walks from the callee begin.
     pub(super) fn record_exit_frame(&mut self) {
         let frame = self.b.ins().get_frame_pointer(types::I64);
         self.set_thread_word(THREAD_EXIT_FRAME_OFFSET, frame);

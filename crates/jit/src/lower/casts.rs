@@ -87,7 +87,7 @@ impl Lowering<'_, '_> {
         self.b.ins().icmp(IntCC::Equal, word, wanted)
     }
 
-    /// Ends the block: to `yes` if the object (not null) is of the type, else to `no`. The result is the object's vtable.
+    /// Ends the block with a branch to `yes` if the object (not null) is of the type, else to `no`. Returns the object's vtable.
     fn class_test(&mut self, object: Value, kind: CastKind, ty: Ty, yes: ClifBlock, no: ClifBlock) -> Value {
         let flags = self.trusted(MemoryKind::VTableWord);
         let vtable = self.b.ins().load(types::I64, flags, object, saki_abi::object::OBJECT_VTABLE_OFFSET);
@@ -142,8 +142,8 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Whether an element may hold the value: null, a value of exactly the element type, anything in an `object[]`, and
-    /// what the value's vtable remembers pass in line.
+    /// The array store check. In line pass null, a value of exactly the element type, any value in an `object[]`, and values whose
+    /// vtable remembers the element type.
     pub(super) fn check_array_store(&mut self, array: ValueId, value: ValueId) -> Lowered {
         if self.constant(value) == Some(0) {
             return Ok(());

@@ -140,7 +140,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Replaces the frame where that can be done; else an ordinary call and a return.
+    /// Emits a call that replaces the frame, where possible; else an ordinary call and a return.
     fn tail_call(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> Lowered {
         let same_result = match (sig.ret, self.func.sig.ret) {
             (Some(IrType::Struct(a)), Some(IrType::Struct(b))) => a == b,

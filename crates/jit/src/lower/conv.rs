@@ -133,7 +133,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Towards zero; the least integer for NaN and whatever does not fit.
+    /// Truncates towards zero; gives the least integer for NaN and values that do not fit.
     fn truncate_like_x64(&mut self, value: Value, to: Type) -> Value {
         let saturated = self.b.ins().fcvt_to_sint_sat(to, value);
         // Saturation is right but for NaN (0) and values too large (the greatest integer).

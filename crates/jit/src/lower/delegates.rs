@@ -9,7 +9,7 @@ use saki_il::synth::delegate::{DelegateFields, DelegateKind, delegate_kind};
 use saki_types::{Method, MethodRuntime, Ty, collectible};
 use std::mem::offset_of;
 
-/// Where a method keeps the address of its code; 0 before it is compiled.
+/// Offset in `Method` of the address of its code, which is 0 before the method is compiled.
 const METHOD_CODE_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, code)) as i32;
 
 impl Lowering<'_, '_> {

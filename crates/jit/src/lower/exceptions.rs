@@ -48,7 +48,7 @@ pub(super) struct PendingLanding {
 /// Exception and unwind token that entered a finally or fault handler.
 pub(super) type InFlight = [Variable; 2];
 
-/// What a failed check throws.
+/// The exception that a failed check throws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Failure {
     NullReference,
@@ -138,7 +138,7 @@ impl Lowering<'_, '_> {
         result
     }
 
-    /// A call that throws always; ends the block.
+    /// A call that always throws; ends the block.
     fn call_noreturn(&mut self, callee: Callee, args: &[Value]) {
         let kept = self.keep_locals(false);
         self.call_landing(callee, args, kept.is_some());
@@ -188,7 +188,7 @@ impl Lowering<'_, '_> {
         self.b.inst_results(inst).first().copied()
     }
 
-    /// Calls a helper that throws always; ends the block.
+    /// Calls a helper that always throws; ends the block.
     pub(super) fn call_helper_noreturn(&mut self, helper: HelperId, args: &[Value]) {
         let callee = self.helper_callee(helper);
         self.call_noreturn(callee, args);
@@ -212,12 +212,12 @@ impl Lowering<'_, '_> {
         self.call_unprotected(callee, &[address]);
     }
 
-    /// In a cold block: throws the pending exception if there is one, else goes on.
+    /// In a cold block: throws the pending exception if there is one, else continues.
     pub(super) fn throw_if_pending(&mut self) {
         self.throw_if_pending_then(true);
     }
 
-    /// `is_cold`: what comes after the check is.
+    /// As `throw_if_pending`; `is_cold`: whether the code after the check is cold.
     pub(super) fn throw_if_pending_then(&mut self, is_cold: bool) {
         let pending = self.thread_word(saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET);
         let throw = self.new_block(true);
@@ -264,7 +264,7 @@ impl Lowering<'_, '_> {
         block
     }
 
-    /// Landing pads set the exception local and go to the handler. No code of theirs can throw.
+    /// Emits the landing pads, which set the exception local and jump to the handler. Their code cannot throw.
     pub(super) fn emit_pending_landings(&mut self) -> Lowered {
         let func = self.func;
         for PendingLanding { clause: clause_index, block, from_homes } in std::mem::take(&mut self.pending_landings) {

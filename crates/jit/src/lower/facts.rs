@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saki_il::ir::BlockId;
 use saki_types::Ty;
 
-/// How many predecessors a look-up visits: long chains of blocks would make it quadratic.
+/// Predecessors that a look-up visits, at most: for long chains of blocks, compile time would be quadratic without a limit.
 const MAX_CHAIN: usize = 24;
 
 /// See the module header.
@@ -21,7 +21,7 @@ pub(super) struct BlockFacts {
     in_bounds: FxHashSet<(Value, Value)>,
     lengths: FxHashMap<Value, Value>,
     initialized: Vec<Ty>,
-    /// IR values whose null check the next access through them does.
+    /// IR values whose null check has been left to the next access through them.
     pub(super) checked_by_access: Vec<saki_il::ir::ValueId>,
 }
 
@@ -65,7 +65,7 @@ impl Lowering<'_, '_> {
         self.facts_here().in_bounds.insert((index, length));
     }
 
-    /// The length of an array, if it was loaded on the way here. Lengths never change.
+    /// The length of an array, if it was loaded on every path to this point. Lengths never change.
     pub(super) fn known_length(&self, array: Value) -> Option<Value> {
         self.find_fact(|facts| facts.lengths.get(&array).copied())
     }
@@ -86,7 +86,7 @@ impl Lowering<'_, '_> {
         self.facts_here().checked_by_access.push(value);
     }
 
-    /// Whether the access at hand through `value` must do a null check that was left to it.
+    /// Whether the current access through `value` must do a null check that was left to it.
     pub(super) fn take_deferred_null_check(&mut self, value: saki_il::ir::ValueId) -> bool {
         let list = &mut self.facts_here().checked_by_access;
         match list.iter().position(|&v| v == value) {

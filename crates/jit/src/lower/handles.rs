@@ -23,7 +23,7 @@ use saki_sync::handle_table::layout;
 use saki_types::Method;
 
 impl Lowering<'_, '_> {
-    /// Object of the handle, null if it has none.
+    /// The object of the handle, or null.
     pub(super) fn handle_target(&mut self, method: &'static Method, handle: ValueId) -> Lowered<Value> {
         let handle = self.value_as(handle, types::I32)?;
         let slow = self.new_block(true);
@@ -59,7 +59,7 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
-    /// Asks the Rust function in block `slow`; goes on in `done` with the object, which is its parameter.
+    /// In block `slow`, calls the Rust function; continues in `done`, whose parameter is the object.
     fn handle_target_out_of_line(&mut self, method: &'static Method, handle: Value, slow: Block, done: Block) {
         self.continue_in(slow);
         let found = self.handle_function(method, handle, types::I64);
@@ -71,7 +71,7 @@ impl Lowering<'_, '_> {
         self.continue_in(done);
     }
 
-    /// Frees the handle; throws where there is none.
+    /// Frees the handle; throws if there is no such handle.
     pub(super) fn handle_free(&mut self, method: &'static Method, handle: ValueId) -> Lowered {
         let handle = self.value_as(handle, types::I32)?;
         let is_freed = self.handle_function(method, handle, types::I32);

@@ -16,7 +16,7 @@ use crate::type_facts::ValueLayout;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, types};
 use rustc_hash::FxHashMap;
 
-/// More live locals than this are left to the register allocator: there are not that many registers.
+/// If more locals than this are live, they are left to the register allocator, since there are not that many registers.
 const MAX_KEPT_LOCALS: usize = 24;
 
 /// State of the function's homes.
@@ -26,11 +26,11 @@ pub(super) struct Homes {
     slots: FxHashMap<u32, StackSlot>,
 }
 
-/// Locals kept over one call.
+/// Locals kept in homes during one call.
 pub(super) struct Kept {
-    /// Live after the call.
+    /// Locals live after the call.
     after: Vec<u32>,
-    /// These, and what handlers read.
+    /// Locals stored before the call: those of `after`, and those that handlers read.
     stored: Vec<u32>,
 }
 
@@ -73,13 +73,13 @@ impl Lowering<'_, '_> {
         Some(Kept { after: self.variables(&after), stored: live })
     }
 
-    /// After the call.
+    /// After the call: reloads the locals from their homes.
     pub(super) fn restore_kept(&mut self, kept: &Kept) {
         self.restore_locals(&kept.after);
         self.clear_homes(&kept.stored);
     }
 
-    /// In the cold landing pad of `clause`: what its handler reads.
+    /// In the cold landing pad of `clause`: reloads the locals that its handler reads.
     pub(super) fn restore_for_handler(&mut self, clause: u32) {
         let clause = &self.func.clauses[clause as usize];
         let mut live = self.liveness().live_in(clause.handler).clone();
@@ -91,7 +91,7 @@ impl Lowering<'_, '_> {
         self.clear_homes(&stored);
     }
 
-    /// Homes are scanned as long as the frame lives: nothing is to be kept alive by one that nobody reads any more.
+    /// Clears homes after their last use: they are scanned as long as the frame lives, and stale references would keep objects alive.
     fn clear_homes(&mut self, locals: &[u32]) {
         let flags = self.trusted(MemoryKind::Program);
         for &local in locals {
@@ -117,7 +117,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Those that are Cranelift variables.
+    /// The locals of the set that are Cranelift variables.
     fn variables(&self, locals: &LocalSet) -> Vec<u32> {
         locals.iter().filter(|&local| matches!(self.places[local as usize], Place::Variable(_))).collect()
     }

@@ -29,7 +29,7 @@ pub(super) enum Place {
     Nothing,
 }
 
-/// Frame of a method with filters: what its locals' slots are.
+/// Frame layout of a method with filters: the slots of its locals.
 #[derive(Default, Debug)]
 pub(crate) struct ParentFrame {
     /// By local number: offset from FP, and whether the slot holds a pointer to the local.
@@ -47,7 +47,7 @@ pub(super) struct StructTemps {
 }
 
 impl Lowering<'_, '_> {
-    /// Creates the places of all locals and brings parameters and zeroes into them.
+    /// Creates the places of all locals and initialises them with parameters and zeroes.
     pub(super) fn declare_locals(&mut self) -> Lowered {
         let func = self.func;
         for (index, local) in func.locals.iter().enumerate() {
@@ -273,7 +273,7 @@ impl Lowering<'_, '_> {
         temp.1
     }
 
-    /// The call that used the temporaries is over.
+    /// Frees the temporaries after the call that used them.
     pub(super) fn release_temps(&mut self) {
         self.temps.free.append(&mut self.temps.used);
     }

@@ -19,29 +19,29 @@ use saki_abi::{HelperId, StubId};
 use saki_il::ir::{AliasClass, BinOp, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_types::Ty;
 
-/// Offsets below this may be left to the page-zero fault.
+/// An access at an offset below this may rely on the page-zero fault as null check.
 const IMPLICIT_NULL_CHECK_LIMIT: i32 = 4096;
 /// Structs up to this size are copied word by word in line.
 const INLINE_COPY_BYTES: u32 = 64;
 /// Structs up to this size are zeroed in line.
 const INLINE_ZERO_BYTES: u32 = 128;
-/// How far `next_access_checks` looks.
+/// Instructions that `next_access_checks` examines.
 const ACCESS_LOOK_AHEAD: usize = 6;
-/// How many steps of address arithmetic `destination` looks through.
+/// Steps of address arithmetic that `destination` follows back.
 const ADDRESS_STEPS: usize = 8;
 
-/// What a reference is stored into.
+/// The destination of a reference store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Destination {
     /// Memory that every collection scans (this frame, statics), or a store of null: no barrier.
     Root,
     /// This heap object.
     Object(ValueId),
-    /// Anything.
+    /// Unknown memory.
     Unknown,
 }
 
-/// Vectors may lie on any word.
+/// The flags without the promise of alignment for vectors, which may lie at any address.
 fn aligned_as_promised(mem: MemType, flags: MemFlags) -> MemFlags {
     MemFlags { unaligned: flags.unaligned || mem.loaded() == IrType::V128, ..flags }
 }
@@ -264,7 +264,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// What the memory at an address belongs to, as far as its computation tells.
+    /// The destination to which an address belongs, as far as its computation shows.
     fn destination(&self, mut addr: ValueId) -> Destination {
         for _ in 0..ADDRESS_STEPS {
             let Some(inst) = self.func.insts.get(addr.0 as usize) else { break };
@@ -320,7 +320,7 @@ impl Lowering<'_, '_> {
         (byte_address, self.b.ins().band_imm_s(granule, 7))
     }
 
-    /// A null check that the code which follows cannot do.
+    /// An explicit null check, where the following code cannot do it.
     fn explicit_null_check(&mut self, id: ValueId, address: Value, flags: MemFlags) {
         let deferred = self.take_deferred_null_check(id);
         if (flags.null_check == NullCheck::Needed || deferred) && !self.is_not_null(address) {
@@ -527,8 +527,8 @@ pub(super) fn value_type(mem: MemType) -> Type {
     machine_type(mem.loaded()).expect("memory holds values")
 }
 
-/// Splits a struct into words and a tail of smaller pieces; one of fields of four bytes at most, which has no references and
-/// no field that was just written as a word, into vectors first.
+/// Splits a struct into words and a tail of smaller pieces. A struct whose fields have at most four bytes is split into vectors
+/// first: it has no references, and no field that was just written as a word.
 fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
     let has_small_fields = layout.align_bytes <= 4;
     let mut offset = 0;

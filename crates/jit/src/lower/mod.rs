@@ -55,7 +55,7 @@ type Lowered<T = ()> = Result<T, CompileError>;
 /// Kinds of memory that cannot overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryKind {
-    /// Everything the program can take the address of, and the stack.
+    /// All memory whose address the program can take, and the stack.
     Program,
     /// Length words of arrays and strings.
     Length,
@@ -102,7 +102,7 @@ pub(crate) struct Lowering<'a, 'b> {
     sig_refs: FxHashMap<clif::Signature, SigRef>,
     facts: Vec<BlockFacts>,
     current: BlockId,
-    /// Instructions of the current block after the one at hand.
+    /// Instructions of the current block after the current one.
     rest: &'a [ValueId],
     region: Option<RegionId>,
     il_offset: u32,

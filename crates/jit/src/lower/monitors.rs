@@ -29,7 +29,7 @@ use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT, MAX_OWNER, MAX_RECUR
 const _: () = assert!(INFLATED_BIT as u32 as i32 == i32::MIN && INFLATED_HINT_BIT as i64 == i64::MIN);
 const _: () = assert!(RECURSION_MASK == 0xff && MAX_RECURSION == 0xff && OWNER_SHIFT == 8);
 
-/// The lock in an object's header, with what the caller needs to take it.
+/// The lock in an object's header, with the values needed to take it.
 struct Lock {
     /// Address of the sync word.
     address: Value,
@@ -104,7 +104,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Ends the block: to `done` with the lock taken, else to `slow`.
+    /// Ends the block with branches: to `done` with the lock taken, else to `slow`.
     fn enter_thin(&mut self, object: Value, done: ClifBlock, slow: ClifBlock) {
         let lock = self.lock_of(object, slow);
         let (thin, inflated, held) = (self.new_block(false), self.new_block(true), self.new_block(true));
@@ -124,7 +124,7 @@ impl Lowering<'_, '_> {
         self.enter_inflated(&lock, done, slow);
     }
 
-    /// To `slow` when the object is null.
+    /// Loads the values of the object's lock; branches to `slow` when the object is null.
     fn lock_of(&mut self, object: Value, slow: ClifBlock) -> Lock {
         if !self.is_not_null(object) {
             let some = self.new_block(false);
@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         Lock { address, id, owned }
     }
 
-    /// Ends the block, by the upper half of the word.
+    /// Ends the block with a branch on whether the lock is inflated; loads the word.
     fn branch_if_inflated(&mut self, lock: &Lock, inflated: ClifBlock, thin: ClifBlock) {
         // Not of any alias region: other threads and the runtime write the word.
         let upper = self.b.ins().load(types::I32, MemFlagsData::trusted(), lock.address, 4);
@@ -147,14 +147,14 @@ impl Lowering<'_, '_> {
         self.branch(is_inflated, inflated, thin);
     }
 
-    /// Compare-and-swap of the lower half; what stood there.
+    /// Compare-and-swap of the lower half; returns its previous value.
     fn exchange_lock(&mut self, lock: &Lock, expected: Value, new: Value) -> Value {
         let seen = self.b.ins().atomic_cas(MemFlagsData::trusted(), lock.address, expected, new);
         self.fence_after_atomic();
         seen
     }
 
-    /// Ends the block: to `done` with another number of extra entries of the caller, to `slow` unless that is allowed.
+    /// Ends the block with branches: to `done` with the caller's number of extra entries changed to `entries`, to `slow` unless `allowed`.
     fn change_recursion(&mut self, lock: &Lock, allowed: Value, entries: Value, done: ClifBlock, slow: ClifBlock) {
         let change = self.new_block(true);
         self.branch(allowed, change, slow);
@@ -163,7 +163,7 @@ impl Lowering<'_, '_> {
         self.jump_clif(done, &[]);
     }
 
-    /// Address of the monitor that the inflated word names, and the extra entries that the word counts; to `slow` if the lock is not inflated any more.
+    /// Address of the monitor that the inflated word names, and the extra entries that the word counts; branches to `slow` if the lock is no longer inflated.
     fn monitor_of(&mut self, lock: &Lock, slow: ClifBlock) -> (Value, Value) {
         let word = self.b.ins().load(types::I32, MemFlagsData::trusted(), lock.address, 0);
         let is_inflated = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, word, 0);
@@ -183,10 +183,10 @@ impl Lowering<'_, '_> {
         (monitor, recursion)
     }
 
-    /// Ends the block: to `done` with the free monitor taken, else to `slow`.
+    /// Ends the block with branches: to `done` with the monitor taken, if it was free, else to `slow`.
     ///
-    /// Without a look at it first: where another processor had it, that would fetch its cache line for reading, and the
-    /// exchange would fetch it again for writing.
+    /// The state is not loaded before the exchange: if another processor has the cache line, the load would fetch it for reading, and
+    /// the exchange would fetch it again for writing.
     fn enter_inflated(&mut self, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
         let (monitor, _) = self.monitor_of(lock, slow);
         let address = self.displaced(monitor, monitor::OWNER_OFFSET as i32);
@@ -196,7 +196,7 @@ impl Lowering<'_, '_> {
         self.branch(seen, slow, done);
     }
 
-    /// Ends the block: to `done` with the caller's monitor free if that is a matter of the word alone, else to `slow`.
+    /// Ends the block with branches: to `done` with the caller's monitor freed, if only its word has to change, else to `slow`.
     fn exit_inflated(&mut self, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
         let (monitor, entries) = self.monitor_of(lock, slow);
         let flags = MemFlagsData::trusted();
@@ -248,7 +248,7 @@ impl Lowering<'_, '_> {
         self.jump_clif(done, &[]);
     }
 
-    /// Whether an exit must wake somebody.
+    /// Whether an exit must wake a waiting thread.
     fn has_lone_waiters(&mut self, monitor: Value) -> Value {
         let seen = self.b.ins().load(types::I32, MemFlagsData::trusted(), monitor, monitor::FLAGS_OFFSET as i32);
         let entrants = self.b.ins().band_imm_s(seen, i64::from(monitor::WAITERS | monitor::WAKING));

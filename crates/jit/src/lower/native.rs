@@ -53,7 +53,7 @@ impl Lowering<'_, '_> {
         Ok(value)
     }
 
-    /// Declares the result; a struct in memory adds the pointer as first argument.
+    /// Declares the result; for a struct returned in memory, adds the pointer as first argument.
     fn native_result(
         &mut self,
         sig: &CallSig,

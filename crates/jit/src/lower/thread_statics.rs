@@ -9,7 +9,7 @@ use saki_il::ir::Symbol;
 use saki_types::Field;
 
 impl Lowering<'_, '_> {
-    /// The thread's table of blocks leads to the field; the helper makes blocks that are missing.
+    /// Finds the field through the thread's table of blocks; a helper makes missing blocks.
     pub(super) fn thread_static_address(&mut self, field: &'static Field) -> Lowered<Value> {
         let place = self.symbol_address(Symbol::ThreadStaticPlace(field));
         let number = self.b.ins().ireduce(types::I32, place);

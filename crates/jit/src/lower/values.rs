@@ -10,7 +10,7 @@ impl Lowering<'_, '_> {
         self.b.func.dfg.value_type(value)
     }
 
-    /// `value` as a `ty`: integers sign-extend or truncate, floats change precision. CIL lets native int meet int32.
+    /// `value` as a `ty`: integers sign-extend or truncate, floats change precision. CIL allows operations on a native int and an int32.
     pub(super) fn coerce(&mut self, value: Value, ty: Type) -> Lowered<Value> {
         let from = self.type_of(value);
         if from == ty {

@@ -39,7 +39,7 @@ impl Lowering<'_, '_> {
         Ok(self.as_lanes(value, lane_type(lanes)))
     }
 
-    /// A scalar as a lane takes it.
+    /// A scalar operand, in the type of a lane.
     fn lane_operand(&mut self, id: Option<ValueId>, lanes: Lanes) -> Lowered<Value> {
         let id = id.ok_or_else(|| CompileError::invalid_ir("a vector operation lacks an operand"))?;
         let lane = lane_type(lanes).lane_type();
@@ -191,7 +191,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// By 16-bit products of the even and of the odd bytes.
+    /// Multiplies bytes, by 16-bit products of the even and of the odd bytes.
     fn multiply_bytes(&mut self, a: Value, b: Value) -> Value {
         let (a, b) = (self.as_lanes(a, types::I16X8), self.as_lanes(b, types::I16X8));
         let even = self.b.ins().imul(a, b);
@@ -207,7 +207,7 @@ impl Lowering<'_, '_> {
         self.b.ins().bor(even, odd)
     }
 
-    /// The upper 16 bits of the products, by products of 32 bits.
+    /// The upper 16 bits of the products of 16-bit lanes, by 32-bit products.
     fn multiply_high(&mut self, a: Value, b: Value, is_unsigned: bool) -> Value {
         let sixteen = self.i32_const(16);
         let mut halves = [a, b];
@@ -314,7 +314,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// The upper 8 bytes, below.
+    /// Moves the upper 8 bytes to the lower half.
     fn high_half(&mut self, vector: Value) -> Value {
         let ty = self.type_of(vector);
         let bytes = self.as_lanes(vector, VECTOR);
@@ -359,7 +359,7 @@ impl Lowering<'_, '_> {
         Ok(self.shuffled(low, high, bytes))
     }
 
-    /// The value of a vector that is given by itself or by its address.
+    /// The value of a vector operand, which is a value or an address.
     pub(super) fn vector_operand(&mut self, id: ValueId, mem: MemType) -> Lowered<Value> {
         if self.func.insts.get(id.0 as usize).is_some_and(|inst| inst.ty == IrType::V128) {
             return self.value(id);
@@ -375,7 +375,7 @@ impl Lowering<'_, '_> {
         vector_memory::store(&mut self.b, address, 0, value, mem, flags);
     }
 
-    /// Access that cannot fault, aligned or not.
+    /// Flags of an access that cannot fault and need not be aligned.
     fn unaligned(&self) -> MemFlagsData {
         let region = self.trusted(MemoryKind::Program).alias_region();
         MemFlagsData::new().with_notrap().with_alias_region(region)
