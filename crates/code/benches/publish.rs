@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// About what a small lambda compiles to.
+/// A body of about the size of a small lambda's.
 const BODY: [u8; 48] = [0xcc; 48];
 const BODIES_PER_THREAD: u32 = 100_000;
 
@@ -15,7 +15,7 @@ fn publish() -> &'static CodeInfo {
     place(BODY.to_vec(), 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), "")).expect("room in the region")
 }
 
-/// Wall nanoseconds per body of all threads together.
+/// Wall-clock nanoseconds per body, over the bodies of all threads.
 fn insert(threads: usize, removes: bool) -> f64 {
     let barrier = Barrier::new(threads + 1);
     std::thread::scope(|scope| {

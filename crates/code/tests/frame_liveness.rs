@@ -28,7 +28,7 @@ const WRITE_EBX: &[u8] = &[0x89, 0xfb];
 const WRITE_BL: &[u8] = &[0x40, 0x88, 0xfb];
 const READ_RBX: &[u8] = &[0x48, 0x89, 0xd8];
 
-/// A body of these parts between prologue and epilogue, and where each of its calls returns to.
+/// A body of these parts between prologue and epilogue, and the return address of each of its calls.
 fn body(parts: &[&[u8]]) -> (CodeInfo, Vec<u32>) {
     let mut bytes = PROLOGUE.to_vec();
     let mut returns = Vec::new();
@@ -47,7 +47,7 @@ fn body(parts: &[&[u8]]) -> (CodeInfo, Vec<u32>) {
     (info, returns)
 }
 
-/// Distances from FP down to the dead words after each call. None: nothing is known.
+/// Distances from FP down to the dead words after each call. None: the words are unknown.
 fn dead_words(info: &CodeInfo, returns: &[u32]) -> Vec<Option<Vec<u32>>> {
     let dead = |offset: &u32| {
         let mut words = Vec::new();
@@ -63,7 +63,7 @@ fn check(parts: &[&[u8]], expected: &[&[u32]]) {
     assert_eq!(dead_words(&info, &returns), expected, "{parts:02x?}");
 }
 
-/// Nothing may be said of any call.
+/// Checks that the words are unknown at every call.
 fn check_unknown(parts: &[&[u8]]) {
     let (info, returns) = body(parts);
     assert!(dead_words(&info, &returns).iter().all(Option::is_none), "{parts:02x?}");

@@ -31,7 +31,7 @@ fn rooms_are_used_again() {
     assert!(seen.len() > 16, "a room is not used again at once");
 }
 
-/// A body that ended where its chunk ends; what is put into its room must not go on behind that.
+/// A body ended at the end of its chunk; a body put into its room must not extend beyond the chunk.
 #[test]
 fn rooms_at_the_end_of_a_chunk_stay_in_it() {
     const CHUNK_BYTES: usize = 64 << 10;
@@ -113,7 +113,7 @@ fn walkers_see_whole_bodies_or_none() {
     });
 }
 
-/// The bodies of a domain go together: nothing waits for others to be freed, and large rooms are used again, too.
+/// The bodies of a domain are freed together: no room waits until others are freed, and large rooms are reused, too.
 #[test]
 fn rooms_of_a_domain_are_used_again_at_once() {
     const BODIES: usize = 150;

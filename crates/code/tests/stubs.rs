@@ -35,7 +35,7 @@ fn call(target: usize, arguments: [u64; 3]) -> u64 {
     result
 }
 
-/// What an entry compiles to; its address is the entry's argument.
+/// The result of compiling an entry; its address is the entry's argument.
 struct LazyMethod {
     body: &'static [u8],
     entry: OnceLock<MethodEntry>,
@@ -90,7 +90,7 @@ fn install() {
     });
 }
 
-/// Overwrites what a hook may overwrite.
+/// Overwrites the registers that a hook may overwrite.
 #[unsafe(naked)]
 extern "C" fn trash_registers() {
     naked_asm!(
@@ -297,7 +297,7 @@ fn calls_placed_before_their_callee_are_patched() {
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
 }
 
-/// Caller and callee were of one domain: what lies there next must not be written to.
+/// Caller and callee were of one domain and are freed together: the memory of the call, which may have been reused, must not be written to.
 #[test]
 fn calls_of_a_freed_entry_wait_no_more() {
     install();

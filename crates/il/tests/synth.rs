@@ -25,7 +25,7 @@ fn with_class_libraries(test: impl FnOnce()) {
     test();
 }
 
-/// Definitions precede uses by block index, calls match their signatures, every block is closed.
+/// Checks that definitions precede uses by block index, calls match their signatures, and every block is closed.
 fn check(f: &Function) {
     let mut defined = vec![false; f.insts.len()];
     for block in &f.blocks {

@@ -21,7 +21,7 @@ use saki_il::ir::Function;
 use saki_sync::SlotPool;
 use saki_types::MethodKind;
 
-/// Buffers that compilations use one after the other; one per thread at a time.
+/// Buffers that are reused from one compilation to the next; used by one thread at a time.
 pub struct CompileContext {
     pub(crate) codegen: Context,
     pub(crate) builder: FunctionBuilderContext,
@@ -55,9 +55,9 @@ impl Default for CompileContext {
 
 /// Compiles functions for the machine it runs on; may be shared by threads.
 ///
-/// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, and their number is what
-/// costs. The baseline compiler takes those it covers; of the others, those without loops go through Cranelift without
-/// mid-end and with one-pass register allocation.
+/// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be very many.
+/// The baseline compiler compiles those that it covers; the others, if they have no loops, go through Cranelift without mid-end
+/// and with one-pass register allocation.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
@@ -96,12 +96,12 @@ impl Compiler {
     /// Compiles a function and its filters.
     ///
     /// # Errors
-    /// `Load` when a type that the code needs does not load; the others are faults of Saki.
+    /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
     pub fn compile(&self, func: &Function) -> Result<CompiledCode, CompileError> {
         self.with_context(|context| self.compile_with(context, func))
     }
 
-    /// The baseline compiler's code for the function, whatever it is the code of; None if that does not cover it.
+    /// The baseline compiler's code for the function, which need not be a dynamic method's; None if that compiler does not cover it.
     pub fn compile_baseline(&self, func: &Function) -> Option<CompiledCode> {
         self.with_context(|context| Ok(baseline::compile(&mut context.baseline, func, self.options.stress_poll)))
             .unwrap_or_default()
@@ -205,7 +205,7 @@ impl Compiler {
     }
 }
 
-/// Instructions of the largest body that is compiled the quick way.
+/// Instructions of the largest body that is compiled without mid-end and with one-pass register allocation.
 const MAX_QUICK_INSTRUCTIONS: usize = 64;
 
 fn is_dynamic(func: &Function) -> bool {
@@ -311,8 +311,8 @@ fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     (clobber_bytes <= low_bytes).then_some(SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers })
 }
 
-/// `bytes` is the code up to the field. Cranelift says "call" of instructions that load a near address, too: `lea`, whose last byte
-/// before the field names registers and is neither of these opcodes.
+/// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last byte before the
+/// field tells them apart: in a `lea` it is the ModRM byte, which is neither of the opcodes of call and jump.
 fn reloc_kind(kind: binemit::Reloc, bytes: &[u8]) -> Result<RelocKind, CompileError> {
     const CALL: u8 = 0xe8;
     const JUMP: u8 = 0xe9;
@@ -341,7 +341,7 @@ fn reloc_target(context: &CompileContext, target: &FinalizedRelocTarget) -> Resu
     }
 }
 
-/// Where the slots of locals are, for filters.
+/// The slots of locals, for the compilation of filters.
 fn parent_frame(context: &CompileContext) -> ParentFrame {
     let mut frame = ParentFrame::default();
     let layout = context.codegen.compiled_code().and_then(|compiled| compiled.buffer.frame_layout());

@@ -41,7 +41,7 @@ pub(crate) fn build(options: &CompilerOptions) -> Result<OwnedTargetIsa, Compile
     builder.finish(settings::Flags::new(flags)).map_err(|e| bad(&e))
 }
 
-/// What this machine's processor has beyond the baseline, by Cranelift's names, as far as code is made for it.
+/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses them.
 #[cfg(target_arch = "x86_64")]
 pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();
@@ -58,7 +58,7 @@ pub fn host_features() -> Vec<&'static str> {
     features
 }
 
-/// What this machine's processor has beyond the baseline, by Cranelift's names, as far as code is made for it.
+/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses them.
 #[cfg(target_arch = "aarch64")]
 pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();
@@ -68,13 +68,13 @@ pub fn host_features() -> Vec<&'static str> {
     features
 }
 
-/// Whether this processor has the vector instructions that compiled code takes for granted when it uses vectors.
+/// Whether this processor has the vector instructions that compiled code with vectors uses without a test.
 #[cfg(target_arch = "x86_64")]
 pub fn has_vectors() -> bool {
     std::arch::is_x86_feature_detected!("ssse3") && std::arch::is_x86_feature_detected!("sse4.2")
 }
 
-/// Whether this processor has the vector instructions that compiled code takes for granted when it uses vectors.
+/// Whether this processor has the vector instructions that compiled code with vectors uses without a test.
 #[cfg(target_arch = "aarch64")]
 pub fn has_vectors() -> bool {
     true

@@ -21,7 +21,7 @@ const FLOATS: usize = 32;
 /// Parameters of generated functions; the first is the address of the words.
 const PARAMS: [IrType; 6] = [I64, I32, I64, I32, F64, F32];
 
-/// One step of a generated function; numbers choose among what there is.
+/// One step of a generated function; the numbers choose among the existing values.
 #[derive(Clone, Debug)]
 enum Step {
     Constant(IrType, i64),
@@ -110,7 +110,7 @@ struct Generator {
     ir: Ir,
     /// Values that may be used here, and their types.
     known: Vec<(ValueId, IrType)>,
-    /// Block to go on in after so many more steps, and how many values were known at the branch.
+    /// Number of steps until the join, the block that continues there, and how many values were known at the branch.
     joins: Vec<(usize, BlockId, usize)>,
 }
 
@@ -252,7 +252,7 @@ impl Generator {
     }
 }
 
-/// Memory type, its stack type, and where a slot of that kind is.
+/// A memory type, its stack type, and the offset of a slot of that type.
 fn place(mem: usize, at: usize) -> (MemType, IrType, i32) {
     let mem = MEMORY[mem % MEMORY.len()];
     let (ty, base) = match mem {
@@ -407,7 +407,7 @@ fn an_exception_thrown_leaves_the_function() {
     assert_eq!(machine.run(&ir.func.sig, code, &[0x1234]), Err(0x1234));
 }
 
-/// Of both compilers: a call may be changed to lead to a method's code, an address that is loaded may not.
+/// Holds for both compilers: a call may be patched to a method's code, a loaded address may not.
 #[test]
 fn a_load_of_a_near_address_is_no_call() {
     let machine = Machine::new();

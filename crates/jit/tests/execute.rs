@@ -346,7 +346,7 @@ fn reference_stores_test_the_log_bit() {
     assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (6, 1));
 }
 
-/// Runs the operation on an object with this sync word; gives the word after and the calls of the runtime.
+/// Runs the operation on an object with this sync word; returns the word afterwards and the number of calls of the runtime.
 fn on_sync_word(m: &mut Machine, op: fn(ValueId) -> Op, word: u64) -> (u64, u64) {
     let mut ir = Ir::new("lock", &[REF], None);
     let object = ir.get(0);

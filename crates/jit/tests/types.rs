@@ -13,7 +13,7 @@ use std::sync::Once;
 
 const CORLIB: &str = "/usr/lib/mono/4.5/mscorlib.dll";
 
-/// Whether the class library is there; tests pass without it.
+/// Whether the class library is installed; tests pass without it.
 fn corlib() -> bool {
     static INIT: Once = Once::new();
     if !Path::new(CORLIB).exists() {

@@ -24,7 +24,7 @@ pub struct EhClause {
     pub try_len: u32,
     pub handler_offset: u32,
     pub handler_len: u32,
-    /// Catch: the type token. Filter: the offset of the filter code. Otherwise without meaning.
+    /// Catch: the type token. Filter: the offset of the filter code. Otherwise meaningless.
     pub class_token_or_filter_offset: u32,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a read outside the slice returns `None` and does not move the cursor.
 
-/// The bytes before the first NUL. Names are short, so 8 bytes a step beat a general search.
+/// The bytes before the first NUL. Names are short, so testing 8 bytes per step is faster than a general search.
 #[inline]
 pub(crate) fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
     const LOW: u64 = 0x0101_0101_0101_0101;

@@ -14,7 +14,7 @@ use crate::token::{BlobIdx, TableId, Token};
 /// Deepest nesting of arrays and boxed values accepted; real blobs stay below 4.
 const MAX_DEPTH: u32 = 32;
 
-/// An enum type, as the constructor's signature or the blob names it.
+/// An enum type, as named by the constructor's signature or by the blob.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CaEnumType {
     /// TypeDef or TypeRef of the image with the constructor's signature.

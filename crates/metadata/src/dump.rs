@@ -24,7 +24,7 @@ struct Identity {
 }
 
 /// Describes the assembly, its references, entry point, PE kind and metadata version, one fact a line.
-/// What is malformed is named in its line.
+/// Malformed parts are reported in their line.
 pub fn dump(image: &Image) -> String {
     let mut text = String::new();
     write_dump(image, &mut text).unwrap_or_else(|_| text.push_str("(formatting failed)\n"));

@@ -293,7 +293,7 @@ impl Image {
             .ok_or_else(|| self.bad_image(0, format!("RVA {rva:#x} is in no section")))
     }
 
-    /// The file data of the section that holds `rva`, if the section's memory is one that programs may write to.
+    /// The file data of the section that holds `rva`, if a program may write to the section's memory.
     pub fn writable_section(&self, rva: u32) -> Option<&[u8]> {
         let bytes = self.bytes();
         self.pe.writable_file_range(rva, bytes.len()).and_then(|range| bytes.get(range))

@@ -16,13 +16,13 @@ use crate::rows::{
 };
 use crate::token::{CodedKind, Rid, TableId, Token};
 
-/// A table and the column it is searched by.
+/// A table and the column by which it is searched.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     slot: usize,
     table: TableId,
     column: usize,
-    /// The column is the one §II.22 sorts the table by.
+    /// The column is the one by which §II.22 requires the table to be sorted.
     is_primary: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct MatchedRows<'a, R> {
 }
 
 impl<'a, R> MatchedRows<'a, R> {
-    /// The row numbers instead of the rows.
+    /// The row numbers, without reading the rows.
     pub fn rids(&self) -> MatchedRids<'a> {
         self.rids.clone()
     }
@@ -229,13 +229,13 @@ impl Image {
         self.first(CONSTANT, CodedKind::HasConstant.encode(parent))
     }
 
-    /// The type around a nested type.
+    /// The enclosing type of a nested type.
     pub fn enclosing_class(&self, type_rid: Rid) -> Option<Rid> {
         let rid = self.matching(NESTED_BY_NESTED, Some(type_rid)).next()?;
         self.nested_class(rid).ok().map(|row| row.enclosing_class)
     }
 
-    /// The types directly inside a type, in table order.
+    /// The types nested directly in a type, in table order.
     pub fn nested_classes(&self, type_rid: Rid) -> impl Iterator<Item = Rid> {
         self.matching(NESTED_BY_ENCLOSING, Some(type_rid))
             .filter_map(|rid| self.nested_class(rid).ok())
@@ -247,7 +247,7 @@ impl Image {
         self.first(IMPL_MAP, CodedKind::MemberForwarded.encode(member))
     }
 
-    /// Custom attributes of anything that can have them.
+    /// Custom attributes of the row `parent`, which may be of any table that can have them.
     pub fn custom_attributes(&self, parent: Token) -> MatchedRows<'_, CustomAttributeRow> {
         self.matching_rows(CUSTOM_ATTRIBUTE, CodedKind::HasCustomAttribute.encode(parent))
     }
@@ -298,7 +298,7 @@ impl Image {
         self.matching_rows(SEMANTICS_BY_ASSOCIATION, CodedKind::HasSemantics.encode(association))
     }
 
-    /// What a method is an accessor of.
+    /// The properties and events of which a method is an accessor.
     pub fn method_semantics_of_method(&self, method_rid: Rid) -> MatchedRows<'_, MethodSemanticsRow> {
         self.matching_rows(SEMANTICS_BY_METHOD, Some(method_rid))
     }

@@ -7,7 +7,7 @@ use crate::error::BadImage;
 use crate::image::Image;
 use crate::token::BlobIdx;
 
-/// `NATIVE_TYPE_*` numbers that have parameters or need a name here; others stay numbers.
+/// `NATIVE_TYPE_*` numbers with parameters or with a use in this crate; the others have no names here.
 pub mod native {
     pub const BOOLEAN: u8 = 0x02;
     pub const I1: u8 = 0x03;
@@ -69,7 +69,7 @@ pub enum NativeTypeRaw {
         elem: Option<u8>,
         /// Parameter that gives the count, 0-based.
         size_param: Option<u16>,
-        /// Elements besides those `size_param` counts.
+        /// Number of elements in addition to the value of `size_param`.
         size_const: Option<u32>,
         /// Lowest bit 0: `size_param` is written as 0 but absent.
         flags: Option<u32>,

@@ -10,11 +10,11 @@ use crate::signature::{TypeSig, parse_type_spec};
 use crate::token::{Rid, TableId, Token};
 use std::fmt::Write;
 
-/// TypeSpecs in TypeSpecs: real ones have none.
+/// Limit of TypeSpecs nested in TypeSpecs; real images have none.
 const MAX_DEPTH: u32 = 8;
 
 impl Image {
-    /// The parameters of a method whose type has others of its name: "int,string[]". None: it has not, or the image is damaged.
+    /// The parameters of an overloaded method: "int,string[]". None if its type has no other method of its name, or if the image is damaged.
     pub fn overload(&self, method_rid: Rid) -> Option<String> {
         let name = self.method_def(method_rid).ok()?.name;
         let owner = self.type_of_method(method_rid).ok()?;
@@ -33,7 +33,7 @@ impl Image {
     }
 }
 
-/// Whose generic parameters are meant.
+/// Spells types in the context of a method, whose generic parameters and whose type's it names.
 struct Spelling<'a> {
     image: &'a Image,
     owner: Rid,

@@ -228,7 +228,7 @@ impl CliHeader {
         })
     }
 
-    /// Native code beside the CIL that is needed to run the image, unlike precompiled copies of the CIL.
+    /// Whether the image needs native code beside its CIL to run; precompiled copies of the CIL do not count.
     pub(crate) fn is_mixed_mode(&self) -> bool {
         self.flags & CLI_FLAG_NATIVE_ENTRY_POINT != 0
             || self.flags & CLI_FLAG_IL_ONLY == 0

@@ -8,7 +8,7 @@ use crate::tables::ColumnKind;
 use crate::token::{CodedKind, Rid, TableId};
 use std::ops::Range;
 
-/// What a cell of a table holds.
+/// The kind of a table cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     Number,
@@ -27,7 +27,7 @@ pub struct CellPlace {
     /// 0-based.
     pub column: usize,
     pub kind: CellKind,
-    /// In the file.
+    /// Offset in the file.
     pub offset_bytes: usize,
     /// 2 or 4.
     pub width_bytes: usize,
@@ -43,7 +43,7 @@ pub struct HeapPlaces {
 }
 
 impl Image {
-    /// Where the heaps lie in the file.
+    /// The file ranges of the heaps.
     pub fn heap_places(&self) -> HeapPlaces {
         HeapPlaces {
             strings: self.strings.clone(),
@@ -58,7 +58,7 @@ impl Image {
         columns(table).len()
     }
 
-    /// Where a cell lies; None when there is no such row or column.
+    /// The place of a cell; None when there is no such row or column.
     pub fn cell_place(&self, table: TableId, rid: Rid, column: usize) -> Option<CellPlace> {
         let kinds = columns(table);
         let kind = match *kinds.get(column)? {

@@ -13,7 +13,7 @@ use crate::token::CodedKind::{
 use crate::token::{BlobIdx, GuidIdx, Rid, StringIdx, TableId, Token};
 use ColumnKind::{Blob, Coded, Guid, Str, Table, U16, U32};
 
-/// A row struct: its table and how to read it.
+/// A row struct, with its table and its reader.
 pub trait TableRow: Copy + Sized {
     /// The table the rows live in.
     const TABLE: TableId;

@@ -89,7 +89,7 @@ pub struct PropertySigRaw {
     pub params: Vec<TypeSig>,
 }
 
-/// What a StandAloneSig row holds.
+/// The content of a StandAloneSig row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StandAloneSigRaw {
     Locals(Vec<TypeSig>),
@@ -285,7 +285,7 @@ pub fn parse_type_spec(blob: &[u8]) -> Result<TypeSig, BadImage> {
     SigReader::new(blob).read_type()
 }
 
-/// Whatever a StandAloneSig holds.
+/// A StandAloneSig of any kind.
 pub fn parse_stand_alone_sig(blob: &[u8]) -> Result<StandAloneSigRaw, BadImage> {
     match blob.first().map(|first| first & 0x0f) {
         Some(KIND_LOCALS) => parse_local_sig(blob).map(StandAloneSigRaw::Locals),

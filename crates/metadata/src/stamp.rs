@@ -35,20 +35,20 @@ impl FileStamp {
         }
     }
 
-    /// The state of the file that has this name now; None if there is none.
+    /// The current state of the file of this name; None if there is no such file.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<FileStamp> {
         std::fs::metadata(path).ok().map(|status| FileStamp::of(&status))
     }
 
-    /// Whether `later` is the same file after somebody changed it. A file that took its name is another one.
+    /// Whether `later` is the same file after a change. A file that replaced it under the same name does not count as the same.
     #[must_use]
     pub fn was_changed_in_place(&self, later: &FileStamp) -> bool {
         (self.device, self.inode) == (later.device, later.inode) && self != later
     }
 
-    /// Whether the file system is known to keep a change time: it differs from the time of modification. Those that keep
-    /// none (images of read-only file systems, file systems in user space) give the one for the other.
+    /// Whether the file system is known to keep a change time, which is so if it differs from the time of modification. File systems
+    /// without a change time (images of read-only file systems, file systems in user space) report the time of modification instead.
     #[must_use]
     pub fn keeps_change_time(&self) -> bool {
         self.changed != self.modified

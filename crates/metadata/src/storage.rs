@@ -39,7 +39,7 @@ impl Storage {
         }
     }
 
-    /// Of the file as it was before it was mapped; None for bytes of our own.
+    /// The file's stamp, taken before it was mapped; None for bytes in memory.
     pub(crate) fn stamp(&self) -> Option<FileStamp> {
         match self {
             Self::Mapped(_, stamp) => Some(*stamp),

@@ -13,8 +13,7 @@ pub fn public_key_token(public_key: &[u8]) -> Option<[u8; 8]> {
     Some(token)
 }
 
-/// SHA-1 as in FIPS 180-4 §6.1.
-/// The SHA-1 digest of a message.
+/// The SHA-1 digest of a message. FIPS 180-4 §6.1.
 pub fn sha1(message: &[u8]) -> [u8; 20] {
     let mut padded = message.to_vec();
     padded.push(0x80);

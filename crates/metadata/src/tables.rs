@@ -12,7 +12,7 @@ use crate::token::{BlobIdx, CodedKind, GuidIdx, StringIdx, TABLE_COUNT, TableId,
 /// The most columns a table has (Assembly, AssemblyRef).
 pub(crate) const MAX_COLUMNS: usize = 9;
 
-/// What a cell holds.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     U16,
@@ -213,7 +213,7 @@ impl RowCells<'_> {
 pub(crate) trait FromCell: Sized {
     fn from_cell(raw: u32, kind: ColumnKind) -> Option<Self>;
 
-    /// Checks that what the field refers to exists.
+    /// Checks that the row or heap entry to which the field refers exists.
     fn check(self, image: &Image, kind: ColumnKind) -> Result<(), BadImage>;
 }
 

@@ -16,7 +16,7 @@ use crate::token::{Rid, TableId, Token};
 /// Problems kept in full; beyond that they are only counted.
 const MAX_KEPT_PROBLEMS: usize = 32;
 
-/// What a walk met.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub struct WalkReport {
     pub row_count: u64,
@@ -106,7 +106,7 @@ pub fn walk(image: &Image, enums: &dyn EnumResolver) -> WalkReport {
     report
 }
 
-/// Reads bytes as each form of signature, and as what says how a native type is marshalled; how many of them they are.
+/// Parses the bytes as each kind of signature and as a marshalling descriptor; returns how many of these parses succeed.
 pub fn read_signature(bytes: &[u8]) -> usize {
     let read = [
         crate::parse_method_sig(bytes).is_ok(),
@@ -120,7 +120,7 @@ pub fn read_signature(bytes: &[u8]) -> usize {
     read.into_iter().filter(|is_read| *is_read).count()
 }
 
-/// Reads bytes as the values of attributes whose constructors take different arguments; for how many of these they make sense.
+/// Parses the bytes as the blobs of attributes with different constructors; returns for how many of these the parse succeeds.
 pub fn read_attribute(bytes: &[u8], enums: &dyn EnumResolver) -> usize {
     use CaTypeHint as T;
     let named = T::Enum(CaEnumType::Name("E".to_owned()));
@@ -137,12 +137,12 @@ pub fn read_attribute(bytes: &[u8], enums: &dyn EnumResolver) -> usize {
     arguments.into_iter().filter(|hints| crate::parse_custom_attribute(bytes, hints, enums).is_ok()).count()
 }
 
-/// Reads bytes as the body of a method, to the end of its code; how many instructions it has.
+/// Parses the bytes as a method body and decodes its code; returns the number of instructions.
 pub fn read_method_body(bytes: &[u8]) -> usize {
     crate::parse_method_body(bytes).map_or(0, |body| decode(body.code).count())
 }
 
-/// Asks an image for all resources that its tables name, by row and by name; how many are in it.
+/// Reads all resources in an image's tables, by row and by name; returns how many are embedded in it.
 pub fn read_resources(image: &Image) -> usize {
     let rids = 1..=image.row_count(TableId::ManifestResource);
     let found = rids.filter(|&rid| {
@@ -153,7 +153,7 @@ pub fn read_resources(image: &Image) -> usize {
     found.count()
 }
 
-/// Reads a symbol file of whatever image and asks for positions in its first `method_count` methods; how many there were.
+/// Parses a symbol file of any image and looks up positions in its first `method_count` methods; returns the number of positions found.
 pub fn walk_symbols(bytes: Vec<u8>, method_count: u32) -> usize {
     SymbolFile::parse(bytes).map_or(0, |symbols| walk_positions(&symbols, method_count))
 }

@@ -9,10 +9,10 @@ fn enums(_: &CaEnumType) -> Option<ElementType> {
     Some(ElementType::I2)
 }
 
-/// Methods of which symbols are asked for.
+/// Number of methods whose symbols are read.
 const METHOD_COUNT: u32 = 20;
 
-/// Runs one target over the files of a folder of `fuzz/seeds`, which must be good: `read` tells how much was found in a text.
+/// Runs one target over the files of a folder of `fuzz/seeds`. The seeds themselves must parse: `read` returns how much it found in a file.
 fn check(target: &str, folder: &str, extensions: &[&str], read: fn(&[u8]) -> usize) {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(folder);
     let seeds = read_seeds(&seeds, extensions);

@@ -19,7 +19,7 @@ fn position(symbols: &SymbolFile, image: &Image, method: &str, il_offset: u32) -
     symbols.line(rid, il_offset)
 }
 
-/// Positions as mcs wrote them; `lines.cs` says how the files were made.
+/// Checks positions as mcs wrote them; `lines.cs` says how the files were made.
 fn check_lines(program: &str) {
     let image = Image::open(&seeds().join(program)).expect("a valid image");
     let symbols = SymbolFile::find_for(&image).expect("symbols");

@@ -135,7 +135,7 @@ pub fn compiler() -> Compiler {
     Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::default() }).unwrap()
 }
 
-/// Executable memory, and what lies in it. One at a time: the stubs find it through a static.
+/// Executable memory with its contents. Only one may exist at a time, since the stubs find it through a static.
 pub struct Machine {
     base: *mut u8,
     used: usize,
@@ -262,7 +262,7 @@ unsafe extern "C" fn helper_overflow(thread: *mut ThreadAbi) {
 unsafe extern "C" fn helper_fmod(_: *mut ThreadAbi, a: f64, b: f64) -> f64 {
     a % b
 }
-/// Stands for any helper that only counts its calls.
+/// A stand-in for helpers that only counts its calls.
 unsafe extern "C" fn helper_count(thread: *mut ThreadAbi) -> u64 {
     // SAFETY: the test's thread struct outlives the run.
     unsafe {
@@ -364,7 +364,7 @@ impl Machine {
         }
     }
 
-    /// A jump that clobbers nothing.
+    /// A jump that changes no register.
     fn preserving_pad(&mut self, key: String, target: usize) -> usize {
         if let Some(&known) = self.thunks.get(&key) {
             return known;
@@ -404,7 +404,7 @@ impl Machine {
         self.place(code)
     }
 
-    /// Runs code: the result slot, or the exception that came out.
+    /// Runs code; returns the result slot, or the exception that left the code.
     pub fn run(&mut self, sig: &CallSig, code: usize, args: &[u64]) -> Result<u64, u64> {
         let thunk = self.compiler.compile_invoke_thunk(sig).unwrap();
         let thunk = self.place(thunk);

@@ -17,7 +17,7 @@ const CODEVIEW_MAGIC: &[u8] = b"RSDS";
 const PORTABLE_MINOR_VERSION: u16 = 0x504d;
 /// "MPDB", before the size and the compressed bytes.
 const EMBEDDED_MAGIC: &[u8] = b"MPDB";
-/// No stream of the Deflate format expands more: one bit for each of 258 bytes at the very best.
+/// Upper bound of the expansion of a Deflate stream, whose shortest code for 258 bytes has one bit for the length.
 const MAX_EXPANSION: usize = 1032 * 2;
 
 struct Entry<'a> {
@@ -62,7 +62,7 @@ pub(super) fn pdb_id(image: &Image) -> Option<[u8; 20]> {
 
 /// The decompressed PDB inside the image.
 ///
-/// Errors: no magic number, a size that cannot be, a malformed stream.
+/// Errors: no magic number, an impossible size, a malformed stream.
 pub(super) fn embedded_pdb(image: &Image) -> Result<Option<Vec<u8>>, BadImage> {
     let Some(entry) = entries(image).find(|e| e.kind == TYPE_EMBEDDED_PORTABLE_PDB) else { return Ok(None) };
     let bad = |what: &str| image.bad_image(entry.data_offset, what);

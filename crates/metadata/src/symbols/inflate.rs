@@ -45,7 +45,7 @@ struct Code {
 }
 
 impl Code {
-    /// `None` when more codes are asked for than the lengths allow.
+    /// `None` when there are more codes than the lengths allow.
     fn new(lengths: &[u8]) -> Option<Self> {
         let mut counts = [0_u16; MAX_CODE_BITS + 1];
         for &length in lengths {

@@ -53,7 +53,7 @@ struct MethodRow {
     lines_offset: u32,
 }
 
-/// What the line program says of one IL offset.
+/// The entry of the line program for one IL offset.
 struct Line {
     il_offset: u32,
     line: i32,
@@ -61,7 +61,7 @@ struct Line {
     source: u32,
 }
 
-/// A number of 7 bits a byte, lowest first; at most 5 bytes. Negative ones are stored as their 32 bits.
+/// A number of 7 bits per byte, lowest first; at most 5 bytes. Negative numbers are stored as their 32 bits.
 fn leb128(cursor: &mut ByteCursor<'_>) -> Option<u32> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {

@@ -41,7 +41,7 @@ enum Format {
 
 impl SymbolFile {
     /// The symbols of `image`: embedded in it, else `app.pdb` beside `app.exe`, else `app.exe.mdb`. A file that belongs to
-    /// another build, or that is malformed, is passed over.
+    /// another build, or that is malformed, is ignored.
     pub fn find_for(image: &Image) -> Option<Self> {
         if let Ok(Some(embedded)) = Self::embedded_in(image) {
             return Some(embedded);
@@ -76,7 +76,7 @@ impl SymbolFile {
         Ok(symbols)
     }
 
-    /// As `from_bytes`, for whatever image.
+    /// As `from_bytes`, without the check that the symbols belong to the image.
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, BadImage> {
         let format = if bytes.starts_with(b"BSJB") {
             Format::Portable(PortablePdb::parse(bytes)?)

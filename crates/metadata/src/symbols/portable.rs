@@ -121,7 +121,7 @@ impl PortablePdb {
         cursor.take(len as usize)
     }
 
-    /// The name is stored as a separator character and blob indexes of the parts between which it stands.
+    /// The name of a document, which is stored as a separator character and the blob indexes of the parts that it separates.
     fn document_name(&self, rid: Rid) -> Option<String> {
         let mut row = ByteCursor::new(self.documents.row(&self.bytes, rid)?);
         let blob = self.blob(cell(&mut row, self.documents.wide_first)?)?;

@@ -20,7 +20,7 @@ const MAX_TINY_CODE_BYTES: usize = 63;
 const MAX_TINY_STACK: u16 = 8;
 const FAT_HEADER_BYTES: u16 = 12;
 
-/// Appends the body where it belongs and gives its offset in `out`.
+/// Appends the body, aligned as its header requires, and returns its offset in `out`.
 pub(super) fn put_body(out: &mut Vec<u8>, body: &BodySpec) -> usize {
     let is_tiny = body.code.len() <= MAX_TINY_CODE_BYTES
         && body.max_stack <= MAX_TINY_STACK

@@ -25,7 +25,7 @@ fn put_directory(out: &mut Vec<u8>, entries: usize) {
     put16(out, entries as u16);
 }
 
-/// The section's content, which lies at `rva`. Of resources with equal numbers the last counts.
+/// The section's content, for a section at `rva`. Of resources with equal numbers the last one counts.
 pub(super) fn section(resources: &[NativeResource], rva: u32) -> Vec<u8> {
     let mut kinds: BTreeMap<u32, BTreeMap<u32, Languages<'_>>> = BTreeMap::new();
     for resource in resources {

@@ -7,16 +7,16 @@ use super::native_resources::{self, NativeResource};
 use super::{Heaps, TableWriter, pad, put16, put32};
 use crate::token::Token;
 
-/// Of the parts of a file, as the systems ask for.
+/// Alignment of sections in the file, as operating systems require.
 const FILE_ALIGNMENT: u32 = 0x200;
 const SECTION_ALIGNMENT: u32 = 0x2000;
 const TEXT_RVA: u32 = SECTION_ALIGNMENT;
 const CLI_HEADER_BYTES: u32 = 72;
-/// The import address table comes first, as loaders of old expect it: one entry and its end.
+/// The import address table comes first, as old loaders expect: one entry and the terminator.
 const IMPORT_ADDRESSES_BYTES: u32 = 8;
 /// Where the section's own content begins.
 const CONTENT_RVA: u32 = TEXT_RVA + IMPORT_ADDRESSES_BYTES + CLI_HEADER_BYTES;
-/// Offset of the PE signature; the DOS header holds nothing but its own mark and this.
+/// Offset of the PE signature; the DOS header holds only its own signature and this offset.
 const PE_OFFSET: u32 = 0x40;
 const OPTIONAL_HEADER_BYTES: u16 = 224;
 const IMAGE_BASE: u32 = 0x40_0000;
@@ -24,7 +24,7 @@ const IMAGE_BASE: u32 = 0x40_0000;
 /// Resources, metadata and the like begin at multiples of this many bytes.
 const PART_ALIGNMENT: usize = 4;
 
-/// Appends a part of the section and gives its address and size; no address for an empty one.
+/// Appends a part of the section and returns its RVA and size; RVA 0 for an empty part.
 fn append(text: &mut Vec<u8>, part: &[u8]) -> (u32, u32) {
     pad(text, PART_ALIGNMENT);
     let rva = if part.is_empty() { 0 } else { CONTENT_RVA + text.len() as u32 };
@@ -41,9 +41,9 @@ pub struct ImageSpec {
     pub entry_point: Token,
     /// Flags of the CLI header: 1 = CIL only, 2 = 32-bit.
     pub cli_flags: u32,
-    /// Managed resources: each a length and its bytes, as §II.24.2.4 has them.
+    /// Managed resources: for each its length and its bytes (§II.24.2.4).
     pub resources: Vec<u8>,
-    /// Resources of Windows, in a section of their own.
+    /// Windows resources, in a section of their own.
     pub native_resources: Vec<NativeResource>,
     /// Room for a strong-name signature, in bytes.
     pub signature_bytes: u32,
@@ -66,7 +66,7 @@ impl Default for ImageSpec {
     }
 }
 
-/// An image in the making.
+/// An image under construction.
 #[derive(Default)]
 pub struct ImageWriter {
     pub tables: TableWriter,
@@ -76,12 +76,12 @@ pub struct ImageWriter {
 }
 
 impl ImageWriter {
-    /// Adds a method body and gives its address in the image.
+    /// Adds a method body and returns its RVA.
     pub fn body(&mut self, body: &BodySpec) -> u32 {
         CONTENT_RVA + put_body(&mut self.content, body) as u32
     }
 
-    /// Adds the initial value of a static field and gives its address in the image.
+    /// Adds the initial value of a static field and returns its RVA.
     pub fn field_data(&mut self, data: &[u8]) -> u32 {
         const ALIGNMENT: usize = 8;
         pad(&mut self.content, ALIGNMENT);
@@ -123,7 +123,7 @@ impl ImageWriter {
         out
     }
 
-    /// An image that stays in memory, for `Image::from_bytes`: without what only the systems' loaders read, and without gaps.
+    /// An image that stays in memory, for `Image::from_bytes`: without the parts that only operating systems' loaders read, and without gaps.
     pub fn finish_for_loader(self) -> Vec<u8> {
         let mut image = self.write(&ImageSpec::default(), false);
         image.shrink_to_fit();
@@ -261,7 +261,7 @@ struct Imports {
 
 impl Imports {
     fn new(rva: u32, is_library: bool) -> Imports {
-        /// A descriptor and the empty one that ends the list.
+        /// One descriptor and the empty descriptor that ends the list.
         const DESCRIPTORS_BYTES: u32 = 40;
         let function: &[u8] = if is_library { b"_CorDllMain\0" } else { b"_CorExeMain\0" };
         let lookup_rva = rva + DESCRIPTORS_BYTES;
@@ -304,7 +304,7 @@ mod tests {
     use super::{BodySpec, ImageSpec, ImageWriter};
     use crate::{EhClause, EhKind, Image, TableId, Token};
 
-    /// An image with the rows every module has.
+    /// Adds the rows that every module has.
     fn module(writer: &mut ImageWriter) {
         let name = writer.heaps.string("m.dll").0;
         let mvid = writer.heaps.guid([7; 16]).0;

@@ -5,7 +5,7 @@ use crate::rows::columns;
 use crate::tables::{ColumnKind, MAX_COLUMNS};
 use crate::token::{CodedKind, Rid, TABLE_COUNT, TableId, Token};
 
-/// One row: a number for each column. Coded columns hold the token, the others what the file holds.
+/// One row: a number for each column. Coded columns hold the token, the others the value of the file.
 type Row = [u32; MAX_COLUMNS];
 
 /// Tables that must be sorted, with the columns of the key. §II.22.
@@ -38,7 +38,7 @@ impl Default for TableWriter {
 }
 
 impl TableWriter {
-    /// Adds a row and gives its number, which stands unless the table is one that is sorted.
+    /// Adds a row and returns its number, which is final unless the table is one of `SORTED`.
     pub fn add(&mut self, table: TableId, cells: &[u32]) -> Rid {
         debug_assert_eq!(cells.len(), columns(table).len(), "columns of {table:?}");
         let mut row = [0; MAX_COLUMNS];
@@ -50,7 +50,7 @@ impl TableWriter {
         rows.len() as Rid
     }
 
-    /// Changes a cell of a row that `add` gave.
+    /// Changes a cell of a row added by `add`.
     pub fn set(&mut self, table: TableId, rid: Rid, column: usize, value: u32) {
         let row = self.rows.get_mut(table as usize).and_then(|rows| rows.get_mut((rid as usize).checked_sub(1)?));
         if let Some(cell) = row.and_then(|row| row.get_mut(column)) {
@@ -62,7 +62,7 @@ impl TableWriter {
         self.rows.get(table as usize).map_or(0, |rows| rows.len() as u32)
     }
 
-    /// What a cell is sorted by and stored as.
+    /// The value by which a cell is sorted and as which it is stored.
     fn stored(kind: ColumnKind, value: u32) -> u32 {
         match kind {
             ColumnKind::Coded(coded) if value != 0 => coded.encode(Token(value)).unwrap_or(0),
@@ -105,7 +105,7 @@ impl TableWriter {
         }
     }
 
-    /// Constraints and attributes of generic parameters are sorted after the parameters have their places.
+    /// Sorts and encodes the tables. Constraints and attributes of generic parameters are sorted after the parameters have their final rows.
     pub(super) fn finish(mut self, heaps: &Heaps) -> Vec<u8> {
         const WIDE: usize = 0x1_0000;
         // Constraints and attributes come before and after GenericParam in `SORTED`; the second pass settles both.

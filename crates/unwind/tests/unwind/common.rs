@@ -20,7 +20,7 @@ use saki_code::{
 use saki_unwind::{Callbacks, FaultKind, Frame, install};
 use std::cell::{Cell, RefCell};
 
-/// What compiled test code does.
+/// A statement of the test language.
 #[derive(Clone)]
 pub enum Stmt {
     /// Calls `fn()`.
@@ -41,7 +41,7 @@ pub enum Stmt {
     Divide(i64, i64),
     /// Traps with a user code.
     Trap(u8),
-    /// Logs the exception of the innermost handler that this is in.
+    /// Logs the exception of the innermost enclosing handler.
     LogException(&'static CodeInfo),
 }
 
@@ -335,7 +335,7 @@ pub fn endless_recursion(name: &str) -> &'static CodeInfo {
     info
 }
 
-/// A filter: runs the statements, then answers.
+/// A filter that runs the statements and then returns `answer`.
 pub fn filter(name: &str, statements: &[Stmt], answer: i64) -> &'static CodeInfo {
     compile(name, CodeKind::Filter, 2, Some(types::I32), |unit, params| {
         unit.caught.push(params[1]);
@@ -387,7 +387,7 @@ unsafe extern "C" fn throw_helper(thread: *mut ThreadAbi, exception: i64) {
     unsafe { (*thread).pending_exception = ObjRef(exception as *mut Object) };
 }
 
-/// Rust that calls managed code again: the exception passes through both boundaries.
+/// A helper in Rust that calls managed code again: the exception passes through both boundaries.
 unsafe extern "C" fn nested_helper(thread: *mut ThreadAbi, target: i64) {
     // SAFETY: `target` is a compiled `fn()`.
     let status = unsafe { enter(thread, target as usize, [0; 3], std::ptr::null_mut()) };
@@ -457,10 +457,10 @@ pub fn fault_exception(kind: FaultKind) -> usize {
     FAULT_BASE + kind as usize * 8
 }
 
-/// What a run gave.
+/// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The result, or the exception that came out.
+    /// The result, or the exception that left the code.
     pub result: Result<u64, usize>,
     pub log: Vec<i64>,
     pub trace: Vec<String>,

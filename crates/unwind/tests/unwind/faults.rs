@@ -43,7 +43,7 @@ fn a_fault_may_come_again_and_again() {
     assert_eq!((outcome.result, outcome.log), (Ok(0), vec![1]));
 }
 
-/// Runs one test of this program alone in a child, with a variable that makes it misbehave.
+/// Runs one test of this program alone in a child process, with an environment variable that makes the test fault.
 fn run_child(test: &str) -> (std::process::ExitStatus, String) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", test, "--nocapture", "--test-threads=1"]).env("SAKI_TEST_CHILD", "1");
