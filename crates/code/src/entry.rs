@@ -73,7 +73,7 @@ impl MethodEntry {
     pub unsafe fn free_all(entries: &[MethodEntry]) {
         for &entry in entries {
             call_sites::forget(entry);
-            // Relaxed: nobody looks at it; the pool orders it before the next use.
+            // Relaxed: no thread reads it meanwhile; the pool orders it before the next use.
             entry.0.argument.store(std::ptr::null_mut(), Ordering::Relaxed);
         }
         FREED.free(entries.iter().map(|&entry| (0, entry)));
@@ -119,7 +119,7 @@ impl MethodEntry {
 
     /// Makes calls go to `code`; the code is already in the code map.
     pub fn set_target(self, code: usize) {
-        // Release: whoever jumps there sees the code and its tables.
+        // Release: a thread that jumps there sees the code and its tables.
         self.0.target.store(code, Ordering::Release);
         call_sites::patch(self, code);
     }

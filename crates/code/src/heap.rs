@@ -188,7 +188,7 @@ fn free_large_rooms(bodies: &[&'static CodeInfo]) {
 /// As `free_all`.
 unsafe fn free_infos(bodies: &[&'static CodeInfo]) {
     for &info in bodies {
-        // SAFETY: leaked by `place`; by the contract nobody else has it.
+        // SAFETY: leaked by `place`; by the contract of `free_all` nothing else uses it.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(info).cast_mut()) });
     }
 }

@@ -83,7 +83,7 @@ pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
         // Relaxed, here and below: the world is stopped.
         let mut place: *mut *mut ImtNode = bucket.as_ptr();
         loop {
-            // SAFETY: the bucket's word, or the `next` of a node that stays; nobody else uses them.
+            // SAFETY: the bucket's word, or the `next` of a node that stays; the world is stopped, so nothing else uses them.
             let node = unsafe { *place };
             // SAFETY: null or a node of the list.
             let Some(here) = (unsafe { node.as_mut() }) else { break };
@@ -93,7 +93,7 @@ pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
             }
             // SAFETY: as above.
             unsafe { *place = here.next };
-            // SAFETY: made by `imt_cache_insert`, unlinked, and by the contract nobody else has it.
+            // SAFETY: made by `imt_cache_insert`, unlinked, and the world is stopped, so no other thread has it.
             drop(unsafe { Box::from_raw(node) });
         }
     }

@@ -161,7 +161,7 @@ impl Region {
         let word = unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) };
         let mask = u64::from(u32::MAX) << shift;
         let field = u64::from(u32::from_le_bytes(field)) << shift;
-        // Relaxed: who executes the old bytes does right as well.
+        // Relaxed: a thread that executes the old bytes is right as well.
         let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(old & !mask | field));
     }
 }

@@ -8,7 +8,7 @@ fn place_body(size: usize, name: &str) -> &'static CodeInfo {
 }
 
 fn remove(info: &'static CodeInfo) {
-    // SAFETY: the code never runs; who looks it up does so in walks.
+    // SAFETY: the code never runs; threads look it up inside walks only.
     unsafe { retire(info) };
     let stamp = walks().stamp();
     while !walks().has_passed(stamp) {

@@ -49,6 +49,8 @@ fn new_lazy(body: &'static [u8]) -> &'static LazyMethod {
     method
 }
 
+/// # Safety
+/// `thread` is the current thread, `argument` a `LazyMethod` of `new_lazy`.
 unsafe extern "C" fn compile(thread: *mut ThreadAbi, argument: *const ()) -> usize {
     // SAFETY: the test's current thread.
     assert_ne!(unsafe { (*thread).exit_frame }, 0);
@@ -63,6 +65,8 @@ unsafe extern "C" fn compile(thread: *mut ThreadAbi, argument: *const ()) -> usi
 
 static RESOLVED: AtomicUsize = AtomicUsize::new(0);
 
+/// # Safety
+/// None needed; unsafe only by the type of the hook.
 unsafe extern "C" fn resolve(_: *mut ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
     assert!(!receiver.is_null());
     RESOLVED.fetch_add(1, Ordering::Relaxed);
@@ -70,6 +74,8 @@ unsafe extern "C" fn resolve(_: *mut ThreadAbi, receiver: ObjRef, method: *const
     method as usize // the test's methods are code addresses
 }
 
+/// # Safety
+/// `thread` is the current thread.
 unsafe extern "C" fn trash(thread: *mut ThreadAbi) {
     // SAFETY: the test's current thread.
     unsafe { (*thread).stub_result = (*thread).stub_arg[0] + 1 };
@@ -163,6 +169,9 @@ struct Registers {
 }
 
 /// Loads `registers[0]` (rdi), calls the address in rsi, stores into `registers[1]`.
+///
+/// # Safety
+/// rdi points to two `Registers`, and rsi is code that may be called with the values of the first.
 #[unsafe(naked)]
 unsafe extern "C" fn call_with_registers() {
     naked_asm!(

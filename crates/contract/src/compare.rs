@@ -56,7 +56,7 @@ pub fn compare(image: &Image, lines: &[Line], version: Version) -> Result<Vec<Di
         }
         differences.push(match <[String; 1]>::try_from(there) {
             Ok([found]) => Difference::Changed { kind: line.kind, expected: line.text.to_owned(), found },
-            // None, or several overloads of which none is right.
+            // There is no such member, or there are several overloads and none has the signature.
             Err(_) => Difference::Gone(line.kind, line.text.to_owned()),
         });
     }
@@ -71,7 +71,7 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
     let member = |text| Line { kind: Kind::Call, text, version: None }.member();
     let mut differences = Vec::new();
     for expected in listed.difference(&declared) {
-        // Of the same name and with another signature.
+        // A member of the same name with another signature.
         let successor = new.iter().position(|found| member(found) == member(expected));
         differences.push(match successor.map(|index| new.remove(index)) {
             Some(found) => {

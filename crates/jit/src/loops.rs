@@ -54,7 +54,7 @@ impl Loops {
             }
             work.push(end);
             while let Some(position) = work.pop() {
-                // A block before the header is no part of a reducible loop.
+                // A block before the header is not part of a reducible loop.
                 if position < header || loops.innermost[position as usize] == header {
                     continue;
                 }

@@ -81,7 +81,7 @@ pub(crate) fn classify(ty: Ty) -> Result<StructClass, CompileError> {
         }
     }
     let count = size_bytes.div_ceil(8) as usize;
-    // Padding alone (an explicit size) has no class of its own: it travels as SSE by the letter, as nothing in practice.
+    // An eightbyte of padding alone (an explicit size) has class NO_CLASS. By the letter of the ABI it is passed as SSE; in practice it is not passed.
     Ok(StructClass::Registers(classes[..count].iter().map(|c| c.unwrap_or(Eightbyte::Sse)).collect()))
 }
 

@@ -544,6 +544,8 @@ fn localloc_of_another_size_is_in_the_frame_when_small() {
 
 #[test]
 fn native_calls_pass_scalars_and_record_the_exit_frame() {
+    /// # Safety
+    /// None needed; unsafe only by its type.
     unsafe extern "C" fn native(a: i32, b: f64, c: i64) -> f64 {
         a as f64 + b + c as f64
     }

@@ -56,7 +56,7 @@ impl Spelling<'_> {
             }
             TypeSig::GenericInst { token, args, .. } => {
                 let mut text = self.name_of(*token, depth)?;
-                // "`2" says less than what follows.
+                // The arity suffix ("`2") says less than the arguments that follow.
                 text.truncate(text.find('`').unwrap_or(text.len()));
                 let args = args.iter().map(inner).collect::<Result<Vec<_>, _>>()?;
                 let _ = write!(text, "<{}>", args.join(","));

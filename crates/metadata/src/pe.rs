@@ -124,7 +124,7 @@ impl PeHeaders {
         let count_offset = if is_pe32_plus { 108 } else { 92 };
         let directory_count = field(count_offset).u32().ok_or_else(small)?;
 
-        // §II.25.2.3.3; those past the count are absent.
+        // §II.25.2.3.3; directories past the count are absent.
         let data_directory = |index: usize| {
             if directory_count as usize <= index {
                 return Ok(DataDirectory::default());

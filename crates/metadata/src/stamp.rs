@@ -77,7 +77,7 @@ mod tests {
         let patched = FileStamp::of_path(&path).unwrap();
         assert_eq!((patched.modified, patched.length_bytes), (before.modified, before.length_bytes));
         assert!(before.was_changed_in_place(&patched) && patched.keeps_change_time());
-        // Another file under the name, even an older one.
+        // Another file under the same name, even an older one.
         let other = path.with_extension("other");
         std::fs::write(&other, "old").unwrap();
         std::fs::rename(&other, &path).unwrap();

@@ -115,7 +115,7 @@ impl Image {
 
     /// The type `<Module>`, which has the global methods and fields, if it has methods. None for the class library and for dynamic methods.
     pub fn module_type(&'static self) -> Option<Ty> {
-        // Most have no method outside of classes: their module type need not be made.
+        // Most images have no global methods, so that their module type need not be made.
         if self.is_corlib
             || self.is_of_dynamic_method()
             || self.meta.type_def_methods(1).is_ok_and(|methods| methods.is_empty())
@@ -177,7 +177,7 @@ impl Image {
                 return Ok(Some(found));
             }
         }
-        // Types made at run time are in no file.
+        // Types made at run time are not in the image's tables.
         if let Some(found) = self.assembly().emitted.read().expect("not poisoned").get(&qualified(namespace, name)) {
             return Ok(Some(found));
         }
@@ -203,7 +203,7 @@ impl Image {
     /// `FileNotFound` about the first module that is not there; `BadImageFormat`.
     pub fn load_modules(&'static self) -> LoadResult<()> {
         const CONTAINS_NO_METADATA: u32 = 1;
-        // What was loaded from memory has no folder to look into.
+        // An assembly loaded from memory has no folder to search.
         if self.assembly().path.as_os_str().is_empty() {
             return Ok(());
         }

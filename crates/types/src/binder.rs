@@ -130,14 +130,14 @@ impl Binder {
         }
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
-        // Names in attributes of an assembly made at run time may mean itself.
+        // Names in attributes of an assembly made at run time may denote that assembly.
         if let Some(own) = requesting.map(|image| image.assembly())
             && own.is_dynamic
             && own.name.eq_ignore_ascii_case(&wanted.name)
         {
             return Ok(own);
         }
-        // Programs for Mono name its file where they mean the assembly.
+        // Programs for Mono use the file's name for the assembly's.
         if wanted.name == "mscorlib.dll" {
             return Ok(crate::universe().corlib().assembly());
         }
@@ -150,7 +150,7 @@ impl Binder {
             return Ok(found);
         }
         let ask = || self.events.resolve_assembly(wanted, requesting);
-        // Mono's order: what `LoadFrom` has loaded has its neighbours; other assemblies' come after the event.
+        // Mono's order: the folder of an assembly loaded by `LoadFrom` is searched before the event, that of other assemblies after it.
         let asking = requesting.map(|image| image.assembly());
         let beside =
             asking.and_then(|a| Some((a.path.parent()?, a.load_context))).filter(|b| !b.0.as_os_str().is_empty());
@@ -233,7 +233,7 @@ impl Binder {
         let paths = self.paths();
         let mut out = Vec::new();
         let framework = paths.framework_root.join(PROFILE);
-        // A program may bring its own copy of what is in the GAC, in another build.
+        // A program may bring its own copy of an assembly in the GAC, in another build.
         if !paths.application_base.as_os_str().is_empty() {
             out.extend(files_in(&paths.application_base, wanted));
             for path in &self.config.read().expect("not poisoned").private_paths {

@@ -129,7 +129,7 @@ fn array_element_assignable(from: Ty, to: Ty, asked: Option<&OpenQuestion>) -> L
     if from.is_pointer() || to.is_pointer() {
         return Ok(false);
     }
-    // Integers of one size and enums over them may be viewed as each other; bool and char only as themselves.
+    // Integers of one size, and enums over them, are interchangeable here; bool and char are not.
     let (a, b) = (from.underlying(), to.underlying());
     if a.element_type == ElementType::ValueType || b.element_type == ElementType::ValueType || !to.is_value_type() {
         return Ok(false);

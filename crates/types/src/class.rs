@@ -274,7 +274,7 @@ fn array_class(ty: Ty) -> ClassInfo {
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
     let row = image.meta.method_def(rid)?;
     let name = image.meta.string(row.name)?;
-    // Their bodies in Mono's class library are empty.
+    // The bodies of these methods in Mono's class library are empty.
     let is_supplied = match name {
         "Initialize" => image.is_corlib && owner.is_corlib("System", "Array"),
         "BeginThreadAffinity" | "EndThreadAffinity" => image.is_corlib && owner.is_corlib("System.Threading", "Thread"),

@@ -110,7 +110,7 @@ impl Region {
     fn set_owner(&self, (start, len_bytes): (usize, usize), owner: *mut Owner) {
         let first = (start - self.memory.base() as usize) / CHUNK_BYTES;
         for chunk in &self.owners[first..first + len_bytes / CHUNK_BYTES] {
-            // Release: whoever finds the owner sees it initialised.
+            // Release: a thread that finds the owner sees it initialised.
             chunk.store(owner, Ordering::Release);
         }
     }
@@ -156,7 +156,7 @@ pub fn keep_with<T: 'static>(owner: Option<&'static Owner>, value: T) -> &'stati
     if let Some(owner) = owner.filter(|_| needs_drop::<T>()) {
         owner.inner.lock().drops.push((place as usize, drop_value::<T>));
     }
-    // SAFETY: just written; it lives while somebody has it.
+    // SAFETY: just written; it lives as long as its owner, which lives while something refers to the value.
     unsafe { &*place }
 }
 
@@ -274,7 +274,7 @@ impl Owner {
         }
         let region = region()?;
         let Some(run) = region.take(layout.size().max(1)) else {
-            // What it does not hold itself would outlive it.
+            // The caller leaks its value instead, which would outlive the owner's records to which it refers.
             self.keep_for_ever();
             return None;
         };
@@ -379,7 +379,7 @@ impl Owner {
         let Some(region) = region() else { return };
         let inner = std::mem::take(&mut *self.inner.lock());
         for (address, drop) in inner.drops.into_iter().rev() {
-            // SAFETY: written by `keep_with`, dropped once; by the contract nobody has it.
+            // SAFETY: written by `keep_with`, dropped once; by the contract of `end` nothing refers to it.
             unsafe { drop(address) };
         }
         for run in &inner.runs {

@@ -166,7 +166,7 @@ impl Image {
     }
 
     pub fn assembly(&'static self) -> &'static Assembly {
-        // That of a dynamic method's image is not in the cell: filling one takes longer than to look at both.
+        // The assembly of a dynamic method's image is not in the cell: filling a cell takes longer than looking at both places.
         let assembly = self.assembly.get().copied().or_else(|| self.dynamic.as_ref().map(|code| code.assembly));
         assembly.expect("an image is published with its assembly")
     }

@@ -48,7 +48,7 @@ struct Record {
 /// A free record, owned by the holder of this value.
 struct FreeRecord(*mut Record);
 
-// SAFETY: the record belongs to whoever has this.
+// SAFETY: the record belongs to the holder of this value alone.
 unsafe impl Send for FreeRecord {}
 
 struct Arena {
@@ -72,7 +72,7 @@ static HIGH: AtomicUsize = AtomicUsize::new(0);
 
 /// The address range that contains all dynamic methods that ever existed.
 fn bounds() -> Range<usize> {
-    // Relaxed: whoever got the address of a method got it after the bounds grew, by whatever published the method.
+    // Relaxed: the bounds grow before a method is published, and that publication orders this for every thread that has its address.
     LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)
 }
 
@@ -161,7 +161,7 @@ fn record_of(method: &'static Method) -> *mut Record {
 /// # Panics
 /// In debug builds, for any other method.
 pub fn notes(method: &'static Method) -> &'static DynamicNotes {
-    // SAFETY: dynamic methods are made by `store` only, and live while somebody has them.
+    // SAFETY: dynamic methods are made by `store` only, and live as long as something refers to them.
     unsafe { &(*(&raw const (*record_of(method)).contents).cast::<Contents>()).notes }
 }
 
@@ -225,7 +225,7 @@ pub unsafe fn free(methods: &[&'static Method]) {
         // SAFETY: live until now, hence written; the caller's alone, dropped once.
         unsafe { (*record).contents.assume_init_drop() };
     }
-    // Those freed last are used first.
+    // The records freed last are used first.
     let mut reserve = RESERVES.take().unwrap_or_default();
     reserve.0.extend(records.into_iter().map(FreeRecord));
     if reserve.0.len() >= 3 * RESERVED_RECORDS

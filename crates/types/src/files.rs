@@ -24,7 +24,7 @@ pub(crate) fn open(path: &Path) -> LoadResult<&'static Image> {
         return Ok(image);
     }
     let image: &'static Image = Box::leak(Box::new(Image::open(path).map_err(|e| open_error(&e, path))?));
-    // The stamp of what was mapped: the name may have come to another file since it was looked up.
+    // The stamp of the mapped file is used: the name may denote another file since it was looked up.
     if let Some(stamp) = image.stamp() {
         table.insert((path.to_path_buf(), stamp), image);
     }

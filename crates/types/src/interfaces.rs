@@ -89,7 +89,7 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
             }
         }
         TypeKind::Var(param) | TypeKind::MVar(param) => {
-            // What the constraints promise, for reflection.
+            // For reflection, a type parameter has the interfaces of its constraints.
             let context = context_of_param(param)?;
             for token in param.image.meta.generic_param_constraints(param.rid) {
                 let constraint = param.image.resolve_type(token?, &context)?;

@@ -215,7 +215,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             return Err(LoadError::type_load(message, ty.full_name()));
         }
         if field_ty.is_reference_type() {
-            // Where fields share bytes, one that is not weak would have to count: none is.
+            // In explicit layouts no field is weak: if it shared bytes with a strong field, the strong one would have to count.
             let is_weak = !is_value && kind != type_flags::EXPLICIT_LAYOUT && def.image.is_weak_field(field.rid)?;
             if is_weak { weak.push(at as u32) } else { refs.push(at as u32) }
         } else if field_ty.is_value_type() {

@@ -47,8 +47,8 @@ pub fn loader_lock() -> LoaderLockGuard {
         return LoaderLockGuard(PhantomData);
     }
     if !lock.lock.try_lock() {
-        // An assembly-resolve handler, which is managed code, runs while its thread loads a type: a collection that it causes must not wait for threads that
-        // wait for the lock.
+        // The holder of the lock may run an assembly-resolve handler, which is managed code and may cause a collection. That collection must not wait for
+        // threads that wait for the lock.
         saki_thread::lock_in_safe_region(&lock.lock);
     }
     lock.owner.store(me, Ordering::Relaxed);

@@ -35,7 +35,7 @@ fn spell(image: &'static Image, sig: &TypeSig, class_args: &[String]) -> LoadRes
         }
         TypeSig::Pinned(of) => inner(of)?,
         TypeSig::Modified { required, token, inner: of } => {
-            // Tokens of definitions need no context. One that cannot be loaded is known by what the error says of it.
+            // Tokens of definitions need no context. A type that cannot be loaded is identified by the subject of the error.
             let modifier = match image.resolve_type(*token, &GenericContext::NONE) {
                 Ok(ty) => format!("{ty:p}"),
                 Err(error) => error.message,

@@ -23,7 +23,7 @@ pub fn native_call_method(sig: &MethodSig) -> &'static Method {
     }
     let owner = universe.object();
     universe.native_calls.write().expect("not poisoned").entry(own).or_insert_with_key(|own| {
-        // The table has no end for its methods, so the types in them have none.
+        // The methods in the table are never freed, so the types in their signatures must not be either.
         for ty in own.params.iter().chain([&own.ret]) {
             if let Some(owner) = collectible::owner_of(*ty) {
                 owner.keep_for_ever();

@@ -31,7 +31,7 @@ static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
 
 /// The tables of the domain that the calling thread runs in; `init` must have been called.
 pub fn universe() -> &'static Universe {
-    // Relaxed: whoever enters a second universe got it from its maker, who set this before.
+    // Relaxed: a thread that enters a second universe got it from the thread that made it, which set this flag before.
     if HAS_SEVERAL.load(Ordering::Relaxed) { entered().unwrap_or_else(root) } else { root() }
 }
 
@@ -119,7 +119,7 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
         remoting_stubs: RwLock::default(),
         native_calls: RwLock::default(),
     }));
-    // The first one at once: there is no other thread yet that could look before it is whole.
+    // The first universe is published at once: no other thread exists yet that could see it incomplete.
     if ROOT.set(universe).is_err() {
         // Relaxed: see `universe`.
         HAS_SEVERAL.store(true, Ordering::Relaxed);
@@ -205,7 +205,7 @@ impl Universe {
         let array = Self::intern(element.universe(), ConstructedKey::SzArray(element), owner, || {
             Type::new(TypeKind::SzArray(element), ElementType::SzArray, &[], element.is_open)
         });
-        // The array type goes with its element's owner.
+        // The array type is freed with its element's owner.
         let _ = element.sz_array.set(array);
         array
     }
@@ -318,7 +318,7 @@ impl Owner {
 impl Universe {
     /// An owner for a collectible assembly of the domain; None without address space for it.
     pub(crate) fn create_owner(&'static self) -> Option<&'static Owner> {
-        // Everything leads to the class library.
+        // All records refer to the class library's, which belong to the domain.
         Owner::create(self, self.owner())
     }
 }
@@ -330,7 +330,7 @@ pub fn may_judge() -> bool {
     let mut are_free = true;
     collectible::for_each_owner(&mut |owner| {
         let universe = owner.universe();
-        // Mostly all of one domain.
+        // Successive owners are mostly of one domain.
         are_free &= last.replace(universe) == Some(universe) || universe.binder().is_free();
     });
     are_free && !collectible::is_held()

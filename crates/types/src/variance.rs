@@ -80,7 +80,7 @@ fn are_methods_valid(methods: impl Iterator<Item = &'static Method>) -> LoadResu
         for param in method.generic_args.iter().filter_map(|arg| arg.generic_param()) {
             let context = context_of_param(param)?;
             for token in param.image.meta.generic_param_constraints(param.rid) {
-                // The caller chooses the argument: it goes in.
+                // The caller chooses the argument, so constraints are input positions.
                 if !is_valid_at(param.image.resolve_type(token?, &context)?, Position::In) {
                     return Ok(false);
                 }

@@ -126,7 +126,7 @@ impl Type {
             return Ok(layout.slots[slot as usize]);
         }
         if is_variant {
-            // What is left are default implementations.
+            // The interface methods that are left have default implementations.
             for entry in &layout.interfaces {
                 if crate::cast::is_variant_of(entry.interface, interface)?
                     && let Some(slot) = pick(entry)
@@ -426,7 +426,7 @@ fn map_interfaces(
     interfaces: &mut Vec<InterfaceSlots>,
 ) -> LoadResult<Vec<Implementation>> {
     let mut implementations = Vec::new();
-    // An interface that another one brings along is not implemented anew if an ancestor has it already.
+    // An interface that is only inherited by a declared one is not implemented anew if an ancestor has it already.
     let declared = &ty.interface_list()?.declared;
     for &interface in ty.interfaces()? {
         let inherited = interfaces.iter().position(|e| e.interface == interface);
@@ -445,7 +445,7 @@ fn map_interfaces(
             }
             let explicit = overrides.iter().find(|(_, declaration)| *declaration == wanted);
             let is_missing = entry.slots[index] == NO_SLOT;
-            // Own public virtual methods first, then what the ancestors offer; an explicit implementation stays.
+            // Own public virtual methods come first, then those of the ancestors; an explicit implementation takes precedence.
             let slot = if let Some(&(body, _)) = explicit {
                 Some(slots.slot_of(body))
             } else if inherited.is_some() && !is_redeclared && !is_missing {
@@ -468,9 +468,9 @@ fn map_interfaces(
             }
             match default_implementation(ty, wanted)? {
                 DefaultImplementation::One(default) => entry.slots[index] = slots.slot_of(default),
-                // Calling it fails.
+                // Calls of the method fail.
                 DefaultImplementation::Ambiguous => {}
-                // An interface that makes another's method abstract again wants nothing implemented under its own name.
+                // An interface's method that makes another interface's method abstract again needs no implementation under its own name.
                 DefaultImplementation::None if ty.is_abstract() || wanted.is_final() || !wanted.is_abstract() => {}
                 DefaultImplementation::None => {
                     let name = ty.full_name();

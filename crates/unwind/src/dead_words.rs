@@ -17,7 +17,7 @@ use saki_abi::{CALLEE_SAVED, ThreadAbi};
 /// during the call.
 pub unsafe fn find_dead_words(thread: *const ThreadAbi, dead: &mut Vec<usize>) {
     let first = dead.len();
-    // Where the value that a frame had in each callee-saved register lies; 0 = unknown.
+    // Address at which the frame's value of each callee-saved register is saved; 0 = unknown.
     let mut saved = [0usize; CALLEE_SAVED.len()];
     // SAFETY: as promised by the caller.
     for frame in unsafe { Frames::of_thread(thread) } {

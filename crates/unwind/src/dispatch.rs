@@ -177,7 +177,7 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
         {
             let kind = info.clauses[handler.clause_index as usize].kind;
             if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
-                // The filter has had its turn: this is the clause behind it.
+                // The filter has already run: this is the clause behind it.
                 let kind =
                     if matches!(kind, ClauseKind::Filter(_)) { ClauseKind::Catch(std::ptr::null()) } else { kind };
                 // SAFETY: `thread` is current and in a runtime call.

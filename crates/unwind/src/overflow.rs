@@ -45,7 +45,7 @@ pub(crate) unsafe fn report_fatal_fault(thread: *const ThreadAbi, context: &Faul
     write_number(context.fault_address(), 16);
     write_text(b", pc 0x");
     write_number(context.pc(), 16);
-    // Programs that are not verifiable may make compiled code use any pointer; elsewhere a fault is more likely ours.
+    // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely a bug of Saki.
     write_text(if saki_code::lookup(context.pc()).is_some() { &b" in compiled code"[..] } else { b" in native code" });
     write_text(b"; managed frames of this thread:\n");
     // SAFETY: as promised by the caller.

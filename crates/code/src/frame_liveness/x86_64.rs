@@ -85,7 +85,7 @@ impl<'a> Body<'a> {
             before: [Instruction::default(); LOOK_BACK],
         };
         let mut ways = vec![0];
-        // Tables come last: where one ends is told by what is known to be code.
+        // Jump tables are read last: known code tells where a table ends.
         let mut waiting_tables = Vec::new();
         loop {
             while let Some(start) = ways.pop() {
@@ -166,11 +166,11 @@ impl<'a> Body<'a> {
     fn step(&self, instruction: &Instruction, reader: &mut Reader) -> Option<Step> {
         let info = reader.factory.info(instruction);
         let mut effects = Vec::new();
-        // A definition comes before a use: whatever does both is live before.
+        // Definitions are applied before uses (backward), so that a word which an instruction both reads and writes is live before it.
         for used in info.used_registers() {
             effects.extend(self.register_effect(used));
         }
-        // Pushes, pops, calls and returns move rsp; they reach no slot.
+        // Pushes, pops, calls and returns move rsp; they access no slot of the map.
         if instruction.mnemonic() == Mnemonic::Lea {
             self.check_address(instruction)?;
         } else if !instruction.is_stack_instruction() {
@@ -307,7 +307,7 @@ impl<'a> Body<'a> {
             };
             bits[bit as usize / 64] |= 1 << (bit % 64);
         }
-        // What is written and never read are arguments for callees.
+        // Words that are written and never read are arguments for callees.
         let own = used.iter().zip(&written).map(|(used, written)| used | !written).collect();
         let (mut offsets, mut words) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len() * len));
         for (return_offset, live) in calls {

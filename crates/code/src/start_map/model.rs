@@ -56,7 +56,7 @@ fn model_a_sampler_sees_whole_bodies() {
             let map = map.clone();
             thread::spawn(move || map.place(body))
         });
-        // An address in the second body, or in what lies behind the first.
+        // An address in the second body, or in the part of the first body in the next chunk.
         map.look_up(STARTS[1] + 1);
         for thread in placing {
             thread.join().unwrap();

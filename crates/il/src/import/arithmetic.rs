@@ -191,7 +191,7 @@ impl Importer<'_> {
         let is_null = |v: ValueId, i: &Self| matches!(i.b.op(v), Op::Null);
         let (ta, tb) = (self.b.ty(a), self.b.ty(b));
         let (a, b) = match (ta, tb) {
-            // References against null, and pointers of any kind, compare as they are.
+            // References and null, and pointers of any kind, are compared without conversion.
             (IrType::Ref | IrType::ByRef | IrType::I64, IrType::Ref | IrType::ByRef | IrType::I64) => (a, b),
             _ => {
                 let (a, b, _) = self.unify(a, b)?;

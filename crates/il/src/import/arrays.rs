@@ -186,7 +186,7 @@ impl Importer<'_> {
             return Ok(false);
         }
         if rank == 1 && !owner.is_sz_array() {
-            // It may be a vector, which has no bounds.
+            // It may be an SZ array, which has no bounds.
             return Ok(false);
         }
         let stored = if kind == ArrayMethod::Set { Some(self.pop()?) } else { None };

@@ -27,7 +27,7 @@ impl Importer<'_> {
     pub(super) fn import_from(&mut self, offset: u32) -> LoadResult<()> {
         let region = self.region_at(offset);
         match self.b.current {
-            // Straight on in the block at hand.
+            // Continue in the current block.
             Some(block) if self.s.scan.has_one_way_in(offset) && self.b.region() == region => {
                 let entries = self.s.stack.clone();
                 let label = Label { block, entries, joins: None, exception: None, is_imported: false };
@@ -236,7 +236,7 @@ impl Importer<'_> {
             there.note = Note::None;
             let there_ir = self.b.local_type(local);
             match (there_ir, here.ir) {
-                // The code behind the join is there already and takes the narrower number; `write_joins` makes it one.
+                // The code behind the join has been imported already and expects the narrower number; `write_joins` converts to it.
                 (IrType::I32, IrType::I64) | (IrType::F32, IrType::F64) if is_imported => {}
                 // The other predecessors' values are widened by `widen_joins`.
                 (IrType::I32, IrType::I64 | IrType::ByRef) | (IrType::F32, IrType::F64) => {
@@ -246,7 +246,7 @@ impl Importer<'_> {
                     self.b.f.locals[local.0 as usize].ty = here.ir;
                     self.widened_joins.push(local);
                 }
-                // What may be a managed pointer counts as one, and what may be a number is no reference.
+                // A value that may be a managed pointer counts as one, and a value that may be a number does not count as a reference.
                 (IrType::I64 | IrType::Ref, IrType::ByRef) => self.b.f.locals[local.0 as usize].ty = IrType::ByRef,
                 (IrType::Ref, IrType::I64) => self.b.f.locals[local.0 as usize].ty = IrType::I64,
                 (IrType::Struct(a), IrType::Struct(b)) if a != b => {
@@ -353,7 +353,7 @@ impl Importer<'_> {
             None if target == next => return self.jump(next),
             None => {}
         }
-        // The comparison stays next to the branch, so that the two become one.
+        // The comparison stays next to the branch, so that the code generator can fuse the two.
         let last = self.b.last_inst().filter(|last| *last == cond && target <= self.s.offset);
         if let (Some(_), Some(block)) = (last, self.b.current) {
             self.b.f.blocks[block.0 as usize].insts.pop();

@@ -51,7 +51,7 @@ impl Importer<'_> {
             return Ok(());
         }
         if method.is_abstract() && self.s.method.owner.is_interface() {
-            // Default implementations may call so what the class supplies.
+            // Default implementations of interfaces may call methods of the class this way.
             let args = self.pop_args(sig, true)?;
             return self.call_on_object(method, args);
         }
@@ -188,7 +188,7 @@ impl Importer<'_> {
         if ty.is_interface() || !ty.is_assignable_to(method.owner)? {
             return Ok(None);
         }
-        // What cannot be resolved now fails when the call is made.
+        // A method that cannot be resolved now fails when the call is made.
         let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
         Ok((!target.is_abstract() && !target.is_open()).then_some(target))
     }
@@ -221,7 +221,7 @@ impl Importer<'_> {
             return Ok(());
         }
         if object_methods && method.name == "GetHashCode" && ty.is_enum() {
-            // An enum hashes as the number it is.
+            // An enum's hash code is that of its underlying number.
             if let Some(target) = ty.underlying().find_method("GetHashCode", 0)? {
                 return self.call_direct(target, args);
             }

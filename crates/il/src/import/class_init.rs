@@ -34,7 +34,7 @@ impl Importer<'_> {
 
     /// As `class_init`, before an access to a static field of `ty`.
     pub(super) fn class_init_for_field(&mut self, ty: Ty) -> LoadResult<()> {
-        // In an instance method of a class an instance exists, and its constructor made the check.
+        // In an instance method of a class, an instance exists, whose constructor has made the check.
         let method = self.s.method;
         if !ty.is_before_field_init() && method.owner == ty && !method.is_static() && !ty.is_value_type() {
             return Ok(());

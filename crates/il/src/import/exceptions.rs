@@ -181,7 +181,7 @@ impl Importer<'_> {
                 && !c.handler_range.contains(&target)
         };
         if self.options.emit_polls && self.s.exceptions.clauses.iter().any(leaves_catch) {
-            // Where an abort that the clause caught is thrown again.
+            // The safepoint at which an abort that the clause has caught is thrown again.
             self.b.effect(Op::Poll);
         }
         let left = |c: &ClauseInfo| {
@@ -203,7 +203,7 @@ impl Importer<'_> {
             }
         }
         let target_block = self.jump_target(target)?;
-        // From the outermost handler to the innermost: where each goes on.
+        // From the outermost handler to the innermost: the continuation of each.
         let mut next: Option<(usize, i32)> = None;
         for index in finallys.into_iter().rev() {
             let known = self.s.exceptions.clauses[index].continuations.iter().position(|(t, _)| *t == target);

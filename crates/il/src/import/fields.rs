@@ -90,7 +90,7 @@ impl Importer<'_> {
     fn field_offset(field: &'static Field, base_is_object: bool) -> LoadResult<i32> {
         let mut offset = field.offset_bytes()?;
         if base_is_object && field.owner.is_value_type() {
-            // A boxed value taken for its address.
+            // A boxed value is used as the address of its value.
             offset += OBJECT_HEADER_BYTES;
         }
         i32::try_from(offset)
@@ -158,13 +158,13 @@ impl Importer<'_> {
         }
         let addr = match self.pop_base(field)? {
             Base::Address { addr, flags, object } => {
-                // Nothing is read through a native pointer here.
+                // Accesses through native pointers are not checked.
                 if flags.null_check == NullCheck::Needed && self.b.ty(addr) != IrType::I64 {
                     self.b.effect(Op::NullCheck(addr));
                 }
                 let offset = Self::field_offset(field, object.is_some())?;
                 match self.b.ty(addr) {
-                    // Native pointers stay outside the collector's view; their sum is a native pointer too.
+                    // The collector does not trace native pointers; a native pointer plus an offset is one as well.
                     IrType::I64 => {
                         let bytes = self.b.i64(i64::from(offset));
                         let ir = IrType::I64;

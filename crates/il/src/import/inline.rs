@@ -48,7 +48,7 @@ fn is_handle_operation(method: &Method) -> bool {
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
-        // Class constructors run once.
+        // Class constructors run once, so inlining into them does not pay.
         if !self.options.inline || self.parent.is_some() || self.method.is_class_constructor() {
             return Ok(false);
         }
@@ -200,7 +200,7 @@ impl Importer<'_> {
                     self.push(entry);
                 }
             }
-            // Every way through the callee throws.
+            // Every path through the callee throws.
             _ => self.b.current = None,
         }
         Ok(())
@@ -259,7 +259,7 @@ impl Importer<'_> {
             return Ok(Entry::of_struct(val, struct_ty));
         }
         let value = if let IrType::Struct(_) = entry.ir {
-            // `this` given as a value instead of an address.
+            // `this` is passed as a value instead of an address.
             let local = self.own_struct(entry)?;
             self.b.addr_of(local)
         } else {
@@ -331,7 +331,7 @@ impl Importer<'_> {
         let ir = ir_type(ret)?;
         if let IrType::Struct(ty) = ir {
             let val = match entry.val {
-                // The callee is done with its own variable, so that it is the caller's now.
+                // The callee no longer uses its own variable, so that the caller can take it over.
                 Val::InLocal(local, 0) if local.0 >= first_own_local && self.b.local_type(local) == ir => {
                     Val::Temp(local)
                 }

@@ -68,15 +68,15 @@ pub(super) fn this_type(method: &'static Method) -> Option<IrType> {
 /// Whether every object of static type `ty` has exactly the type `ty`.
 pub(super) fn is_exact_class(ty: Ty) -> bool {
     if let Some(element) = ty.element().filter(|_| ty.is_array()) {
-        // A vector may stand where an array with one dimension and bounds is declared.
+        // An SZ array may be used where an array with one dimension and bounds is declared.
         if ty.array_rank() == 1 && !ty.is_sz_array() {
             return false;
         }
-        // Arrays of value types are exact up to signedness and enums, which share everything the code looks at.
+        // Arrays of value types are exact up to signedness and enums, which make no difference to the code.
         return element.is_value_type() || (element.is_sealed() && !element.is_interface() && is_exact_class(element));
     }
-    // An object of a class that is used by reference across domains may be a proxy, which is of no class exactly; an
-    // Action<object> may stand where an Action<string> is declared.
+    // An object of a class that is marshalled by reference may be a proxy, which has no exact class; an Action<object> may be used
+    // where an Action<string> is declared.
     ty.is_value_type()
         || (ty.is_sealed() && !ty.is_interface() && !ty.is_marshal_by_ref() && !ty.has_variant_arguments())
 }

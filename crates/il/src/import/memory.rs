@@ -200,7 +200,7 @@ impl Importer<'_> {
             _ => bytes,
         };
         let zero = self.s.body.init_locals;
-        // No bytes are no memory: null, as in .NET.
+        // A `localloc` of zero bytes gives null, as in .NET.
         let is_some = match *self.b.op(bytes) {
             Op::ConstI64(0) => {
                 self.push(Entry::scalar(bytes, IrType::I64));

@@ -181,7 +181,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         let name = method.full_name();
         return Err(LoadError::new(LoadErrorKind::NotSupported, format!("{name} has no CIL body"), name));
     };
-    // A dynamic method's own name tells little more in full, and making that up costs as much as some instructions.
+    // The full name of a dynamic method says little more than its own name, and making it takes as long as importing some instructions.
     let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
     let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
     let mut importer = Importer {

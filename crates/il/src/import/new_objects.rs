@@ -47,7 +47,7 @@ impl Importer<'_> {
         if owner.may_be_redirected() {
             return self.new_activated(method, args, HelperId::NewMarshalByRef);
         }
-        // The arguments are evaluated before the object exists; what they refer to cannot change by allocating it.
+        // The arguments are evaluated before the object exists; allocating it cannot change the storage to which they refer.
         let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
         self.has_calls = true;
         let entry = Entry::scalar(object, IrType::Ref).exact(owner).non_null();

@@ -16,10 +16,10 @@ fn is_accepted(from: IrType, to: IrType) -> bool {
     use IrType as I;
     match to {
         I::Ref => from == I::Ref,
-        // C++ makes managed pointers of references to reach what lies inside of the objects.
+        // C++ compilers use references as managed pointers, to access the contents of objects.
         I::ByRef => matches!(from, I::ByRef | I::I64 | I::Ref),
         I::I32 => matches!(from, I::I32 | I::I64 | I::ByRef),
-        // Pointers and references may be looked at as numbers.
+        // Pointers and references may be used as numbers.
         I::I64 => matches!(from, I::I32 | I::I64 | I::ByRef | I::Ref),
         I::F32 | I::F64 => matches!(from, I::F32 | I::F64),
         I::Struct(ty) => matches!(from, I::Struct(other) if other == ty || have_one_layout(other, ty)),

@@ -49,7 +49,7 @@ impl Importer<'_> {
         }
         if self.method.impl_flags & impl_flags::SYNCHRONIZED != 0 {
             if self.method.owner.is_value_type() && !self.method.is_static() {
-                // A value has no lock.
+                // A value has no lock, so synchronized methods of value types are refused.
                 let message = format!("Could not load type '{}' from assembly ''.", self.method.owner.full_name());
                 return Err(LoadError::type_load(message, self.method.owner.full_name()));
             }
@@ -91,7 +91,7 @@ impl Importer<'_> {
             let usage = self.s.scan.args[index];
             let mut local = self.variable(ty, LocalKind::Param(index as u32), usage.address_taken)?;
             if let (IrType::Struct(struct_ty), true) = (self.b.local_type(local), has_filter) {
-                // A filter finds variables in the parent's frame; a struct parameter is somewhere else.
+                // A filter reaches variables through the parent's frame, but a struct parameter is elsewhere, so it is copied.
                 let copy = self.variable(ty, LocalKind::Normal, usage.address_taken)?;
                 let (dst, src) = (self.b.addr_of(copy), self.b.addr_of(local));
                 self.b.effect(Op::CopyStruct {

@@ -156,7 +156,7 @@ impl Scan {
     }
 
     fn branch(&mut self, from: u32, target: u32) {
-        // A block that falls into the target has been passed already when the branch goes backward: count it as shared.
+        // For a backward branch, the block that falls through into the target has been scanned already: count the target as shared.
         if target <= from {
             self.has_back_edge = true;
             let last = self.back_edges.entry(target).or_insert(from);
@@ -266,7 +266,7 @@ impl Scan {
             }
             _ => {}
         }
-        // What follows a branch begins a block.
+        // The instruction behind a branch begins a block.
         let branches = matches!(instruction.operand, Operand::Branch(_) | Operand::Switch(_));
         if branches || instruction.opcode.ends_flow() {
             self.mark(instruction.next_offset);

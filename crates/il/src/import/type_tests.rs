@@ -19,7 +19,7 @@ impl Importer<'_> {
         if ty.is_assignable_to(target)? {
             return Ok(Some(true));
         }
-        // Arrays stand for others with equivalent elements: only a positive answer is certain.
+        // Arrays convert to arrays with equivalent elements, so only a positive answer is certain.
         Ok((entry.is_exact && !ty.is_array()).then_some(false))
     }
 

@@ -51,7 +51,7 @@ impl Importer<'_> {
         let (good, bad) = (self.b.block(region), self.b.block(region));
         self.b.terminate(Terminator::Brif { cond: is_same, then: good, otherwise: bad });
         self.b.current = Some(bad);
-        // A cast that always fails throws the InvalidCastException.
+        // The InvalidCastException is thrown by a cast that always fails.
         let object = self.b.inst(Op::NewObject(universe().object()), IrType::Ref);
         self.b.inst(Op::CastClass(object, universe().string()), IrType::Ref);
         self.unreachable();

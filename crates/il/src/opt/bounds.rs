@@ -120,7 +120,7 @@ impl<'f> Analysis<'f> {
             }
             _ => {
                 let local = self.read_local(value)?;
-                // A local that is written once, with a length, is that length.
+                // A local that is written once, with a length, equals that length.
                 if let [(_, stored)] = self.writes[local.0 as usize][..]
                     && let Some(limit @ (Limit::ArrayLength(_) | Limit::StringLength(_))) = self.direct_length(stored)
                     && self.is_written_at_most_once(limit)
@@ -218,7 +218,7 @@ impl<'f> Analysis<'f> {
         for (from, block) in self.function.blocks.iter().enumerate().filter(|(b, _)| l.contains[*b]) {
             let Terminator::Brif { cond, then, otherwise } = block.terminator else { continue };
             let Op::Cmp(op, a, b) = *self.op(cond) else { continue };
-            // Which edge has `index < limit`.
+            // Find the edge on which `index < limit` holds.
             let is_index = |v: ValueId| self.read_local(v) == Some(local) && self.is_current_at_end(v, local, from);
             let is_limit = |v: ValueId| self.limit(v) == Some(limit);
             let (edge, is_unsigned) = match op {

@@ -198,7 +198,7 @@ impl Checks<'_> {
                 let number = self.number(value);
                 self.state.non_null.insert(number);
                 if let Op::NewArray(_, length) = op {
-                    // Later lengths of this array are the number it was made with, which must fit then.
+                    // Later lengths of this array are equal to the number with which it was made, which then must have been in range.
                     let length = self.number(length);
                     if self.constants.contains_key(&length) {
                         self.shapes.insert(Shape::ArrayLength(number), length);

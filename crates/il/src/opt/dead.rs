@@ -107,7 +107,7 @@ fn drop_unused(function: &mut Function, non_null_lengths: &[bool]) {
     // Later blocks first: values are used in their own block or in later ones.
     for block in function.blocks.iter_mut().rev() {
         let insts = &function.insts;
-        // What is kept gathers at the end.
+        // The kept instructions are collected at the end.
         let mut first_kept = block.insts.len();
         for position in (0..block.insts.len()).rev() {
             let value = block.insts[position];

@@ -65,7 +65,7 @@ fn collect(ty: Ty, base: i32, limit: usize, whole_vectors: bool, found: &mut Vec
             return Ok(None);
         }
     }
-    // A size beyond the fields means data that no field names (fixed buffers).
+    // A size beyond the fields means data that belongs to no field (fixed buffers).
     let natural = end.next_multiple_of(ty.value_align_bytes()?.max(1)).max(1);
     Ok((ty.value_size_bytes()? <= natural).then_some(()))
 }

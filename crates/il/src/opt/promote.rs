@@ -118,7 +118,7 @@ impl Promotion<'_> {
         }
         candidate.leaves.iter().position(|leaf| {
             let is_exact = leaf.offset_bytes == offset && fits(mem, leaf.mem);
-            // The words of a vector are no lanes that references or pointers could be in.
+            // A whole vector has no lanes that could hold references or pointers.
             if leaf.ir_type() == IrType::V128 {
                 return (is_exact && mem == leaf.mem) || lane_at(*leaf, offset, mem).is_some();
             }

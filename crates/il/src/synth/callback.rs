@@ -209,7 +209,7 @@ impl CallbackArgument<'_> {
             }
             _ if self.length.is_some() => self.array(b, word),
             Action::StructValue => {
-                // Native code keeps its copy.
+                // Native code keeps its copy of the struct.
                 let local = b.memory_local(ir_type(plan.ty)?);
                 let slot = b.address_of(local);
                 let info = b.symbol(self.info);
@@ -221,7 +221,7 @@ impl CallbackArgument<'_> {
                 self.managed = Some(local);
                 let slot = b.address_of(local);
                 let info = b.symbol(self.info);
-                // A date travels as a double.
+                // A date is passed as a double.
                 let word = match b.value_type(word) {
                     IrType::F64 => b.emit(Op::Un(UnOp::BitcastF64I64, word), IrType::I64),
                     _ => word,

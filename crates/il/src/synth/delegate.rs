@@ -180,7 +180,7 @@ impl Dispatch<'_> {
         let mut code = self.code;
         let mut params = Vec::new();
         let mut args = Vec::new();
-        // Where a struct result's address goes among the arguments.
+        // Position of a struct result's address among the arguments.
         let mut result_index = 0;
         match kind {
             DelegateKind::ClosedInstance | DelegateKind::ClosedStatic => {
@@ -203,7 +203,7 @@ impl Dispatch<'_> {
                     b.terminate(Terminator::Unreachable);
                     return;
                 }
-                // A method that is no virtual one may be called on null; the helper refuses it for the others.
+                // A non-virtual method may be called on null; for virtual ones the helper throws.
                 if kind == DelegateKind::OpenVirtual {
                     let receiver = b.get(LocalId(1));
                     let resolved = b.call_helper(HelperId::DelegateResolveVirtual, vec![self.this, receiver]);

@@ -149,7 +149,7 @@ fn emit_native_call(
         let mut word = argument.marshal_in(b)?;
         if matches!(argument.plan.action, Action::Same) && argument.plan.ty.underlying().element_type == ElementType::U4
         {
-            // Signed ones are extended by the call.
+            // Signed integers are extended by the call.
             word = b.conv(word, ConvTarget::U8);
             sig.params.push(IrType::I64);
             words.push(word);
@@ -268,7 +268,7 @@ impl Argument<'_> {
                 if let Some(native) = self.native {
                     b.set(native, word);
                 }
-                // A date travels as a double.
+                // A date is passed as a double.
                 if plan.native == NativeType::Date && !plan.by_ref {
                     b.emit(Op::Un(UnOp::BitcastI64F64, word), IrType::F64)
                 } else {
@@ -384,7 +384,7 @@ impl Argument<'_> {
                 b.call_helper(HelperId::MarshalOut, vec![word, slot, info]);
             }
             Action::SafeHandle if plan.by_ref => self.safe_handle_out(b, value, native)?,
-            // The marshaler sees what native code left, but the caller keeps its object.
+            // The marshaler sees the native code's changes, but the caller keeps its object.
             Action::Custom if !plan.by_ref => {
                 let Some(object) = self.object else { return Ok(()) };
                 let (convert, done) = (b.new_block(), b.new_block());
@@ -552,7 +552,7 @@ fn release_if_referenced(
     let raised = b.load(flag, 0, MemType::U8, flags(AliasClass::Any));
     b.branch_if(raised, release, done);
     b.switch_to(release);
-    // Lowered first: an exception from the release must not lead to a second one.
+    // The flag is cleared first: an exception from the release must not lead to a second release.
     let zero = b.const_i32(0);
     b.set(referenced, zero);
     b.call_method(required_method(ty, "DangerousRelease", 0)?, vec![handle])?;

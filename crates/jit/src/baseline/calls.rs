@@ -82,7 +82,7 @@ impl Emitter<'_> {
             CallTarget::Helper(helper) => Callee::Near(RelocTarget::Symbol(Symbol::Helper(helper))),
             CallTarget::Indirect(_) => Callee::Register(R10),
             CallTarget::Virtual { slot, .. } => {
-                // Null receivers fault here.
+                // A null receiver faults here.
                 self.asm.rm(MOV_LOAD_QUAD, RAX, RDI, OBJECT_VTABLE_OFFSET);
                 Callee::Slot(RAX, VTABLE_SLOTS_OFFSET + slot as i32 * 8)
             }
@@ -121,7 +121,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        // Nobody reads the old contents any more.
+        // The old contents are not needed any more.
         for &(to, value) in moves {
             if self.registers.place(value).register.is_none() {
                 self.load_value(value, to);

@@ -116,7 +116,7 @@ impl Emitter<'_> {
         self.il_offset = il_offset;
         if il_offset != u32::MAX && self.code.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
             let native_offset = self.asm.offset();
-            // An entry without code is replaced.
+            // An entry that covers no code is replaced.
             if self.code.il_map.last().is_some_and(|last| last.native_offset == native_offset) {
                 self.code.il_map.pop();
             }
@@ -248,7 +248,7 @@ impl Emitter<'_> {
             Some(Op::ConstI32(n)) => Some(i64::from(*n)),
             Some(Op::ConstI64(n)) => Some(*n),
             Some(Op::Null) => Some(0),
-            // What a local that nobody has written holds.
+            // The initial value of a local that has not been written.
             None if matches!(self.func.locals[value as usize - self.func.insts.len()].kind, LocalKind::Normal) => {
                 (!self.machine_of(value).is_float()).then_some(0)
             }

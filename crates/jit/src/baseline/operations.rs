@@ -26,7 +26,7 @@ impl Emitter<'_> {
             return Some(());
         }
         match &inst.op {
-            // Made where they are used.
+            // Constants are materialised where they are used.
             Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => {}
             Op::LocalGet(local) => self.local_get(result, *local),
             Op::LocalSet(local, value) => {
@@ -235,7 +235,7 @@ impl Emitter<'_> {
         let register = self.fresh(to.is_float());
         let opcode = match (target, from) {
             (ConvTarget::R4 | ConvTarget::R8, Machine::Long | Machine::Quad) => {
-                // The conversion changes the low part only: without this it would wait for whoever wrote the rest.
+                // The conversion writes the low part only: without this it would depend on the last instruction that wrote the register.
                 self.asm.rr(XORPS, register, register);
                 int_to_float(target == ConvTarget::R8, width_of(from))
             }

@@ -112,7 +112,7 @@ impl Plan {
                 Terminator::Brif { cond, .. } => {
                     self.note_use(*cond, number);
                     let condition = self.same[cond.0 as usize] as usize;
-                    // Nothing else may want it as a value; a later use in another block takes this back below.
+                    // Nothing else may use the comparison as a value; a later use in another block resets this below.
                     self.fused[condition] = condition < func.insts.len()
                         && matches!(func.insts[condition].op, Op::Cmp(..))
                         && self.defined_in[condition] == number as u32;
@@ -167,7 +167,7 @@ fn operands(op: &Op, mut f: impl FnMut(ValueId)) {
                 f(*code);
             }
         }
-        // `is_covered` lets no other operation with operands pass.
+        // `is_covered` rejects all other operations with operands.
         _ => {}
     }
 }

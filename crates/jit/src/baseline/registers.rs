@@ -86,7 +86,7 @@ impl Registers {
         if let Some(free) = registers().find(|&r| self.held[r as usize] == NOWHERE) {
             return (Reg(free), None);
         }
-        // Operations lock three registers at most, so there is one.
+        // Operations lock at most three registers, so an unlocked one exists.
         let victim = registers().next().unwrap_or(if sse { SCRATCH_SSE.0 } else { SCRATCH.0 });
         (Reg(victim), Some(self.held[victim as usize]))
     }

@@ -123,7 +123,7 @@ impl Lowering<'_, '_> {
         self.jump_clif(next, &[array]);
         self.continue_in(next);
         self.note_not_null(result);
-        // A length outside i32 has thrown.
+        // A length outside i32 has thrown by now.
         let length = self.value(length_id)?;
         if self.type_of(length) == types::I32 {
             self.note_length(result, length);
@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         let next = self.new_block(false);
         let small = self.new_block(false);
         let result = self.b.append_block_param(next, types::I64);
-        // Unsigned: negative lengths are the helper's affair too.
+        // Unsigned comparison: negative lengths are left to the helper, too.
         let greatest_inline = (INLINE_ALLOCATION_BYTES - i64::from(STRING_CHARS_OFFSET)) / UTF16_BYTES - 1;
         let too_long = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, length, greatest_inline);
         self.branch(too_long, slow, small);
@@ -179,7 +179,7 @@ impl Lowering<'_, '_> {
         if self.in_loop(self.current) {
             return Ok(self.localloc_outside(bytes));
         }
-        // Small ones get a room of the frame.
+        // Small blocks get memory in the frame.
         let layout = ValueLayout { size_bytes: SMALL_LOCALLOC_BYTES, align_bytes: 16 };
         let slot = self.slot(layout);
         let (small, large, next) = (self.new_block(false), self.new_block(true), self.new_block(false));

@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
 
     /// Whether a word of the vtable's `Casts` holds the type `wanted`.
     fn remembered(&mut self, vtable: Value, offset: i32, wanted: Value) -> Value {
-        // Any value that the word has had does.
+        // Any earlier value of the word is acceptable.
         let flags = self.trusted(MemoryKind::ClassData);
         let word = self.b.ins().load(types::I64, flags, vtable, offset);
         self.b.ins().icmp(IntCC::Equal, word, wanted)

@@ -28,8 +28,8 @@ impl Lowering<'_, '_> {
             Terminator::Jump(target) => self.jump_to(*target),
             Terminator::Brif { cond, then, otherwise } => {
                 let condition = self.value(*cond)?;
-                // Cranelift places what a branch does not go to behind it, and that should be the rest of the loop, unless it
-                // ends here.
+                // Cranelift places the block to which a branch falls through behind the branch. That should be the rest of the loop, unless the
+                // loop ends here.
                 let stays_by_then = self.loops.stays_by(self.flow, self.current, *then, *otherwise)
                     && self.flow.position[then.0 as usize] > self.flow.position[self.current.0 as usize];
                 let then = self.edge(*then)?;

@@ -85,7 +85,7 @@ impl Lowering<'_, '_> {
             (true, false) if bits >= source_bits => return,
             (true, true) if bits > source_bits => return,
             (false, true) if bits >= source_bits => return,
-            // Any negative number is out of range, and no other.
+            // Exactly the negative numbers are out of range.
             (false, false) if bits >= source_bits => self.b.ins().icmp_imm_s(IntCC::SignedLessThan, value, 0),
             (true, true) if bits == source_bits => self.b.ins().icmp_imm_s(IntCC::SignedLessThan, value, 0),
             (_, false) => {

@@ -86,7 +86,7 @@ impl Lowering<'_, '_> {
         if collectible::ends_alone(method) {
             return entry;
         }
-        // Either will do at any time.
+        // Both values are right at any time.
         let flags = self.trusted(MemoryKind::ClassData);
         let code = self.b.ins().load(types::I64, flags, handle, METHOD_CODE_OFFSET);
         let is_compiled = self.b.ins().icmp_imm_u(IntCC::NotEqual, code, 0);

@@ -42,7 +42,7 @@ impl Lowering<'_, '_> {
         let number = self.b.ins().ushr_imm_u(wide, i64::from(layout::HANDLE_SLOT_SHIFT));
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let slot = self.b.ins().iadd(slots, offset);
-        // Written by other threads: of no alias region, and not to be moved.
+        // The slot is written by other threads: its load has no alias region and must not be moved.
         let flags = MemFlagsData::trusted();
         let word = if self.is_aarch64() {
             self.b.ins().atomic_load(types::I64, flags, slot)

@@ -56,7 +56,7 @@ impl Lowering<'_, '_> {
         match alias {
             AliasClass::Length => MemoryKind::Length,
             AliasClass::VTable => MemoryKind::VTableWord,
-            // Words that the runtime's Rust code changes behind our back are re-read after every call anyway.
+            // Words that the runtime's Rust code changes unseen by the code generator are reloaded after every call anyway.
             AliasClass::Any | AliasClass::Field | AliasClass::Element | AliasClass::Static | AliasClass::Runtime => {
                 MemoryKind::Program
             }
@@ -110,7 +110,7 @@ impl Lowering<'_, '_> {
 
     pub(super) fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> Lowered<Value> {
         let address = self.value_as(addr, types::I64)?;
-        // Of arrays and strings only: the bounds of multi-dimensional arrays are of this class too, at native addresses.
+        // Only for arrays and strings: the bounds of multi-dimensional arrays have this alias class too, but native addresses.
         let is_length = flags.alias == AliasClass::Length
             && !flags.volatile
             && mem == MemType::I32

@@ -25,7 +25,7 @@ use saki_sync::monitor::layout as monitor;
 use saki_sync::monitor_table::layout as table;
 use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT, MAX_OWNER, MAX_RECURSION, OWNER_SHIFT, RECURSION_MASK};
 
-// Both are told by the sign of their half, and a byte store changes the recursion alone.
+// Both bits are tested by the sign of their half, and a byte store changes only the recursion.
 const _: () = assert!(INFLATED_BIT as u32 as i32 == i32::MIN && INFLATED_HINT_BIT as i64 == i64::MIN);
 const _: () = assert!(RECURSION_MASK == 0xff && MAX_RECURSION == 0xff && OWNER_SHIFT == 8);
 
@@ -141,7 +141,7 @@ impl Lowering<'_, '_> {
 
     /// Ends the block with a branch on whether the lock is inflated; loads the word.
     fn branch_if_inflated(&mut self, lock: &Lock, inflated: ClifBlock, thin: ClifBlock) {
-        // Not of any alias region: other threads and the runtime write the word.
+        // The word has no alias region: other threads and the runtime write it.
         let upper = self.b.ins().load(types::I32, MemFlagsData::trusted(), lock.address, 4);
         let is_inflated = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, upper, 0);
         self.branch(is_inflated, inflated, thin);
@@ -227,7 +227,7 @@ impl Lowering<'_, '_> {
         let (travels, stays, wake) = (self.new_block(true), self.new_block(true), self.new_block(true));
         self.branch(is_others, travels, stays);
 
-        // Threads take it in turns: the next one gets the line sooner from the shared cache than from this processor's own.
+        // Threads take the lock in turns: the next one gets the line faster from the shared cache than from this processor's own.
         self.continue_in(travels);
         self.b.ins().store(flags, lock.id, monitor, monitor::LAST_OFFSET as i32);
         self.release_monitor(monitor);

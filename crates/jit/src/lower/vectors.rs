@@ -221,7 +221,7 @@ impl Lowering<'_, '_> {
             let product = self.b.ins().imul(x, y);
             *half = if is_unsigned { self.b.ins().ushr(product, sixteen) } else { self.b.ins().sshr(product, sixteen) };
         }
-        // They fit, so that nothing is saturated.
+        // The values fit, so that none is saturated.
         let [low, high] = halves;
         if is_unsigned { self.b.ins().unarrow(low, high) } else { self.b.ins().snarrow(low, high) }
     }
@@ -256,7 +256,7 @@ impl Lowering<'_, '_> {
             };
             return self.b.ins().fcmp(condition, a, b);
         }
-        // There is no unsigned comparison of 64 bits: the sign bit is turned over.
+        // There is no unsigned comparison of 64 bits, so the sign bits are inverted.
         let (mut a, mut b) = (a, b);
         if lanes == Lanes::U64 && op != V::Eq {
             let signs = self.vector_const(u128::from(1_u64 << 63) << 64 | u128::from(1_u64 << 63));

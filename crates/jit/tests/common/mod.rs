@@ -205,6 +205,9 @@ thread_local! {
 }
 
 /// Takes the pending exception to the first handler above `rbp`/`pc`.
+///
+/// # Safety
+/// Called by the stub of `ThrowPending`: `thread` is the test's thread struct, `rbp` and `pc` are the throwing frame's.
 unsafe extern "C" fn unwind(thread: *mut ThreadAbi, rbp: usize, pc: usize) -> ! {
     // SAFETY: the test's thread struct outlives the run.
     let exception = unsafe { std::mem::replace(&mut (*thread).pending_exception, saki_abi::ObjRef::NULL) };
@@ -244,25 +247,40 @@ pub const INDEX_OUT_OF_RANGE: u64 = 0x102;
 pub const DIVIDE_BY_ZERO: u64 = 0x103;
 pub const OVERFLOW: u64 = 0x104;
 
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_throw(thread: *mut ThreadAbi, exception: usize) {
     set_pending(thread, exception);
 }
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_null(thread: *mut ThreadAbi) {
     set_pending(thread, NULL_REFERENCE as usize);
 }
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_index(thread: *mut ThreadAbi) {
     set_pending(thread, INDEX_OUT_OF_RANGE as usize);
 }
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_divide(thread: *mut ThreadAbi) {
     set_pending(thread, DIVIDE_BY_ZERO as usize);
 }
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_overflow(thread: *mut ThreadAbi) {
     set_pending(thread, OVERFLOW as usize);
 }
+/// # Safety
+/// None needed; unsafe only by the type of helpers.
 unsafe extern "C" fn helper_fmod(_: *mut ThreadAbi, a: f64, b: f64) -> f64 {
     a % b
 }
 /// A stand-in for helpers that only counts its calls.
+///
+/// # Safety
+/// `thread` is the test's thread struct.
 unsafe extern "C" fn helper_count(thread: *mut ThreadAbi) -> u64 {
     // SAFETY: the test's thread struct outlives the run.
     unsafe {

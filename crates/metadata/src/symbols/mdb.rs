@@ -160,7 +160,7 @@ impl MdbFile {
                     if cursor.take(len)?.first() == Some(&EXTENDED_END) {
                         return Some(lines);
                     }
-                    // The others change nothing that is kept here: whether a line is a statement of its own.
+                    // The other opcodes change only whether a line is a statement of its own, which is not kept here.
                 }
                 opcode if opcode >= opcode_base => {
                     let opcode = opcode - opcode_base;

@@ -57,7 +57,7 @@ impl SymbolFile {
     /// Errors: it does not decompress, or breaks its format.
     pub(crate) fn embedded_in(image: &Image) -> Result<Option<Self>, BadImage> {
         let Some(bytes) = debug_directory::embedded_pdb(image)? else { return Ok(None) };
-        // What lies in the image needs no proof that it belongs to it.
+        // Symbols embedded in the image need no identity check.
         PortablePdb::parse(bytes).map(|pdb| Some(Self { format: Format::Portable(pdb) }))
     }
 

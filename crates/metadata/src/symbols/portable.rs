@@ -178,7 +178,7 @@ fn point_at(blob: &[u8], document: Rid, il_offset: u32) -> Option<Point> {
         let line_count = cursor.compressed_u32()?;
         let column_count = if line_count == 0 { cursor.compressed_u32()? as i32 } else { cursor.compressed_i32()? };
         if line_count == 0 && column_count == 0 {
-            // A hidden point: what comes before it stands.
+            // A hidden point: the visible point before it counts.
             continue;
         }
         if is_first_visible {

@@ -17,7 +17,7 @@ impl Binder {
     }
 
     fn find_reflection_only(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        // Its file may be named as well as in `resolve`.
+        // As in `resolve`, the file's name may be used for the assembly's.
         if wanted.name.eq_ignore_ascii_case(crate::universe().corlib().assembly().name) || wanted.name == "mscorlib.dll"
         {
             return Some(crate::universe().corlib().assembly());

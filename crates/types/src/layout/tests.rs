@@ -90,7 +90,7 @@ fn explicit_offsets_are_kept() {
     let Some(f) = assemble(CLASSES) else { return };
     check(&f, "Union", &[("a", 4), ("b", 0), ("c", 6)], 8, 8, &[]);
     check(&f, "Exact", &[("a", 0)], 5, 4, &[]);
-    // A reference may share its word with references; one that a native number shares is none for the collector.
+    // A reference may share its word with references; a word shared with a native number is not traced by the collector.
     check(&f, "Shared", &[("a", 0), ("b", 0), ("c", 8), ("d", 8)], 16, 8, &[0]);
     check_refused(&f, "Overlapped", "overlapped by a non-object field");
     check_refused(&f, "Inside", "overlapped by a non-object field");
@@ -113,7 +113,7 @@ fn what_has_no_end_or_no_arguments_has_no_layout() {
 fn objects_begin_behind_their_header_and_their_parent() {
     let Some(f) = assemble(CLASSES) else { return };
     let at = |offset| HEADER + offset;
-    // The largest alignment first, so that nothing is padded in between.
+    // Fields with the largest alignment come first, so that there is no padding in between.
     check(
         &f,
         "Sorted",
@@ -123,7 +123,7 @@ fn objects_begin_behind_their_header_and_their_parent() {
         &[at(0)],
     );
     check(&f, "Ordered", &[("a", at(0)), ("b", at(8)), ("c", at(16))], at(20), 8, &[at(8)]);
-    // The size of a class is not rounded up: its heirs use the rest.
+    // The size of a class is not rounded up: derived classes use the rest.
     check(&f, "Parent", &[("a", at(0)), ("b", at(8))], at(9), 8, &[]);
     check(&f, "Child", &[("d", at(16)), ("c", at(24))], at(25), 8, &[at(16)]);
     assert_eq!(f.ty("Child").instance_size_bytes().expect("a size"), at(25).next_multiple_of(8));

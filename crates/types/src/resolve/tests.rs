@@ -74,7 +74,7 @@ fn fields_are_found_by_name_and_type_also_in_ancestors() {
         .collect();
     let own = |argument, index: usize| of(&f, argument).fields().expect("fields")[index];
     assert!(found[0] == own(u.string(), 0));
-    // Two fields that are alike in the instantiation: told apart as the definition has them.
+    // Two fields that are alike in the instantiation: distinguished by their types in the definition.
     assert!(found[1] == own(u.int32(), 1) && found[2] == own(u.int32(), 2));
     assert_eq!((found[3].name, found[3].owner), ("_message", u.exception()));
 }
@@ -91,7 +91,7 @@ fn methods_are_found_by_the_definitions_signature() {
     assert!(found[0] == own("Get", 0) && found[1] == own("Get", 1), "alike in the instantiation");
     assert!(found[2].definition == Some(own("Make", 0)) && found[2].generic_args == [u.string()]);
     assert!(found[3].definition == Some(own("Make", 1)) && found[3].generic_args == [u.string(), u.object()]);
-    // Inherited; and of an interface those of Object.
+    // Inherited methods; for an interface those of Object.
     assert!(found[4].owner == u.object() && found[5].owner == u.object());
     assert!(matches!(found[6].kind, crate::MethodKind::Array(crate::ArrayMethod::Set)));
 }

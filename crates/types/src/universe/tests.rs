@@ -83,7 +83,7 @@ fn arguments_must_fit_the_definition() {
         let error = u.instantiate(definition, &args).err().unwrap_or_else(|| panic!("{definition:?}"));
         assert_eq!(error.kind, crate::LoadErrorKind::TypeLoad, "{error}");
     }
-    // Endless expansion ends somewhere; what people write does not.
+    // Endless expansion is refused at some depth; nesting that people write is not.
     let mut ty = u.object();
     let depth = (0..1000).take_while(|_| u.instantiate(boxed, &[ty]).map(|next| ty = next).is_ok()).count();
     assert!((MAX_GENERIC_DEPTH as usize..1000).contains(&depth), "{depth} levels");
@@ -107,7 +107,7 @@ fn members_of_instantiations_are_their_own() {
     let made = |argument| u.instantiate_method(put(of_int), &[argument]).expect("an instantiation");
     assert!(made(u.object()) == made(u.object()) && made(u.object()) != made(u.string()));
     assert_eq!(params(made(u.string())), [u.int32(), u.string()]);
-    // From an instantiation as from the definition.
+    // The result is the same from an instantiation as from the definition.
     assert!(u.instantiate_method(made(u.object()), &[u.string()]).expect("again") == made(u.string()));
     assert!(u.instantiate_method(made(u.object()), put(of_int).generic_args).expect("again") == put(of_int));
     assert!(u.instantiate_method(put(of_int), &[]).is_err());

@@ -96,7 +96,7 @@ fn a_new_slot_hides_and_others_override() {
     // Nothing to override: a slot of its own, after all inherited ones.
     let slots = f.ty("Base").vtable_layout().expect("a layout").slots.len() as u32;
     assert_eq!(slot(f.method("Unrelated", "Other")), slots);
-    // What is not virtual overrides nothing.
+    // A method that is not virtual overrides nothing.
     check_call(&f, "Private", ("Base", "N"), ("Base", "N"));
 }
 
@@ -107,7 +107,7 @@ fn a_method_impl_takes_the_slot_and_not_the_name() {
     assert_ne!(slot(f.method("Explicit", "Body")), slot(first(&f, ("Base", "M"))), "the body keeps a slot of its own");
     check_call(&f, "BelowExplicit", ("Base", "M"), ("BelowExplicit", "M"));
     check_call(&f, "BelowExplicit", ("Explicit", "Body"), ("Explicit", "Body"));
-    // Whoever overrides the body by name overrides it in all slots that it has taken.
+    // A method that overrides the body by name overrides it in all slots that the body has taken.
     check_call(&f, "BelowBody", ("Open", "Body"), ("BelowBody", "Body"));
     check_call(&f, "BelowBody", ("Base", "M"), ("BelowBody", "Body"));
 }
@@ -120,7 +120,7 @@ fn interface_methods_are_found_by_name_unless_said_otherwise() {
     // An override reaches through the slot.
     check_call(&f, "Inheriting", ("ITwo", "Two"), ("Inheriting", "Two"));
     check_call(&f, "Inheriting", ("IOne", "One"), ("ByName", "One"));
-    // Declared again: the own method counts, though it hides the inherited one.
+    // The interface is declared again: the own method counts, though it hides the inherited one.
     check_call(&f, "Again", ("IOne", "One"), ("Again", "One"));
     check_call(&f, "ByMethodImpl", ("IOne", "One"), ("ByMethodImpl", "Hidden"));
     check_call(&f, "ByMethodImpl", ("ByMethodImpl", "One"), ("ByMethodImpl", "One"));
@@ -160,7 +160,7 @@ fn variant_interfaces_are_reached_by_compatible_instantiations() {
     assert!(variant.is_assignable_to(of("IIn`1", variant)).expect("an answer"));
     let error = f.ty("IWrong`1").vtable_layout().err().expect("`out` stands where values go in");
     assert!(error.message.contains("variant type parameter is used invalidly"), "{error}");
-    // All instantiations meet in one slot of the IMT.
+    // All instantiations use the same IMT slot.
     let slots = [u.string(), u.object()].map(|argument| imt_slot_index(method(of("IOut`1", argument), "Get")));
     assert_eq!(slots[0], slots[1]);
 }

@@ -378,23 +378,33 @@ thread_local! {
     static OUTERMOST: Cell<usize> = const { Cell::new(0) };
 }
 
+/// # Safety
+/// None needed; unsafe only by the type of helpers.
 unsafe extern "C" fn log_helper(_: *mut ThreadAbi, number: i64) {
     LOG.with_borrow_mut(|log| log.push(number));
 }
 
+/// # Safety
+/// `thread` is the current thread.
 unsafe extern "C" fn throw_helper(thread: *mut ThreadAbi, exception: i64) {
     // SAFETY: the current thread.
     unsafe { (*thread).pending_exception = ObjRef(exception as *mut Object) };
 }
 
 /// A helper in Rust that calls managed code again: the exception passes through both boundaries.
+///
+/// # Safety
+/// `thread` is the current thread, `target` the address of a compiled `fn()`.
 unsafe extern "C" fn nested_helper(thread: *mut ThreadAbi, target: i64) {
     // SAFETY: `target` is a compiled `fn()`.
     let status = unsafe { enter(thread, target as usize, [0; 3], std::ptr::null_mut()) };
     LOG.with_borrow_mut(|log| log.push(-i64::from(status)));
 }
 
-/// Names of the frames of a walk from Rust code.
+/// Notes the names of the frames of a walk from Rust code.
+///
+/// # Safety
+/// `thread` is the current thread.
 unsafe extern "C" fn walk_helper(thread: *mut ThreadAbi, _: i64) {
     // SAFETY: the current thread, in Rust code.
     let frames = unsafe { saki_unwind::Frames::of_thread(thread) };

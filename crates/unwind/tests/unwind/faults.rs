@@ -70,6 +70,8 @@ fn a_stack_overflow_is_reported_with_its_frames() {
     assert!(report.lines().count() < 150, "{report}");
 }
 
+/// # Safety
+/// The function faults, so it may only be called in a child process.
 unsafe extern "C" fn fault_in_rust(_: *mut saki_abi::ThreadAbi, _: i64) {
     // SAFETY: the fault is the point.
     unsafe { std::arch::asm!("mov byte ptr [rax], 1", in("rax") 8) };

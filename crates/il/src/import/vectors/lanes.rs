@@ -210,7 +210,7 @@ impl Importer<'_> {
         let zero = self.bits([0; 16]);
         let is_least = self.vector_binary(VectorOp::Lt, lanes, value, zero);
         let any = self.vector_unary(VectorOp::AnyTrue, lanes, is_least);
-        // 0 or −1, which no unsigned number is.
+        // 0 or −1; the checked conversion to an unsigned number throws OverflowException for −1.
         let none = self.b.i32(0);
         let flag = self.b.inst(Op::Bin(BinOp::Sub, none, any), IrType::I32);
         self.b
@@ -289,7 +289,7 @@ impl Importer<'_> {
             return self.vector_binary(op, lanes, value, amount);
         }
         let value = self.vector_binary(op, lanes, value, amount);
-        // All bits where the amount is less than 16, else none.
+        // A mask with all bits set if the amount is less than 16, else none.
         let difference = self.b.inst(Op::Bin(BinOp::Sub, amount, width), IrType::I32);
         let mask = self.b.inst(Op::Bin(BinOp::Shr, difference, mask), IrType::I32);
         let mask = self.vector_unary(VectorOp::Splat, lanes, mask);

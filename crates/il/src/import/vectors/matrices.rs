@@ -125,7 +125,7 @@ impl Importer<'_> {
                 }
                 let mut all = all.expect("matrices have rows");
                 if a.mem == MemType::V64 {
-                    // The lanes above may be anything.
+                    // The upper lanes are undefined.
                     all = self.permuted(all, all, by_fours([0, 1, 0, 1]));
                 }
                 self.push_all_true(all, F, wanted);

@@ -159,7 +159,7 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
     layout.size_bytes = layout.size_bytes.next_multiple_of(align).max(1);
     if ty.is_value_type() {
         if layout.blittable && mode == 0 {
-            // Automatic layout: what the loader chose is what native code gets.
+            // Automatic layout: native code gets the layout that the loader chose.
             layout.size_bytes = ty.value_size_bytes()?;
         }
         layout.blittable &= layout.size_bytes == ty.value_size_bytes()? && !ty.contains_references()?;

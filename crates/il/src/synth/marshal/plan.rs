@@ -172,7 +172,7 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     let place = if index == 0 { Place::Return } else { Place::Param };
     let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
     let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
-    // Unmarked `ref` and StringBuilder (also in arrays) go both ways, everything else in only.
+    // Without attributes, `ref` and StringBuilder (also in arrays) are marshalled in both directions, all others in only.
     let both = by_ref
         || match &native {
             NativeType::StringBuilder(_) => true,
@@ -238,7 +238,7 @@ fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Ac
         return Action::UnsizedArray;
     }
     if plan.index == 0 || plan.by_ref {
-        // Native code makes the array: its length must be known from the descriptor, or is that of the array it got.
+        // Native code makes the array: its length must be given by the descriptor, or is that of the array that was passed in.
         let is_known = count.constant.is_some() || (plan.by_ref && (count.param.is_some() || plan.is_in));
         return if is_known || (plan.by_ref && !plan.is_out) { Action::Helper } else { Action::Refused };
     }
