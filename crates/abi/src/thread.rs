@@ -1,6 +1,7 @@
 //! The part of a managed thread that compiled code touches, through the pinned register (r15 / x21).
 //!
-//! It is the first field of `thread::ManagedThread`. Only the thread itself reads and writes it, except `poll`.
+//! It is the first field of `thread::ManagedThread`. Except for `poll`, only the thread itself accesses it; other threads may read it
+//! while the thread is stopped.
 
 use crate::object::ObjRef;
 use std::sync::atomic::AtomicU32;

@@ -1,7 +1,8 @@
 //! `CodeInfo`, the record of one body of compiled code: identity, exception table, IL map, traps.
 //!
-//! Invariant: immutable once placed, so that signal handlers may read it; freed only after the body was retired and the walks
-//! that could hold it are over (`heap`). Left out: variables' locations (stacks are scanned conservatively).
+//! Invariant: immutable once placed (but for `liveness`, which is computed once), so that signal handlers may read it; freed only
+//! after the body was retired and the walks that could hold it are over (`heap`). Left out: locations of variables (stacks are
+//! scanned conservatively).
 
 use crate::frame_liveness::FrameLiveness;
 use saki_abi::{SpillArea, position};

@@ -72,9 +72,9 @@ fn check_unknown(parts: &[&[u8]]) {
 #[test]
 fn a_word_dies_with_its_last_read() {
     check(&[WRITE_8, CALL, READ_8, CALL], &[&[32, 16, 8], &[32, 24, 16, 8]]);
-    // By whichever register the frame is addressed.
+    // The frame may be addressed through either register.
     check(&[WRITE_8_BY_FP, CALL, READ_8, CALL], &[&[32, 16, 8], &[32, 24, 16, 8]]);
-    // Written again before it is read: what it holds in between is nobody's.
+    // The word is written again before it is read, so it is dead in between.
     check(&[WRITE_8, CALL, WRITE_8, READ_8], &[&[32, 24, 16, 8]]);
 }
 
@@ -104,14 +104,14 @@ fn a_way_back_keeps_what_the_loop_reads() {
     // `jne` back to the read: 5 + 5 + 2 bytes. Live around the loop, dead behind it.
     let again: &[u8] = &[0x75, (-12_i8) as u8];
     check(&[WRITE_8, READ_8, CALL, again, CALL], &[&[32, 16, 8], &[32, 24, 16, 8]]);
-    // `je` over the second write, to the read behind it: one way reads the old value.
+    // `je` over the second write, to the read behind it: one path reads the old value.
     let over: &[u8] = &[0x74, 5];
     check(&[WRITE_8, CALL, over, WRITE_8, READ_8], &[&[32, 16, 8]]);
 }
 
 #[test]
 fn landing_pads_read_words_and_no_registers() {
-    // The pad lies behind the epilogue of the ordinary way; only the exception leads there.
+    // The pad lies behind the epilogue of the normal path; only the exception leads there.
     let (mut info, returns) = body(&[WRITE_8, WRITE_RBX, CALL, EPILOGUE, READ_8, READ_RBX]);
     let without = dead_words(&info, &returns);
     assert_eq!(without, [Some(vec![32, 16, 8])], "never read: may be an argument");
@@ -143,7 +143,7 @@ fn registers_live_until_they_are_overwritten_whole() {
 
 #[test]
 fn what_is_not_understood_keeps_everything() {
-    // `lea rax, [rsp + 8]`: whoever has the address may read the word at any time.
+    // `lea rax, [rsp + 8]`: any code that gets the address may read the word at any time.
     check_unknown(&[&[0x48, 0x8d, 0x44, 0x24, 0x08], CALL]);
     // `mov rax, [rsp + rcx * 8]`: any word.
     check_unknown(&[&[0x48, 0x8b, 0x04, 0xcc], CALL]);

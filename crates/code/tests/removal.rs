@@ -96,7 +96,7 @@ fn walkers_see_whole_bodies_or_none() {
                 let mut step = walker;
                 while !stop.load(Ordering::Relaxed) {
                     step = step.wrapping_add(7);
-                    // Possibly stale: the body may be gone, or another one be there.
+                    // The address may be stale: the body may be freed, or replaced by another one.
                     let pc = starts[step % SLOTS].load(Ordering::Relaxed) + step % 40;
                     let walk = walks().enter();
                     if let Some(info) = lookup(pc) {

@@ -119,7 +119,7 @@ impl Generator {
         let candidates: Vec<ValueId> = self.known.iter().filter(|(_, t)| *t == ty).map(|(v, _)| *v).collect();
         match candidates.len() {
             0 => self.constant(ty, number as i64),
-            // Mostly the newest, so that values depend on each other.
+            // Mostly choose the newest value, so that values depend on each other.
             len => candidates[len - 1 - (number % len).min(number % 4)],
         }
     }
@@ -230,7 +230,7 @@ impl Generator {
                 self.ir.end(Terminator::Brif { cond, then, otherwise: BlockId(u32::MAX) });
                 let from = self.ir.current;
                 self.ir.at(then);
-                // The join's number is known when the steps between are there.
+                // The number of the join's block is known only after the steps in between.
                 self.joins.push((steps + 1, BlockId(from as u32), self.known.len()));
             }
         }
@@ -279,7 +279,7 @@ fn function(steps: &[Step]) -> Ir {
         last.0 = 0;
         generator.join();
     }
-    // What is left goes to memory, where it can be compared.
+    // Remaining values are stored to memory, where they can be compared.
     for (number, (mem, ty)) in
         [(MemType::I32, I32), (MemType::I64, I64), (MemType::F64, F64), (MemType::F32, F32)].into_iter().enumerate()
     {
@@ -318,7 +318,7 @@ proptest! {
         let ir = function(&steps);
         let mut machine = Machine::with_options(CompilerOptions { stress_poll: poll, ..CompilerOptions::default() });
         let Some(code) = machine.compiler.compile_baseline(&ir.func) else {
-            // Too long: nothing else that is generated is left out.
+            // Only functions that are too long are not covered.
             prop_assert!(ir.func.insts.len() > 64, "{}", ir.func);
             return Ok(());
         };

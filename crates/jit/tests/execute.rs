@@ -537,7 +537,7 @@ fn localloc_of_another_size_is_in_the_frame_when_small() {
         let address = m.eval(&ir, &[small]).unwrap();
         assert!(address.abs_diff(here) < 1 << 20 && address.is_multiple_of(16), "{address:#x}");
     }
-    // The helper's affair (a counter here, which the freeing at the return moves too).
+    // Left to the helper (here a counter, which the call that frees the memory at the return increments as well).
     assert_eq!(m.eval(&ir, &[129]), Ok(1));
     assert_eq!(m.eval(&ir, &[u64::MAX]), Ok(3));
 }

@@ -106,7 +106,7 @@ fn arrays_are_allocated_in_line_when_short() {
     assert_eq!(m.eval(&ir, &[5]), Ok(start));
     assert_eq!(m.thread.alloc_cursor as u64, start + 32 + 24);
     assert_eq!(std::hint::black_box(&heap)[3], 5);
-    // Too long, or negative: the helper's affair (a counter here).
+    // Lengths that are too large or negative are left to the helper (here a counter).
     assert_eq!(m.eval(&ir, &[100_000]), Ok(1));
     assert_eq!(m.eval(&ir, &[u64::from(-1i32 as u32)]), Ok(2));
 }
@@ -131,7 +131,7 @@ fn strings_are_allocated_in_line_when_short() {
     assert_eq!(m.thread.alloc_cursor as u64, start + 24 + 32);
     assert_eq!(std::hint::black_box(&heap)[3], vtable.address());
     assert_eq!(std::hint::black_box(&heap)[5] as u32, 2);
-    // Too long, or negative: the helper's affair (a counter here).
+    // Lengths that are too large or negative are left to the helper (here a counter).
     assert_eq!(m.eval(&ir, &[100_000]), Ok(1));
     assert_eq!(m.eval(&ir, &[u64::from(-1i32 as u32)]), Ok(2));
 }
@@ -150,7 +150,7 @@ fn thread_statics_are_found_in_the_thread_s_table() {
     let mut ir = Ir::new("place", &[], Some(IrType::I64));
     let address = ir.push(Op::ThreadStaticAddr(field), IrType::I64);
     ir.ret(address);
-    // No table, one that is too short, and one without the block: the helper's affair.
+    // No table, a table that is too short, and a table without the block are left to the helper.
     assert_eq!(m.eval(&ir, &[]), Ok(1));
     let mut table = [std::ptr::null_mut::<u8>(); 3];
     m.thread.thread_statics = table.as_mut_ptr();

@@ -35,7 +35,7 @@ fn records_end_with_their_owner() {
     let other = owner_of(second).expect("as above");
     assert!(!std::ptr::eq(owner, other));
 
-    // What is made of a record lies beside it, large things too.
+    // Records derived from a record belong to its owner, large ones too.
     let module = create_module(first, "m").expect("a module");
     assert!(std::ptr::eq(owner_of(module).expect("an owner"), owner));
     let list = universe().sz_array_of(module.type_def(1).expect("the global type"));

@@ -26,7 +26,7 @@ fn records_end_with_their_domain() {
     assert!(owner.is_domain() && owner.is_kept());
     assert!(!std::ptr::eq(owner, third.owner().expect("of the third domain")));
 
-    // What is made of records of the domain is the domain's; what is made of a collectible assembly's ends with that.
+    // Records composed of the domain's records belong to the domain; records composed of a collectible assembly's records end with the assembly.
     let list = second.corlib_type("System.Collections.Generic", "List`1").expect("a class");
     let list_of_object = second.instantiate(list, &[second.object()]).expect("an instantiation");
     assert!(std::ptr::eq(owner_of(list_of_object).expect("an owner"), owner) && !ends_alone(list_of_object));
@@ -46,7 +46,7 @@ fn records_end_with_their_domain() {
     own.for_each_named(&mut |other| named += usize::from(std::ptr::eq(other, owner)));
     assert_eq!(named, 1, "the assembly keeps its domain, once");
 
-    // Unloaded: what was not seen is dead. Domains that are in use see themselves.
+    // After unloading, an owner that was not seen is dead. Domains that are in use always count as seen.
     let judge = || {
         for_each_owner(&mut |owner| {
             owner.unsee();

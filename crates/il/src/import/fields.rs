@@ -268,7 +268,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// A class constructor may change what entries refer to.
+    /// Spills entries before a class constructor that may run: it may change the storage to which they refer.
     fn spill_if_class_init(&mut self, field: &'static Field) -> LoadResult<()> {
         if field.has_rva() || self.env.is_initialised(field.owner) {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
 //!
 //! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces); methods that ask for their caller; methods marked
-//! NoInlining; and calls whose result is thrown soon after, since the code that makes exceptions is a large part of many methods and hardly
-//! ever runs. Stack traces show inlined bodies as frames (`ir::position`).
+//! NoInlining; and calls shortly before a `throw`, since the code that makes exceptions is a large part of many methods and hardly ever
+//! runs. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::Importer;
 use super::class_init::needs_check_at_entry;
@@ -31,7 +31,7 @@ const AGGRESSIVE_BODY_BYTES: usize = 120;
 /// As `AGGRESSIVE_BODY_BYTES`, for methods of vector types, whose bodies have two versions: with and without vector hardware.
 const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
-/// A call counts as making an exception if its result is thrown within this many instructions.
+/// A call counts as a part of making an exception if its block ends in a `throw` within this many instructions.
 const MAX_LOOK_AHEAD: usize = 16;
 
 /// Methods that find their caller by walking the stack.

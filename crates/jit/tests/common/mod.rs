@@ -153,7 +153,7 @@ static MACHINE: std::sync::atomic::AtomicPtr<Machine> = std::sync::atomic::Atomi
 
 std::arch::global_asm!(
     ".globl saki_jit_test_enter",
-    // (code, args, ret, thunk, thread, saved: *mut [usize; 2]) -> 0, or the exception that nobody caught
+    // (code, args, ret, thunk, thread, saved: *mut [usize; 2]) -> 0, or the exception that was not caught
     "saki_jit_test_enter:",
     "push rbp", "mov rbp, rsp", "push rbx", "push r12", "push r13", "push r14", "push r15", "push r9",
     "mov r15, r8", "mov [r9], rsp", "mov [r9 + 8], rbp",
