@@ -1,4 +1,4 @@
-//! What compiled code and the runtime share: object header, vtable and thread-struct layouts, the helper list.
+//! Definitions that compiled code and the runtime share: layouts of object headers, vtables and the thread struct, the helper list.
 //!
 //! Invariant: every offset that compiled code uses is a constant of this crate, derived with `offset_of!` from the
 //! `#[repr(C)]` type that the runtime uses, so that the two cannot drift apart. Left out: everything with behaviour.

@@ -182,7 +182,7 @@ struct StubChunk {
 /// The chunk that new stubs come from. Null at first; replaced when full (full ones leak: 32 bytes each).
 static CURRENT: AtomicPtr<StubChunk> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Takes a stub slot and writes what `encode(stub address, record address)` gives.
+/// Takes a stub slot and writes the result of `encode(stub address, record address)`.
 pub(crate) fn place_stub(
     encode: impl FnOnce(usize, usize) -> [u8; STUB_BYTES],
 ) -> Result<(usize, &'static EntryRecord), CodeError> {

@@ -5,7 +5,7 @@ use std::fmt;
 /// Failure of [`crate::place`], [`crate::init`] or of making an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeError {
-    /// The operating system refused a mapping: what it was for, and the errno.
+    /// The operating system refused a mapping: its purpose, and the errno.
     Map { call: &'static str, errno: i32 },
     /// The reserved code region (bytes) is used up.
     RegionFull { region_bytes: usize },

@@ -113,7 +113,7 @@ impl Contract<'static> {
 }
 
 impl<'a> Contract<'a> {
-    /// Reads the file's text. Errors: the number of the first bad line, and what is wrong.
+    /// Reads the file's text. Errors: the number of the first bad line, and a description.
     pub fn parse(text: &'a str) -> Result<Contract<'a>, String> {
         let mut sections: Vec<Section<'a>> = Vec::new();
         for (index, line) in text.lines().enumerate() {

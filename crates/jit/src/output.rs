@@ -66,8 +66,8 @@ pub enum RelocKind {
     /// 4 bytes of a call or jump: target + addend − address of the field (the addend is −4). The target is within ±2 GiB. May be
     /// changed later, to lead to a method's code instead of its entry.
     X86CallPcRel4,
-    /// The same of an instruction that loads the address. A method's address is one for ever, that of its entry, so that function
-    /// pointers of a method are equal.
+    /// As `X86CallPcRel4`, in an instruction that loads the address. The address of a method is always that of its entry, so that all
+    /// function pointers to a method are equal.
     X86PcRel4,
     /// `bl`/`b`: 26-bit word offset. The target is within ±128 MiB.
     Arm64Call,

@@ -21,7 +21,7 @@ fn binary(op: BinOp, ty: IrType) -> Ir {
     ir
 }
 
-/// The same operation inside a try region whose handler returns the exception.
+/// The operation inside a try region whose handler returns the exception.
 fn protected(op: BinOp, ty: IrType) -> Ir {
     let mut ir = Ir::new("protected", &[ty, ty], Some(I64));
     let body = ir.block(None);

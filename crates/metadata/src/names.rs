@@ -6,7 +6,7 @@
 use crate::image::{Image, NameTable};
 use crate::token::{Rid, StringIdx, TableId};
 
-/// What identifies a type within an image.
+/// The key that identifies a type within an image.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct TypeKey<'a> {
     namespace: &'a [u8],

@@ -8,7 +8,7 @@ use crate::bytes::ByteCursor;
 use crate::error::BadImage;
 use crate::token::Token;
 
-/// What follows the opcode.
+/// The kind of operand that follows the opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandKind {
     None,
@@ -66,7 +66,7 @@ macro_rules! opcodes {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// What follows the opcode.
+            /// The kind of operand that follows the opcode.
             #[inline]
             pub const fn operand_kind(self) -> OperandKind {
                 match self { $(Self::$name => OperandKind::$kind,)* }

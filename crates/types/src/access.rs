@@ -43,7 +43,7 @@ mod visibility {
 /// Whether code in `from` may call `to`. Mono lets dynamic methods call everything.
 ///
 /// # Errors
-/// `BadImageFormat`; what loading base classes gives.
+/// `BadImageFormat`; the errors of loading base classes.
 pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> {
     Ok(from.owner == to.owner || from.is_dynamic() || member(from.owner, to.owner, to.flags)?)
 }

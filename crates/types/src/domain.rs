@@ -227,7 +227,7 @@ pub enum DynamicRef {
     Type(Ty),
     Method(&'static Method),
     Field(&'static Field),
-    /// Of a `calli`: index in `DynamicBody::signatures`.
+    /// The signature of a `calli`, by its index in `DynamicBody::signatures`.
     Signature(usize),
 }
 

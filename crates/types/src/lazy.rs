@@ -96,7 +96,7 @@ impl<T: Clone> Lazy<T> {
     /// The value, computed by `compute` under the loader lock on first use.
     ///
     /// # Errors
-    /// What `compute` returned the first time; `TypeLoad` when `compute` needs this very fact.
+    /// The error that `compute` returned the first time; `TypeLoad` when `compute` needs this very fact.
     pub fn get(&self, what: &dyn Fn() -> String, compute: impl FnOnce() -> LoadResult<T>) -> LoadResult<T> {
         if let Some(value) = self.value.get() {
             return known(value);

@@ -48,7 +48,7 @@ fn spell(image: &'static Image, sig: &TypeSig, class_args: &[String]) -> LoadRes
 /// The modifiers in a method signature.
 ///
 /// # Errors
-/// What the tokens give.
+/// The errors of resolving the tokens.
 pub(crate) fn spell_method(image: &'static Image, raw: &MethodSigRaw, class_args: &[String]) -> LoadResult<String> {
     let mut text = String::new();
     for (index, sig) in std::iter::once(&raw.ret).chain(&raw.params).enumerate() {
@@ -198,7 +198,7 @@ fn arguments_of_interface(ty: Ty, args: &[String], wanted: Ty) -> LoadResult<Opt
 /// A type of an undecoded signature as Mono's messages write it: generic parameters by number, no modifiers.
 ///
 /// # Errors
-/// What the tokens give.
+/// The errors of resolving the tokens.
 pub(crate) fn describe(image: &'static Image, sig: &TypeSig) -> LoadResult<String> {
     let named = |token| Ok::<_, crate::LoadError>(image.resolve_type(token, &GenericContext::NONE)?.signature_name());
     Ok(match sig {

@@ -44,7 +44,7 @@ impl Image {
     /// The method of a MethodDef, MemberRef or MethodSpec token.
     ///
     /// # Errors
-    /// `MissingMethod`, and what loading the parent type gives.
+    /// `MissingMethod`, and the errors of loading the parent type.
     pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
         self.find_method_of(token, context).inspect(|method| touched::note_method(method))
     }
@@ -91,7 +91,7 @@ impl Image {
     /// The field of a Field or MemberRef token.
     ///
     /// # Errors
-    /// `MissingField`, and what loading the parent type gives.
+    /// `MissingField`, and the errors of loading the parent type.
     pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
         self.find_field_of(token, context).inspect(|field| touched::note_field(field))
     }

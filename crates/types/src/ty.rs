@@ -75,10 +75,10 @@ impl GenericContext {
     pub const NONE: GenericContext = GenericContext { class_args: &[], method_args: &[] };
 }
 
-/// All interfaces of a type without duplicates: the parent's first, then the declared ones with what they inherit.
+/// All interfaces of a type without duplicates: the parent's first, then the declared ones with the interfaces that they inherit.
 pub struct InterfaceList {
     pub all: Vec<Ty>,
-    /// Those named by the type itself (InterfaceImpl rows), in order.
+    /// Interfaces declared by the type itself (InterfaceImpl rows), in order.
     pub declared: Vec<Ty>,
 }
 

@@ -36,7 +36,7 @@ const SI_KERNEL: i32 = 0x80;
 /// Installs the handlers for this process. Call after `install`.
 ///
 /// # Errors
-/// Those of `sigaction`.
+/// The errors of `sigaction`.
 pub fn install_handlers() -> io::Result<()> {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
         signal::install(signal, handle)?;

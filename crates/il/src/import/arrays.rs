@@ -60,7 +60,7 @@ impl Importer<'_> {
         Ok((array, value, index))
     }
 
-    /// The element type that the array's static type gives.
+    /// The element type by the array's static type.
     fn static_element(array: &Entry) -> Option<Ty> {
         array.ty.filter(|t| t.is_array()).and_then(|t| t.element())
     }

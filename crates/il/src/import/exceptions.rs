@@ -42,7 +42,7 @@ impl Importer<'_> {
     /// Makes the regions and clauses of the body.
     ///
     /// # Errors
-    /// Those of the catch types.
+    /// The errors of the catch types.
     pub(super) fn set_up_exceptions(&mut self) -> LoadResult<()> {
         let clauses = self.s.body.eh_clauses.clone();
         let mut ranges: Vec<Range<u32>> = Vec::new();

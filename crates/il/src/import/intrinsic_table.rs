@@ -76,7 +76,7 @@ fn atomic_type(ty: Ty) -> Option<MemType> {
 /// Finds the intrinsic for a method, by its names and parameters.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
     let owner = method.owner;
     let Some(def) = owner.def() else { return Ok(None) };

@@ -173,7 +173,7 @@ struct Importer<'e> {
 /// Translates the body of `method`.
 ///
 /// # Errors
-/// `InvalidProgram` for a body without meaning; what loading the signature, the locals' types or a catch type gives.
+/// `InvalidProgram` for a body without meaning; the errors of loading the signature, the locals' types or a catch type.
 /// `NotSupported` when the method has no CIL body.
 pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> LoadResult<Box<Function>> {
     let sig = method.sig()?;

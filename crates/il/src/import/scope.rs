@@ -102,7 +102,7 @@ const MAX_KEPT_CODE_BYTES: usize = 1024;
 
 impl Scope {
     /// # Errors
-    /// Those of the local variables' types; `InvalidProgram` for malformed code.
+    /// The errors of the local variables' types; `InvalidProgram` for malformed code.
     pub fn new(method: &'static Method, sig: &'static MethodSig, body: MethodBody<'static>) -> LoadResult<Box<Scope>> {
         let context = method.context();
         let local_sigs = method.image().resolve_locals(body.local_var_sig, &context)?;

@@ -33,7 +33,7 @@ pub fn array_method(method: &'static Method) -> LoadResult<Function> {
 /// The signature under which the body of `array_ctor` is called: it takes the dimensions and returns the new array.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub fn array_factory_sig(method: &'static Method) -> LoadResult<CallSig> {
     let params = vec![IrType::I32; method.sig()?.params.len()];
     Ok(CallSig { params, ret: Some(IrType::Ref), ..CallSig::default() })
@@ -42,7 +42,7 @@ pub fn array_factory_sig(method: &'static Method) -> LoadResult<CallSig> {
 /// A factory `fn(i32…) -> Ref` for `newobj` of an array constructor: `rank` lengths, or (lower bound, length) pairs.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub fn array_ctor(method: &'static Method) -> LoadResult<Function> {
     let sig = array_factory_sig(method)?;
     let count = sig.params.len();

@@ -13,7 +13,7 @@ use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Meth
 /// The IR type of a value of `ty`. Enums have that of their underlying type.
 ///
 /// # Errors
-/// Those of loading an enum's fields; `InvalidProgram` for an open type.
+/// The errors of loading an enum's fields; `InvalidProgram` for an open type.
 pub fn ir_type(ty: Ty) -> LoadResult<IrType> {
     use ElementType as E;
     Ok(match ty.underlying().element_type {
@@ -34,7 +34,7 @@ pub fn ir_type(ty: Ty) -> LoadResult<IrType> {
 /// The memory type of a value of `ty`; None for structs and void.
 ///
 /// # Errors
-/// Those of `ir_type`.
+/// The errors of `ir_type`.
 pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
     use ElementType as E;
     Ok(Some(match ty.underlying().element_type {
@@ -58,7 +58,7 @@ pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
 /// is ignored, as in Mono; in the signature of a function pointer, an explicit `this` is among the parameters.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub fn call_sig(method: &'static Method) -> LoadResult<CallSig> {
     let sig = method.sig()?;
     let mut params = Vec::with_capacity(sig.params.len() + 1);
@@ -76,7 +76,7 @@ pub fn call_sig(method: &'static Method) -> LoadResult<CallSig> {
 /// `None` for void.
 ///
 /// # Errors
-/// Those of `ir_type`.
+/// The errors of `ir_type`.
 pub fn return_type(ty: Ty) -> LoadResult<Option<IrType>> {
     Ok(match ir_type(ty)? {
         IrType::Void => None,
@@ -355,7 +355,7 @@ impl FunctionBuilder {
     /// Reads a value of `ty` at `addr`; a struct's operand is the address itself.
     ///
     /// # Errors
-    /// Those of `mem_type`.
+    /// The errors of `mem_type`.
     pub fn load_value(&mut self, addr: ValueId, ty: Ty, flags: MemFlags) -> LoadResult<ValueId> {
         Ok(match mem_type(ty)? {
             Some(mem) => self.load(addr, 0, mem, flags),
@@ -366,7 +366,7 @@ impl FunctionBuilder {
     /// Stores an operand of type `ty` at `addr`, which may be in the heap (`object`: the object stored into, if known).
     ///
     /// # Errors
-    /// Those of `mem_type` and of `ty`'s layout.
+    /// The errors of `mem_type` and of `ty`'s layout.
     pub fn store_value(
         &mut self,
         addr: ValueId,
@@ -418,7 +418,7 @@ impl FunctionBuilder {
     /// Non-virtual call of a method.
     ///
     /// # Errors
-    /// Those of the method's signature.
+    /// The errors of the method's signature.
     pub fn call_method(&mut self, method: &'static Method, args: Vec<ValueId>) -> LoadResult<Option<ValueId>> {
         let sig = call_sig(method)?;
         Ok(self.call(CallTarget::Direct(method), sig, args))
@@ -438,7 +438,7 @@ impl FunctionBuilder {
     /// Boxes an operand of type `ty`; references are returned unchanged, pointers become IntPtr.
     ///
     /// # Errors
-    /// Those of `ty`'s layout.
+    /// The errors of `ty`'s layout.
     pub fn box_value(&mut self, value: ValueId, ty: Ty) -> LoadResult<ValueId> {
         if ty.is_reference_type() {
             return Ok(value);
@@ -457,7 +457,7 @@ impl FunctionBuilder {
     /// The operand of type `ty` inside a boxed object, like `unbox.any`.
     ///
     /// # Errors
-    /// Those of `ty`'s layout.
+    /// The errors of `ty`'s layout.
     pub fn unbox_value(&mut self, object: ValueId, ty: Ty) -> LoadResult<ValueId> {
         if ty.is_reference_type() {
             return Ok(self.emit(Op::CastClass(object, ty), IrType::Ref));

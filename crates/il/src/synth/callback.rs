@@ -28,7 +28,7 @@ use saki_types::{LoadResult, Method};
 /// that the C entry passes: `params[0]` is the context, the rest are the C parameters in order.
 ///
 /// # Errors
-/// Those of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
 pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
     let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
@@ -96,7 +96,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
 /// Size of a struct result that a callback writes to the address in its first word, which its managed signature does not show.
 ///
 /// # Errors
-/// Those of the signature and of the types' layouts.
+/// The errors of the signature and of the types' layouts.
 pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>> {
     let ret = method_plan(invoke)?.ret;
     if ret.action != Action::StructValue || eightbytes(&ret.native, ret.ty)?.is_some() {

@@ -37,7 +37,7 @@ pub enum DelegateKind {
 /// The kind of a delegate of type `delegate` for `method`; `has_target`: whether a first argument was given.
 ///
 /// # Errors
-/// Those of the signatures.
+/// The errors of the signatures.
 pub fn delegate_kind(delegate: Ty, method: &'static Method, has_target: bool) -> LoadResult<DelegateKind> {
     let invoke = invoke_method(delegate)?;
     let given = invoke.sig()?.params.len();
@@ -115,7 +115,7 @@ pub(crate) fn required_field(ty: Ty, name: &str) -> LoadResult<&'static Field> {
 /// Body of `Invoke` for an exact delegate type.
 ///
 /// # Errors
-/// Those of the signature and of the core library's delegate classes.
+/// The errors of the signature and of the core library's delegate classes.
 pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
     let sig = call_sig(method)?;
     let fields = DelegateFields::load()?;
@@ -299,7 +299,7 @@ fn result_local(b: &mut FunctionBuilder, ty: IrType) -> LocalId {
 /// method is found from its code address.
 ///
 /// # Errors
-/// Those of the signature.
+/// The errors of the signature.
 pub fn delegate_ctor(method: &'static Method) -> LoadResult<Function> {
     let sig = call_sig(method)?;
     if !matches!(sig.params[..], [IrType::Ref, IrType::Ref, IrType::I64]) {
@@ -319,7 +319,7 @@ pub fn delegate_ctor(method: &'static Method) -> LoadResult<Function> {
 /// Body of `BeginInvoke(args…, AsyncCallback, object)`: boxes everything (by-reference arguments by their current value).
 ///
 /// # Errors
-/// Those of the signature.
+/// The errors of the signature.
 pub fn delegate_begin_invoke(method: &'static Method) -> LoadResult<Function> {
     let sig = method.sig()?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
@@ -346,7 +346,7 @@ pub fn delegate_begin_invoke(method: &'static Method) -> LoadResult<Function> {
 /// Body of `EndInvoke(byrefs…, IAsyncResult)`: unboxes the result and copies by-reference results back.
 ///
 /// # Errors
-/// Those of the signature.
+/// The errors of the signature.
 pub fn delegate_end_invoke(method: &'static Method) -> LoadResult<Function> {
     let sig = method.sig()?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);

@@ -12,7 +12,7 @@ use saki_types::{LoadResult, Method};
 /// Body of an `InternalCall` method.
 ///
 /// # Errors
-/// Those of the signature.
+/// The errors of the signature.
 pub fn internal_call(method: &'static Method) -> LoadResult<Function> {
     let sig = call_sig(method)?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), sig.clone());
@@ -44,7 +44,7 @@ pub fn is_handle_free(method: &Method) -> bool {
 /// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.
 ///
 /// # Errors
-/// Those of the signature.
+/// The errors of the signature.
 pub fn missing_internal_call(method: &'static Method) -> LoadResult<Function> {
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
     let handle = b.symbol(Symbol::MethodHandle(method));

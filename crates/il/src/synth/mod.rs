@@ -19,7 +19,7 @@ use saki_types::{LoadResult, Method, MethodKind};
 /// The body of a method without CIL; None for a method that should have had CIL.
 ///
 /// # Errors
-/// Those of the single builders.
+/// The errors of the single builders.
 pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
     if let MethodKind::Array(_) = method.kind {
         return array::array_method(method).map(Some);

@@ -40,7 +40,7 @@ impl Places {
     /// struct result.
     ///
     /// # Errors
-    /// Those of the layouts.
+    /// The errors of the layouts.
     fn assign(plan: &MethodPlan, types: &[IrType], has_result_address: bool) -> LoadResult<Places> {
         let mut places = Places {
             params: Vec::with_capacity(types.len()),
@@ -160,7 +160,7 @@ fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
 /// How the result of the plan is returned, if it is such a struct.
 ///
 /// # Errors
-/// Those of the layouts.
+/// The errors of the layouts.
 pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadResult<Option<StructResult>> {
     if ret.action != Action::StructValue {
         return Ok(None);
@@ -178,7 +178,7 @@ pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadRes
 /// Rearranges arguments and signature; see the module header.
 ///
 /// # Errors
-/// Those of the layouts.
+/// The errors of the layouts.
 pub(super) fn arrange(
     b: &mut FunctionBuilder,
     plan: &MethodPlan,
@@ -280,7 +280,7 @@ pub(super) enum IncomingResult {
 /// Return type of a callback whose result is a struct with a different native layout.
 ///
 /// # Errors
-/// Those of the layouts.
+/// The errors of the layouts.
 pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
     Ok(match eightbytes(&ret.native, ret.ty)?.as_deref() {
         Some([Eightbyte::Sse]) => IrType::F64,
@@ -291,7 +291,7 @@ pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
 
 impl Incoming {
     /// # Errors
-    /// Those of the layouts.
+    /// The errors of the layouts.
     pub(super) fn new(plan: &MethodPlan, types: Vec<IrType>, first_local: u32) -> LoadResult<Incoming> {
         let result = match plan.ret.action {
             Action::StructValue => Some(match eightbytes(&plan.ret.native, plan.ret.ty)?.as_deref() {
@@ -314,7 +314,7 @@ impl Incoming {
     /// layout, the address of the native struct.
     ///
     /// # Errors
-    /// Those of the layouts.
+    /// The errors of the layouts.
     pub(super) fn gather(&self, b: &mut FunctionBuilder, param: &ParamPlan) -> LoadResult<LocalId> {
         let position = param.index as usize - 1;
         let ty = self.types[position];

@@ -32,7 +32,7 @@ pub const ARRAY_LENGTH_OFFSET: i32 = 8;
 /// Body of a P/Invoke method.
 ///
 /// # Errors
-/// Those of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
 pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(method)?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
@@ -606,7 +606,7 @@ fn native_word(ty: IrType) -> IrType {
     if ty == IrType::ByRef { IrType::I64 } else { ty }
 }
 
-/// What the native function returns; None = nothing.
+/// The native function's return type; None = void.
 fn native_return_type(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
     Ok(match plan.action {
         _ if plan.native == NativeType::Void => None,

@@ -14,7 +14,7 @@ use saki_types::{Field, LoadResult, Method, RemotingStub};
 /// The body of a stub; `method` is the method made for `stub`.
 ///
 /// # Errors
-/// Those of the signature and of the field's layout.
+/// The errors of the signature and of the field's layout.
 pub fn remoting_stub(method: &'static Method, stub: RemotingStub) -> LoadResult<Function> {
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
     b.set_stub();

@@ -64,7 +64,7 @@ impl Binder {
         Err(not_found(wanted))
     }
 
-    /// Loads the assembly in this file, or gives the one of its identity that was loaded before
+    /// Loads the assembly in this file, or returns the assembly of its identity that was loaded before
     /// (`Assembly.ReflectionOnlyLoadFrom`).
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Binder {
         self.add_reflection_only(identity(crate::files::open(&path)?)?, || Assembly::open_reflection_only(&path))
     }
 
-    /// Loads an assembly from memory, or gives the one of its identity that was loaded before.
+    /// Loads an assembly from memory, or returns the assembly of its identity that was loaded before.
     ///
     /// # Errors
     /// `BadImageFormat`.

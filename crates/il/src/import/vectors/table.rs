@@ -84,7 +84,7 @@ pub(in crate::import) enum VectorCall {
     /// The dot product of a vector, or of the difference of two, with itself; and its square root.
     LengthSquared,
     Length,
-    /// `(value, least, greatest)`; what is NaN stays.
+    /// `(value, least, greatest)`; NaN stays NaN.
     Clamp,
     Cross,
     /// By an int32, of which as many bits count as C# uses for the lane's width.
@@ -106,7 +106,7 @@ pub(in crate::import) enum VectorCall {
     Truncated,
     /// Two sums of absolute differences, of the first eight bytes and of the others; the second operand's bytes are signed.
     Differences,
-    /// Of matrices, quaternions and planes.
+    /// An operation on matrices, quaternions or planes.
     Matrix(MatrixCall),
 }
 
@@ -134,7 +134,7 @@ pub(in crate::import) enum MatrixCall {
     /// A vector times a matrix. `Transform` adds the last row where the vector has fewer lanes than the matrix has rows; `TransformNormal` does not.
     Transform,
     TransformNormal,
-    /// Quaternions.
+    /// Operations on quaternions, from here to `Normalize`.
     QuaternionProduct,
     /// The quaternion product with the operands swapped.
     Concatenate,
@@ -261,7 +261,7 @@ pub(in crate::import) fn subject(method: &'static Method) -> LoadResult<Subject>
 /// The row of a method.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub(in crate::import) fn row_of(method: &'static Method) -> LoadResult<Option<&'static Row>> {
     let Some((family, name)) = family_name(method.owner) else { return Ok(None) };
     let mut subject_of_method = None;
@@ -283,7 +283,7 @@ pub(in crate::import) fn row_of(method: &'static Method) -> LoadResult<Option<&'
 /// Finds the replacement for a method.
 ///
 /// # Errors
-/// Those of the method's signature.
+/// The errors of the method's signature.
 pub(in crate::import) fn find(method: &'static Method) -> LoadResult<Option<VectorCall>> {
     Ok(row_of(method)?.map(|row| row.call).filter(|call| *call != VectorCall::AsWritten))
 }

@@ -27,7 +27,7 @@ struct Leaf {
 /// The classes of a struct's eightbytes; None when it is passed in memory.
 ///
 /// # Errors
-/// Those of the layouts.
+/// The errors of the layouts.
 pub fn eightbytes(native: &NativeType, ty: Ty) -> LoadResult<Option<Vec<Eightbyte>>> {
     let size_bytes = native.size_bytes()?;
     if size_bytes > MAX_REGISTER_BYTES || size_bytes == 0 {

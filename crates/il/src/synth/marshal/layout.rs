@@ -57,7 +57,7 @@ thread_local! {
 /// The native layout of a struct or class.
 ///
 /// # Errors
-/// Those of loading the fields and of the managed layout.
+/// The errors of loading the fields and of the managed layout.
 pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
     if let Some(layout) = LAYOUTS.read().expect("not poisoned").get(&ty) {
         return Ok(layout);

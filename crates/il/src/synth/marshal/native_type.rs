@@ -134,7 +134,7 @@ impl NativeType {
     /// Bytes of the native slot.
     ///
     /// # Errors
-    /// Those of a nested struct's layout.
+    /// The errors of a nested struct's layout.
     pub fn size_bytes(&self) -> LoadResult<u32> {
         Ok(match self {
             NativeType::Void | NativeType::Refused(_) => 0,
@@ -153,7 +153,7 @@ impl NativeType {
     /// Alignment of the native slot.
     ///
     /// # Errors
-    /// Those of a nested struct's layout.
+    /// The errors of a nested struct's layout.
     pub fn align_bytes(&self) -> LoadResult<u32> {
         Ok(match self {
             NativeType::Same { align_bytes, .. } => *align_bytes,
@@ -207,7 +207,7 @@ pub enum Place {
 /// The native type of a managed type (no byref) with its descriptor.
 ///
 /// # Errors
-/// Those of loading the types involved.
+/// The errors of loading the types involved.
 pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
     if let Some(NativeTypeRaw::Custom { marshaler_type, cookie, .. }) = raw {
         return Ok(NativeType::Custom { marshaler_type: marshaler_type.clone(), cookie: cookie.clone() });
@@ -371,7 +371,7 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
 /// SafeHandle or CriticalHandle, whichever `ty` derives from.
 ///
 /// # Errors
-/// Those of loading the base classes.
+/// The errors of loading the base classes.
 pub fn handle_class(ty: Ty) -> LoadResult<Option<Ty>> {
     let mut next = Some(ty);
     while let Some(current) = next {

@@ -64,7 +64,7 @@ pub enum Action {
 pub struct ParamPlan {
     /// 1-based, as in the Param table; 0 = the result.
     pub index: u32,
-    /// Managed type; for by-reference parameters of what they refer to.
+    /// Managed type; for by-reference parameters that of the referent.
     pub ty: Ty,
     pub by_ref: bool,
     pub is_in: bool,
@@ -114,7 +114,7 @@ pub fn impl_map(method: &'static Method) -> LoadResult<Option<ImplMapRow>> {
 /// The plan of a P/Invoke method, or of a delegate's `Invoke`.
 ///
 /// # Errors
-/// Those of the signature, the metadata rows and the layouts of the types involved.
+/// The errors of the signature, the metadata rows and the layouts of the types involved.
 pub fn method_plan(method: &'static Method) -> LoadResult<MethodPlan> {
     let row = impl_map(method)?;
     let sig = method.sig()?;
