@@ -65,7 +65,7 @@ impl MethodEntry {
         Ok(MethodEntry(record))
     }
 
-    /// Frees entries for use by other methods. Their stubs must not be called before that.
+    /// Frees entries for use by other methods. Until an entry is reused, its stub must not be called.
     ///
     /// # Safety
     /// Nothing refers to the stubs and no stack holds their addresses: their methods are freed, and so is all code with calls that wait

@@ -37,7 +37,7 @@ pub(crate) type Domain = dyn Any + Send + Sync;
 
 /// Records that are freed together; see the module header.
 pub struct Owner {
-    /// The domain that the records belong to: a `Universe`, which itself lies in records of an owner (`Owner::universe`).
+    /// The domain to which the records belong: a `Universe`, whose tables refer to such records (`Owner::universe`).
     pub(crate) domain: &'static Domain,
     /// This owner is a domain's own: it has all records of the domain that do not belong to a collectible assembly.
     is_domain: bool,
