@@ -1,7 +1,7 @@
-//! `cargo bench -p saki-fiber`: what a hop of a ring of contexts costs by the layout of their stacks, and what the pool costs.
+//! `cargo bench -p saki-fiber`: the cost of a hop in a ring of contexts for several layouts of their stacks, and the cost of the pool.
 //!
-//! Layouts are made here by hand, so that others than the pool's can be compared: strides with an even and an odd number of pages, with and
-//! without a stagger of the tops.
+//! The benchmark makes layouts itself, so that layouts other than the pool's can be compared: strides with an even and an odd number of
+//! pages, with and without a stagger of the tops.
 
 use saki_fiber::{Context, GUARD_BYTES, PooledStack, StackPool, StackPoolOptions, prepare, switch};
 use saki_os::Reservation;

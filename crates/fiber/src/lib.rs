@@ -1,7 +1,7 @@
 //! Stacks and the context switch for green threads.
 //!
-//! Invariant: a suspended context is one stack pointer; everything else of it is on its stack. No system call is made by
-//! a switch, and no signal mask or floating-point control word is saved. Left out: scheduling.
+//! Invariant: a suspended context is one stack pointer; the rest of its state is on its stack. A switch makes no system
+//! call and saves no signal mask or floating-point control word. Left out: scheduling.
 
 mod pool;
 mod switch;

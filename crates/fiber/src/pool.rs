@@ -15,17 +15,17 @@
 //!
 //! **Neighbours do not alias.** Threads that switch in turns touch the same offset of many stacks. With a stride of an odd number of
 //! pages their top pages spread over all sets of the TLB: a hop of a ring of 503 takes 15 ns instead of 28 (`cargo bench -p saki-fiber`). The
-//! stagger spreads their top lines over half of the first-level cache's sets; it costs nothing, and on the processor measured (AMD EPYC) it
-//! brings nothing that stands out of the noise either. The other half of the page is left, so that a shallow stack still takes one page.
+//! stagger spreads their top lines over half of the first-level cache's sets; it costs nothing, and on the processor measured (AMD EPYC) its
+//! gain is within the noise. The stagger leaves the other half of the page to the stack, so that a shallow stack still takes one page.
 //!
-//! **What a stack costs** beside the page that it touches is page tables: those of 64 KiB share one for fifteen stacks (0.3 KB each), those of
-//! 256 KiB take 0.6 KB, of 1 MiB 2.2 KB, of 8 MiB a whole page (4.3 KB).
+//! **The cost of a stack**, besides the page that it touches, is page tables: of stacks of 64 KiB fifteen share one page table (0.3 KB each),
+//! a stack of 256 KiB takes 0.6 KB, one of 1 MiB 2.2 KB, one of 8 MiB a whole page (4.3 KB).
 //!
 //! A class keeps two lists: *warm* stacks, as they were given back, the last one on top, and *cold* ones without memory. `take`
 //! prefers warm ones. Guards stay in pooled stacks.
 //!
-//! Invariant: a slot is on one list or in one [`PooledStack`], never both; chunks are unmapped with the pool only. Left out: what
-//! runs on a stack, and caches of single carriers.
+//! Invariant: a slot is on one list or in one [`PooledStack`], never both; chunks are unmapped with the pool only. Left out: the
+//! code that runs on a stack, and caches of single carriers.
 
 use saki_os::address_space::{scarcity, share_bytes};
 use saki_os::memory::{discard_raw, is_resident};

@@ -1,5 +1,5 @@
-//! Prints the heap's own numbers, without compiled code: allocation through the Rust fast path, a long list, binary
-//! trees, write barriers. Run with `cargo run --release -p saki-gc --example heap_numbers [nursery MiB]`.
+//! Measures the heap without compiled code: allocation through the Rust fast path, a long list, binary trees, write
+//! barriers. Run with `cargo run --release -p saki-gc --example heap_numbers [nursery MiB]`.
 
 use saki_abi::{ObjRef, RefMap, VTable, VTableFlags};
 use saki_gc::{HeapOptions, barrier};

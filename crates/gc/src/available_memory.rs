@@ -1,7 +1,7 @@
-//! How large the heap may become by itself: a part of what the process may use.
+//! The default limit of the heap: a part of the memory that the process may use.
 //!
-//! Invariant: looked at once, at the start. Left out: control groups whose files are not at the usual place, as those that a service
-//! manager makes inside a machine.
+//! Invariant: the memory is looked at once, at the start. Left out: control groups whose files are not at the usual place, such as
+//! those that a service manager makes inside a virtual machine.
 
 use saki_os::address_space::{self, Scarcity};
 

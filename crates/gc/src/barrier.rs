@@ -16,17 +16,18 @@
 //! statics, thread statics and stacks, which are all roots.
 //!
 //! **Stores through byrefs** whose object is not known ([`store_ref_unknown`]): the address of the slot goes to a buffer
-//! of the thread, and the next nursery collection treats what is in the slots as roots. Chosen over a search for the
-//! object's start because it costs range checks (objects just made need nothing), a look at the value's mark bit (values
-//! that are old need nothing) unless it was just made, and a push, where the search costs 5–100 ns for each store.
-//! Duplicates are removed when the buffer grows. The collection searches for the objects of the slots that are left and
-//! drops those in young ones: dead young objects would keep what their slots refer to (compiling lambdas, `Array.Resize
-//! (ref field)` in objects of a moment made 12,188 of 12,680 survivors of a nursery collection).
+//! of the thread, and the next nursery collection treats what is in the slots as roots. This was chosen over a search
+//! for the object's start, which costs 5–100 ns for each store. A remembered slot costs range checks (slots in objects
+//! just made need nothing), a look at the value's mark bit unless the value was just made (old values need nothing), and
+//! a push. Duplicates are removed when the buffer grows. The collection searches for the objects of the remaining slots
+//! and drops slots in young objects, because dead young objects would otherwise keep alive what their slots refer to
+//! (when lambdas were compiled, `Array.Resize (ref field)` in short-lived objects made 12,188 of 12,680 survivors of a
+//! nursery collection).
 //!
 //! **Large arrays of references** ([`array_element_write_slow`], [`array_copy`]): logging a 10M-element array would make
 //! each nursery collection scan 80 MB, so up to a share of the elements the slots are remembered one by one instead.
 //!
-//! Left out: the stores' own memory order; the functions here store with release, as the CLI memory model asks.
+//! The functions here store with release, as the CLI memory model asks.
 
 use crate::mmtk;
 use saki_abi::{ArrayHeader, ObjRef};

@@ -1,4 +1,4 @@
-//! What the collector asks the virtual machine above it, and tells it: one value, given when the heap is made.
+//! The collector's calls to the virtual machine above it (`HeapClient`): one value, given when the heap is made.
 //!
 //! | When | Calls | World |
 //! |---|---|---|

@@ -1,12 +1,14 @@
-//! Roots that count only if something else leads to whoever owns them: statics and cells of collectible assemblies.
+//! Conditional roots, which count only if something else refers to their owner: statics and cells of collectible
+//! assemblies.
 //!
-//! Objects tell of such an owner by any word that points among its records: the vtable of its instances, handles inside
-//! reflection objects, code addresses inside delegates. So full collections show every word of every reached object that
-//! points into one of the watched ranges to the provider; when tracing has come to an end, the provider gives the slots of
-//! owners that turned up, which is repeated until none does. Nursery collections judge nobody: all slots are roots then
-//! (`RootProvider`), and no object is looked at. Without owners neither is.
+//! An object refers to such an owner by any word that points among the owner's records: the vtable word of instances,
+//! handles inside reflection objects, code addresses inside delegates. So full collections show the provider every word of
+//! every reached object that points into one of the watched ranges. When tracing has come to an end, the provider gives
+//! the slots of owners that were found, and this is repeated until no further owner is found. Nursery collections do not
+//! decide about owners: all slots are roots then (`RootProvider`), and no object's words are shown. The same holds when
+//! there are no owners.
 //!
-//! Left out: who owns what; that is the runtime's.
+//! Left out: which owner has which records; the runtime knows that.
 
 use crate::client::client;
 use crate::object::{object_size_bytes, vtable_of};

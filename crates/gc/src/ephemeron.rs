@@ -1,4 +1,4 @@
-//! Ephemeron arrays: what `ConditionalWeakTable` keeps its pairs in.
+//! Ephemeron arrays, in which `ConditionalWeakTable` keeps its pairs.
 //!
 //! An ephemeron array is an array of `{ key, value }` pairs of references. A pair's value is kept alive by the array only
 //! while its key is reached by other means; when the key dies the key becomes the tombstone object and the value null.
@@ -6,8 +6,8 @@
 //!
 //! How it works here: the scanner recognises the arrays by their vtable, skips their references and notes the array. The
 //! weak phases then resolve the noted pairs until no further key turns up. A nursery collection scans only arrays that
-//! are young or were written to since the last collection, hence only those are noted; the pairs of the others hold
-//! nothing young. Left out: the table's own logic, which is C#.
+//! are young or were written to since the last collection, hence only those are noted; pairs of the other arrays hold no
+//! young objects. Left out: the table's own logic, which is C#.
 
 use crate::tracer::Tracer;
 use parking_lot::Mutex;

@@ -4,7 +4,7 @@
 //! moves to a ready queue and is kept alive with all it refers to (resurrection) until the finalizer thread takes it.
 //! Objects whose type derives from CriticalFinalizerObject go to a second queue that is drained after the first, so that
 //! a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC handle, and the objects
-//! behind threads are not resurrected: the collection has what they hold given back itself.
+//! behind threads are not resurrected: the collection itself has their handles released (`HeapClient::release`).
 //!
 //! | list | who adds | a collection |
 //! |---|---|---|
@@ -14,9 +14,10 @@
 //!
 //! `SuppressFinalize` sets a bit beside the heap (one per 8 bytes, in memory that costs nothing before its first use) and
 //! leaves the lists alone; the bit voids the object's entry when the object dies. Invariant: the bit of an address is
-//! clear when an object is registered there, whatever objects at that address left behind. Re-registering may leave two
-//! entries, which the next collection makes one. Rejected: tables keyed by address under a lock, which cost ten threads
-//! that make weak references 100–400 ns for each. Left out: running finalizers, which is the runtime's finalizer thread.
+//! clear when an object is registered there, whatever earlier objects at that address left behind. Re-registering may
+//! leave two entries, which the next collection merges into one. Rejected: tables keyed by address under a lock, which
+//! cost ten threads that make weak references 100–400 ns for each. Left out: running finalizers, which is the runtime's
+//! finalizer thread.
 
 use crate::client::client;
 use crate::mmtk;

@@ -1,8 +1,8 @@
 //! The heap interface of the rest of the virtual machine: allocation, collection, look-ups, numbers.
 //!
-//! Invariant: functions that take a thread take the current one, bound and running (not in a safe region). Those that can
-//! run a collection say so; around them, references in Rust locals stay valid and in place, because stacks are scanned
-//! conservatively and pin what they point to.
+//! Invariant: functions that take a thread take the current one, bound and running (not in a safe region). Functions that
+//! can run a collection say so; across such a call references in Rust locals stay valid and their objects in place,
+//! because stacks are scanned conservatively and pin what they point to.
 
 use crate::client::{self, HeapClient};
 use crate::mmtk;

@@ -2,7 +2,7 @@
 //!
 //! This crate is a narrow interface of ours over MMTk; only `src/mmtk/` names MMTk, so that it can be replaced. Objects
 //! are scanned precisely by the maps in their vtables; stacks and registers conservatively, which is why neither compiled
-//! code nor Rust code keeps stack maps. Threads stop only at safepoints, so an allocation sequence is never interrupted.
+//! code nor Rust code has stack maps. Threads stop only at safepoints, so an allocation sequence is never interrupted.
 //!
 //! Left out: types (the vtable says all that is needed), running finalizers, the handle table (see [`WeakTable`] and
 //! [`RootProvider`]), stopping threads (`saki_thread`).

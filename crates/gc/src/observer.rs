@@ -1,8 +1,8 @@
-//! What a profiler is told of the heap: allocations, sampled by bytes, and pauses.
+//! Events of the heap for a profiler: allocations, sampled by bytes, and pauses.
 //!
-//! Sampled allocations come out of the slow path: while sampling is on, the limit of a carrier's buffer, which compiled code compares with, is set where the next
-//! sample is due (`mmtk::mutator`). So the inlined allocation path is the same with and without it. The distance between two samples is random with
-//! an exponential distribution, so that no pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
+//! Allocations are sampled on the slow path: while sampling is on, the limit of a carrier's buffer, which compiled code compares with, is set to where the next
+//! sample is due (`mmtk::mutator`). So the inlined allocation path is the same with and without sampling. The distance between two samples is random with an
+//! exponential distribution, so that no pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
 //!
 //! Invariant: observers neither allocate managed objects nor wait for a safepoint. With sampling off the slow path pays one load and a branch.
 

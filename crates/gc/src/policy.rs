@@ -5,17 +5,19 @@
 //! - The nursery is small while nursery collections take little of the time: its memory stays in the caches and costs few
 //!   page faults (lambdas compiled and dropped took 0.88 of the time at 4 MiB that they took at 32; a loop that only
 //!   allocates took the same time, a tenth of it in pauses). It doubles when they take more than a tenth, and halves
-//!   when they take less than a twenty-fourth; halving at most doubles their share. What a collection waits, for threads that have no
-//!   processor or for one itself, counts up to as much as it works: one long wait says nothing about the next collection.
+//!   when they take less than a twenty-fourth; halving at most doubles their share. The time that a collection waits for a processor,
+//!   for itself or for threads that it stops, counts at most as much as the time that it works: one long wait says nothing about the
+//!   next collection.
 //! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
 //!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
-//! - Only full collections raise the limit for an allocation that waits: its pages are part of the new limit, or it would
-//!   collect for ever. After a nursery collection that leaves too little room for it a full one follows at once: large
-//!   arrays, each dropped before the next is made, would otherwise survive as long as stack words still hold them, and a
-//!   limit that follows them never asks for a full collection (300 arrays of 42 MB took 12 GB).
+//! - Only full collections raise the limit for an allocation that waits: its pages are part of the new limit, or the
+//!   allocation would trigger collections for ever. After a nursery collection that leaves too little room for the
+//!   allocation, a full one follows at once: large arrays, each dropped before the next is made, would otherwise survive
+//!   as long as stack words still hold them, and a limit that follows them never asks for a full collection (300 arrays
+//!   of 42 MB took 12 GB).
 //! - At the configured maximum, full collections that free next to nothing and take nearly all the time make the next
-//!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections precede an
-//!   out-of-memory.
+//!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections would precede
+//!   the OutOfMemoryException.
 //!
 //! | atomic | written by | ordering |
 //! |---|---|---|

@@ -1,11 +1,11 @@
-//! Heap snapshots: what lives, what refers to what, and what the roots are, looked at while nothing moves.
+//! Heap snapshots: live objects, their references and the roots, read while nothing moves.
 //!
-//! A snapshot is taken at the end of a full collection, before the program goes on: then the heap holds what the collection reached and nothing else, and
-//! no visited set is needed. Whoever takes it gets a [`StoppedHeap`] on a collector thread, and may walk it as often as it likes; what it
-//! keeps is its own affair. Objects that only a finalizer will see are there too, with the queue of finalizers as their root.
+//! A snapshot is taken at the end of a full collection, before the program goes on: then the heap holds exactly the objects that the collection reached,
+//! and no visited set is needed. The consumer gets a [`StoppedHeap`] on a collector thread, may walk it as often as it likes, and keeps its own copy of
+//! what it needs. Objects that only a finalizer will see are included, with the queue of finalizers as their root.
 //!
-//! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: what to call
-//! types, fields and roots, which takes such locks: numbers here lead to them when the program runs again.
+//! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: the names of
+//! types, fields and roots, which take such locks: the numbers recorded here are resolved to names when the program runs again.
 
 use crate::client::{Root, RootKind, RootProvider, StoppedHeap, client};
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};

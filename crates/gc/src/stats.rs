@@ -1,7 +1,7 @@
 //! Counters of collections and a histogram of their pauses.
 //!
 //! Invariant: written only while the world is stopped, by the one collection that runs; read by anyone, relaxed: each
-//! number is true by itself, two of them need not belong together.
+//! number is correct by itself, but two of them may be of different collections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

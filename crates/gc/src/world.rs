@@ -1,4 +1,4 @@
-//! The thread system as the collector uses it: the only file that calls `saki_thread`'s stop and resume.
+//! The collector's use of the thread system: the only file that calls `saki_thread`'s stop and resume.
 
 use parking_lot::Mutex;
 use saki_thread::{CarrierHooks, ManagedThread};

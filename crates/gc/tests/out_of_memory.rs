@@ -1,4 +1,5 @@
-//! Out of memory is a `None`, after which execution goes on; and it comes within seconds.
+//! An allocation that does not fit returns `None`, after which execution goes on; and it does so
+//! within seconds.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Heap snapshots: what is alive is in them with its references and roots, what is dead is not, whoever asks and whatever others do meanwhile.
-//! One test: there is one heap per process and the stages share it.
+//! Heap snapshots have exactly the live objects, with their references and roots, whichever thread asks and whatever other threads do
+//! meanwhile. One test: there is one heap per process and the stages share it.
 
 mod common;
 

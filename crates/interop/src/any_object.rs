@@ -2,7 +2,7 @@
 //!
 //! Native code gets a pointer to a native copy: of a string's or builder's characters, of an array's elements, of the fields
 //! of a class with layout, of a boxed value. Invariant: `free` sees the object that `to_native` saw, because wrappers keep
-//! the parameter. Left out: what has no native form, which is an ArgumentException.
+//! the parameter. Left out: objects without a native form, which give an ArgumentException.
 
 use crate::convert::{self, element_stride};
 use crate::text;

@@ -3,7 +3,7 @@
 //! A by-value parameter's word *is* its native slot; the word of a `ref` parameter, or of a struct by value, is the address
 //! of a slot of the C heap.
 //! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
-//! Left out: what wrappers do inline (`saki_il::synth::pinvoke`).
+//! Left out: conversions that wrappers make inline (`saki_il::synth::pinvoke`).
 
 use crate::convert::{
     elements_to_managed, elements_to_native, release, to_managed, to_managed_of_length, to_native, update_managed,

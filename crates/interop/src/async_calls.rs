@@ -1,4 +1,4 @@
-//! `BeginInvoke` and `EndInvoke` of delegates, and the work item that runs the call.
+//! `BeginInvoke` and `EndInvoke` of delegates, and the thread pool's work item that runs the call.
 //!
 //! `AsyncResult.object_data` holds object[3]: the boxed arguments (changed in place by the call), the boxed result, the
 //! exception. The thread pool runs `AsyncResult.ExecuteWorkItem`, which calls `AsyncResult.Invoke` here.

@@ -1,7 +1,7 @@
 //! Reading and replacing the text of a `System.Text.StringBuilder`.
 //!
 //! A builder is a chain of chunks, the last one first; `m_ChunkOffset` counts the characters before a chunk.
-//! Invariant: what is written here is a builder that managed code could have made: one chunk, length within capacity.
+//! Invariant: a builder written here is one that managed code could have made: one chunk, length within capacity.
 
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;

@@ -1,9 +1,9 @@
 //! Converting values between managed storage and native slots, by `NativeType`.
 //!
 //! A native slot is `NativeType::size_bytes` of native memory: a struct field, an array element, or the word of a
-//! parameter. Invariant: `to_native` leaves a slot that `release` can free also when it fails half-way, because slots start
-//! zeroed and 0 owns nothing. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`, `Marshal.FreeCoTaskMem`).
-//! Left out: which registers structs by value travel in (`saki_il::synth::native_registers`).
+//! parameter. Invariant: also when `to_native` fails half-way, `release` can free the slot, because slots start zeroed and
+//! 0 owns nothing. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`, `Marshal.FreeCoTaskMem`). Left out: which
+//! registers structs by value travel in (`saki_il::synth::native_registers`).
 
 use crate::any_object;
 use crate::builder_text::{builder_units, new_builder, set_builder_units};

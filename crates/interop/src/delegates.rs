@@ -1,13 +1,13 @@
 //! Delegates as C function pointers, and C function pointers as delegates.
 //!
-//! Out: each delegate given to native code gets a small C entry of its own, which calls `dispatch` with the delegate's
-//! context. The entry keeps the delegate only weakly: as documented, the program must keep it alive while native code
-//! may call it. Entries of dead delegates are used again for new delegates of the same type.
-//! In: a delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
+//! Out: each delegate given to native code gets its own small C entry, which calls `dispatch` with the delegate's
+//! context. The entry refers to the delegate only weakly: as the CLI documents, the program must keep the delegate
+//! alive while native code may call it. Entries of dead delegates are reused for new delegates of the same type. In: a
+//! delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
 //! delegate's `extra_arg`.
 //!
-//! Invariants: wrappers are made once per delegate type; a pointer that came from a delegate goes back to that delegate.
-//! Left out: C functions with variable arguments.
+//! Invariants: wrappers are made once per delegate type; a function pointer that was made of a delegate becomes that
+//! same delegate again. Left out: C functions with variable arguments.
 
 use crate::convert::directive_error;
 use parking_lot::Mutex;

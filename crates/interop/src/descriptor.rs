@@ -1,7 +1,7 @@
-//! Marshalling descriptors: what `Symbol::MarshalInfo` stands for.
+//! Marshalling descriptors, which `Symbol::MarshalInfo` names.
 //!
 //! A descriptor is made when the code that names it is placed and lives as long as the method.
-//! Invariant: one descriptor per (method, parameter), so that what it caches is cached once.
+//! Invariant: one descriptor per (method, parameter), so that its cached data exists once.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;

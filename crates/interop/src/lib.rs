@@ -1,8 +1,8 @@
-//! Native code: finding it, marshalling for it, being called by it.
+//! Native code: finding its functions, marshalling for calls of them, and calls from native code.
 //!
-//! The IR of wrappers comes from `saki_il::synth`; this crate is what the wrappers call, through the runtime (`UpperLayers`), and
-//! what `System.Runtime.InteropServices.Marshal` needs. Invariant: native memory handed over between the two sides is of
-//! the C heap, so that either side can free it. Left out: COM.
+//! The IR of wrappers comes from `saki_il::synth`; this crate has the functions that wrappers call, through the runtime
+//! (`UpperLayers`), and the internal calls of `System.Runtime.InteropServices.Marshal`. Invariant: native memory that changes
+//! owner between managed and native code is of the C heap, so that either side can free it. Left out: COM.
 
 pub mod any_object;
 mod arguments;

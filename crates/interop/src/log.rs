@@ -1,8 +1,8 @@
 //! Mono's log of native libraries and configuration files: MONO_LOG_LEVEL, MONO_LOG_MASK (`dll`, `cfg`, `all`), MONO_LOG_DEST and
 //! MONO_LOG_HEADER.
 //!
-//! As under Mono nothing is said below the level `warning`, and messages go to standard output or are appended to a file. Left out: the
-//! system's log, and the masks of parts that Saki does not have.
+//! As under Mono, levels below `warning` show no messages, and messages go to standard output or are appended to a file. Left out:
+//! the system's log, and the masks of parts that Saki does not have.
 
 use std::fmt::Display;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Internal calls of `System.Runtime.InteropServices.Marshal`: memory, strings, structures, function pointers.
 //!
-//! HGlobal and CoTaskMem memory is the C heap. Invariant: what is not in the table (COM; slots are numbered by `icall`)
-//! throws NotImplementedException by not being there. Results narrower than 32 bits are returned as `i32`.
+//! HGlobal and CoTaskMem memory is the C heap. Invariant: calls that are not in the table (COM; slots are numbered by
+//! `icall`) throw NotImplementedException. Results narrower than 32 bits are returned as `i32`.
 
 use crate::structure;
 use crate::text::{self, free_string, managed_copy, native_copy};

@@ -1,7 +1,7 @@
-//! From a P/Invoke method to the address of its native function.
+//! Finds the address of a P/Invoke method's native function.
 //!
 //! Invariant: the dllmap of the assembly is asked before the machine's, and Mono's own libraries beside the class libraries in use come before the
-//! installed ones. Left out: caching the address (runtime).
+//! installed ones. Left out: caching the address (crate `runtime`).
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;

@@ -1,8 +1,8 @@
 //! Strings between managed UTF-16 and native memory of the C heap.
 //!
 //! "ANSI" is UTF-8 on this platform. Everything allocated here is freed with `free`, except BSTRs, whose block begins at
-//! the length in front. Invariant: no native string is kept beyond the call that reads it.
-//! Left out: which form a parameter has (`saki_il::synth::marshal`).
+//! the length field before the text. Invariant: no native string is kept beyond the call that reads it. Left out: the
+//! choice of a parameter's native form (`saki_il::synth::marshal`).
 
 use saki_abi::ObjRef;
 use saki_il::synth::marshal::StringForm;

@@ -1,4 +1,5 @@
-//! What structs look like in native memory, and in which registers they travel: CIL with the layout that C gives the same structure.
+//! The layout of structs in native memory and the registers that pass them: compares CIL structs with the layout that C gives the
+//! same structure.
 
 use saki_il::synth::marshal::{CharSet, Eightbyte, Place, eightbytes, native_layout, native_type};
 use saki_types::binder::{Binder, SearchPaths};

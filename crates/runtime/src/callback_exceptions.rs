@@ -1,8 +1,9 @@
 //! Exceptions that leave a delegate which native code called.
 //!
-//! Native frames are not unwound through: the exception waits in a root slot of the thread while the native code goes on
-//! with a zero result, and is thrown when that code returns to its managed caller. Invariant: at most one waits; a later
-//! one replaces it. Left out: threads without a managed caller, where such an exception is unhandled (`interop`).
+//! Exceptions do not unwind native frames: the exception waits in a root slot of the thread while the native code goes
+//! on with a zero result, and is thrown when that code returns to its managed caller. Invariant: at most one exception
+//! waits; a later one replaces it. Left out: threads without a managed caller, where such an exception is unhandled
+//! (`interop`).
 
 use crate::thread::Thread;
 use saki_abi::ObjRef;

@@ -5,7 +5,7 @@
 //! | 0 | empty | initial |
 //! | pointer to an immutable `Entry` | a result | any thread, Release; readers Acquire. `forget_dead`, with the world stopped, empties it |
 //!
-//! Of two entries stored at once the first leaks.
+//! When two threads fill an empty slot at once, the second store wins and the first entry leaks.
 
 use saki_types::{LoadResult, Ty, Type, collectible};
 use std::sync::atomic::{AtomicPtr, Ordering};

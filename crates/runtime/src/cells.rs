@@ -1,7 +1,8 @@
 //! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
 //!
-//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only literals of dynamic
-//! methods, and the cells of collectible assemblies and of domains, which lie among their records, are ever freed.
+//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only two sorts of cells
+//! are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are allocated
+//! among the owner's records.
 
 use crate::domains::Domain;
 use parking_lot::Mutex;

@@ -3,7 +3,7 @@
 //! | `init_done` | record in `RUNNING` | meaning |
 //! |---|---|---|
 //! | 0 | none | not run |
-//! | 0 | running by thread T | T's own accesses go on; others wait, unless waiting would close a cycle of threads that wait for each other's types (then they go on, §II.10.5.3.3) |
+//! | 0 | running by thread T | T's own accesses go on; other threads wait, unless waiting would close a cycle of threads that wait for each other's types (then they go on, §II.10.5.3.3) |
 //! | 0 | failed | every access throws the cached TypeInitializationException |
 //! | 1 | none | done, or no constructor: compiled code tests this byte |
 

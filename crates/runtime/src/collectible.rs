@@ -1,18 +1,19 @@
-//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when nothing has one any more, its
-//! types, code, statics and objects go.
+//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when nothing refers to one any
+//! more, its types, code, statics and objects are freed.
 //!
 //! An assembly's records and those of instantiations over its types have one owner (`types::collectible`); the other records of a domain
-//! have another one, which nobody asks about until the domain is unloaded. An owner lives while
-//! - a word of some object that lives points among its records or into its code: instances by their vtables, reflection objects and
+//! have another owner, which collections ignore until the domain is unloaded. An owner lives while
+//! - a word of some live object points among its records or into its code: instances by their vtables, reflection objects and
 //!   builders by their handles, delegates by their methods, exceptions by their traces;
-//! - a word of some stack or saved register does, or into a dynamic method that names something of it;
+//! - a word of some stack or saved register points there, or into a dynamic method that names one of its types or members;
 //! - a thread is in the domain;
-//! - the records of another owner that lives lead there, or a type that is not collectible does (then it is kept for ever);
-//! - something that is not followed has it (`Owner::keep_for_ever`): thread and context statics of an assembly, a dynamic method that is
-//!   kept for ever itself.
+//! - the records of another live owner refer to it, or a type that is not collectible does (then it is kept for ever);
+//! - something that the collector does not trace refers to it (`Owner::keep_for_ever`): thread and context statics of an assembly, a
+//!   dynamic method that is kept for ever itself.
 //!
-//! Its own root cells and statics do not count: they are traced when one of these has been found (`gc::ConditionalRoots`), so an
-//! assembly whose statics refer to its own objects ends like any other. Only full collections judge.
+//! Its own root cells and statics do not count: they are traced only when one of the above has been found
+//! (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Only full collections
+//! decide whether an owner is dead.
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
@@ -20,8 +21,8 @@
 //! | dead | unreachable, in no list that is searched by name | `reclaim_dead`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: code, entries and records are freed |
 //!
-//! Unloading empties the root cells, statics and thread-statics of the domain, so that what still has a record of it is rare: a stale
-//! word of a stack, mostly. Full collections are asked for when unloaded domains hold `ASKING_BYTES` more than at the last time.
+//! Unloading empties the root cells, statics and thread-statics of the domain, so few references to its records remain: mostly stale
+//! words of stacks. Full collections are asked for when unloaded domains hold `ASKING_BYTES` more than at the last time.
 
 use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;

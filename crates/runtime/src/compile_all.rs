@@ -1,8 +1,9 @@
-//! Loading and compiling all of an assembly without running it: `cargo xtask mutate` looks for faults so.
+//! Loading and compiling all of an assembly without running it; `cargo xtask mutate` finds faults of the virtual machine this
+//! way.
 //!
-//! What is malformed gives errors, which are of no interest here and are dropped. Generic types and methods are looked at as
-//! definitions and over `object` and `int`. Bodies are imported every time, but compiled only if their IR has not been compiled
-//! before: most of a mutant is as it was.
+//! Malformed types and methods give errors, which are dropped. Generic types and methods are compiled as definitions and over
+//! `object` and `int`. Bodies are imported every time, but compiled only if the same IR has not been compiled before: most
+//! methods of a mutant are unchanged.
 
 use crate::compile;
 use crate::thread::Thread;

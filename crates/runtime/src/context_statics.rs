@@ -1,7 +1,7 @@
 //! `[ContextStatic]` fields: one value for each remoting context, made when the context first uses the field.
 //!
-//! A context's values are in an object[] behind a strong handle, whose number is kept in `Context.static_data` and freed by
-//! the context's finalizer: at a field's number there is a box of a value, or an object[1] that holds a reference.
+//! A context's values are in an object[] behind a strong handle, which is stored in `Context.static_data` and freed by the
+//! context's finalizer. The element at a field's number is the box of a value, or an object[1] that holds a reference.
 
 use crate::domains;
 use crate::exceptions;

@@ -1,4 +1,5 @@
-//! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` has `Invoke` and says what kinds mean.
+//! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` makes the bodies of `Invoke` and
+//! documents the kinds of delegates.
 
 use crate::entries::{compiled_code, entry_address, lives_with_domain, unbox_entry_address};
 use crate::exceptions::{self, ToManaged};

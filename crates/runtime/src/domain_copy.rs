@@ -1,9 +1,9 @@
-//! Copies of object graphs from one domain in another, for what the class library hands across unserialised: byte arrays,
-//! strings, boxed values and the call messages made of them.
+//! Copies object graphs from one domain into another, for objects that the class library passes across unserialised: byte
+//! arrays, strings, boxed values and the call messages made of them.
 //!
-//! The copy has the same types, looked up in the other universe by module and row. Delegates and objects of
-//! MarshalByRefObject's subclasses are not copied: they stand for themselves. Left out: graphs of more than
-//! `MAX_SHARED` objects that others may refer to, which the class library serialises.
+//! The copy has the same types, looked up in the other universe by module and row. Left out: delegates,
+//! objects of MarshalByRefObject's subclasses, arrays of more than one dimension, and graphs with more than
+//! `MAX_SHARED` objects that several references may share; they give a SerializationException.
 
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;

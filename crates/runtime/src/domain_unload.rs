@@ -1,9 +1,10 @@
-//! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and all by
-//! which it was reachable goes: handles, statics, literals.
+//! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and
+//! everything that made its objects reachable is dropped: handles, statics, literals.
 //!
 //! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the domain.
-//! A thread that is itself in the domain cannot wait for its own end, so another does the work while it waits for its abort.
-//! Left out: giving back the memory of the domain's types and code, which collections judge from then on (`collectible`).
+//! A thread that is itself in the domain cannot unload it, because it would wait for its own abort; another thread does the
+//! work, and this one waits to be aborted. Left out: giving back the memory of the domain's types and code, which later
+//! collections do (`collectible`).
 
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};

@@ -1,12 +1,12 @@
-//! The end of dynamic methods: when nothing has one any more, its code, entry and metadata are used again.
+//! The end of dynamic methods: when nothing refers to one any more, the memory of its code, entry and metadata is reused.
 //!
 //! A dynamic method lives while one of these holds; managed code keeps its DynamicMethod object through its delegates, through
 //! the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
 //! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
-//! - a method that lives by one of the last two names it;
-//! - something that is not followed has it: a function pointer (`keep`).
+//! - a method that lives for one of the last two reasons names it;
+//! - something that the collector does not trace refers to it: a function pointer (`keep`).
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
@@ -16,15 +16,16 @@
 //! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken; to retired, or freed at once |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
-//! Each processor has its share of the first four (`SHARES`): who makes methods there frees those made there earlier, as many as it
-//! makes, just before it makes more. So their memory comes from the processor's own caches, and is used again while it is there (with
-//! common lists two threads take 4 % longer). The finalizer thread frees what nobody does.
+//! Each processor has its share of the first four lists (`SHARES`): a thread that makes methods on a processor first frees as many
+//! dead ones of that share as it is about to make. So their memory is in the processor's own caches when it is freed and reused (with
+//! common lists two threads take 4 % longer). The finalizer thread frees the dead methods of shares that no thread uses.
 //!
-//! Shares change with the world stopped, or by whoever took them from the pool, without a safepoint; the other lists under `LISTS`,
-//! without one. So a collection never finds a share in use, the lists locked or a method half freed.
+//! A share changes with the world stopped, or by the thread that took it from the pool and reaches no safepoint before it gives it
+//! back; the other lists change under `LISTS`, also without a safepoint. So a collection never finds a share in use, the lists
+//! locked or a method half freed.
 //!
-//! A collection does not touch the methods that die in it: thousands of them, none in the caches. What it asks is in the lists, in
-//! the collector's tables and in the small sets of methods that are seen or kept.
+//! A collection does not read the records of methods that die in it: there are thousands, none in the caches. All that it needs is
+//! in the lists, in the collector's tables and in the small sets of methods that are seen or kept.
 
 use crate::entries;
 use crate::fields::ManagedField;

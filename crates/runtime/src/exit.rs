@@ -1,8 +1,8 @@
 //! The end of the process: the ProcessExit event, then finalizers with the other threads stopped.
 //!
-//! The first thread that comes here ends the process. Another one that asks for the same (`Environment.Exit`, the end of
-//! Main) waits for that for ever; what it asked for counts as `Environment.ExitCode`. A handler or a finalizer that asks for it ends
-//! the process at once, without a second event. Threads that were stopped do not go on (`suspension`). Left out: unhandled exceptions (`unhandled`).
+//! The first thread that comes here ends the process. Another thread that asks for the end (`Environment.Exit`, the end of Main) waits for ever; the
+//! exit code that it asked for is stored as `Environment.ExitCode`. A handler or a finalizer that asks for the end ends the process at once, without
+//! a second event. Threads that were stopped do not go on (`suspension`). Left out: unhandled exceptions (`unhandled`).
 //!
 //! | `ENDING_THREAD` | meaning | who moves it |
 //! |---|---|---|

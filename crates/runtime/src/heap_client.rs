@@ -1,4 +1,5 @@
-//! What the collector asks the runtime and tells it (`saki_gc::HeapClient`): a table of who answers.
+//! The runtime's answers to the collector (`saki_gc::HeapClient`): each method names the module that
+//! answers.
 
 use crate::{collectible, dynamic_methods, finalizer, handles, profile_events, profile_log};
 use saki_abi::ObjRef;

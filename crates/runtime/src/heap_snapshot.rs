@@ -1,9 +1,9 @@
-//! Heap snapshots with names: `saki_gc`'s numbers, and what types, fields and roots are called.
+//! Heap snapshots with names: the graph of numbers that `saki_gc` gives, and the names of types, fields and roots.
 //!
-//! While the world is stopped objects and roots become a graph of numbers; nothing is asked of tables whose locks a stopped thread may hold. Names are made up
-//! when the program runs again; until then a hold and a walk keep types, methods and threads from being freed.
+//! While the world is stopped, objects and roots become a graph of numbers; no table is read whose lock a stopped thread may hold. Names are built when the
+//! program runs again; until then a hold and a walk keep types, methods and threads from being freed.
 //!
-//! Left out: what to do with the graph (`saki_profile::heap`).
+//! Left out: analysing and writing the graph (`saki_profile::heap`).
 
 use crate::vtables::type_of_vtable;
 use crate::{domains, statics};

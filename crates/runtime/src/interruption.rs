@@ -1,11 +1,12 @@
 //! Ending system calls that block, for `Thread.Abort`.
 //!
-//! A signal whose handler does nothing makes the system call that a thread is blocked in end with EINTR; whoever made the call
-//! then looks for requests. A signal that comes after that look and before the system call is lost. So it is sent again until
-//! the thread has noticed, by a thread that lives only while aborts are unnoticed.
+//! A signal whose handler does nothing makes the system call that a thread is blocked in end with EINTR; the code that made
+//! the call then looks for requests. A signal that arrives after that look and before the next system call has no effect. So a
+//! helper thread, which lives only while some abort is unnoticed, sends the signal again until the target has noticed the
+//! abort.
 //!
 //! Invariant: a thread gets the signal only in a safe region, and only while it has an abort request that it has not taken.
-//! Left out: `Thread.Interrupt`, which ends waits only, and those by parking.
+//! Left out: `Thread.Interrupt`, which ends only waits, and waits are by parking.
 
 use parking_lot::Mutex;
 use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadKind, ThreadRef};

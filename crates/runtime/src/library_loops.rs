@@ -1,14 +1,15 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
 //! A row names a method with its whole signature; if its assembly is mscorlib or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of its body: the same
-//! arguments, after the `Thread`, and the same results. Where few elements are done sooner by the body, a row says from how many on the function is called (`Least`). A function whose row says `may_decline` does the ordinary cases only and gives `DECLINED` for others, having written
-//! nothing but what the body writes again; the body runs then. So reflection, stack traces of what a body throws, and the class library's own checks stay as they are.
+//! arguments, after the `Thread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
+//! A function whose row says `may_decline` handles the ordinary cases only and returns `DECLINED` for others, having written nothing that the body does not write again;
+//! then the body runs. So reflection, stack traces of exceptions that a body throws, and the class library's own checks stay as they are.
 //!
-//! Functions are called as internal calls are: on the managed stack, without a transition. They may look for a safepoint between slices of long work, so that a collection
-//! waits for microseconds only; what their arguments point to stays in place meanwhile, since stacks are scanned conservatively.
+//! Functions are called as internal calls are: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
+//! waits for microseconds only; the objects that their arguments point to stay in place meanwhile, since stacks are scanned conservatively.
 //!
-//! Invariant: a program cannot tell by its results which of the two ran; `--no-simd` runs the bodies. What a class library does not have is simply not
-//! replaced, so the contract has no lines for these methods.
+//! Invariant: a program cannot tell by its results whether the function or the body ran; `--no-simd` runs the bodies. A method that a class library
+//! lacks is simply not replaced, so the contract has no lines for these methods.
 
 use rustc_hash::FxHashMap;
 use saki_types::Method;

@@ -2,8 +2,8 @@
 //!
 //! Blocks form a list per thread, youngest first, each with the frame pointer of its owner. A frame that allocates again, or
 //! returns, frees what belongs to dead (lower) frames, so that frames ended by exceptions leak nothing for long.
-//! Small blocks, which number formatting makes for every number, have one size and are kept for the next frame that
-//! asks: a few per thread.
+//! Small blocks, of which number formatting makes one for every number, have one size; each thread keeps a few of them for
+//! the next frame that asks.
 
 use crate::exceptions;
 use crate::thread::Thread;

@@ -1,4 +1,4 @@
-//! What a run asked for and Saki does not have: internal calls and features, for `saki --missing`.
+//! Internal calls and features that a run asked for and Saki lacks, for `saki --missing`.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

@@ -2,13 +2,13 @@
 //!
 //! | abort state of a thread | meaning |
 //! |---|---|
-//! | request bit set | wanted; thrown at the next safepoint or wait outside of finally blocks and class constructors |
+//! | request bit set | requested; thrown at the next safepoint or wait outside of finally blocks and class constructors |
 //! | `ABORT_EXCEPTION` root set | in flight: thrown once; thrown again when the catch clause that caught it is left |
 //! | neither | none, or reset |
 //!
 //! Invariant: while either holds, the poll bit is set, so every safepoint of the thread comes here. An abort in flight is
-//! forgotten by `ResetAbort`, at the end of the thread or, when it is the unloading's of a domain, where the thread leaves that.
-//! Left out: ending system calls that block.
+//! forgotten by `ResetAbort`, at the end of the thread or, when a domain's unloading asked for it, where the thread leaves that
+//! domain. Left out: ending system calls that block (`interruption`).
 
 use crate::exceptions::{self, Thrown};
 use crate::thread::{Managed, Thread};

@@ -1,7 +1,7 @@
-//! What the runtime tells the profiler of events: what was allocated, thrown, waited for, collected, compiled, loaded, started.
+//! Events that the runtime reports to the profiler: allocations, exceptions, waits, collections, compilations, loads, starts of threads.
 //!
-//! Invariant: an event that nobody listens to costs a load and a branch, and none is on a path that compiled code takes inline. Names of types are made up once
-//! for each type.
+//! Invariant: an event without a listener costs a load and a branch, and no event is on a path that compiled code takes inline. The name of a type is built
+//! once.
 
 use crate::object::type_of;
 use crate::profile_frames;

@@ -1,7 +1,7 @@
-//! What profiles call the code of a frame: its method, and those inlined there, with source lines where there are symbols.
+//! The names that profiles give to the code of a frame: its method and the methods inlined there, with source lines where there are symbols.
 //!
-//! Runs on the thread that reads samples, which is no managed thread; bodies and methods are kept from ending by its walk
-//! (`saki_sampler`). Left out: native frames.
+//! This runs on the thread that reads samples, which is no managed thread; that thread's walk of the code map keeps
+//! bodies and methods from being freed (`saki_sampler`). Left out: native frames.
 
 use crate::source_lines::source_position;
 use crate::stack_trace::NO_IL_OFFSET;

@@ -1,9 +1,9 @@
 //! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable says that they are of the class
 //! they stand for, and whose every slot leads to a stub that hands the call to the RealProxy (`types::RemotingStub::Invoke`).
 //!
-//! Casts need nothing special for what the class is; interfaces that a proxy has besides, and what its RealProxy says it can
-//! be cast to (IRemotingTypeInfo), are in its `RemoteClass`, of which it gets another when it learns more.
-//! Left out: COM objects.
+//! Casts to the class, its bases and its interfaces need nothing special. Further interfaces that a proxy has, and types
+//! that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; a proxy that learns of another such
+//! type gets a new `RemoteClass`. Left out: COM objects.
 
 use crate::entries::entry_address;
 use crate::exceptions::{self, ToManaged};

@@ -4,8 +4,8 @@
 //! the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame are frames of
 //! their own, marked as part of the one that follows (`INLINED`).
 //!
-//! Traces of exceptions also show, as Mono's do, code that stands between methods (`WRAPPER`): `Invoke` of delegates, stubs for proxies,
-//! the lock of a synchronized method. For live stacks they do not exist.
+//! Traces of exceptions also show, as Mono's do, wrapper frames (`WRAPPER`): `Invoke` of delegates, stubs for proxies, the lock of a
+//! synchronized method. Walks of the live stack leave these frames out.
 
 use crate::exceptions::{self, Thrown};
 use crate::fields::ManagedField;

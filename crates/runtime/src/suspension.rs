@@ -8,9 +8,10 @@
 //! | SuspendRequested | `Suspend` waits for the thread to stop |
 //! | Suspended | it has stopped, or will before it runs managed code again |
 //!
-//! What the finalizers at exit finalize, the other threads may still use: a blocking call that ends because its socket was closed
-//! would throw into a program that has ended. So those threads never go on. If a finalizer waits for one of them (a lock, its
-//! end), all are aborted instead, as Mono aborts background threads: they run their finally blocks, give locks back and end.
+//! Other threads may still use objects that the finalizers at exit finalize: a blocking call that ends because its socket was
+//! closed would throw into a program that has ended. So the other threads are stopped for good. If a finalizer waits for one of
+//! them (a lock, its end), all are aborted instead, as Mono aborts background threads: they run their finally blocks, give locks
+//! back and end.
 //!
 //! | `EXIT_PHASE` | meaning | who moves it |
 //! |---|---|---|

@@ -1,8 +1,9 @@
 //! Keeps the struct arguments of a tail call on its way while the runtime compiles or finds the callee.
 //!
 //! Compiling can run managed code (class constructors, resolve events) and collect. Managed code may overwrite the
-//! buffer, and the collector does not look at it; the copy here is on the stack, which is scanned conservatively.
-//! Invariant: lives on the stack of the hook between the caller's jump and the callee's first instruction.
+//! thread's buffer of tail arguments, and the collector does not scan it; the copy made here is on the stack,
+//! which is scanned conservatively. Invariant: the copy lives in a frame of the hook between the caller's jump and
+//! the callee's first instruction.
 
 use saki_abi::ThreadAbi;
 use saki_abi::thread::TAIL_ARGS_BYTES;

@@ -1,11 +1,11 @@
 //! The managed stacks of all threads, for programs that ask; at SIGQUIT they go to standard output, and the program goes on, as
 //! under Mono.
 //!
-//! The signal handler only wakes a thread of its own. Not the finalizer thread: a finalizer may be what hangs. That thread stops
-//! the world and notes frames; names come from metadata, whose locks a stopped thread may hold, so they are looked up, and all is written,
-//! when the world runs again. Meanwhile a walk and a hold keep the methods from being freed.
+//! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a finalizer may be what
+//! hangs. That thread stops the world and records frames. Names come from metadata, whose locks a stopped thread may hold, so they are
+//! looked up and the dump is written when the world runs again. Until then a walk and a hold keep the methods from being freed.
 //!
-//! Of many threads those with equal stacks are written as one, with their number and ids.
+//! When there are many threads, those with equal stacks are written as one entry, with their number and ids.
 //!
 //! Left out: native frames, and values of locals.
 

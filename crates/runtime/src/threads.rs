@@ -1,18 +1,19 @@
 //! System.Threading.Thread objects and the managed threads behind them: making, starting, ending.
 //!
-//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), given back
-//! by the object's finalizer, for which an object is registered only when it has something to give back. Collections do what the finalizer
-//! would do (`release_dead`); it runs where a program calls it:
+//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), released by the object's
+//! finalizer. An object is registered for finalization only when it holds something to release. Collections release it in place of the
+//! finalizer (`release_dead`); the finalizer itself runs only if a program calls it:
 //!
 //! | `handle` | meaning | who leaves it |
 //! |---|---|---|
-//! | 0 | nothing to give back, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; whoever makes the change registers the object |
+//! | 0 | nothing to release, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; the thread whose CAS succeeds registers the object |
 //! | REGISTERED | has a name, no thread | `link` → address, CAS AcqRel |
 //! | address | of a boxed reference | the finalizer, or the collection that finds the object dead → 0, swap AcqRel |
 //!
-//! Its `state` holds the bits of `ThreadState` that last; WaitSleepJoin is derived from what the
-//! thread waits for now. Invariant: a thread that has ended is Stopped before `Join` sees its end.
-//! Left out: what is thrown into threads (`pending`), and the internal calls (`icall::threading`).
+//! An InternalThread's `state` holds the lasting bits of `ThreadState`; WaitSleepJoin is derived
+//! from the thread's current wait. Invariant: a thread that has ended is Stopped before `Join`
+//! sees its end. Left out: aborts and interrupts of threads (`pending`), and the internal calls
+//! (`icall::threading`).
 
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};

@@ -1,4 +1,4 @@
-//! What happens to an exception that nobody caught: the text on stderr, then exit code 1.
+//! Unhandled exceptions: the text goes to stderr, and the process ends with exit code 1.
 
 use crate::domains::{self, Domain};
 use crate::exceptions::ToManaged;

@@ -1,7 +1,7 @@
-//! The crates above `runtime`, as values: marshalling, remoting, internal calls, what the host wants to know.
+//! The crates above `runtime`, as values: marshalling, remoting, internal calls, notifications of the host.
 //!
-//! `Vm::builder` takes them, so that no machine starts without them and none is exchanged while it runs. What compiled code calls by name as a helper and
-//! an upper crate implements is reached through here.
+//! `Vm::builder` takes them, so that no machine starts without them and none is exchanged while it runs. Helpers that compiled code calls by name and an
+//! upper crate implements are reached through here.
 
 use crate::internal_calls::InternalCallTables;
 use crate::library_loops::Row;

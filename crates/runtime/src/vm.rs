@@ -1,4 +1,4 @@
-//! The virtual machine as a whole: start-up in the order that the class library needs, running a program, exit.
+//! The virtual machine as a whole: starts its parts in the order that the class library needs, runs a program, exits.
 
 use crate::cells::Cell;
 use crate::domains::{self, Domain};

@@ -1,14 +1,15 @@
-//! Slots of vtables lead to entry stubs, and to the code itself once there is some.
+//! Slots of vtables hold the address of the method's entry stub until it is compiled, and of its code afterwards.
 //!
 //! | slot | who moves it |
 //! |---|---|
 //! | the method's entry stub, or its code if there is some | `vtables::build`, before the vtable is published |
-//! | its code | `update`, Release: who jumps there sees the code |
+//! | its code | `update`, Release: a thread that jumps there sees the code |
 //!
-//! `update` finds the vtables by the lists of heirs. It runs after the method's code was published, under the loader lock,
-//! under which vtables are built: a vtable is either listed by then, or built with the code.
+//! `update` finds the vtables by the lists of derived types. It runs after the method's code was published, under the
+//! loader lock, under which vtables are also built: so a vtable is either on a list by then, or is built later with the
+//! code's address.
 //!
-//! Left out: value types, whose slots lead to unboxing stubs; types of collectible assemblies, and proxies.
+//! Left out: value types, whose slots hold unboxing stubs; types of collectible assemblies, and proxies.
 
 use crate::entries::{compiled_code, existing_entry, lives_with_domain};
 use crate::vtables::slot_target;

@@ -1,11 +1,12 @@
-//! `--check-walks HZ`: proves stack walks from signal handlers while code comes and goes.
+//! `--check-walks HZ`: checks stack walks from signal handlers while code is compiled and freed.
 //!
 //! A timer interrupts every thread HZ times a second, wherever it is; the handler walks the thread's managed frames and
-//! checks that what the code map says of each program counter is true: the description covers it, it names a method whose
-//! code it is, by that method's name. A thread of its own looks up program counters that handlers have left, most of which
-//! are stale by then, and checks the same. Everything happens in walks (`saki_code::walks`), as a profiler would do it.
+//! checks that what the code map says of each program counter is true: the description covers the program counter and
+//! names a method, and the code is known by that method's name. A separate thread looks up program counters that handlers
+//! have left behind, most of which are stale by then, and checks the same. All look-ups happen in walks
+//! (`saki_code::walks`), as a profiler's would.
 //!
-//! Invariant: the handler is async-signal-safe. Left out: keeping samples; that is the profiler's.
+//! Invariant: the handler is async-signal-safe. Left out: keeping samples, which is the profiler's work.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;

@@ -1,6 +1,7 @@
-//! `cargo bench -p saki-sched`: nanoseconds per operation of each part. criterion measures one thread at a time, hence a table of its own.
+//! `cargo bench -p saki-sched`: nanoseconds per operation of each part. criterion measures one thread at a time, so this benchmark prints
+//! its own table.
 //!
-//! The best of several rounds counts: what disturbs a round only adds to it.
+//! The best of several rounds counts, since disturbances only lengthen a round.
 
 use saki_os::clock::monotonic_ns;
 use saki_sched::{IdleCarriers, Injector, RunNext, RunQueue, SleepEnd, Timers};

@@ -1,25 +1,25 @@
-//! Which stacks lie in compact memory (`thread::cold_stack`): those of threads that have been parked for long, when there are many.
+//! Decides which stacks are moved to compact memory (`thread::cold_stack`): when there are many threads, the stacks of those that have been parked for long.
 //!
-//! Up to a number of *hot* stacks, those in their places, nothing happens. Beyond it an OS thread of its own goes over the list of threads
-//! with hot stacks again and again: one that was parked and has not run since the last time gives its stack away. What was given away in vain,
-//! because threads needed it soon, makes the time between two rounds longer, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
-//! thread has run, it is the last one until a stack becomes hot.
+//! Up to a certain number of *hot* stacks (those in their places) nothing happens. Beyond it a separate OS thread, the mover, repeatedly goes over the list
+//! of threads with hot stacks: the stack of a thread that is parked and has not run since the last round is moved away. Stacks that were moved in vain,
+//! because their threads needed them soon, lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds
+//! that no thread has run, it is the last one until a stack becomes hot.
 //!
-//! The same thread gives back the memory of free stacks: when many threads have ended it looks every `TRIM_INTERVAL` how many stacks were in use at a time since it
-//! looked last, and trims the pool once that is hardly more than are in use then.
+//! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`, how many stacks were in use at most since
+//! the last look, and trims the pool once that number is hardly more than are in use now.
 //!
 //! | word | written by | read by |
 //! |---|---|---|
-//! | `IS_ASLEEP` | the mover; Relaxed | whoever makes a stack hot: a hint |
-//! | `MOST_HOT` | whoever makes a stack hot raises it, the mover sets it to `HOT`; Relaxed | the mover, whoever ends: a hint |
+//! | `IS_ASLEEP` | the mover; Relaxed | a thread that makes a stack hot: a hint |
+//! | `MOST_HOT` | a thread that makes a stack hot raises it, the mover sets it to `HOT`; Relaxed | the mover, threads that end: a hint |
 //! | `HOT`, `MOVED_AWAY`, `COPIED_BYTES`, `RESTORED` | anyone, added to; Relaxed | reports, the mover: hints |
-//! | `Green::is_listed` | whoever swaps it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
+//! | `Green::is_listed` | the thread whose swap changes it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
 //! | `Green::has_run` | the carrier that takes the thread; the mover clears it; Relaxed | the mover: a hint |
 //!
 //! Invariant: a stack moves only while its thread is in state MOVING (`ParkWord`), or, on the way back, on the carrier that has taken the thread out of a
 //! queue, or with the world stopped. Nothing outside of a suspended thread's own frames may refer to its stack: waiting threads are found by their
-//! structures, never by nodes on stacks. Left out: programs that hand raw pointers into their stacks to other threads (`--hot-stacks` keeps
-//! all stacks in their places).
+//! structures, never by nodes on stacks. Left out: programs that pass raw pointers into their stacks to other threads (`--hot-stacks` keeps all stacks in
+//! their places).
 
 use crate::green::Green;
 use crate::scheduler;

@@ -1,4 +1,4 @@
-//! Who wants to know how long green threads wait for their turn: a profiler.
+//! The observer, a profiler, that learns how long green threads wait for their turn.
 //!
 //! Invariant: without an observer this costs one load wherever a thread becomes runnable or runs again.
 

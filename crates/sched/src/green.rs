@@ -1,6 +1,6 @@
 //! The scheduler's part of a green thread, and how it parks (`ParkWord`).
 //!
-//! Invariant: records belong to thread structures, which are used again and never freed; so a late `unpark` leaves a stale token at worst.
+//! Invariant: records belong to thread structures, which are reused and never freed; so a late `unpark` leaves a stale token at worst.
 
 use crate::dispatch::{self, Dispatch};
 use crate::park_word::ParkWord;

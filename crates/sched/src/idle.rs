@@ -1,34 +1,35 @@
-//! How carriers sleep when there is nothing to do, and are woken when there is.
+//! Carriers without work sleep here, and are woken when there is work.
 //!
-//! `word` counts carriers: the low half those that *search* for work, the high half those that are *idle*, which are on the list. Who makes
-//! work visible asks `has_idle` and, if so, calls `wake_one`, which wakes one idle carrier as a searcher. While somebody searches
-//! nobody is woken: a searcher that finds work and was the last one looks whether there is more, and wakes the next.
+//! `word` counts carriers: the low half those that *search* for work, the high half those that are *idle*, which are on the list. A thread
+//! that makes work visible asks `has_idle` and, if so, calls `wake_one`, which wakes one idle carrier as a searcher. While a carrier
+//! searches no other is woken: when the last searcher finds work, it looks whether there is more, and wakes the next.
 //!
-//! One idle carrier at a time can wait for events of the system instead of sleeping (`sleep_or_poll`): it has the *role* of the poller, and what it waits in
-//! ends by `interrupt` instead of a wake. It is woken last, so that there is a poller as long as carriers are idle. Who has work looks for events without waiting
-//! now and then (`try_look`), in the same role.
+//! One idle carrier at a time can wait for events of the system instead of sleeping (`sleep_or_poll`): it has the *role* of the poller, and its wait is ended by
+//! `interrupt` instead of a wake. It is woken last, so that there is a poller as long as carriers are idle. Carriers with work now and then look for events
+//! without waiting (`try_look`), in the same role.
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
 //! | `word` | idle + 1, and searching − 1 if it searched | carrier in `sleep`, under `idle` | Relaxed; then the heavy barrier, and it looks at all queues |
 //! | `word` | idle − 1, searching + 1 | waker, under `idle`, with the carrier taken off the list | Relaxed: ordered by the mutex |
 //! | `word` | idle − 1, searching + 1 | the carrier itself, under `idle`, having found work or timed out | as above |
-//! | `word` | idle − 1 | the poller, under `idle`, before it deals with events: it runs, and wakes others itself for what it does not take | as above |
+//! | `word` | idle − 1 | the poller, under `idle`, before it deals with events: it runs, and wakes others itself for the tasks that it does not take | as above |
 //! | `word` | searching + 1 | running carrier without work (`start_searching`) | Relaxed: it will leave by one of the other rows |
 //! | `word` | searching − 1 | searcher with work (`stop_searching`) | Relaxed; if it was the last, the heavy barrier, and it looks at all queues |
 //! | `wait` | AWAKE → SLEEPING, or POLLING with the role | its carrier, CAS | Relaxed |
-//! | `wait` | any → NOTIFIED | waker that took the carrier off the list, swap under `idle` | Release, pairs with the carrier's Acquire load |
+//! | `wait` | any → NOTIFIED | the waker that took the carrier off the list, swap under `idle` | Release, pairs with the carrier's Acquire load |
 //! | `wait` | any → AWAKE | its carrier, when it is off the list | Relaxed |
-//! | `role` | FREE → WAITING, LOOKING | who is about to poll, CAS | Acquire, pairs with the Release of who polled before |
+//! | `role` | FREE → WAITING, LOOKING | the carrier that is about to poll, CAS | Acquire, pairs with the Release of the previous poller |
 //! | `role` | WAITING, LOOKING → FREE | the same, when it polls no more | Release |
 //!
 //! No wake-up is lost: between making work visible and the look at `word` stands the light side of an asymmetric barrier
-//! (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either the carrier sees the
-//! work, or who made it visible sees the carrier idle (and wakes it) or no searcher. Only who has the role polls, so an interrupt reaches whom it is meant for; one that comes
-//! after that carrier has gone wakes the next one for nothing.
+//! (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either the carrier sees the work, or the thread that made the
+//! work visible sees the carrier idle (and wakes it) or sees no searcher. Only the carrier with the role polls, so an interrupt reaches the carrier that it is meant for;
+//! an interrupt that arrives after that carrier has stopped polling wakes the next poller for nothing.
 //!
-//! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when somebody else took it off. Left
-//! out: where work is (`look` knows), and which carrier would suit it best: the one that fell asleep last is woken.
+//! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when another thread took it off.
+//! Left out: where work is (the callback `look` knows), and the choice of the carrier that suits it best: the one that fell asleep last is
+//! woken.
 
 use saki_os::clock::monotonic_ns;
 use saki_sync::WaitWord;

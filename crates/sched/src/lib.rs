@@ -1,12 +1,14 @@
 //! The scheduler of green threads: managed threads that take turns on a few OS threads, the carriers.
 //!
-//! Everything above starts threads with [`spawn`] and need not know the mode: waiting goes through the threads' parkers, whose hooks the
-//! scheduler sets (`green`), blocking native code through safe regions, whose carrier it takes (`scheduler::take`). In native mode it does
-//! nothing. The parts that carriers share, run queues with stealing, the injector, timers, are generic over a *task*, a word that they
-//! hand around and never look into; their atomics come from `saki_sync::facade`, so that models run the shipped code.
+//! The crates above start threads with [`spawn`] and need not know the mode: waits go through the threads' parkers, whose hooks the
+//! scheduler sets (`green`), and blocking native code runs in safe regions, from which the scheduler takes the carrier
+//! (`scheduler::take`). In native mode the scheduler does nothing. The parts that carriers share, run queues with stealing, the injector,
+//! timers, are generic over a *task*, a word that they pass on and never interpret; their atomics come from `saki_sync::facade`, so that
+//! models run the shipped code.
 //!
 //! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one queue at most, or
-//! suspended, or runs. Left out: what carriers without work wait for beside work (`poller`), and native code that blocks, whose carrier is taken.
+//! suspended, or runs. Left out: the events that idle carriers wait for besides work (`poller`), and native code that blocks, whose carrier is
+//! taken.
 
 pub mod idle;
 pub mod injector;

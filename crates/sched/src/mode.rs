@@ -1,4 +1,4 @@
-//! How managed threads are executed: `--threads` and `SAKI_THREADS`.
+//! The mode in which managed threads are executed: `--threads` and `SAKI_THREADS`.
 
 use std::fmt;
 use std::str::FromStr;

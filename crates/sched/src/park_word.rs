@@ -2,17 +2,17 @@
 //!
 //! | state | meaning | transitions |
 //! |---|---|---|
-//! | EMPTY | no token; runs, or is about to be switched away from | owner: → PARKED by whoever runs after the switch (CAS AcqRel), → IN_PLACE (CAS Relaxed) |
+//! | EMPTY | no token; runs, or is about to be switched away from | owner: → PARKED by the context that runs after the switch (CAS AcqRel), → IN_PLACE (CAS Relaxed) |
 //! | NOTIFIED | token present | owner: takes it → EMPTY (swap Acquire, pairs with the swap of `unpark`) |
 //! | PARKED | suspended, registers saved | anyone: `unpark` → NOTIFIED (swap AcqRel) and makes it runnable; mover: → MOVING (CAS Acquire) |
 //! | MOVING | suspended, and its stack belongs to the mover | mover: → PARKED (CAS Release); anyone: `unpark` → NOTIFIED (swap AcqRel): then the mover makes it runnable |
 //! | IN_PLACE | sleeps on its OS thread | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY |
 //!
-//! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`): before that nobody may
-//! resume it. A token that comes in between makes that step fail, and the thread is made runnable instead.
+//! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`): before that no carrier
+//! may resume it. A token that comes in between makes that step fail, and the thread is made runnable instead.
 //!
-//! Invariant: of all that call `publish_parked`, `unpark` and `end_move`, exactly one is told to make a parked thread runnable, and whatever was
-//! done to its stack happens before it runs.
+//! Invariant: of all calls of `publish_parked`, `unpark` and `end_move`, exactly one tells its caller to make a parked thread runnable, and all
+//! accesses to the thread's stack happen before it runs.
 
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::Ordering;

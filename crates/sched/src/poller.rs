@@ -1,10 +1,12 @@
 //! Waiting for events of the system, such as descriptors that become ready, by the carriers themselves.
 //!
-//! The scheduler does not know what the events are: a [`Poller`] waits for them, and says whom they wake. One carrier without work waits
-//! there in place of its sleep (`IdleCarriers::sleep_or_poll`). Carriers with work look without waiting, before they search elsewhere and after some switches. The watcher sees to it that somebody
-//! does: it wakes an idle carrier for that, or looks itself when all carriers run long, and waits itself when none is idle and none runs anything.
+//! The scheduler does not know what the events are: a [`Poller`] waits for them, and names the threads that they wake. One carrier without work waits there in place of
+//! its sleep (`IdleCarriers::sleep_or_poll`). Carriers with work look for events without waiting, before they search elsewhere and after some switches. The watcher
+//! ensures that events are looked for: it wakes an idle carrier to do so, looks itself when all carriers run for long, and waits itself when no carrier is idle and none
+//! runs a thread.
 //!
-//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that has a slot, and else to the shared one. Left out: who waits for what.
+//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that carrier has a slot, and else to the shared queue. Left out: which thread
+//! waits for which event.
 
 use crate::idle::IdleCarriers;
 use crate::scheduler;

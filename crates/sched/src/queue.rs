@@ -1,17 +1,17 @@
-//! A run queue: one owner, many thieves, a bounded ring, first in, first out. As Go's (`runtime/proc.go`, `runqput`, `runqgrab`).
+//! A run queue: a bounded ring with one owner and many thieves, first in, first out, as Go's (`runtime/proc.go`, `runqput`, `runqgrab`).
 //!
-//! `head` and `tail` count the tasks that were ever taken and pushed; the ring's slot of a count is its lowest bits. Counts have 64 bits
-//! and never wrap, so that a compare-and-swap of `head` cannot take an old value for a new one.
+//! `head` counts the tasks ever taken, `tail` those ever pushed; the lowest bits of a count are the number of its slot in the ring.
+//! Counts have 64 bits and never wrap, so that a compare-and-swap of `head` cannot take an old value for a new one.
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
 //! | slot of `tail` | a task | owner, if `tail - head` < capacity | Relaxed: published by `tail`; the look at `head` is Acquire, so that a thief has read the slot before it is used again |
 //! | `tail` | + 1, or + n from another's queue | owner, store | Release, pairs with the thief's Acquire load of `tail` |
 //! | `head` | + 1 | owner (`pop`), CAS | Relaxed: it wrote the slots itself, and a thief's Release below goes on through its RMWs |
-//! | `head` | + n, half of what is there, or + 1 | thief, CAS, having read the n slots | Release, pairs with the owner's Acquire load of `head` |
+//! | `head` | + n, half of the tasks, or + 1 | thief, CAS, having read the n slots | Release, pairs with the owner's Acquire load of `head` |
 //!
-//! A thief reads slots before it owns them. If the owner uses one again meanwhile, `head` has moved on and the thief's CAS fails: it
-//! drops what it read.
+//! A thief reads slots before it owns them. If the owner reuses one meanwhile, `head` has moved on and the thief's CAS fails: it
+//! discards the tasks that it read.
 //!
 //! Invariant: a task is in at most one queue, and comes out once. Left out: where tasks go when the ring is full (the injector), and
 //! waking of carriers (`idle`).

@@ -1,12 +1,12 @@
-//! What the workers share: slots for running carriers, idle workers, threads that no worker has, timers; and the ways in.
+//! The state that workers share (slots for running carriers, idle workers, threads that no worker has, timers), and the scheduler's entry points.
 //!
-//! As many workers are ACTIVE as the mode has carriers: each holds a *slot*. A worker without work gives its slot back and sleeps
-//! (`IdleCarriers`); whoever makes a thread runnable while a slot is free wakes one, or starts another. A worker whose thread stays in native
-//! code is *taken*: it loses its slot, which the next worker gets. When the thread comes back it takes a free slot, or moves to the queue
-//! of those that no worker has; its worker then sleeps like the others.
+//! At most as many workers are ACTIVE as the mode has carriers: each holds a *slot*. A worker without work gives its slot back and sleeps
+//! (`IdleCarriers`); a caller that makes a thread runnable while a slot is free wakes a worker, or starts another. A worker whose thread
+//! stays in native code is *taken*: it loses its slot, which another worker gets. When the thread leaves native code it takes a free slot, or
+//! moves to the queue of threads that no worker has; its worker then sleeps like the others.
 //!
-//! Invariant: a worker gives its slot back before it is counted as idle, and looks at all queues after that; whoever makes a thread runnable looks for a free slot and an idle worker after it
-//! did so. The barriers between (`IdleCarriers`) let one of the two see the other.
+//! Invariant: a worker gives its slot back before it is counted as idle, and looks at all queues after that; a caller that makes a thread runnable looks for a free slot
+//! and an idle worker after the thread is in a queue. The barriers between (`IdleCarriers`) ensure that one of the two sees the other.
 
 use crate::cold::{self, ColdCounts};
 use crate::dispatch::{self, Dispatch};

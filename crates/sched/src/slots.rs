@@ -1,9 +1,9 @@
-//! Slots: as many workers run managed code as there are slots, and how slots go from one to the other.
+//! Slots: at most as many workers run managed code as there are slots; this file passes slots from one worker to another.
 //!
 //! | status of a worker | meaning | who changes it, under `counts` |
 //! |---|---|---|
 //! | ACTIVE | holds one of the slots | `take_from`, `give_own`, `wait_for_turn` → TAKEN; the worker itself → IDLE |
-//! | TAKEN | its slot was given away, or is about to be: its thread is in native code, or pinned and has had its turn | `take_from`, if the thread came back meanwhile, the thread when it comes back, or who gives it a slot → ACTIVE; the base context → IDLE |
+//! | TAKEN | its slot was given away, or is about to be: its thread is in native code, or pinned and has had its turn | `take_from`, if the thread came back meanwhile, the thread when it comes back, or the giver of a slot → ACTIVE; the base context → IDLE |
 //! | IDLE | has no slot, and sleeps or is about to | the worker itself, when it gets one → ACTIVE |
 //!
 //! A slot is taken from a thread by the protocol that stops threads (`saki_thread::protocol`), with the bit TAKEN in the place of STOP: the
@@ -11,8 +11,8 @@
 //! then a light barrier, then it looks whether it was asked. One of the two sees the other, so the thread either has its slot or asks for one
 //! (`reclaim`).
 //!
-//! A thread that is pinned to its OS thread cannot wait for a slot in a queue of threads. It waits in `returning`, and whoever gives a slot
-//! up gives it to the first one there.
+//! A thread that is pinned to its OS thread cannot wait for a slot in a queue of threads. It waits in `returning`, and a worker that gives
+//! a slot up passes it to the first thread there.
 //!
 //! | `free`, `returning_count` | | who | ordering |
 //! |---|---|---|---|

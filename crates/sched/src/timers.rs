@@ -6,12 +6,12 @@
 //! a higher level, its timers move down: each at most seven times.
 //!
 //! A timer never expires early, and is late by a tick at most when `expire` is called in time. Inserting and cancelling take the same
-//! few steps however many timers there are, and what is cancelled is gone.
+//! few steps however many timers there are, and cancelling removes the entry at once.
 //!
 //! `next_deadline_ns` is `hint`, which changes with the lock held and is read without it: never later than the first deadline (rounded up to
-//! its tick), and exact unless that stands in a slot of a higher level with many others; then `expire` finds nothing to do, moves them, and
-//! sets a later one. Relaxed: who inserts into the timers of a carrier that may be asleep wakes it (`IdleCarriers::wake`), which orders
-//! the two.
+//! its tick), and exact unless the first timer stands in a slot of a higher level with many others; then `expire` finds no timer due, moves
+//! these timers down, and sets a later hint. Relaxed: a thread that inserts into the timers of a carrier that may be asleep wakes the
+//! carrier (`IdleCarriers::wake`), which orders the two.
 //!
 //! Invariant: an entry is in the list of the slot that it names, or in the free list; a slot's bit in `occupied` tells whether its
 //! list is empty. Left out: clocks, and who calls `expire`: any thread may.

@@ -1,17 +1,17 @@
-//! The watcher: an OS thread that looks after what carriers cannot see to themselves.
+//! The watcher: an OS thread that does what carriers cannot do themselves.
 //!
-//! It takes carriers from threads that stay in native code while others wait, asks threads to give way that have run for a quantum while
-//! others wait, wakes an idle worker for a thread that its worker has not come to since the last look, and makes tokens of due timers that no
-//! idle worker has looked after, and sees to it that somebody looks for events (`poller`). It looks often after it had something to do, then less and less often, and sleeps when nothing runs.
+//! It takes carriers from threads that stay in native code while others wait, asks threads that have run for a quantum while others wait to yield, wakes an idle worker
+//! for a thread that its worker has not run since the last look, gives tokens to threads whose timers are due when no idle worker has done so, and ensures that events
+//! are looked for (`poller`). It looks often after it found something to do, then less and less often, and sleeps when nothing runs.
 //!
 //! | `SLEEP` | from | to | who | ordering |
 //! |---|---|---|---|---|
 //! | | AWAKE | ASLEEP | the watcher, then a heavy barrier, then it looks for waiting work | Relaxed: ordered by the barrier |
 //! | | AWAKE | POLLING | the same, having the role of the poller (`idle`) | as above |
-//! | | ASLEEP, POLLING | AWAKE | whoever made work, after a light barrier; it raises `WAKES` and wakes, or interrupts | AcqRel swap: one waker |
+//! | | ASLEEP, POLLING | AWAKE | a thread that made work, after a light barrier; it raises `WAKES` and wakes, or interrupts | AcqRel swap: one waker |
 //! | | any | AWAKE | the watcher, awake again | Relaxed: a hint from then on |
 //!
-//! Invariant: it changes nothing by itself: each of these is an operation of the scheduler that would be right at any time.
+//! Invariant: the watcher is needed for progress only, never for correctness: each of its actions is an operation of the scheduler that would be correct at any time.
 
 use crate::poller;
 use crate::scheduler;

@@ -1,13 +1,14 @@
-//! A worker: the scheduler's part of a carrier. What runs on it, what waits for it, and how it goes from one thread to the next.
+//! A worker: the scheduler's part of a carrier. It has the thread that runs, the threads that wait for their turn, and the switch from one
+//! to the next.
 //!
 //! A thread that parks chooses the next one itself and switches to it, on its own stack; only when there is none it switches to the worker's
-//! *base context*, which looks further (other workers, the injector, timers) and sleeps. What is left to do for a thread that was switched
+//! *base context*, which looks further (other workers, the injector, timers) and sleeps. The remaining work for a thread that was switched
 //! away from (`After`) is done by the context that runs next, because until then the thread's stack is in use.
 //!
-//! Whether a worker has a slot: `slots`.
+//! `slots` says whether a worker has a slot.
 //!
-//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`). The
-//! others, as long as they find something in their own queues and the shared ones, look nowhere else.
+//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`).
+//! A worker with a slot steals from others only when it finds no thread in its own queues and the shared ones.
 
 use crate::cold;
 use crate::green::Green;

@@ -1,9 +1,10 @@
 //! Spinning before a wait: pauses that double between looks, for about as long as a wait through the kernel costs.
 //!
 //! Invariant: a spinner looks often at first, since most sections are over within nanoseconds, and rarely later, so that
-//! the owner's cache line stays with the owner: then threads that contend take the lock in turns of many sections each, at
-//! nearly the speed of one thread. Limited by time, because the pause instruction takes 3 to 140 cycles by processor. Left
-//! out: what is looked at, and statistics of what helped (a spin that fails costs at most what the sleep after it does).
+//! the cache line stays with the owner: then contending threads take the lock in turns of many sections each, at nearly
+//! the speed of one thread. The spin is limited by time, because the pause instruction takes 3 to 140 cycles depending on
+//! the processor. Left out: the condition that is spun on, and adaptive statistics (a spin that fails costs at most as
+//! much as the sleep after it).
 
 #[cfg(not(loom))]
 use std::time::{Duration, Instant};

@@ -1,15 +1,17 @@
-//! The word by which a thread says that it makes a call that others may end, and others say that it is to end.
+//! The word by which a thread announces a call that other threads may end, and by which they ask for its end.
 //!
 //! | state | meaning | transitions |
 //! |---|---|---|
 //! | IDLE | no such call | owner: → OPEN (swap AcqRel) |
 //! | OPEN | the call is under way | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING (RMW AcqRel) |
 //! | CANCELLING | a canceller interrupts the thread | the same canceller: → CANCELLED (store Release) |
-//! | CANCELLED | the call is to end, if it has not ended by itself | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING, again |
+//! | CANCELLED | the call must end, if it has not ended by itself | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING, again |
 //!
-//! A canceller that finds no call writes the word nevertheless: so the next call's begin comes after it, and sees what the canceller wrote before.
+//! A canceller that finds no call writes the word nevertheless: so the beginning of the next call is ordered after that write, and its thread sees what
+//! the canceller wrote before.
 //!
-//! Invariant: a canceller interrupts the thread only between the begin and the end of a call: the end waits for it. Left out: how a thread is interrupted.
+//! Invariant: a canceller interrupts the thread only between the beginning and the end of a call: the end waits for the canceller. Left out: the means of
+//! interruption.
 
 use crate::facade::atomic::{AtomicU32, Ordering};
 use crate::facade::spin_hint;

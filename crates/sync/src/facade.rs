@@ -1,4 +1,4 @@
-//! The one door to atomics, mutexes and threads: `std`, or `loom` when built with `--cfg loom`.
+//! The only source of atomics, mutexes and threads for this crate: `std`, or `loom` when built with `--cfg loom`.
 //!
 //! Invariant: protocols of this crate name no `std::sync` type directly, so that their models run the shipped code. loom
 //! weakens SeqCst accesses to AcqRel (fences stay), so a protocol that needs SeqCst must say so with a fence. Left out:

@@ -1,9 +1,9 @@
 //! The lock-free table of GC handles.
 //!
-//! One array of tagged words per kind, in address space reserved for its greatest length and made writable bucket by bucket,
-//! each twice the size of the last: growing copies nothing and loses no concurrent store, and a slot's address is a matter
-//! of its number alone. The room is installed by CAS, a bucket is in use once `bucket_count` says so (fetch-max). Slots
-//! beyond are read as free, so that a number that is no handle harms nobody.
+//! There is one array of tagged words per kind, in address space reserved for its greatest length and made writable bucket
+//! by bucket, each twice the size of the last: growing copies nothing and loses no concurrent store, and a slot's address
+//! follows from its number alone. The reservation is installed by CAS; a bucket is in use once `bucket_count` includes it
+//! (fetch-max). Slots beyond the last bucket are read as free, so a number that is no handle does no harm.
 //!
 //! ```text
 //! slot    63    60 59           3 2 1       0
@@ -19,11 +19,10 @@
 //! | allocated | 1 | 1 | object (0 = null is stored as expired) | owner of the handle: CAS; collector: moves, expires |
 //! | expired | 0 | 1 | domain | owner of the handle: CAS to allocated, reserved or free |
 //!
-//! A freed slot stays with the carrier on which it was freed, reserved, while its cache has room; so allocation after a free is
-//! one plain store, and carriers meet only when a cache runs empty or over. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was
-//! reused at random). The Release that stores an object pairs with the Acquire of `target`. The collector
-//! changes slots only while the world is stopped; readers return the object into a conservatively scanned frame before
-//! their next safepoint.
+//! A freed slot stays reserved in the cache of the carrier on which it was freed, while that cache has room; so allocation after a free is one plain store, and carriers
+//! contend only when a cache runs empty or overflows. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot
+//! was reused a random number of times). The Release that stores an object pairs with the Acquire of `target`. The collector changes slots only while the world is
+//! stopped; readers return the object into a conservatively scanned frame before their next safepoint.
 //!
 //! Left out: events for the profiler, the meaning of domains (an 8-byte aligned address below 2^60).
 

@@ -1,4 +1,4 @@
-//! Synchronisation: parking, thin locks, monitors, the lock-free handle table, pools with a slot a processor.
+//! Synchronisation: parking, thin locks, monitors, the lock-free handle table, pools with a slot for each processor.
 //!
 //! Invariant: owners are managed-thread ids, never OS threads, and every wait goes through a `ManagedParker`, so that a
 //! green thread can park without its carrier. Atomics come from `facade`, which is `std` or, for models, `loom`. Left

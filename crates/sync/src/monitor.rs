@@ -1,34 +1,35 @@
 //! The full monitor: owner, recursion, entry queue, wait queue, timeouts.
 //!
-//! Two words. `owner`: the owner's managed id, 0 = free, or RETIRED = the object's word does not name this monitor any more
-//! or is about to. `flags`: WAITERS = the entry queue is not empty, or a thread is about to join it; WAKING = a
-//! thread woken from the entry queue is on its way.
+//! A monitor has two words. `owner`: the owner's managed id, 0 = free, or RETIRED = the object's word does not name this
+//! monitor any more or is about to stop naming it. `flags`: WAITERS = the entry queue is not empty, or a thread is about
+//! to join it; WAKING = a thread woken from the entry queue is on its way.
 //!
 //! | word | from | to | who | ordering |
 //! |---|---|---|---|---|
 //! | owner | free | owned | any thread, CAS (barging allowed) | Acquire, pairs with Release below |
-//! | owner | owned | free | owner, store, having seen that no exit need wake anybody; then it looks again | Release, light barrier, look |
+//! | owner | owned | free | owner, store, after `flags` showed that nobody needs a wake; then it looks at `flags` again | Release, light barrier, look |
 //! | owner | owned | free | owner, store under `queues`; WAKING is set if it wakes a node | Release |
 //! | owner | owned | owned by the popped node | owner, store under `queues`, if that node is starving | Release |
 //! | owner | owned | RETIRED | owner, store under `queues`, nobody queued or in flight | Release |
 //! | flags | | + WAITERS, − WAKING if it was the caller's | under `queues`, before it looks at `owner` | heavy barrier between the two |
 //! | flags | | − WAITERS | under `queues` | Relaxed: ordered by the mutex |
-//! | flags | | + WAKING | under `queues`, whoever pops a node to compete | Relaxed: ordered by the mutex |
+//! | flags | | + WAKING | under `queues`, the thread that pops a node to compete | Relaxed: ordered by the mutex |
 //! | flags | | − WAKING | the woken thread, as owner | Relaxed: its own exit sees it |
 //!
-//! So leaving is a plain store: only the owner changes `owner` while it is owned, and threads that want to be woken say so in
-//! `flags`. Either the exit's second look sees WAITERS, or the entrant sees the lock free, by the asymmetric barriers between
-//! store and load on both sides (`os::membarrier`): the exit, which is frequent, pays nothing for its one. An exit that sees
-//! WAITERS without WAKING at the second look is not the owner any more; it wakes the next node if the lock is still free.
+//! So an exit is a plain store: only the owner changes `owner` while the monitor is owned, and threads that want to be woken
+//! say so in `flags`. Either the exit's second look sees WAITERS, or the entrant sees the lock free, by the asymmetric
+//! barriers between store and load on both sides (`os::membarrier`): the light barrier of the exit, which is frequent, costs
+//! nothing. An exit that sees WAITERS without WAKING at the second look is not the owner any more; it wakes the next node if
+//! the lock is still free.
 //!
-//! A retired monitor is never owned again: whoever finds it looks at the object's word again. It is used for another object
-//! only after the next collection, when no thread can be about to use its index.
+//! A retired monitor is never owned again: a thread that finds it looks at the object's word again. It is reused for
+//! another object only after the next collection, when no thread can be about to use its index.
 //!
 //! Invariant: while the lock is free and the entry queue is not empty, WAKING is set and the woken thread competes, or an
 //! exit is before its second look. The woken thread clears WAKING when it gets the lock (then its own exit wakes the next) or
 //! when it finds the lock owned and queues again
 //! (then that owner's exit does), so no wake is lost, and an exit that sees WAKING need not wake anybody: one thread is on
-//! its way at a time. A thread that has lost `MAX_LOSSES` such races is handed the lock, so nobody starves.
+//! its way at a time. A thread that has lost `MAX_LOSSES` such races is handed the lock, so no thread starves.
 //!
 //! Node phases: IDLE → ENTERING (entry queue) → WOKEN or OWNING; IDLE → WAITING (wait queue) → PULSED (moved to the entry
 //! queue) → WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the owner

@@ -1,13 +1,14 @@
 //! Monitors by index, as inflated sync words name them.
 //!
-//! One array in address space reserved for it; pages are used as entries are. Compiled code finds an
-//! entry by two shifts and one addition, which matters: those loads stand behind the barrier of the last compare-and-swap.
+//! The table is one array in address space reserved for it; a page takes memory when its entries are first used. Compiled
+//! code finds an entry by two shifts and one addition. The length of this path matters, because its loads wait for the
+//! barrier of the last compare-and-swap.
 //!
 //! Invariant: an entry never moves; index 0 is never used; an entry belongs to the object whose address it holds, and is
 //! free when that is 0. Looking up takes no lock. Left out: deciding when an object is dead or a monitor should deflate (the
 //! collector, with the world stopped).
 //!
-//! Rejected: buckets that double (as the handle table has): the way to an entry was twice as long.
+//! Rejected: buckets that double (as the handle table has): the path to an entry was twice as long.
 
 use crate::facade::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::facade::{Mutex, lock};

@@ -1,4 +1,5 @@
-//! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, a monitor of the table when that is not enough.
+//! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, and a monitor of the table when the thin lock does
+//! not suffice.
 //!
 //! Invariant: between reading an inflated index and being counted by its monitor there is no safepoint, so a collector
 //! that deflates idle monitors with the world stopped never takes one away from under a thread. A monitor that was not

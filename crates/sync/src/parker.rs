@@ -1,4 +1,4 @@
-//! Parking: one token a thread, `park` takes it or sleeps, `unpark` leaves it.
+//! Parking: each thread has one token; `park` takes the token or sleeps until there is one, `unpark` leaves it.
 //!
 //! | state | meaning | transitions |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | 2 PARKED | owner sleeps | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY (swap Acquire) |
 //!
 //! Only the owner parks. Tokens may be stale (an unpark that came late), so callers loop on their condition. Left out:
-//! safe regions: the caller of `park` is responsible.
+//! safe regions, which are the responsibility of `park`'s caller.
 
 use crate::facade::atomic::{AtomicPtr, Ordering};
 use crate::wait_word::WaitWord;

@@ -2,7 +2,7 @@
 //!
 //! | state | meaning | who leaves it |
 //! |---|---|---|
-//! | 0 FREE | nobody owns it | any thread: CAS Acquire to HELD, swap Acquire to CONTENDED |
+//! | 0 FREE | no owner | any thread: CAS Acquire to HELD, swap Acquire to CONTENDED |
 //! | 1 HELD | owned, no sleeper | owner: swap Release to FREE; a waiter: swap Acquire to CONTENDED |
 //! | 2 CONTENDED | owned, perhaps sleepers | owner: swap Release to FREE, wakes one |
 //!

@@ -1,16 +1,18 @@
-//! Things that are used again, but not soon: what an address meant a moment ago it shall not mean something else now.
+//! Delayed reuse of freed items: an address must not get a new meaning soon after its old item was freed.
 //!
-//! A processor uses again what was freed on it, oldest first, after `quarantine` others have been freed there: it is in its
-//! caches. What is freed and not used there goes to the others, and what is lacking is taken from there.
+//! A processor reuses items that were freed on it, since they are in its caches: oldest first, and each only after
+//! `quarantine` others have been freed there. Surplus items spill to a shared list; a processor that runs short refills
+//! from it.
 //!
 //! | place | meaning | leaves it when |
 //! |---|---|---|
-//! | waiting, on a processor | freed there, oldest first | more than `quarantine` wait: used again; many more: to spilled |
+//! | waiting, on a processor | freed there, oldest first | more than `quarantine` wait: reused; many more: to spilled |
 //! | spilled | waited long enough, for any processor | a processor has nothing else: to its ready ones |
-//! | ready, on a processor | waited long enough | used again |
+//! | ready, on a processor | waited long enough | reused |
 //!
-//! A processor's places are in a [`SlotPool`]; spilled things are under a lock, taken once for many.
-//! Left out: an order between what different processors freed; the quarantine of what the pool had no slot for.
+//! A processor's lists are in a [`SlotPool`]; the spilled list is under a lock, which is taken once for many
+//! items. Left out: an order between items that different processors freed; the quarantine of items for
+//! which the pool had no slot.
 
 use crate::slot_pool::SlotPool;
 use std::collections::VecDeque;

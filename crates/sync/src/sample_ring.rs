@@ -1,16 +1,17 @@
 //! A ring of records of words: a signal handler writes, one reader takes them out. Neither waits for the other.
 //!
 //! A record is a word with its length in words, itself included, and its contents. The writer appends words of an unfinished record behind
-//! `written` and publishes all of them at once, or gives the record up by doing nothing; a full ring drops the record, never the past.
+//! `written` and publishes all of them at once, or gives the record up by not publishing; when the ring is full the new record is dropped,
+//! never an older one.
 //!
 //! | word | from → to | who moves it | ordering |
 //! |---|---|---|---|
 //! | `written` | n → n + record | the writer, when the record is whole | Release; the reader's load is Acquire: it sees the record's words |
-//! | `taken` | n → n + record | the reader, when it has copied the record | Release; the writer's load is Acquire: the reader has read what is written over |
+//! | `taken` | n → n + record | the reader, when it has copied the record | Release; the writer's load is Acquire: the words that it overwrites have been read |
 //! | a slot | | the writer, between `written` and `taken` + capacity | Relaxed, ordered by the two above |
 //!
-//! Invariant: one writer and one reader at a time; who hands either role on orders it himself. Both sides are wait-free and
-//! async-signal-safe. Counts of words wrap around. Left out: what records mean.
+//! Invariant: one writer and one reader at a time; a thread that hands either role to another must order the two itself.
+//! Both sides are wait-free and async-signal-safe. Counts of words wrap around. Left out: the meaning of records.
 
 use crate::facade::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -161,7 +162,7 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod models {
-    //! Weakenings under which these fail: `written` or `taken` stored without Release.
+    //! The models fail when `written` or `taken` is stored without Release.
     use super::*;
     use crate::facade::{Arc, thread};
     use crate::model::{Section, Turns, explore};

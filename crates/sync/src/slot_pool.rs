@@ -1,12 +1,13 @@
-//! A pool with a slot for each processor: working memory and reserves that threads use one after the other without meeting on a
-//! lock or a cache line, and that are in the caches of the processor which uses them next.
+//! A pool with a slot for each processor: working memory and reserves that threads use in turn without contending for a lock or
+//! a cache line, and that are in the caches of the processor which uses them next.
 //!
-//! A thread looks into the slot of the processor that it runs on, its home slot just then. When it is interrupted between taking
-//! and giving, the next thread there finds the slot empty and makes something new, which goes into any free slot afterwards. What
-//! lies in a slot belongs to nobody.
+//! A thread looks into the slot of the processor that it runs on, its home slot at that moment. When it is preempted between
+//! `take` and `give`, the next thread on that processor finds the slot empty and makes a new item, which goes into any free slot
+//! afterwards. An item in a slot has no owner.
 //!
-//! By processor and not by thread: of eight threads on two processors each would come back to a slot whose contents another
-//! processor wrote last, or that others have driven out of the caches (4 % of the time of making dynamic methods).
+//! Slots are per processor and not per thread: with eight threads on two processors, each thread would come back to a slot
+//! whose contents another processor wrote last, or that other threads have driven out of the caches (this cost 4 % of the
+//! time of making dynamic methods).
 //!
 //! | slot | meaning | who changes it |
 //! |---|---|---|

@@ -1,7 +1,8 @@
 //! A 32-bit atomic that threads can wait on: a futex, or a model of one under loom.
 //!
 //! Invariant: `wait` never sleeps when the word differs from `expected` at the moment of going to sleep, so a store
-//! followed by a wake cannot be missed. Spurious returns happen. Left out: parking of green threads (see `parker`).
+//! followed by a wake cannot be missed. `wait` may return spuriously. Left out: parking of green threads (see
+//! `parker`).
 
 use crate::facade::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

@@ -1,18 +1,18 @@
-//! Grace periods: when nobody who walked through shared tables can still see what was taken out of them.
+//! Grace periods: they tell when no walker of shared tables can still see an item that was removed from them.
 //!
-//! Readers are walkers of code tables, signal handlers among them: entering and leaving is wait-free but for a retry when the
-//! epoch moves on at that instant, takes no lock and allocates nothing. A remover takes its thing out of the tables, takes a
-//! [`stamp`](WalkEpochs::stamp), and frees it once [`has_passed`](WalkEpochs::has_passed). Nobody waits: whoever removes or
-//! frees tries to move the epoch on.
+//! Readers are walkers of code tables, signal handlers among them: entering and leaving takes no lock, allocates nothing, and
+//! is wait-free but for a retry when the epoch advances at that instant. A remover takes its item out of the tables, takes a
+//! [`stamp`](WalkEpochs::stamp), and frees the item once [`has_passed`](WalkEpochs::has_passed). No thread waits: removers
+//! and those that free try to advance the epoch.
 //!
 //! | word | meaning | who changes it |
 //! |---|---|---|
 //! | `epoch` = e | walkers of epoch e − 2 and before have left | `try_advance`, CAS e → e + 1 when `walkers[(e + 1) & 1]` is 0 |
-//! | `walkers[p]` | walkers that entered in an epoch of parity p and have not left, and those that enter in vain just now | `enter` + 1, `Walk::drop` − 1 |
+//! | `walkers[p]` | walkers that entered in an epoch of parity p and have not left, and those whose entry is about to be retried | `enter` + 1, `Walk::drop` − 1 |
 //!
-//! Why a walker that saw the thing has left when its stamp s has passed (`epoch` ≥ s + 2): say it entered in epoch e.
+//! Proof that a walker which saw the item has left when the item's stamp s has passed (`epoch` ≥ s + 2): let e be the epoch in which the walker entered.
 //! - e > s: the stamp's read-modify-write of `epoch` comes before the CAS to s + 1, whose release sequence the walker's
-//!   entry acquired: it saw the thing gone.
+//!   entry acquired: it did not see the item.
 //! - e ≤ s: the CAS from s + 1 (or an earlier one) found `walkers[e & 1]` = 0 after its advancer had read an epoch above e;
 //!   the walker's increment comes before its own read of e, hence before the CAS from e, so the advancer saw it, and 0 means
 //!   that the walker had left (Release, Acquire).

@@ -1,8 +1,8 @@
 //! Safe regions: code that touches no managed object and during which the world may be stopped.
 //!
-//! Invariant: on entry the callee-saved registers lie on the stack at or above the published stack pointer; what runs
-//! inside does not read or write references held by the frames above. Leaving waits while the world is stopped. Nested
-//! regions count as one. Left out: what blocks inside.
+//! Invariant: on entry the callee-saved registers lie on the stack at or above the published stack pointer; code
+//! inside a region does not read or write references held by the frames above. Leaving a region waits while the world
+//! is stopped. Nested regions count as one. Left out: the blocking calls themselves.
 
 use crate::current::current;
 use crate::managed_thread::ManagedThread;

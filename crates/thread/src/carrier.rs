@@ -1,8 +1,8 @@
-//! Carriers: what executes managed threads.
+//! Carriers: the OS threads that execute managed threads.
 //!
-//! A carrier is an OS thread with what the machine needs of one to run managed code: the collector's mutator and its allocation buffer, the
-//! alternate signal stack, the kernel's thread id. A managed thread is what a program sees: its stack, roots, statics, monitors, requests and
-//! domain. A native thread has a carrier of its own for life; green threads take turns on those of the scheduler (`saki_sched`).
+//! A carrier is an OS thread with the data that it needs to run managed code: the collector's mutator and its allocation buffer, the
+//! alternate signal stack, the kernel's thread id. A managed thread is the thread that a program sees: its stack, roots, statics, monitors,
+//! requests and domain. A native thread has a carrier of its own for life; green threads take turns on those of the scheduler (`saki_sched`).
 //!
 //! | field | written by | read by |
 //! |---|---|---|
@@ -15,9 +15,9 @@
 //! | `native_id` | the OS thread, at attach | anyone |
 //!
 //! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation buffer's cursor and limit are
-//! in the current thread's `ThreadAbi`, where compiled code finds them, or put by in `idle_buffer` (`is_stowed`) when that thread may leave the
-//! carrier or there is none; they move while the thread is RUNNING, so that no collection is under way. The list of carriers changes
-//! under the stop lock only. Records are never freed, but used again.
+//! in the current thread's `ThreadAbi`, where compiled code finds them, or in `idle_buffer` (`is_stowed`) when that thread may leave the
+//! carrier or there is no thread; they are moved while the thread is RUNNING, so that no collection is under way. The list of carriers changes
+//! under the stop lock only. Records of carriers are never freed, only reused.
 
 use crate::managed_thread::ManagedThread;
 use parking_lot::{Mutex, RwLock};

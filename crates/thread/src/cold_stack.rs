@@ -1,17 +1,18 @@
-//! Stacks of parked threads that lie elsewhere: compact copies, put back at the same addresses before the threads run.
+//! Cold stacks: compact copies of parked threads' stacks, which are restored at the same addresses before the threads run.
 //!
-//! A parked thread uses a few hundred bytes to some kilobytes of its stack, which takes a page or two and page tables. `sched::cold` copies
-//! what is in use of threads that have been parked for long, gives the pages back, and restores the stack on the carrier that takes the
-//! thread next. The collector and other readers of stopped stacks read the copy (`ManagedThread::for_each_conservative_range`);
-//! stops for any other reason than a collection have all stacks restored first, since frames are walked then.
+//! A parked thread uses a few hundred bytes to some kilobytes of its stack, which takes a page or two and page tables. For threads that
+//! have been parked for long, `sched::cold` copies the used part of the stack, gives its pages back, and restores the stack on the carrier
+//! that takes the thread next. The collector and other readers of stopped stacks read the copy
+//! (`ManagedThread::for_each_conservative_range`); a stop for any other reason than a collection restores all stacks first, since frames
+//! are walked then.
 //!
 //! | field | written by | read by |
 //! |---|---|---|
 //! | `words`, `sp` | whoever owns the suspended thread (`ParkWord`), under `MOVES` shared, or with the world stopped | the same; collector while the world is stopped |
-//! | `is_cold` | the same; Relaxed | whoever is about to run the thread: ordered by `ParkWord` and the run queues |
+//! | `is_cold` | the same; Relaxed | the carrier that is about to run the thread: ordered by `ParkWord` and the run queues |
 //!
 //! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
-//! moves then. Left out: which stacks move.
+//! moves then. Left out: the choice of stacks that move.
 
 use crate::managed_thread::ManagedThread;
 use parking_lot::RawRwLock;

@@ -3,12 +3,12 @@
 //! | word | change | who | ordering |
 //! |---|---|---|---|
 //! | `FOREGROUND` | + 1 | starter, before the thread can end | Relaxed: its program order is enough |
-//! | `FOREGROUND` | − 1 | a thread that ends; then it looks at `WAITERS` | SeqCst: of it and a waiter one sees the other's change |
-//! | `WAITERS` | + 1, − 1 | whoever waits, around its waits; after the first it looks at `FOREGROUND` | SeqCst, as above |
+//! | `FOREGROUND` | − 1 | a thread that ends; then it looks at `WAITERS` | SeqCst: either it sees the waiter's change or the waiter sees its |
+//! | `WAITERS` | + 1, − 1 | a waiting thread, around its waits; after adding it looks at `FOREGROUND` | SeqCst, as above |
 //!
 //! Invariant: a foreground thread counts from its creation (before `spawn` returns) until after it is detached; changing
-//! it to background takes it out. The end of a thread for which nobody waits here costs no lock and no system call. Left out: what ending
-//! does to background threads (the process just exits).
+//! it to background takes it out. While no thread waits here, the end of a thread costs no lock and no system call. Left out: stopping
+//! background threads (the process just exits).
 
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};

@@ -1,10 +1,10 @@
 //! Managed threads: their structure, registry, safepoints, blocking, thread statics, process exit.
 //!
-//! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word that a stopped
-//! thread may hold an object reference in is on its stack above the published stack pointer, in its saved registers, in
-//! its root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS thread-local storage holds
-//! only `current`. Left out: what a collection does, exceptions, the green-thread scheduler. With `--cfg loom` only the stop
-//! protocol is built, for its model.
+//! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word in which a stopped
+//! thread may hold an object reference is on its stack above the published stack pointer, in its saved registers, in its
+//! root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS thread-local storage holds only
+//! `current`. Left out: collections, exceptions, the green-thread scheduler. With `--cfg loom` only the stop protocol is
+//! built, for its model.
 
 #[cfg(not(loom))]
 pub mod blocking;

@@ -1,20 +1,20 @@
 //! The structure of a managed thread.
 //!
-//! Invariant: heap-allocated at a stable address and never freed, only reused after its last reference is gone, so
-//! `&'static` is sound and a late wake through an old reference is a stale token at worst. `abi` is the first field, so
-//! the pinned register is also the address of the structure.
+//! Invariant: the structure is heap-allocated at a stable address and never freed, only reused after its last reference
+//! is gone, so `&'static` is sound and a late wake through an old reference leaves a stale token at worst. `abi` is the
+//! first field, so the pinned register is also the address of the structure.
 //!
 //! | field | written by | read by |
 //! |---|---|---|
 //! | `abi` except `poll` | owner | owner; collector while stopped |
 //! | `abi.poll`, `requests` | anyone, atomically | anyone |
 //! | `state`, `published_sp`, `*registers*` | owner | stopper (see `protocol` for orderings) |
-//! | `carrier` | the carrier's OS thread, when it takes the thread | owner; others see a carrier that may have changed |
+//! | `carrier` | the carrier's OS thread, when it takes the thread | owner; other threads may read a carrier that has changed since |
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
-//! | `scheduler_data` | creator, before the thread begins; Relaxed, published by the run queue | anyone that has the thread |
+//! | `scheduler_data` | creator, before the thread begins; Relaxed, published by the run queue | anyone that has a reference to the thread |
 //! | `pins`, `wait_observer` | owner; Relaxed | owner |
 //! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
-//! | `registry_index` | whoever holds the registry's lock; Relaxed | the same |
+//! | `registry_index` | the thread that holds the registry's lock; Relaxed | the same |
 //! | `cold_stack` | see `cold_stack` | the same |
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics` | owner | collector while stopped |

@@ -5,7 +5,7 @@
 //! | RUNNING | executes managed or runtime code; its stack changes | owner → SAFE (`enter_safe`) or STOPPED (`wait_out_stop`) |
 //! | SAFE | in native code or blocked; frozen above the published SP | owner → RUNNING (`leave_safe`) |
 //! | STOPPED | waits at a safepoint for a stop to end | owner → RUNNING, after the stop |
-//! | WAITING | as SAFE, of a green thread that may leave its carrier on its own | owner → RUNNING, on a carrier |
+//! | WAITING | as SAFE, for a green thread that may leave its carrier by itself | owner → RUNNING, on a carrier |
 //!
 //! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place of STOP: either the taker
 //! finds the thread SAFE, or the thread finds the bit when it leaves.
@@ -14,13 +14,13 @@
 //! - Owner: writes SP and stack, then state = SAFE/STOPPED (Release) — stopper reads the state (Acquire) and then the stack.
 //! - Owner: state := X; `light` fence; reads its poll word. Stopper: poll |= STOP; `heavy` fence; reads the state. One of
 //!   the two sees the other's store (Dekker), so either the thread does not run on or the stopper waits for it.
-//! - A thread that leaves stores RUNNING first and checks then; when it finds STOP it goes back without having touched
-//!   anything above its published SP, so a stopper that counted it as stopped before is still right, and one that saw
-//!   RUNNING is woken by the arrival.
+//! - A thread that leaves a safe region stores RUNNING first and checks its poll word then; when it finds STOP it goes
+//!   back to SAFE without having touched anything above its published SP, so a stopper that counted it as stopped
+//!   before is still right, and a stopper that saw RUNNING is woken by the arrival.
 //! - Resuming: poll &= !STOP, then epoch += 1 (Release) and wake; a waiter reads the epoch (Acquire) before its poll word,
 //!   so it sleeps only if the resume it waits for is still to come.
 //!
-//! Every owner of a RUNNING state is obliged to reach a safepoint, a safe region or `detach` in bounded time.
+//! Every thread in state RUNNING must reach a safepoint, a safe region or `detach` in bounded time.
 
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::{AtomicU32, Ordering};

@@ -1,8 +1,9 @@
 //! Attaching, detaching, and the list of attached threads.
 //!
-//! Invariant: the list changes only under `STOP_LOCK`; a thread is in it from attach to detach. Structures are counted
-//! and reused, their managed ids late: an id comes back only after `MIN_FREE_IDS` others were freed, so that a stale id
-//! (in a log, in a lock word of a dying thread) is not soon another thread's. Left out: starting OS threads (`spawn`).
+//! Invariant: the list changes only under `STOP_LOCK`; a thread is in it from attach to detach. Structures are
+//! reference-counted and reused; a managed id is reused only after `MIN_FREE_IDS` other ids were freed, so that a stale
+//! id (in a log, in a lock word of a dying thread) is not soon another thread's. Left out: starting OS threads
+//! (`spawn`).
 
 use crate::carrier::{Carrier, for_each_carrier};
 use crate::current::{current, set_current};

@@ -1,8 +1,8 @@
 //! Asking a thread to leave its fast path: poll bits, interrupt and abort requests.
 //!
 //! Invariant: a request bit is set before the poll bit and the token that make its thread look (Release, read with
-//! Acquire), and only the thread itself, or the one that withdraws the request, clears it. Left out: what an abort or an
-//! interrupt throws, and where (runtime).
+//! Acquire), and only the thread itself, or the one that withdraws the request, clears it. Left out: which exception an
+//! abort or an interrupt throws, and where (crate `runtime`).
 
 use crate::managed_thread::ManagedThread;
 use std::sync::atomic::Ordering;

@@ -1,10 +1,9 @@
 //! Stopping the world, and the safepoints where threads notice. The protocol and its state table are in `protocol`.
 //!
 //! Invariant: `STOP_LOCK` is held from before a stop is requested until after the world runs again, and for every change
-//! of the list of carriers; so that set is fixed during a stop, a carrier that attaches waits for the stop's end, and
-//! there is one stopper at a time. What runs managed code are carriers, so they are what is stopped: threads that wait for a carrier cannot
-//! begin to run, because it looks whether it is to stop before it takes one. A thread waits for `STOP_LOCK` in a safe region or unattached. Left out: what happens
-//! while the world is stopped.
+//! of the list of carriers; so the set of carriers is fixed during a stop, a carrier that attaches waits for the stop's end, and there is one stopper at a time. A
+//! stop stops carriers, because only they run managed code: threads that wait for a carrier cannot begin to run, since a carrier checks for a stop before it takes
+//! a thread. A thread waits for `STOP_LOCK` in a safe region or unattached. Left out: the work that is done while the world is stopped.
 
 use crate::carrier::{Carrier, for_each_carrier};
 use crate::cold_stack;

@@ -1,10 +1,12 @@
-//! What a scheduler of green threads (`saki_sched`) and the threads need of each other.
+//! The interface between a scheduler of green threads (`saki_sched`) and the threads.
 //!
-//! A green thread waits in state WAITING, its carrier's allocation buffer put by (`Carrier::stow`), so that the carrier can go on with another
-//! thread. While it is in a safe region for native code its carrier can be taken from it: the scheduler sets [`POLL_TAKEN`] and finds it still
-//! SAFE (a heavy fence between the two, as for stops), and it asks for a carrier when it leaves the region.
+//! A green thread waits in state WAITING, with its carrier's allocation buffer moved into the carrier (`Carrier::stow`), so that the carrier
+//! can go on with another thread. While the thread is in a safe region for native code its carrier can be taken from it: the scheduler sets
+//! [`POLL_TAKEN`] and finds the thread still SAFE (a heavy fence between the two, as for stops), and the thread asks for a carrier when it
+//! leaves the region.
 //!
-//! Invariant: only threads in state WAITING are switched away from, and only on their own doing. Left out: which thread runs next.
+//! Invariant: a carrier switches away only from a thread in state WAITING, and only when that thread itself asks for it. Left out: the choice of
+//! the thread that runs next.
 
 use crate::carrier::Carrier;
 use crate::current::set_current;

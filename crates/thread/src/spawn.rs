@@ -1,8 +1,8 @@
 //! Starting OS threads that are managed threads.
 //!
-//! Invariant: the thread is attached before `f` runs and detached after; outside of that it takes no signals. It counts as
-//! foreground from before `spawn` returns. What it needs of the system is there before it begins, so that a refusal reaches the
-//! caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
+//! Invariant: the thread is attached before `f` runs and detached after; while it is not attached it takes no signals. It
+//! counts as foreground from before `spawn` returns. Its system resources are acquired before it begins, so that a refusal
+//! reaches the caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
 
 use crate::managed_thread::ThreadKind;
 use crate::managed_thread::{CREATED, ManagedThread};

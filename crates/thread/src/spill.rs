@@ -1,7 +1,7 @@
-//! Callee-saved registers where a conservative scan finds them.
+//! Spills callee-saved registers to the stack, where a conservative scan finds them.
 //!
-//! Invariant: `spill_and_call` passes a stack pointer at or above which every register value of its callers lies; what it
-//! calls runs below. Architecture code is in one file per architecture.
+//! Invariant: `spill_and_call` passes a stack pointer at or above which every register value of its callers lies; the
+//! function that it calls runs below. Architecture code is in one file per architecture.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "spill/aarch64.rs"]

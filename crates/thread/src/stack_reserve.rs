@@ -1,8 +1,8 @@
-//! The reserve at the low end of a thread's stack: what lets a program catch the overflow of the rest.
+//! The reserve at the low end of a thread's stack, which lets a program catch a stack overflow.
 //!
-//! The reserve's pages are closed until something touches them: compiled code, the runtime or native code. The fault handler then opens
-//! them and sets `POLL_STACK`, and what faulted goes on. So nothing is thrown where it could not be caught, in the middle of a prologue,
-//! of Rust or of native code, but at the next safepoint, which every method with calls has at its entry.
+//! The reserve's pages are closed until compiled code, the runtime or native code touches them. The fault handler then opens them and
+//! sets `POLL_STACK`, and the code that faulted goes on. So the exception is not thrown where it could not be caught (in the middle of a
+//! prologue, of Rust or of native code) but at the next safepoint, which every method with calls has at its entry.
 //!
 //! ```text
 //!   base  ┌───────────────────┐
@@ -22,16 +22,16 @@
 //! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
 //! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `takes_stack_overflow` |
 //!
-//! The lowest part opens by itself so that a large frame whose prologue runs into it can be told from all else: that call is given up,
-//! and its caller, which has more stack, throws (`unwind::fault`).
+//! The lowest part opens separately, so that the fault handler recognises a large frame whose prologue runs into it: that call is
+//! given up, and its caller, which has more stack left, throws (`unwind::fault`).
 //!
-//! After a throw in the reserve, handlers and what they call run there; the next throw is when half of what is left is used, and in the
-//! lowest part at every safepoint.
+//! After a throw in the reserve, handlers and the methods that they call run there; the next throw comes when half of the remaining
+//! reserve is used, and in the lowest part at every safepoint.
 //!
 //! Invariant: all words are the thread's own: written and read by it and by the fault handler on it, so Relaxed is enough. Left out:
-//! what is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked, which the kernel
-//! answers by ending the process. The C library does so where it starts threads and processes; the runtime's own calls of that kind
-//! touch their stack first (`os::thread::touch_stack_ahead`).
+//! the exception that is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked,
+//! which the kernel answers by ending the process. The C library does so where it starts threads and processes; the runtime's own
+//! calls of that kind touch their stack first (`os::thread::touch_stack_ahead`).
 
 use crate::managed_thread::ManagedThread;
 use crate::request::POLL_STACK;

@@ -1,7 +1,7 @@
 //! Thread-static fields: one block of memory per (thread, type), found through a table in the thread's ABI part.
 //!
-//! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a
-//! block never moves and lives until its thread ends or the type, with the world stopped. Left out: numbering of types, running class constructors.
+//! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a block never moves, and lives
+//! until its thread ends or until its type is freed, with the world stopped. Left out: numbering of types, running class constructors.
 
 use crate::managed_thread::ManagedThread;
 use saki_abi::RefMap;

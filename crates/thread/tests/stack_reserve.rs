@@ -1,4 +1,4 @@
-//! The reserve of a thread's stack: what opens it, when a safepoint is to throw, what closes it.
+//! The reserve of a thread's stack: when it opens, when a safepoint throws, when it closes.
 #![cfg(not(loom))]
 
 use saki_os::FaultContext;

@@ -1,5 +1,5 @@
-//! What cannot be tried in this process (overflows, limits of address space) is tried in a child: the test's own executable with one test
-//! and a variable that says so.
+//! Overflows and limits of address space cannot be tested in this process, so a child tests them: the test's own executable, run with one
+//! test and an environment variable that tells it so.
 
 use super::*;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

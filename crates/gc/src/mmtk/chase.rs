@@ -1,4 +1,4 @@
-//! Tracing on from an object without MMTk's queue: depth first, with the headers of the next few targets being fetched.
+//! Depth-first tracing from an object without MMTk's queue, which prefetches the headers of the next few targets.
 //!
 //! MMTk makes one work packet per batch of newly reached objects and scans each object when the packet's turn comes: a
 //! linked list yields batches of one (13× Mono's time), and every header is a cache miss (half of all tracing time). So
@@ -6,11 +6,11 @@
 //! [`FETCHED_AHEAD`] slots between the moment its target is known, when the target's header is prefetched, and the moment
 //! it is looked at. See Cher, Hosking & Vitek, "Software prefetching for mark-sweep garbage collection" (ASPLOS 2004).
 //!
-//! Objects that stay where they are, nearly all, are marked here (`in_place`). The others, those that move and large ones,
-//! MMTk queues all the same and hands each in once more. A bit beside the heap (one per 8 bytes, touched
-//! pages only) says that it has been scanned; the second visit clears it. Invariant: a bit is set only between the scan
-//! here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead of MMTk, which
-//! still reads each header once (line marks): by then it must not have left the cache.
+//! Objects that stay where they are, nearly all, are marked here (`in_place`). The others (objects that move, and large
+//! ones) MMTk queues nevertheless and hands to the scanner once more. A bit beside the heap (one per 8 bytes, touched
+//! pages only) says that such an object has been scanned; the second visit clears it. Invariant: a bit is set only between
+//! the scan here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead of MMTk,
+//! which still reads each header once (line marks): the header should still be in the cache by then.
 //!
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 

@@ -1,4 +1,4 @@
-//! Stopping, waiting and resuming, as MMTk asks for it.
+//! MMTk's requests to stop the threads, let them wait, and resume them.
 //!
 //! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
 

@@ -1,12 +1,12 @@
 //! Huge pages for heaps that are not small.
 //!
 //! MMTk maps chunks of 4 MiB, and the kernel gives their memory page by page: a program that fills a nursery of 32 MiB takes
-//! 8,000 page faults for it, which was a tenth of the time of programs that build collections, and translations of small pages
-//! miss more often while the collector traces. So each chunk of small objects beyond the first ones is marked for huge pages when
-//! the first object in it is allocated, and its beginning, which has been touched by then, is made one (`MADV_COLLAPSE`).
+//! 8,000 page faults, a tenth of the time of programs that build collections; and with small pages the TLB misses more often
+//! while the collector traces. So each chunk of small objects beyond the first ones is marked for huge pages when the first
+//! object in it is allocated, and its beginning, which has been touched by then, is made a huge page (`MADV_COLLAPSE`).
 //!
-//! MMTk's own option marks all chunks, also those of programs that need less than one: they would grow by megabytes. Left out:
-//! large objects, of which the program may use little (see `zeroing`).
+//! MMTk's own option marks all chunks: programs that need less than one chunk would grow by megabytes. Left out: large
+//! objects, of which the program may use little (see `zeroing`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,13 +1,13 @@
 //! Marking small objects where they are, by writing MMTk's side tables directly.
 //!
 //! MMTk's own path costs about 50 ns an object: a locked instruction on the mark bit, an entry in a queue and a second
-//! visit that marks the lines. With one collector thread none of that is needed for an object that stays where it is: its
-//! mark bit, its byte of log bits ("old, not remembered") and its lines are plain stores. What these stores are is read
-//! from MMTk 0.33's `ImmixSpace::trace_object_without_moving` and `post_scan_object`; the version is pinned in `Cargo.toml`.
+//! visit that marks the lines. With one collector thread none of that is needed for an object that stays where it is: plain
+//! stores set its mark bit, its byte of log bits ("old, not remembered") and its lines. These stores are the same as in MMTk
+//! 0.33's `ImmixSpace::trace_object_without_moving` and `post_scan_object`; the version is pinned in `Cargo.toml`.
 //!
 //! The line table has no public name. Its place follows from the order of MMTk's side tables ([`LINE_TABLE_DISTANCE`]) and
 //! is checked in each collection: the first objects are marked by MMTk, and [`InPlace::learn`] reads from the table the
-//! line state that it wrote. While that has not been seen, or if the byte is no line state, objects take MMTk's path.
+//! line state that it wrote. Until that has been read, or if the byte is no line state, objects take MMTk's path.
 //!
 //! Left out: objects in blocks that a full collection evacuates, large objects, several collector threads.
 

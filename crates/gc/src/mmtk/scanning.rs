@@ -1,10 +1,10 @@
 //! Scanning objects and roots, and driving the weak phases.
 //!
 //! With one collector thread `chase` does the tracing. With several, MMTk makes one work packet per batch of newly reached
-//! objects. A linked list yields batches of one, which costs 13× Mono's time, so scanning an object goes on with the last
-//! newly reached object that has references itself (a list's next node, a tree's last child). MMTk scans such an object
-//! once more, from the queue it put it in; by then its references are marked. Parallel collector threads may both follow
-//! one list; that is wasteful, not wrong.
+//! objects. A linked list yields batches of one, which costs 13× Mono's time, so scanning an object continues with the
+//! last newly reached object that has references itself (a list's next node, a tree's last child). MMTk scans such an
+//! object once more from its queue; by then the objects that it refers to are marked. Two collector threads may follow the
+//! same list; that is wasteful, not wrong.
 
 use super::chase::FORWARDING_MASK;
 use super::mutator::carrier_heap;

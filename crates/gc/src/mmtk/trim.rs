@@ -2,16 +2,17 @@
 //!
 //! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full collection
 //! that leaves much more of the heap resident than it may use before the next one, the pages of free blocks and of gaps
-//! between large objects are given back with `MADV_DONTNEED`, as many as there are too many: the others will be used again
-//! soon. The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no thread can take
-//! a block between the look at it and the call; the threshold keeps it rare.
+//! between large objects are given back with `MADV_DONTNEED`, but only the pages in excess of that amount: the others will be
+//! used again soon. The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no
+//! thread can take a block between the check of it and the call; the threshold keeps it rare.
 //!
-//! What is resident is asked for page by page (`mincore`): the process's total also counts compiled code and what the runtime
-//! itself has allocated, and a program that makes much of that would lose its nursery at every full collection. Where even the total is not
-//! too much nobody needs to look: a program that takes and drops arrays of gigabytes, and writes to a few pages of each, waits for that else.
+//! Residence is asked for page by page (`mincore`): the process's total also counts compiled code and the runtime's own allocations, and a
+//! program with much of either would lose its nursery at every full collection. If even the process's total is below the threshold, the pages
+//! are not looked at: otherwise a program that takes and drops arrays of gigabytes, and writes to a few pages of each, would wait for the
+//! look.
 //!
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
-//! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold something.
+//! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold live objects.
 
 use super::{LOWEST_LARGE, LOWEST_SMALL, residence, vo_bit_base};
 use crate::large;

@@ -1,21 +1,23 @@
-//! Zeroes for large arrays, without taking memory for those that are never written to.
+//! Zeroes large arrays without making memory resident that the program never writes to.
 //!
-//! MMTk zeroes all pages of a large object with `memset`, fresh ones too, and its own switch for that cannot be reached from
-//! outside. So `new byte[2000000000]` took seconds and as much memory, of which the program might use little. MMTk's calls end in
-//! the `memset` below. For large zeroed ranges of the heap it looks piece by piece at what is in memory (`mincore`): a piece that
-//! mostly is gets its zeroes written, and any other is given back to the system (`MADV_DONTNEED`): its next use gets zero pages.
+//! MMTk zeroes all pages of a large object with `memset`, fresh pages too, and its own switch for that cannot be reached from
+//! outside. So `new byte[2000000000]` took seconds and two gigabytes of memory, of which the program might use little. MMTk's
+//! calls end in the `memset` below. For large zeroed ranges of the heap this `memset` looks piece by piece at which pages are
+//! resident (`mincore`): a piece that is mostly resident gets its zeroes written, and any other is given back to the system
+//! (`MADV_DONTNEED`): its next use gets zero pages.
 //!
 //! Writing to resident memory is many times cheaper than page faults for new memory (4 MiB: 0.16 ms, with faults 7 ms on a virtual
-//! machine), so arrays that are filled and dropped in a loop keep their memory, whatever their size; and where little is resident
-//! looking and giving back take less than a millisecond for each gigabyte. Pages that are swapped out count as not resident, and
+//! machine), so arrays that are filled and dropped in a loop keep their memory, whatever their size; and where little is resident,
+//! the look and the giving back take less than a millisecond per gigabyte. Pages that are swapped out count as not resident, and
 //! are dropped.
 //!
-//! Invariant: when `memset` returns, the range reads as its value; neither kernel nor emulator is trusted with that, see
-//! [`give_back`]. The address alone tells heap memory, so no marker of an allocation in progress is needed: private anonymous
-//! memory that was given back reads as zeroes, whoever asked. All other calls take one comparison and a jump more.
+//! Invariant: when `memset` returns, every byte of the range reads as the value asked for; this is verified, since kernels
+//! and emulators may not zero pages given back, see [`give_back`]. Heap memory is recognised by its address alone, so no
+//! marker of an allocation in progress is needed: private anonymous memory that was given back reads as zeroes, whoever
+//! called `memset`. Calls for other memory cost one comparison and a jump more.
 //!
 //! Rejected: a changed copy of MMTk; large arrays outside MMTk's space of large objects, which would have to be marked and swept
-//! apart; `--wrap` of the linker, which each program and test that links this crate would have to ask for.
+//! separately; `--wrap` of the linker, which each program and test that links this crate would have to ask for.
 
 use super::{HEAP_END, HEAP_START, residence};
 use crate::policy::PAGE_BYTES;

@@ -1,14 +1,14 @@
 //! The identity of a module: a hash of its file's whole contents.
 //!
-//! Compiled code rests on a module's tables, heaps, bodies and field data. A hash of all of it binds the code to exactly those:
-//! MVID and length do not, since a patched file keeps both.
+//! Compiled code depends on a module's tables, heaps, bodies and field data. A hash of the whole file binds the code to exactly
+//! these contents; MVID and length would not, since a patched file keeps both.
 //!
-//! Large files are hashed once and remembered in the cache under their stamp (`remembered`): that saves reading all of mscorlib at
-//! each start. Small ones are hashed each time.
+//! Hashes of large files are remembered in the cache under the files' stamps (`remembered`), which saves reading all of mscorlib
+//! at each start. Small files are hashed each time.
 //!
-//! Invariant: what was compiled while a file held other contents than were hashed is never written. A mapped file shows what
-//! somebody writes into it later; `is_any_written_to` tells, by change times. A file that took the name of a mapped one by `rename`
-//! does no harm: the mapping keeps the old contents.
+//! Invariant: a body is never written to the cache if a file that it depends on may have held other contents than were hashed when
+//! the body was compiled. A mapping shows what is later written into its file in place; `is_any_written_to` detects this by change
+//! times. Replacing a mapped file by `rename` does no harm: the mapping keeps the old contents.
 
 use super::checksum;
 use super::remembered;

@@ -1,7 +1,7 @@
 //! The reverse of `encode`: finds the modules, types and members that a cached body names, and rebuilds its tables.
 //!
-//! Invariant: whatever the words are, the result is a body whose names resolved, or `None`; then the method is compiled. That
-//! the words are those that `encode` wrote is the checksum's business.
+//! Invariant: whatever the words are, the result is a body all of whose names resolved, or `None`, and then the method is
+//! compiled. The checksum, not this module, ensures that the words are those that `encode` wrote.
 
 use super::encode::{
     CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, UNKNOWN_SPILL_AREA, clause_tag, method_tag, target_tag, type_tag,

@@ -1,7 +1,8 @@
-//! Where caches are on disk: `<base>/saki/<build key>/<module>.saki-code`; what is in them, removing it, keeping it below a size.
+//! Where caches are on disk (`<base>/saki/<build key>/<module>.saki-code`), listing and removing their contents, and keeping them below
+//! a size.
 //!
-//! Invariant: everything below a cache is reached by open folders (`trusted`), so that clearing and eviction stay inside whatever links
-//! are there. Whatever goes wrong here (no permission, no room, no directory) costs the saved bodies and nothing else.
+//! Invariant: everything below a cache is reached through open folders (`trusted`), so that clearing and eviction stay inside the cache
+//! whatever links are there. A failure here (no permission, no room, no directory) costs the saved bodies and nothing else.
 
 use super::trusted::{Distrust, Reason, TEMPORARY_EXTENSION, Trust, TrustedFolder};
 use saki_os::folder::{Folder, Removed};

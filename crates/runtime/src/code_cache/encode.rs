@@ -10,9 +10,9 @@
 //! conditions: types whose class constructor must have finished
 //! body, then as many bodies of filters as it says: counts and tables, then name and code, padded to words
 //! ```
-//! Every module on which the body depends is listed, named or not, and every reference among them that had been followed when
-//! the body was compiled: two modules that were bound to one library may be bound to two of them later. Left out: what `key` leaves out, and bodies that hold
-//! errors of loading.
+//! The list of modules has every module on which the body depends, also those that no entry names. The bindings list every reference among them that had
+//! been followed when the body was compiled, because two modules that were bound to one library may be bound to two libraries later. Left out: methods for
+//! which `key` has no name, and bodies that hold load errors.
 
 use super::module::{Module, module_of};
 use rustc_hash::FxHashMap;

@@ -13,8 +13,9 @@
 //! A slot is 32 bytes: key (low, high), offset (u32) and length (u32) of the body, checksum of key and body. A slot whose
 //! low key half is 0 is free. Look-up starts at the slot that the high half names and goes on until a free one.
 //!
-//! Invariant: nothing is believed: the header is checked when the file is opened, a body when it is used. A file that does
-//! not pass is as good as none. Files are made whole and renamed into place, never changed.
+//! Invariant: nothing in a file is trusted unchecked: the header is checked when the file is opened, a body when it is
+//! used. A file that does not pass counts as absent. Files are written whole under a temporary name and renamed into
+//! place; they are never changed.
 
 use super::checksum::hash;
 use super::key::Key;

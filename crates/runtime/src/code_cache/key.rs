@@ -1,8 +1,8 @@
-//! What a cached body is found by: a 128-bit hash that names the method in a way that holds in every process.
+//! The key by which a cached body is found: a 128-bit hash that names the method in the same way in every process.
 //!
 //! A type is named by its module's identity (hash of the file's contents), its TypeDef row and its arguments; a method by its
-//! type, row and arguments. Two keys that meet by chance (2⁻¹²⁸ a pair) would run wrong code; that is accepted. What has no
-//! such name (types and methods made at run time, types of function pointers, modules that came from memory) has no key.
+//! type, row and arguments. If two methods had the same key by chance (2⁻¹²⁸ a pair), wrong code would run; that is accepted.
+//! Types and methods made at run time, function pointer types and modules loaded from memory have no such name, hence no key.
 
 use super::checksum::{fold, hash};
 use super::module::{Module, machine, module_of};

@@ -4,15 +4,16 @@
 //! |---|---|---|
 //! | look-up | `Slot::find`, before a method is compiled | key → body of the module's files → names resolved → `CompiledCode` |
 //! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
-//! | writing | `write_back`, at exit, when much was kept, and now and then (`saver`) | the file's bodies and the kept ones, into a new file, renamed |
+//! | writing | `write_back`, at exit, when much was kept, and now and then (`saver`) | the file's bodies and the kept ones → a new file, renamed over the old |
 //!
 //! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
 //! the directory's name and each file's header); the module's identity, a hash of its file's contents (likewise); the identity of
-//! every module from which something was inlined or a fact baked in; and that the classes which it takes for initialised are.
-//! One that does not pass is compiled, and the new body takes its place; of classes it assumes less, so that repeated runs settle.
+//! every module from which something was inlined or a fact baked in; and every class that the body takes for initialised is
+//! initialised. When a body does not pass, the method is compiled and the new body takes its place. The new body may assume only
+//! classes that the old one assumed and that are initialised now, so that repeated runs converge.
 //!
-//! Left out: bodies with errors of loading in them, code made at run time, modules loaded from memory or as further modules
-//! of an assembly.
+//! Left out: bodies that hold load errors, code made at run time, modules loaded from memory or as further modules of an
+//! assembly.
 
 pub mod checksum;
 pub mod contents;

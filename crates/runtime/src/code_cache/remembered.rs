@@ -1,7 +1,7 @@
 //! Hashes of large files' contents, remembered from run to run under the files' stamps, in `files/contents` of the cache.
 //!
-//! A hash of mscorlib takes 0.3 ms and makes all its pages resident (4.8 MB); from a disk that has to turn, it takes a second. A stamp
-//! stands for the contents if whoever changes them moves the change time. So a hash is remembered only
+//! A hash of mscorlib takes 0.3 ms and makes all its pages resident (4.8 MB); from a rotating disk it takes a second. A stamp
+//! identifies the contents if every change of them moves the file's change time. So a hash is remembered only
 //!
 //! - of files from `MIN_BYTES`: smaller ones cost less than a look-up saves;
 //! - when the file system keeps change times (`FileStamp::keeps_change_time`), and is no tmpfs: there writing through a mapping moves
@@ -10,8 +10,8 @@
 //!   it is, and so does writing through a mapping to a page that has not been written back since it was written to before;
 //! - when the name still leads to a file with the stamp of the one that was hashed.
 //!
-//! Invariant: nothing is believed that does not pass `trusted` and the checksum. Left out: clocks that are set back by whoever has the
-//! right to; a file that is written to at exactly the same nanosecond again passes for the old one.
+//! Invariant: no record is used that does not pass `trusted` and the checksum. Left out: clocks that a privileged user sets back. A
+//! file whose change time is the same to the nanosecond passes for the old one.
 //!
 //! | bytes | field (little-endian) |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! Writes what was kept while the process runs on: a server is killed, and does not come to write at exit.
+//! Writes kept bodies while the process runs: a server is usually killed and never reaches the write at exit.
 //!
-//! The thread starts with the first body that is kept, so that runs which find everything have none. It is no managed thread:
-//! collections neither stop it nor wait for it.
+//! The thread starts when the first body is kept, so a run that finds every body in the cache has no such thread. It is no
+//! managed thread: collections neither stop it nor wait for it.
 
 use std::sync::Once;
 use std::time::Duration;

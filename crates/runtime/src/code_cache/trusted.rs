@@ -9,9 +9,9 @@
 //! Trusted are root and, for the user's own cache, the user as whom files are opened; for the cache that came with the installation
 //! the executable's owner, who could as well have put other code into the executable.
 //!
-//! Invariant: what passes is checked on the open file, and what is below is opened by way of it. So nobody can exchange one for
-//! another between check and use. What does not pass is as good as absent; `saki doctor` says why. Left out: whoever is trusted may
-//! write what he likes; checksums find damage, not malice.
+//! Invariant: the checks are made on the open file or folder, and what is below a folder is opened through that open folder. So
+//! nobody can exchange a file between check and use. A file or folder that does not pass counts as absent; `saki doctor` says why.
+//! Left out: protection against trusted users, who may write what they like; checksums find damage, not malice.
 
 use saki_os::folder::{Folder, Removed};
 use saki_os::limits::{Resource, limit_bytes};

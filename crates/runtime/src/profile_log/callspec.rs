@@ -1,7 +1,8 @@
-//! `callspec=`: which methods' calls are written, as Mono's `--trace=` has it.
+//! `callspec=`: which methods' calls are written, in the syntax of Mono's `--trace=`.
 //!
-//! Items with commas between them, the last one that fits counts: `all`, `none`, `program` (the program's own assembly), `N:Namespace`, `T:Type`,
-//! `M:Type:Method`, or the name of an assembly; with a minus in front they leave methods out. Left out: `E:` (exceptions) and `disabled`, which are of tracing.
+//! A list of items separated by commas; of the items that match a method the last one decides. Items are `all`, `none`, `program` (the program's own assembly),
+//! `N:Namespace`, `T:Type`, `M:Type:Method`, or the name of an assembly; with a minus in front they leave methods out. Left out: `E:` (exceptions) and
+//! `disabled`, which concern tracing only.
 
 use saki_types::Method;
 

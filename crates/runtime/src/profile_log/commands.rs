@@ -1,6 +1,7 @@
-//! The command server: `port=`. Who connects and sends the line "heapshot" has all objects written that live, as under Mono.
+//! The command server: `port=`. A client that connects and sends the line "heapshot" causes all live objects to be written to the log, as under Mono.
 //!
-//! Invariant: it listens to this machine alone, where Mono listens to all the world: whoever can connect may stop the program for as long as a collection takes, as often as he likes.
+//! Invariant: the server listens on the loopback address only, where Mono listens on all addresses: a client can stop the program for the length of a collection, as
+//! often as it likes.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! What a program may change of its own log, by `Mono.Profiler.Log.LogProfiler`.
+//! The settings of its own log that a program may change, by `Mono.Profiler.Log.LogProfiler`.
 
 use super::settings::{HeapShots, SampleClock};
 use super::{LISTENED, LOG, Log, LogEvents, heap_shots};

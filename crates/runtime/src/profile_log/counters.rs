@@ -1,4 +1,5 @@
-//! Counters of the process, under Mono's names: described once, then the changes every second.
+//! Counters of the process, under Mono's names: the log has their descriptions once, then the
+//! changes every second.
 
 use saki_profile::mlpd::Buffer;
 use saki_profile::mlpd::event;

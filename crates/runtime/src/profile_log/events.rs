@@ -1,4 +1,5 @@
-//! What happens in the runtime, as events of the log. Each function is called where `is_on` said so, by the thread that it happens to, between two safepoints.
+//! Events of the runtime, written to the log. Each function is called only if `is_on` said that the event is wanted, by the thread that causes the event,
+//! between two safepoints.
 
 use super::names::Part;
 use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};

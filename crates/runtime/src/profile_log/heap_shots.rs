@@ -1,7 +1,7 @@
-//! Heap shots: all objects that live, with what they refer to, and the roots.
+//! Heap shots: all live objects with their references, and the roots.
 //!
-//! They are written at the end of full collections, on a collector thread with the world stopped (`saki_gc::snapshot`). Names of types take no lock that a stopped thread may
-//! hold: tables of `names` are locked between two safepoints only.
+//! They are written at the end of full collections, on a collector thread with the world stopped (`saki_gc::snapshot`). Looking up a type's name takes no lock that a
+//! stopped thread may hold: threads lock the tables of `names` only between two safepoints.
 
 use super::settings::HeapShots;
 use super::{COLLECTOR_THREAD, LOG, Log, LogEvents, log_of, now_ns};

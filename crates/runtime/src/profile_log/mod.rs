@@ -1,4 +1,4 @@
-//! Mono's log profiler: everything that the format knows, written while the program runs (`saki_profile::mlpd::log`).
+//! Mono's log profiler: writes all kinds of events that the format has, while the program runs (`saki_profile::mlpd::log`).
 //!
 //! ```text
 //!   runtime → is_on? → events, calls, heap_shots ┐
@@ -6,12 +6,12 @@
 //!   thread "profile-log", once a second → counters, names of threads, sync point ┘
 //! ```
 //!
-//! The thread that causes an event writes it into its own buffer, so a thread's events are in the order in which they happened and calls nest. An event that
-//! nobody listens to costs one load and a branch, and none is on a path that compiled code takes inline. Calls are seen by probes, which methods have only if
-//! they are compiled after `prepare` asked for it; such code is not kept for other runs.
+//! The thread that causes an event writes it into its own buffer, so a thread's events are in the order in which they happened and calls nest. An event
+//! without a listener costs one load and a branch, and no event is on a path that compiled code takes inline. Calls are reported by probes, which methods
+//! have only if they are compiled after `prepare` asked for them; code with probes is not kept in the code cache.
 //!
-//! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up; so collections may write, too. There is
-//! one log in a process. Left out: contexts, gaps between JIT helpers.
+//! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up; so collections may write to the log,
+//! too. There is one log in a process. Left out: contexts, gaps between JIT helpers.
 
 pub mod calls;
 pub mod callspec;

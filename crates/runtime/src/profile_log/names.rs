@@ -1,10 +1,10 @@
-//! What a log calls methods, classes, images and domains: numbers that are handed out when a thing is first named, with its description.
+//! The numbers by which a log names methods, classes, images and domains. A number is assigned when an entity is first named, and its description is written then.
 //!
-//! Addresses are no names: those of dynamic methods and of unloaded domains are used again, and readers would take the new thing for the old one. A method has a
-//! range of addresses of our own making for the same reason; samples that hit it lie there.
+//! Addresses cannot serve as names: those of dynamic methods and of unloaded domains are reused, and readers would take the new entity for the old one. For the
+//! same reason each method gets an invented range of addresses, and samples in the method are written with addresses in that range.
 //!
-//! Invariant: whoever sees a number finds its description in the log before it. The lock of a table is held while a description is written, and names
-//! are made up before.
+//! Invariant: in the log the description of a number precedes its first use. The lock of a table is held while a description is written; names are
+//! built before the lock is taken.
 
 use super::now_ns;
 use crate::domains::Domain;

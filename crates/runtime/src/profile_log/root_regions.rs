@@ -1,9 +1,10 @@
-//! What the addresses of roots in heap shots are: events `gcroot`.
+//! Regions that contain the roots of heap shots: events `gcroot`.
 //!
-//! Mono tells of each region of roots when it is registered. Here roots are in tables that are not registered one by one, so a region is told before the first heap
-//! shot that has a root in it, and its end before the first one that has none any more. A thread's stack is one region, any other root its own word.
+//! Mono writes a region of roots when it is registered. Here roots are in tables that are not registered one by one, so a region is written before the first heap
+//! shot that has a root in it, and its end before the first heap shot that has none any more. A thread's stack is one region; any other root is a region of one
+//! word.
 //!
-//! Invariant: as heap shots: on a collector thread, with the world stopped; locks are held between two safepoints only.
+//! Invariant: as for heap shots, this runs on a collector thread with the world stopped; locks are held between two safepoints only.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;

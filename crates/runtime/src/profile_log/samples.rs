@@ -1,4 +1,5 @@
-//! Samples of the sampler, in the log. The reader's thread writes them into a buffer of its own; each says whose it is.
+//! Samples of the sampler, in the log. The reader's thread writes them into its own buffer; each sample names the
+//! thread that was sampled.
 
 use super::names::{Part, code_of};
 use super::settings::SampleClock;

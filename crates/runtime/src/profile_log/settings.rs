@@ -1,4 +1,4 @@
-//! What a log is to hold.
+//! The settings of a log: which events it holds and where it is written.
 
 use super::callspec::CallSpec;
 use saki_profile::mlpd::output::Output;

@@ -1,4 +1,4 @@
-//! Models of the sleep. Both barriers are symmetric here; a wake-up that is lost hangs, which loom reports.
+//! Models of the sleep. Both barriers are symmetric here; a lost wake-up leaves a carrier asleep, which loom reports as a deadlock.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Each way out of a sleep, and a storm in which no task may be left behind.
+//! Tests of each way out of a sleep, and a storm in which no task may be left behind.
 
 use super::*;
 use crate::Injector;

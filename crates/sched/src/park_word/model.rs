@@ -1,4 +1,4 @@
-//! Models of the word: the thread's stack is a section that is touched before it parks, by a mover, and by whoever resumes it.
+//! Models of the word: the thread's stack is a section that is touched before it parks, by a mover, and by the thread that resumes it.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -6,7 +6,7 @@
 //! | a single task has one user | the load of `tail` in `steal` Relaxed; its CAS of `head` torn apart |
 //! | stolen tasks are stolen on | the store of the destination's `tail` Relaxed |
 //!
-//! The Acquire load of `head` in `push` cannot be seen to matter: a model knows no thread that reads what another writes later.
+//! No model can show that the Acquire load of `head` in `push` matters: in loom no thread reads a value that another thread writes later.
 
 use super::*;
 use crate::task_word::leak;

@@ -1,5 +1,5 @@
-//! Models of slots: threads in native code whose slot is taken, and that come back. What runs with a slot is a section; there is one slot,
-//! so loom reports two threads that run managed code at once, and one that waits for a slot for ever.
+//! Models of slots: threads in native code lose their slot and come back. A thread enters a section while it has the slot; there is one
+//! slot, so loom reports two threads that run managed code at once, and a thread that waits for a slot for ever.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! Models of the word. What an interruption touches must not be touched any more when the call has ended.
+//! Models of the word. When the call has ended, the canceller must not touch data of the interruption any more.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | a cancelled call hears of it | a canceller that writes nothing where there is no call; `begin` that does not acquire |
+//! | a cancelled call learns that it is cancelled | a canceller that writes nothing where there is no call; `begin` that does not acquire |
 //! | an interruption lies within the call | an end that does not wait for the canceller; the last store of `cancel` Relaxed |
 
 use super::*;

@@ -9,8 +9,9 @@
 //! | a stale handle | the generation not raised in `release` |
 //! | expired slots | `free_where` without the CAS |
 //!
-//! No weakening of the Acquire in `try_reserve` and of the Release that frees a slot can fail: a slot's word is all that
-//! its next user reads, and that is one location. They stay for the caches, whose owners may change.
+//! No model can fail when the Acquire in `try_reserve` or the Release that frees a slot is weakened: the next user of a
+//! slot reads only the slot's word, which is a single location. These orderings stay for the caches, whose owners may
+//! change.
 
 use super::*;
 use crate::facade::{Arc, thread};

@@ -1,4 +1,4 @@
-//! Models of the monitor. Losing one race is enough to be handed the lock here, and one quiet exit to retire.
+//! Models of the monitor. In these models a thread is handed the lock after one lost race, and a monitor is retired after one uncontended exit.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
 //!
-//! No weakening of the phase's Release can fail: an heir locks `queues` before it returns, which acquires as well.
+//! No model can fail when the phase's Release is weakened: the heir locks `queues` before it returns, which acquires as well.
 
 use super::*;
 use crate::facade::{Arc, atomic::AtomicUsize, thread};
