@@ -1,6 +1,6 @@
 //! Memory that lives as long as the process (types, methods, names): leaking helpers and a bump arena.
 //!
-//! Invariant: what an arena hands out never moves and is never freed before the arena; values with destructors are
+//! Invariant: memory from an arena never moves and is never freed before the arena; values with destructors are
 //! refused at compile time in `Arena::alloc`. Left out: per-domain arenas that give memory back.
 
 use std::cell::{Cell, RefCell};

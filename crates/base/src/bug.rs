@@ -1,7 +1,7 @@
-//! `bug!`: a fault of the virtual machine itself. It prints what is needed to debug it and aborts.
+//! `bug!` reports a fault of the virtual machine itself: it prints the message and place of the fault and aborts.
 //!
 //! Invariant: never returns, never unwinds (a panic must not cross a managed frame), and a fault inside the report does
-//! not recurse. Left out: errors of the input (`Result`) and of the program (managed exceptions).
+//! not recurse. Left out: errors of the input, which are `Result`s, and of the program, which are managed exceptions.
 
 use std::fmt::Arguments;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

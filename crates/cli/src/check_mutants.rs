@@ -1,9 +1,8 @@
 //! `--check-mutants`: loads and compiles many changed copies of a program, each in a process of its own (`cargo xtask mutate`).
 //!
-//! The machine is started once and the unchanged program compiled, where methods that are no valid programs are named; then each line of standard input names a file, which a
-//! forked child loads and compiles, and a line of standard output says how the child ended: `exit N` or `signal N`. A start
-//! costs a hundred times as much as a fork. Invariant: a child allocates little, literals and exceptions, since the
-//! collector's threads are not there; and it ends by SIGPROF when it takes too long.
+//! The machine is started once and the unchanged program compiled; methods refused as invalid are named. Then each line of standard input names a file, which a forked
+//! child loads and compiles, and a line of standard output says how the child ended: `exit N` or `signal N`. A start costs a hundred times as much as a fork. Invariant:
+//! a child allocates only literals and exceptions, since it has no collector threads; and SIGPROF ends it when it takes too long.
 
 use saki_runtime::compile_all::Compiled;
 use saki_runtime::thread::Thread;

@@ -1,8 +1,8 @@
 //! `saki generate`: man pages and shell completions, from the definitions that parse the command line.
 //!
-//! What lies where below a prefix: `share/man/man1`, `share/bash-completion/completions`, `share/zsh/site-functions`,
-//! `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on nothing but the definitions, so that
-//! packages come out the same everywhere.
+//! Files go to folders below a prefix: `share/man/man1`, `share/bash-completion/completions`, `share/zsh/site-functions`,
+//! `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on the definitions only, so that
+//! packages are the same wherever they are built.
 
 use crate::options;
 use clap_complete::Shell;

@@ -1,8 +1,8 @@
-//! `saki profile heap`: takes heap snapshots, writes them, and says what keeps what alive.
+//! `saki profile heap`: takes heap snapshots, writes them, and reports what keeps objects alive.
 //!
-//! The process that is looked at only makes the graph, and at its end or on request writes it; with `--pid` the client reads the file and
-//! does the rest, so that a large process does not become larger by being looked at. Invariant: a snapshot that cannot be taken or written is a message, never
-//! the program's failure. Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
+//! The observed process only makes the graph, and at its end or on request writes it; with `--pid` the client reads the file and does the analysis, so that a
+//! large process does not grow further by being observed. Invariant: a snapshot that cannot be taken or written is a message, never the program's failure.
+//! Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
 use crate::options::{Action, Options};
 use crate::profile_command::{ProfileRequest, command_line, parse_seconds};

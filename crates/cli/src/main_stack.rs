@@ -1,4 +1,4 @@
-//! The stack that the command runs on: the kernel's, or one of our own where the limit (`ulimit -s`) is small.
+//! The stack that the command runs on: the kernel's, or one that the command maps itself where the limit (`ulimit -s`) is small.
 //!
 //! Invariant: the command runs on one thread, which has an alternate stack for signals when it begins. Left out: raising the limit,
 //! which the program's children would inherit.

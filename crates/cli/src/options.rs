@@ -1,9 +1,8 @@
-//! The command line: subcommands, and the options of the machine that they share.
+//! The command line: subcommands, and the options of the virtual machine that they share.
 //!
-//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a
-//! subcommand is that subcommand, also where a file of the name lies about (`saki ./info` runs the file). All help texts, man pages
-//! and shell completions come from these definitions (`crate::generate`). Left out: Mono's command line
-//! (`crate::mono`).
+//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a subcommand is
+//! that subcommand, even if a file of that name exists (`saki ./info` runs the file). All help texts, man pages and shell
+//! completions come from these definitions (`crate::generate`). Left out: Mono's command line (`crate::mono`).
 
 use crate::cache_command::CacheAction;
 use crate::heap_command::HeapWords;

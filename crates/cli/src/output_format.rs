@@ -1,4 +1,4 @@
-//! What `saki profile --format` takes: formats of files that are written at the end, and the jitdump, which is written while the program runs.
+//! The formats of `saki profile --format`: files that are written at the end, and the jitdump, which is written while the program runs.
 
 use saki_profile::Format;
 use std::path::{Path, PathBuf};

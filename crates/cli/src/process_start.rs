@@ -1,4 +1,4 @@
-//! What the standard library would do before `main`, without its alternate signal stack.
+//! Does what the standard library would do before `main`, without its alternate signal stack.
 //!
 //! The command has a C `main`, so that the standard library does not prepare the process: it would give the main thread, and each
 //! thread that it makes, an alternate signal stack of 8 KiB, which two nested handlers with vector registers overflow, and it would

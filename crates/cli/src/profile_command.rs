@@ -1,7 +1,7 @@
-//! `saki profile`: runs a program under the sampler and writes what was found; shows and compares such files.
+//! `saki profile`: runs a program under the sampler and writes the profile; shows and compares such files.
 //!
-//! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: how samples are taken
-//! (`saki_sampler`), and the files (`saki_profile`).
+//! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: sampling
+//! (`saki_sampler`) and file formats (`saki_profile`).
 
 use crate::heap_command::{self, HeapFormat, HeapRequest};
 use crate::options::{Options, parse_size};

@@ -1,4 +1,4 @@
-//! `saki profile KIND --pid PID`: profiles a process that runs already.
+//! `saki profile KIND --pid PID`: profiles a running process.
 //!
 //! ```text
 //! client                                       process
@@ -11,9 +11,9 @@
 //!                                       ←      what is to be said, to the end of the stream
 //! ```
 //!
-//! A process that nobody asks has no socket and no thread for this. Invariant: the folder belongs to the user, and nobody else may write to it or look into it;
-//! who connects and who listens must be that user. A process with more rights than its starter is not asked, nor does it obey. SIGQUIT goes only to a process
-//! that catches it.
+//! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and no other user may write to it or list it;
+//! the peers on both ends must be that user. A process with more rights than its starter is not asked, and would refuse. SIGQUIT is sent only to a process that
+//! catches it.
 
 use crate::heap_command;
 use crate::profile_command::{self, ProfileRequest};

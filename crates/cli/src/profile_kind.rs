@@ -1,4 +1,4 @@
-//! The kinds of what `saki profile` measures: their names, units, and what the sampler is to record for them.
+//! The kinds of measurements of `saki profile`: their names, units, and what the sampler records for them.
 
 use saki_profile::Unit;
 use saki_sampler::{EventKind, Kinds, What};

@@ -1,4 +1,4 @@
-//! What `--profile=` and `SAKI_PROFILE` ask for: a profile of our own, or Mono's log.
+//! Parses `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler or for Mono's log.
 
 use crate::mono::log_profiler::{self, LogOption};
 use crate::options::Stop;

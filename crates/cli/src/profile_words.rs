@@ -1,4 +1,4 @@
-//! The words of `saki profile` that run a program, or look at one that runs, under the profiler.
+//! The subcommands of `saki profile` that run a program under the profiler, or profile a running one.
 
 use crate::options::{Action, Options, Stop, parse_size};
 use crate::output_format::{OutputFormat, separate};

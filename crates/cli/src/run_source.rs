@@ -1,9 +1,9 @@
 //! `saki run` of C# sources: compiles them with mcs.exe on Saki itself and runs the result.
 //!
 //! The executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
-//! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where that is not known
-//! beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), it goes to a temporary folder. Left out:
-//! projects of many folders, packages.
+//! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where these files are
+//! not known beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), the executable goes to a
+//! temporary folder. Left out: projects of many folders, packages.
 
 use crate::options::{Options, is_source};
 use saki_runtime::code_cache::directory::{self, Place};

@@ -1,16 +1,16 @@
-//! The process's allocator: the start's memory from one block whose pages are asked for at once, the rest from jemalloc.
+//! The process's allocator: memory for the start comes from one block whose pages are populated at once, the rest from jemalloc.
 //!
 //! A start allocates some 4 MiB in small pieces that live for ever: the collector's map of its address space, types and
-//! members. Page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world; in one call a page costs
-//! a fifth of that.
+//! members. Populated page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world; populated by
+//! one call, a page costs a fifth of that.
 //!
 //! | `NEXT` | who moves it | meaning |
 //! |---|---|---|
 //! | `usize::MAX` (at first) | `prepare`, once, to the block's start | no block: all from jemalloc |
 //! | inside the block | allocations, by compare-and-swap | memory from here on has never been handed out |
 //!
-//! Relaxed everywhere: the word itself hands out memory that nobody else has seen. Invariant: what lies in the block was
-//! handed out once and is never reused, so that it is zero at first; freeing it does nothing.
+//! Relaxed everywhere: moving the word hands out memory that no other thread has seen. Invariant: memory of the block is
+//! handed out once and never reused, so it is zero at first; freeing it does nothing.
 
 use saki_os::address_space;
 use saki_os::memory::Reservation;

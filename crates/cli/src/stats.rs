@@ -1,4 +1,4 @@
-//! `--stats` and `--missing`: what a run cost and what it lacked, on stderr.
+//! `--stats` and `--missing`: print the costs of a run, and the features that it lacked, on stderr.
 
 use crate::options::Options;
 use saki_os::ExitStage;

@@ -1,4 +1,5 @@
-//! Class libraries of other versions than the known ones, made of the installed ones by changing bytes. Needs `mcs`.
+//! Class libraries of other versions than the known ones, made from the installed ones by changing bytes. Needs
+//! `mcs`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Programs that fill a heap of limited size, or would without collections. Needs `mcs`.
+//! Programs that fill a heap of limited size, or would fill it without collections. Needs `mcs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

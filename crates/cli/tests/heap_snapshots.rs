@@ -1,4 +1,4 @@
-//! `saki profile heap`: what is alive is counted, and the ways that are told from roots are those by which it lives.
+//! `saki profile heap`: live objects are counted, and the reported paths from roots are those that keep them alive.
 //!
 //! Needs `mcs`; without it the tests say so and pass.
 

@@ -1,4 +1,5 @@
-//! A system that forbids io_uring: `--io=uring` is refused with the reason, and all else works.
+//! A system that forbids io_uring: `--io=uring` is refused with the reason, and everything else
+//! works.
 //!
 //! The tests run Saki under a filter of system calls. Needs `mcs`; without it they say so and pass.
 

@@ -1,5 +1,5 @@
-//! Programs whose metadata is changed to what no compiler writes: they get exceptions, and the machine goes on. Needs `ilasm`.
-//! `cargo xtask mutate` looks for more of the kind.
+//! Programs with malformed metadata that no compiler writes: they get exceptions, and the virtual machine goes on. Needs
+//! `ilasm`. `cargo xtask mutate` looks for more such cases.
 
 use saki_metadata::{Image, TableId};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! `--profile=log`, Mono's log profiler: what it writes is true and read by Mono's own readers, and nothing that happens to the log is in the program's way.
+//! `--profile=log`, Mono's log profiler: its logs are correct and Mono's own readers read them, and failures of the log do not disturb the program.
 //!
-//! Needs `mcs` and Mono's library of logs (Mono.Profiler.Log.dll); without them the tests say so and pass. What `mprof-report` (mono-utils) prints is
-//! looked at where it is there.
+//! Needs `mcs` and Mono's library of logs (Mono.Profiler.Log.dll); without them the tests say so and pass. The output of `mprof-report` (mono-utils)
+//! is checked where it is installed.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};

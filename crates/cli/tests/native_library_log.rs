@@ -1,4 +1,4 @@
-//! MONO_LOG_LEVEL and its neighbours: what is said of native libraries. Needs `mcs`.
+//! MONO_LOG_LEVEL and related variables: messages about native libraries. Needs `mcs`.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! The Debian package: what is in it. Needs `dpkg-deb` and binutils. `./x package --check` installs and removes it, which needs root.
+//! The contents of the Debian package. Needs `dpkg-deb` and binutils. `./x package --check` installs and removes it, which needs
+//! root.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `saki profile`: what it says is true, its files are read by others' tools, and nothing that a program does is in its way.
+//! `saki profile`: its numbers are correct, other projects' tools read its files, and it works whatever the program does.
 //!
 //! Needs `mcs`; without it the tests say so and pass. `SAKI_PROFILE_SECONDS` is how long programs with known shares run (default 3):
 //! kernels look at timers of processor time some 250 times a second, so shares are known to a few points after seconds, to one after half a minute.

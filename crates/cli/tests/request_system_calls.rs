@@ -1,7 +1,8 @@
-//! What a request over a connection that stays open costs in system calls, as strace counts them, by I/O model.
+//! The system calls of a request over a connection that stays open, as strace counts them, by I/O model.
 //!
-//! The program is both ends, so a request has two receives and two sends; what a run with many requests costs more than one with few is theirs. One carrier runs all
-//! threads, so that the figures do not depend on the machine's load. Needs `mcs`, and `strace` that may trace; without them the tests say so and pass.
+//! The program is both ends, so a request has two receives and two sends; the difference between a run with many requests and one with few is the cost of the
+//! requests. One carrier runs all threads, so that the figures do not depend on the machine's load. Needs `mcs`, and `strace` that may trace; without them the tests
+//! say so and pass.
 
 mod support;
 

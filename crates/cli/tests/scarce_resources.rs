@@ -1,6 +1,6 @@
-//! Starts where something is short: a program runs, or there is one line that says why not and exit code 2. Needs `mcs`.
+//! Starts with scarce resources: a program runs, or one line says why it cannot, with exit code 2. Needs `mcs`.
 //!
-//! The limits are set in the child between `fork` and `exec`. What this machine or this user cannot set is skipped, with a line.
+//! The limits are set in the child between `fork` and `exec`. Limits that this machine or this user cannot set are skipped, with a line.
 
 use std::ffi::CString;
 use std::io;

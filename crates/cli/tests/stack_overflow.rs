@@ -1,4 +1,4 @@
-//! The end of the main thread's stack, whatever its limit, and overflows that are none of managed code. Needs `mcs` and `cc`; without
+//! Overflows of the main thread's stack, whatever its limit, and overflows outside of managed code. Needs `mcs` and `cc`; without
 //! them the tests say so and pass.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};

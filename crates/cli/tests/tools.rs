@@ -1,4 +1,5 @@
-//! What profilers and debuggers are told (`--perf`): files are parsed as their readers do; gdb and perf run where they are installed.
+//! Descriptions of code for profilers and debuggers (`--perf`): the tests parse the files as their readers do, and run gdb and perf
+//! where they are installed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

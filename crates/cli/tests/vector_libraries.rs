@@ -1,4 +1,5 @@
-//! Copies of `System.Numerics.Vectors.dll` that programs carry beside them: their types are vectors, too, where they have the size of one. Needs `mcs`.
+//! Copies of `System.Numerics.Vectors.dll` that programs carry beside them: their types are vectors, too, if they have the size of a vector. Needs
+//! `mcs`.
 
 mod support;
 

@@ -1,11 +1,11 @@
 //! How much address space the process may take: whether tables can be reserved at their largest, or have to be made to fit.
 //!
-//! Reserving costs nothing on an ordinary system, so the virtual machine reserves what it could ever need: terabytes. Where that
-//! is refused (a limit, strict accounting) or paid for page by page (user-mode emulators keep a record of each page), everything
-//! that reserves asks here for its share, and the heap is mapped by need.
+//! Reserving costs nothing on an ordinary system, so the virtual machine reserves the terabytes that it could ever need. Where
+//! that is refused (a limit, strict accounting) or paid for page by page (user-mode emulators keep a record of each page),
+//! everything that reserves asks here for its share, and the heap is mapped by need.
 //!
-//! Invariant: the answer is found once, at the first question, and holds for the process. Left out: limits that change later;
-//! memory (control groups), of which reservations take none.
+//! Invariant: the answer is found once, at the first call, and holds for the process. Left out: limits that change later;
+//! limits of memory (control groups), since reservations take none.
 
 use crate::limits::{Resource, limit_bytes};
 use crate::memory::Reservation;

@@ -1,4 +1,4 @@
-//! Processors on which atomic instructions need help.
+//! Processors on which atomic instructions need an additional fence.
 //!
 //! On AMD K8 processors of revision E and before (family 15, models 32 to 63) with two or more cores a read may pass a locked
 //! read-modify-write that stands before it, so what a lock guards may be read before the lock is taken. An LFENCE behind the

@@ -1,8 +1,8 @@
 //! `errno` of the calling OS thread.
 //!
-//! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers take the address of `errno` for a constant of the function
-//! that asks for it (the standard library declares it so, and `std::io::Error::last_os_error` is inlined), while a green thread may go on on another
-//! OS thread in the middle of a function. Left out: error texts (`std::io::Error` has them).
+//! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers assume that the address of `errno` is constant within a
+//! function (the standard library declares it so, and `std::io::Error::last_os_error` is inlined), but a green thread may change OS threads in the
+//! middle of a function. Left out: error texts (`std::io::Error` has them).
 
 use std::io;
 

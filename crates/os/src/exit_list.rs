@@ -1,8 +1,8 @@
-//! What the machine does when the process ends, in one order.
+//! The virtual machine's actions at the end of the process, in a fixed order.
 //!
-//! A process may end by the program's last line, by `exit` in native code, or by an error of the command; the C library then calls what was registered
-//! with it, last registration first. The machine registers one function there, the first time that an action is added, and that function takes the
-//! actions in the order of [`ExitStage`], in whatever order they were added.
+//! A process may end by the program's last line, by `exit` in native code, or by an error of the command; the C library then calls the functions
+//! registered with `atexit`, last registration first. The machine registers one function there when the first action is added; that function runs the
+//! actions in the order of [`ExitStage`], whatever the order in which they were added.
 //!
 //! Invariant: an action runs at most once and neither unwinds nor ends the process. A process that is killed, or ends by `_exit`, runs none.
 

@@ -1,7 +1,7 @@
 //! The interrupted machine state that a signal handler sees and may change.
 //!
 //! Invariant: reads and writes go straight to the kernel's saved context, so that a changed program counter takes effect
-//! when the handler returns. Left out: what a fault means.
+//! when the handler returns. Left out: the meaning of a fault.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "fault_context/aarch64.rs"]

@@ -1,6 +1,6 @@
-//! What the kernel offers beyond what is always there, for reports.
+//! Optional features of the kernel, for reports.
 //!
-//! Invariant: asking changes nothing. Left out: guard markers (`guard::kind`), membarrier.
+//! Invariant: asking for a feature changes nothing. Left out: guard markers (`guard::kind`), membarrier.
 
 use crate::error::errno;
 

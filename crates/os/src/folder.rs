@@ -1,8 +1,8 @@
-//! Folders held open: files and folders below are reached by handle and one name, and never through a symbolic link.
+//! Open folders: files and folders below one are reached by its handle and one name, and never through a symbolic link.
 //!
-//! Invariant: what is below an open `Folder` is what was there under that name, whatever somebody does to the path meanwhile. A name
-//! with a slash or a dot of its own is refused. No call waits: a FIFO is opened without its other end. Left out: whom to trust, which
-//! is the callers' question; `status` has what they need for it.
+//! Invariant: an open `Folder` stays the same folder, whatever somebody does to the path meanwhile. A name that has a slash, or is
+//! "." or "..", is refused. No call waits: a FIFO is opened without its other end. Left out: whom to trust, which callers decide;
+//! `status` gives them the owner and mode for that.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, Metadata};

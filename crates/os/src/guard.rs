@@ -1,8 +1,8 @@
-//! Guard ranges: pages inside a writable mapping whose touch is a fault.
+//! Guard ranges: pages inside a writable mapping that fault when they are touched.
 //!
-//! Markers (`MADV_GUARD_INSTALL`, Linux 6.13) live in the page tables: a million of them leave a mapping one area, and they survive
-//! `discard`. Elsewhere the protection of the pages is changed, which splits the mapping, so that each guard counts twice against
-//! `vm.max_map_count`.
+//! Markers (`MADV_GUARD_INSTALL`, Linux 6.13) live in the page tables: with a million of them a mapping is still one kernel area,
+//! and they survive `discard`. Elsewhere the protection of the pages is changed, which splits the mapping, so that each guard
+//! counts twice against `vm.max_map_count`.
 //!
 //! Invariant: a guard has no memory, and a touch of it is SIGSEGV (SEGV_MAPERR for markers, SEGV_ACCERR for protection) or EFAULT from a
 //! system call. Left out: locked memory, on which the kernel installs no markers.

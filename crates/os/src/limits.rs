@@ -1,6 +1,6 @@
 //! The process's limits (`ulimit`).
 //!
-//! Invariant: soft limits, as they are at the moment of the question. Left out: changing them.
+//! Invariant: functions return the soft limits at the moment of the call. Left out: changing limits.
 
 use std::mem::MaybeUninit;
 

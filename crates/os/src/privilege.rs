@@ -1,6 +1,6 @@
 //! Whether this process has rights that its starter lacks, and who it is.
 //!
-//! Invariant: the answers are the kernel's, from before the process ran; the environment cannot change them.
+//! Invariant: the answers come from the kernel, which fixed them before the process ran; the environment cannot change them.
 
 use std::ffi::CString;
 use std::io;

@@ -1,6 +1,6 @@
 //! Random bytes from the kernel.
 //!
-//! Invariant: fills the whole buffer or reports why not. Left out: generators.
+//! Invariant: `fill` fills the whole buffer or returns an error. Left out: generators.
 
 use std::io;
 

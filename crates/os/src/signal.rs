@@ -1,8 +1,8 @@
-//! Signal handlers on an alternate stack, with a chain to whoever was there before.
+//! Signal handlers on an alternate stack, which chain to the handlers installed before them.
 //!
-//! Invariant: a signal that the handler passes on reaches the previous handler with the arguments the kernel gave, or
-//! the default action; `errno` is preserved. Everything here that runs in a handler is async-signal-safe: it takes no
-//! lock and allocates nothing. Left out: what faults mean.
+//! Invariant: a signal that the handler passes on reaches the previous handler with the arguments that the kernel
+//! gave, or takes the default action; `errno` is preserved. Everything here that runs in a handler is
+//! async-signal-safe: it takes no lock and allocates nothing. Left out: the meaning of faults.
 
 use crate::error::{check, errno, set_errno};
 use crate::fault_context::FaultContext;

@@ -1,10 +1,10 @@
-//! The calling OS thread: stack bounds, id, name, yielding; and the one door through which threads are made.
+//! The calling OS thread: stack bounds, id, name, yielding; and the only function that makes OS threads.
 //!
-//! Invariant: a thread made here takes none of the program's signals from its first instruction until it has the stack for nested
-//! handlers that it asks for with its mask, and none after its body has returned. A handler may come anywhere else, and finds either an
-//! alternate stack that holds nested ones or, on threads that native code made, the thread's own stack: nothing installs a small alternate
-//! stack. The standard library would give one of 8 KiB to each thread that it makes, which two nested handlers with vector registers
-//! overflow (tidy looks that there is no other door). Left out: managed threads.
+//! Invariant: a thread made here takes none of the program's signals from its first instruction until it has an alternate stack that holds
+//! nested handlers, and none after its body has returned. A handler may come anywhere else, and finds either an alternate stack that holds
+//! nested ones or, on threads that native code made, the thread's own stack: nothing installs a small alternate stack. The standard
+//! library would give one of 8 KiB to each thread that it makes, which two nested handlers with vector registers overflow (tidy checks
+//! that no other code makes threads). Left out: managed threads.
 
 use crate::fault_context::ValueInfo;
 use crate::limits::{Resource, limit_bytes};

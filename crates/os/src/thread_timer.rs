@@ -1,4 +1,4 @@
-//! Timers that send a signal to one thread again and again.
+//! Timers that send a signal to one thread periodically.
 
 use crate::error::check;
 use std::io;

@@ -1,6 +1,7 @@
-//! Writing profiles to disk: what a program does is its user's affair alone.
+//! Writes profiles to disk so that only the user who ran the program can read them.
 //!
-//! Invariant: a file is made new, readable by its owner only, and never through a link: a name that exists is replaced by a rename, not opened.
+//! Invariant: each file is created anew, readable by its owner only, and never through a link: an existing name is replaced by a rename, not
+//! opened.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};

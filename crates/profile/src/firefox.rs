@@ -1,7 +1,7 @@
 //! The Firefox Profiler's processed profile format (<https://profiler.firefox.com>), version 61, which it upgrades when it loads the file.
 //!
-//! Documented in its `docs-developer/CHANGELOG-formats.md` and `src/types/profile.ts`. Times are in milliseconds. Each kind of profile is a process of
-//! its own, so that its threads stand together. Samples by time have weights in samples, other durations in milliseconds, allocations in bytes.
+//! Documented in its `docs-developer/CHANGELOG-formats.md` and `src/types/profile.ts`. Times are in milliseconds. Each kind of profile is shown as a
+//! process, so that its threads stand together. Samples by time have weights in samples, other durations in milliseconds, allocations in bytes.
 
 use crate::bundle::{Bundle, Part};
 use crate::json;

@@ -1,7 +1,7 @@
 //! Folded stacks: a line "outer;…;inner VALUE" for each stack, which most flame graph tools read.
 //!
-//! Threads are left out, so that runs can be compared. Names have no semicolons and no ends of lines of their own. Of several profiles
-//! the outermost frame is the kind in brackets.
+//! Threads are left out, so that runs can be compared. Semicolons and ends of lines in names are replaced. With several profiles, the
+//! outermost frame is the kind in brackets.
 
 use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
 use std::collections::BTreeMap;

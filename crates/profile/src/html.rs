@@ -1,9 +1,9 @@
-//! One HTML file that needs nothing else: flame graph with zoom and search, call tree, functions with their lines, threads over time, what
-//! allocations, locks and exceptions were about, pauses and waits at their times. Several profiles of a run are tabs.
+//! One self-contained HTML file: flame graph with zoom and search, call tree, functions with their lines, threads over time, the types of
+//! allocations, locks and exceptions, pauses and waits at their times. Several profiles of a run are tabs.
 //!
-//! The page holds the profiles as JSON in a script element of its own; its parts are the files in `html/`. Invariant: no network, no other file; text of the
+//! The page holds the profiles as JSON in a separate script element; its parts are the files in `html/`. Invariant: no network, no other file; text of the
 //! profile goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals; of single events the longest are kept.
-//! What is shown is in the address behind `#`, so that it can be kept and that tests can ask for it.
+//! The state of the view is in the address behind `#`, so that users can bookmark it and tests can ask for it.
 
 use crate::bundle::{Bundle, Part};
 use crate::json;

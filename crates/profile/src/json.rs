@@ -1,4 +1,4 @@
-//! JSON text.
+//! Writing JSON text.
 
 use std::fmt::Write;
 

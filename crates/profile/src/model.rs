@@ -1,7 +1,7 @@
 //! A profile in memory.
 //!
-//! Invariant: a stack is a node whose parents are its callers, so that equal stacks are one number; node 0 is the empty stack. Samples keep
-//! their times as finely as `MAX_SAMPLES` allow: when there are more, those of one thread and stack in one interval become one.
+//! Invariant: a stack is a node whose parents are its callers, so that equal stacks have one number; node 0 is the empty stack. Times of
+//! samples are as fine as `MAX_SAMPLES` allows: when there are more samples, those of one thread and stack in one interval are merged.
 
 use rustc_hash::FxHashMap;
 

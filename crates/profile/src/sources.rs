@@ -1,7 +1,7 @@
-//! The text of the lines that frames name, for pages that show it beside the lines' shares.
+//! The text of source lines that frames name, for pages that show it beside the lines' shares.
 //!
-//! Files are named by the debug symbols of the program, which may be anybody's: only what ends like a program's source is read, and only near lines that were
-//! measured. Files that are not there have no text. Left out: whether a file changed since the program was compiled.
+//! The debug symbols of the program name the files, and anybody may have made them: so only files with the extension of a source file are read, and only near
+//! lines that were measured. Missing files have no text. Left out: whether a file changed since the program was compiled.
 
 use crate::model::{Frame, Function};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! A flame graph as a picture: callers below what they call, widths in proportion; names and shares appear under the pointer.
+//! A flame graph as a picture: callers below callees, widths in proportion; names and shares appear under the pointer.
 
 use crate::call_tree::CallTree;
 use crate::model::{FunctionKind, Profile};

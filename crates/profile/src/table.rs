@@ -1,4 +1,4 @@
-//! What a terminal shows of a profile: the functions with the largest shares, and a call tree.
+//! A profile as text for a terminal: the functions with the largest shares, and a call tree.
 
 use crate::call_tree::{CallTree, shares};
 use crate::model::{FunctionKind, Profile};

@@ -1,8 +1,8 @@
-//! What is written in each format, checked by what others say of it: speedscope's published schema, the tables that the Firefox Profiler documents, Go's own
-//! `pprof`; and read again, for any profile and any names.
+//! Checks the output of each format by an outside authority (speedscope's published schema, the tables that the Firefox Profiler documents, Go's own
+//! `pprof`), and by reading it again, for any profile and any names.
 //!
 //! `speedscope/file-format-schema.json` is the schema that <https://www.speedscope.app> publishes, under the MIT licence beside it. The Firefox Profiler publishes no schema;
-//! its columns are those of `src/types/profile.ts` for the version that is written. Needs `go` for one test, which says so and passes without it.
+//! its columns are those of `src/types/profile.ts` for the version that is written. One test needs `go`; without it the test says so and passes.
 
 use proptest::prelude::*;
 use saki_profile::{

@@ -1,7 +1,7 @@
 //! The system interfaces that say which descriptors are ready.
 //!
-//! Invariant: after `watch_once` or `watch_always` has returned, readiness of the descriptor for what was asked, present or future, is reported by a
-//! `wait`: for `watch_once` once, for `watch_always` each time that there is something new. Left out: who waits.
+//! Invariant: after `watch_once` or `watch_always` has returned, a `wait` reports that the descriptor is, or becomes, ready in the directions asked
+//! for: for `watch_once` once, for `watch_always` at each new readiness. Left out: the waiting threads.
 
 mod epoll;
 mod poll;

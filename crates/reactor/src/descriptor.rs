@@ -1,7 +1,7 @@
 //! Waits for descriptors: the records by number, and the poller.
 //!
-//! A record (`record`) belongs to a number: it is never freed, but serves the next descriptor of that number. Reports that come late, for one that is
-//! closed, wake waiters for nothing. Invariant: a record's lock is held for a few instructions and one system call, never while waking or waiting.
+//! A record (`record`) belongs to a descriptor number: it is never freed, but serves the next descriptor of that number. Late reports for a closed
+//! descriptor wake waiters for nothing. Invariant: a record's lock is held for a few instructions and one system call, never while waking or waiting.
 
 use crate::backend::{Backend, Event, open};
 use crate::model::{PolledBy, model, polled_by};

@@ -1,8 +1,9 @@
-//! Being told of a descriptor without a thread that waits for it: for asynchronous operations.
+//! Notifications of readiness without a thread that waits: for asynchronous operations.
 //!
-//! There is one *observer*, which is told of all descriptors that it asked about, once for each time that it asked. It gets the number and the direction from the poller, notes
-//! them, and names the thread that looks after such notes. Invariant: who asks is told of readiness that comes after the look, or learns that the descriptor is ready. The observer may be
-//! told for nothing, and of a number that means another descriptor since: it asks again. Only for descriptors whose lifetime is known.
+//! There is one *observer*, a function that is called for the descriptors that it asked about, once for each request. The poller calls it with the descriptor's number
+//! and the direction; it notes them and returns the thread that handles such notes. Invariant: a request either learns that the descriptor is ready now, or the observer
+//! is called for readiness that comes later. The observer may be called for nothing, or with a number that means another descriptor by now: it asks again. Use it only
+//! for descriptors whose lifetime is known.
 
 use crate::descriptor::{Descriptor, Waiter, backend, record};
 use crate::record::{Interest, Lifetime};

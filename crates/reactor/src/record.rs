@@ -1,16 +1,16 @@
-//! What is known of one descriptor: whether it may be ready, who waits for it, and how often readiness was reported.
+//! The record of one descriptor: whether it may be ready, which threads wait for it, and how often readiness was reported.
 //!
 //! | field of a direction, under the record's lock | changed by |
 //! |---|---|
-//! | `first`, `more` | a waiter before it asks for reports, and when it goes on; whoever wakes it takes it off |
+//! | `first`, `more` | a waiter before it asks for reports, and when it goes on; the thread that wakes it takes it off |
 //! | `reports` | the poller and `forget`: + 1 each time that waiters are to try again |
-//! | `may_work` | true by a report, and while the descriptor is not watched always; false by a caller whose try found nothing left, unless there was a report since before that try |
-//! | `has_ended` | true by a report of an end or an error, until `forget`: nothing new need be reported after that, so that a short transfer proves nothing |
+//! | `may_work` | true by a report, and while the descriptor is not watched always; false by a caller whose try found no more data or room, unless a report came after that try began |
+//! | `has_ended` | true by a report of an end or an error, until `forget`: no new report need follow, so a short transfer does not prove that a call would block |
 //!
-//! A thread tries only if the call may work, and parks otherwise (`look`). It says first how many reports it knows of, then tries, then announces itself, which fails if there
-//! was a report since. Invariant: a report that comes after a waiter's look ends its wait; a report is never taken back by a thread that looked before it.
+//! A thread tries only if the call may work, and parks otherwise (`look`). It first notes how many reports there were, then tries, then registers as a waiter, which
+//! fails if a report came since. Invariant: a report that comes after a waiter's look ends its wait; a report is never taken back by a thread that looked before it.
 //!
-//! Left out: the system that reports, and what a waiter is: a word that can be compared.
+//! Left out: the system that reports, and the meaning of a waiter, which is a word that can be compared.
 
 use saki_sync::facade::{Mutex, lock};
 

@@ -1,14 +1,14 @@
 //! Receiving and sending that the system completes by itself (io_uring): the thread parks until the bytes have been moved.
 //!
-//! The bytes go through a buffer of the transfer's own, outside of the heap and of stacks, both of which may move while a thread is parked. It is the system's from the
-//! submission until the completion has been seen, so whoever gives up asks for an end and waits for it.
+//! The bytes go through a buffer of the transfer's own, outside of the heap and of stacks, both of which may move while a thread is parked. The system owns the buffer
+//! from the submission until the completion has been seen, so a thread that gives up asks the system to end the transfer and waits for its completion.
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
 //! | `Transfer::result` | PENDING → the result | the poller, which touches the transfer no more | Release, pairs with the Acquire of its thread: the buffer is filled |
 //!
-//! Invariant: a transfer lives until its completion has been seen. Bytes that were received are never dropped: a transfer that is to end and has some says so. Left out: what cannot be
-//! said by a descriptor, bytes and flags, which tries and waits for readiness (`Look`).
+//! Invariant: a transfer lives until its completion has been seen. Received bytes are never dropped: a transfer that is ended but has received bytes returns them. Left
+//! out: operations that need more than a descriptor, bytes and flags; those try and wait for readiness (`Look`).
 
 use crate::descriptor::backend;
 use crate::model::{IoModel, model};

@@ -1,11 +1,12 @@
 //! One step up from a frame of native code by its call frame information (`.eh_frame`, DWARF 5 §6.4, x86-64).
 //!
 //! Invariant: async-signal-safe: reads only copies of the sections that were made before and, through `ReadWord`, words of the stack; takes
-//! no lock and allocates nothing; the work for one step is bounded by the length of one entry. Everything that is not understood
-//! (expressions but for those of procedure linkage tables) is `None`, never a guess.
+//! no lock and allocates nothing; the work for one step is bounded by the length of one entry. Unsupported instructions and rules
+//! (expressions other than those of procedure linkage tables) give `None`, never a guess.
 //!
 //! Rejected: `gimli`, which can do the same without allocation (`UnwindContextStorage` on the stack). A step takes 1.4 µs with it and 0.2 µs here, at full
-//! optimisation over all entries of this executable and the C library; in a dev build a storm of samples at 10 kHz made no progress with it, since handlers took all the time.
+//! optimisation over all entries of this executable and the C library; in a dev build a program sampled at 10 kHz made no progress with it, since handlers took all the
+//! time.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Mangled names of Rust and C++ as people write them. What is neither stays as it is.
+//! Demangles names of Rust and C++. Other names stay as they are.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 

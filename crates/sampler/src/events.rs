@@ -1,15 +1,15 @@
-//! The vocabulary of events: what a program causes itself, each with its thread, time, stack and value.
+//! Events that a program causes itself (allocations, exceptions, waits and others), each with its thread, time, stack and value.
 //!
 //! ```text
 //!   runtime → record → list → reader ┬→ a profile for each recording that has the kind      (`crate::Recording`)
 //!                                    └→ a stream of all events, in the order of recording   (`Consumer`)
 //! ```
 //!
-//! The thread that causes an event records it, in the runtime, between two safepoints; so its stack is walked without haste, and a lock protects the list. Any set of
-//! kinds may be listened to at once. An event that nobody listens to costs one load and a branch.
+//! The thread that causes an event records it, in the runtime, between two safepoints; so the stack is walked outside of signal handlers, and a lock protects the
+//! list. Any set of kinds may have listeners at once. An event without a listener costs one load and a branch.
 //!
-//! Invariant: code that an event's frames name is kept as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped since, so it is
-//! retired after the event was recorded. The list holds `MAX_WAITING` events; what finds no room in time is counted as lost.
+//! Invariant: code that an event's frames name is kept in the same way as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped
+//! since, so it is retired after the event was recorded. The list holds `MAX_WAITING` events; an event that finds no room in time is counted as lost.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::native_walk;

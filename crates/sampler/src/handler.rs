@@ -1,4 +1,4 @@
-//! The signal handler: writes where the interrupted thread is into its ring.
+//! The signal handler: writes the stack of the interrupted thread into the ring of its OS thread.
 //!
 //! ```text
 //! word 0    weight, managed id << 32 (0: no managed thread)
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Invariant: async-signal-safe: no lock, no allocation, no system call but `gettid`; bounded by `MAX_FRAMES` and
-//! `MAX_NATIVE_FRAMES`; `errno` is `saki_os::signal`'s affair. The handler cannot be interrupted by itself. While it runs it is in a walk of the code map and says so
-//! (`ThreadRecord::busy`), which is what keeps the bodies that it found until the reader has had the record (`reader`).
+//! `MAX_NATIVE_FRAMES`; `saki_os::signal` preserves `errno`. The handler cannot be interrupted by itself. While it runs it is in a walk of the code map and says so
+//! (`ThreadRecord::busy`), which keeps the bodies that it found from being freed until the reader has read the record (`reader`).
 
 use crate::native_walk::{self, End};
 use crate::threads::{self, ThreadRecord};

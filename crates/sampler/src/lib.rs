@@ -1,22 +1,23 @@
-//! The sampling profiler: where threads spend their time, asked by signals that may come anywhere.
+//! The sampling profiler: signals that may come anywhere find where threads spend their time.
 //!
 //! ```text
 //!   timer of an OS thread → SIGPROF → handler → ring          on that thread: no lock, no allocation
 //!                                               ring → reader → Profile        on a thread of its own
 //! ```
 //!
-//! - Each OS thread that runs managed code (each carrier) has a timer of its own that counts its processor time, armed when it
-//!   is attached and disarmed before it detaches: no process-wide signal that reaches whom it likes, none before the thread can be asked who it is.
-//! - A sample counts for as many as its timer has run out for: kernels look at these timers at their own ticks, 250 or 1,000 a second.
+//! - Each OS thread that runs managed code (each carrier) has a timer of its own that counts its processor time, armed when the thread is attached
+//!   and disarmed before it detaches. So there is no process-wide signal that reaches an arbitrary thread, and no signal before the thread knows
+//!   its managed thread.
+//! - A sample has the weight of all expirations of its timer since the one before: kernels look at these timers at their own ticks, 250 or 1,000 a second.
 //! - The handler walks the frames of the managed thread that runs, whatever the instruction (`saki_unwind::Frames::of_context`); from native code it
 //!   finds the managed frames by the call frame information (`native_walk`).
-//! - Samples belong to managed threads: green ones have no timers, but their carriers'.
+//! - Samples belong to managed threads: green threads have no timers of their own, their carriers have.
 //! - Threads of the machine that take no signals (the collector's) are counted as a whole, by their processor time.
 //!
-//! Beside processor time there is time by the clock (`wall`), and there are events that threads record themselves (`events`). A session has any of them together,
-//! each in a profile of its own, and may pass everything on as it comes (`Consumer`).
+//! Besides processor time, the profiler measures wall-clock time (`wall`), and threads record events themselves (`events`). A session has any combination of
+//! them, each in its own profile, and may pass all samples and events on as they come (`Consumer`).
 //!
-//! Invariant: while nothing is sampled, nothing of this runs: no hook is on a path of managed code. Left out: what files say (`saki_profile`).
+//! Invariant: while nothing is sampled, no code of this crate runs: no hook is on a path of managed code. Left out: file formats (`saki_profile`).
 
 mod call_frame_information;
 mod demangle;

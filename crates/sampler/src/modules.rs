@@ -1,11 +1,12 @@
-//! The native modules of the process, with copies of what describes their frames.
+//! The native modules of the process, with copies of their call frame information.
 //!
 //! | `MODULES` | from → to | who moves it | ordering |
 //! |---|---|---|---|
 //! | pointer to a list | older → newer | `refresh`, one thread at a time (a lock) | Release; `find`'s load is Acquire: it sees the list whole |
 //!
-//! Invariant: `find` is async-signal-safe. Lists and modules are never freed: a signal handler may have them, and programs load few. Copies,
-//! since a module may be unloaded while a handler reads; but for the executable's, which stays and has the largest.
+//! Invariant: `find` is async-signal-safe. Lists and modules are never freed: a signal handler may be using them, and programs load few. The
+//! sections are copied, since a module may be unloaded while a handler reads; the executable's sections are the largest and stay mapped, so
+//! they are not copied.
 
 use crate::call_frame_information::Sections;
 use parking_lot::Mutex;

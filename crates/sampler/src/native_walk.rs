@@ -1,4 +1,4 @@
-//! From an interrupted instruction in native code up to the managed frames that called it.
+//! Walks from an interrupted instruction in native code up to the managed frames that called it.
 //!
 //! Invariant: async-signal-safe, bounded by `MAX_NATIVE_FRAMES`; reads only the words of the stack above the interrupted stack pointer, and
 //! of the alternate stack if that is what the thread is on. Left out: native frames behind managed ones, which

@@ -13,7 +13,7 @@
 //! entry and the look at the mark, so the handler's look-ups come after the entry: what they found was retired after it,
 //! with a stamp for which the new walk counts. Meanwhile the old walk holds what earlier samples name.
 //!
-//! The price is that dynamic methods which ended wait for a few milliseconds.
+//! The price is that ended dynamic methods are freed a few milliseconds later.
 //!
 //! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
 

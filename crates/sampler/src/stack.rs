@@ -1,6 +1,7 @@
-//! A recorded stack, for consumers: the words of `handler`'s format, read.
+//! A recorded stack, for consumers: decodes the words of `handler`'s format.
 //!
-//! Invariant: used only while the reader's walk keeps what the words name (`reader`), which the lifetime stands for: stacks are lent for a call.
+//! Invariant: a stack is used only while the reader's walk keeps the code that its words name (`reader`); its lifetime ensures that, since stacks
+//! are lent for one call.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, TRUNCATED};
 use crate::wall;

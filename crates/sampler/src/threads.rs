@@ -8,8 +8,8 @@
 //! | `RECORDS[n]` | null → record | `arm` under the lock of the free ones, before a timer has the number | Release; `record` loads with Acquire |
 //!
 //! Invariant: a handler writes to a record's ring only on the OS thread whose id the record has, so that there is one writer, also when a
-//! signal of a timer that is gone comes late. Records are never freed; one is used again when its thread has ended and the reader has
-//! emptied its ring. What has no record (beyond `MAX_RECORDS` OS threads) and no timer is not sampled, and counted.
+//! signal of a timer that is gone comes late. Records are never freed; one is reused when its thread has ended and the reader has emptied
+//! its ring. OS threads without a record (beyond `MAX_RECORDS`) or a timer are not sampled; their number is counted.
 
 use parking_lot::Mutex;
 use saki_os::{ThreadTimer, TimerClock, TimerSetting};

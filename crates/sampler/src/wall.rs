@@ -1,19 +1,18 @@
-//! Sampling by the clock on the wall: at each tick, what every managed thread is doing, those that wait included.
+//! Wall-clock sampling: records at each tick what every managed thread is doing, waiting threads included.
 //!
 //! - A thread that runs gets a signal, and its handler takes the sample where it is, as for processor time.
-//! - One that does not (blocked, in native code, parked, waiting for its turn) is not woken: its frames are read with the world stopped for a moment,
-//!   in which it stays where it is. What it waits for is shown as its innermost frame.
+//! - A thread that does not run (blocked, in native code, parked, waiting for its turn) is not woken: its frames are read while the world is stopped
+//!   for a moment. Its innermost frame names what it waits for.
 //!
-//! A tick that comes late, or a signal that comes late, counts for the ticks that it stands for. Rounds take a tenth of a processor at most: with very many
-//! threads there are fewer, which count for more.
+//! A late tick or signal counts for all the ticks since the one before. Rounds take a tenth of a processor at most: with very many threads there are fewer
+//! rounds, and each counts for more.
 //!
 //! | `ThreadRecord::ticks` | change | who | ordering |
 //! |---|---|---|---|
 //! | + n | the ticks that the next signal is to count for | this thread, before it sends the signal | Relaxed: a sum; the kernel orders the signal behind it |
 //! | → 0 | taken by a sample | the handler | Relaxed |
 //!
-//! Invariant: nothing is allocated or locked by a thread that is stopped; this one is no managed thread. Left out: threads that the machine has for itself and that are not
-//! managed.
+//! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is no managed thread. Left out: the machine's own threads that are not managed.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::{READER, SIGNAL};

@@ -1,5 +1,5 @@
-//! The ELF object that tells a debugger of the code in one chunk: `.text` (its place only, the code is where it is), symbols and
-//! `.eh_frame`.
+//! The ELF object that describes the code of one chunk to a debugger: `.text` (only its address; the code itself is not copied),
+//! symbols and `.eh_frame`.
 
 use crate::frames::{FrameShape, Frames};
 use object::elf;

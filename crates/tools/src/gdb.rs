@@ -1,10 +1,10 @@
 //! gdb's JIT interface (GDB manual, "JIT Compilation Interface"): a list of objects in memory, and a function on which the debugger
 //! puts a breakpoint to learn that the list has changed.
 //!
-//! There is one object for each chunk of the code heap. A body that comes or goes makes the chunk's object new: the older one is
-//! unregistered, since debuggers read an object when it is registered and not again. Without a debugger that is two calls of
-//! an empty function. Invariant: an object in the list, and what it points to, does not move or change; all of it is
-//! changed under one lock. A debugger that attaches later reads the whole list.
+//! There is one object for each chunk of the code heap. When a body is placed or freed, the chunk's object is made anew and the
+//! older one unregistered, since debuggers read an object only when it is registered. Without a debugger that is two calls of an
+//! empty function. Invariant: an object in the list, and the memory that it points to, does not move or change; the list changes
+//! under one lock. A debugger that attaches later reads the whole list.
 
 use crate::Body;
 use crate::elf::{self, Function};

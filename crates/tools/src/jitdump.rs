@@ -1,8 +1,8 @@
 //! `jit-PID.dump`: code, names, lines and frames in the order in which they came, for `perf inject --jit`.
 //!
 //! Format: Linux, tools/perf/Documentation/jitdump-specification.txt, version 1. Times are those of CLOCK_MONOTONIC
-//! (`perf record -k mono`). perf finds the file by a page of it that is mapped executable. Records are written at once, so that
-//! a process that is killed leaves a file that can be read.
+//! (`perf record -k mono`). perf finds the file because a page of it is mapped executable. Each record is written immediately,
+//! so that a process that is killed leaves a readable file.
 
 use crate::frames::{self, FrameShape, Frames};
 use crate::perf_map::create_new;

@@ -1,12 +1,12 @@
-//! What profilers and debuggers are told of compiled code, on request: perf maps, jitdump files, gdb's JIT interface.
+//! Descriptions of compiled code for profilers and debuggers, on request: perf maps, jitdump files, gdb's JIT interface.
 //!
 //! `install` makes an observer of the code heap (`saki_code::observe`); without it the heap pays one branch for each body it
-//! places. Everything that is placed passes here, however it came to be: compiled, from the code cache, thunks, wrappers, chunks of
+//! places. The observer sees all code that is placed: compiled bodies, bodies from the code cache, thunks, wrappers, chunks of
 //! entry stubs; and dynamic methods that end are taken out again.
 //!
-//! Invariant: when a body can be called, each of the tools has been told of it. A file that cannot be written any more ends its
-//! tool with one line on standard error, never the program. Left out: line tables for gdb; where in a frame callee-saved registers
-//! other than rbp lie, since walks need rbp only; the one instruction of an epilogue after `pop rbp`.
+//! Invariant: before a body can be called, each of the tools has its description. When a file cannot be written any more, its tool
+//! ends with one line on standard error; the program goes on. Left out: line tables for gdb; where in a frame callee-saved
+//! registers other than rbp lie, since walks need rbp only; the one instruction of an epilogue after `pop rbp`.
 
 mod elf;
 mod frames;

@@ -1,4 +1,4 @@
-//! What the user asks for: `--perf LIST`, or SAKI_PERF.
+//! The tools that the user asks for: `--perf LIST`, or SAKI_PERF.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! `perf-PID.map`: a line "START SIZE NAME" for each body, numbers in hexadecimal, which `perf report` and others read.
 //!
-//! The format has no time. A body whose room is used again is therefore struck out, by newlines over its line, when the next one
-//! is put there: what the file says holds for the end of the run. Profiles of programs that make many short-lived methods
-//! need the jitdump.
+//! The format has no times. When the memory of a body is reused, the line of the old body is therefore overwritten with
+//! newlines: the file describes the code at the end of the run. Profiles of programs that make many short-lived methods need the
+//! jitdump.
 
 use crate::options::DEFAULT_DIRECTORY;
 use crate::{Body, give_up};

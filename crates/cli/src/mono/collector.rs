@@ -1,7 +1,7 @@
-//! MONO_GC_PARAMS and MONO_GC_DEBUG, or `--gc-params=` and `--gc-debug=`: those that Saki's collector can follow.
+//! MONO_GC_PARAMS and MONO_GC_DEBUG, or `--gc-params=` and `--gc-debug=`: the settings that Saki's collector supports.
 //!
-//! As under Mono, a value that makes no sense gives a warning and the default. Left out: what tunes the parts of Mono's
-//! collector (`ACCEPTED`), since Saki's has others.
+//! As under Mono, an invalid value gives a warning and the default. Left out: settings that tune parts of Mono's
+//! collector which Saki's lacks (`ACCEPTED`); they have no effect.
 
 use crate::options::{Options, parse_size};
 

@@ -1,4 +1,4 @@
-//! What `mono --help`, `mono --version` and their neighbours print.
+//! The texts that `mono --help`, `mono --version` and similar options print.
 
 use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
 use crate::options::{DEFAULT_FRAMEWORK_ROOT, VERSION};

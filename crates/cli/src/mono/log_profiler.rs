@@ -1,7 +1,7 @@
 //! `--profile=log[:OPTION,…]`: Mono's log profiler, with its options.
 //!
-//! As under Mono, what cannot be understood is said on standard error and passed over, and without `nodefaults` in front exceptions and counters are written and older
-//! rules hold. Unlike Mono's, the command server is there only if `port` asks for it.
+//! As under Mono, options that are not understood are named on standard error and skipped; without `nodefaults` in front, exceptions and counters are written and
+//! older rules hold. Unlike Mono's, the command server runs only if `port` asks for it.
 
 use saki_profile::mlpd::output::Output;
 use saki_runtime::profile_log::callspec::CallSpec;

@@ -1,10 +1,10 @@
-//! Mono's command line: what Saki takes when it is called by the name `mono`.
+//! Mono's command line, which Saki takes when it is called by the name `mono`.
 //!
-//! Launchers and scripts say `mono --debug app.exe` and set MONO_GC_PARAMS. An option of mono(1) with a meaning here does what it
-//! says; one without is accepted; one that wants something done that Saki cannot do is refused with the reason, and one
-//! that Mono does not know is refused by name. Errors have Mono's texts and exit codes. `table` lists the options,
-//! `variables` the environment variables, and `docs/mono-options.md` is made from both. The variables count under either name, but
-//! for MONO_ENV_OPTIONS, which holds options of this command line.
+//! Launchers and scripts say `mono --debug app.exe` and set MONO_GC_PARAMS. An option of mono(1) that has a meaning for Saki has
+//! its documented effect; an option without one is accepted and ignored; an option that asks for something that Saki cannot do is
+//! refused with the reason, and one that Mono does not know is refused by name. Errors have Mono's texts and exit codes. `table`
+//! lists the options, `variables` the environment variables, and `docs/mono-options.md` is made from both. The variables take
+//! effect under either name of the command, except MONO_ENV_OPTIONS, which holds options of this command line.
 
 mod arguments;
 mod collector;

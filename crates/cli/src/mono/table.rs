@@ -1,4 +1,4 @@
-//! The options of mono(1), and what becomes of each. `docs/mono-options.md` is made from this list.
+//! The options of mono(1), and how Saki treats each. `docs/mono-options.md` is made from this list.
 
 use super::help;
 use Meaning::{

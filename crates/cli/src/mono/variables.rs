@@ -1,4 +1,4 @@
-//! Mono's environment variables: which ones do something here, and where.
+//! Mono's environment variables: which ones have an effect in Saki, and where.
 //!
 //! The list is what `docs/mono-options.md` shows. Variables of the class library work because the class library reads them itself;
 //! those marked as accepted belong to parts that Saki does not have.

@@ -1,7 +1,7 @@
 //! Assemblies that were patched in place or exchanged: code compiled from what they held before must not run.
 //!
 //! Every patch keeps the file's length, its MVID and its time of modification. Each test first makes sure that the second run takes
-//! its code from the cache, so that none passes because there was nothing to go stale.
+//! its code from the cache, so that no test passes because no code could go stale.
 
 use super::{FEW, Setup};
 use std::io::{Seek, SeekFrom, Write};

@@ -1,6 +1,7 @@
-//! Cache folders and files that others could have written, or that are no files: they are not used, and `saki doctor` says why.
+//! Cache folders and files that other users could have written, or that are not regular files, are not used, and `saki doctor`
+//! says why.
 //!
-//! What needs a second user runs as root only; elsewhere those tests say so and pass.
+//! Tests that need a second user run as root only; elsewhere they say so and pass.
 
 use super::{FEW, Run, Setup};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};

@@ -1,4 +1,4 @@
-//! What tests of the command share: a compiled program, folders, and how a run ended.
+//! Helpers that tests of the command share: a compiled program, folders, and the result of a run.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use std::path::{Path, PathBuf};

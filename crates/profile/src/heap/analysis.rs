@@ -1,7 +1,8 @@
-//! What keeps how much alive: retained sizes of objects, types and roots.
+//! Retained sizes of objects, types and roots: how many bytes each keeps alive.
 //!
-//! An object's retained bytes are what would go if it went: its own and those of all that it dominates. Those of a type are what would go with all its
-//! objects, so an object below another one of its type counts once. Left out: why an object lives (`paths`).
+//! An object's retained bytes are those that would be freed with it: its own and those of all objects that it dominates. A type's retained bytes are
+//! those that would be freed with all its objects, so an object that another one of its type dominates counts once. Left out: why an object lives
+//! (`paths`).
 
 use super::dominators::{Dominators, dominators};
 use super::graph::HeapGraph;

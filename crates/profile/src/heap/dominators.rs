@@ -1,11 +1,10 @@
-//! Dominators: through which node every way from the root to a node goes last.
+//! Immediate dominators: the last node (other than the node itself) that every path from the root to a node passes.
 //!
-//! Semi-NCA: Lengauer and Tarjan's semidominators with path compression, and then a walk up the tree so far ("Linear-Time Algorithms for Dominators
-//! and Related Problems", L. Georgiadis, 2005). Its bound is worse than theirs (quadratic on graphs made for it) and it needs two words a node less; on heaps it is the
-//! faster one. The iterative algorithm of Cooper, Harvey and Kennedy was not taken: long lists in both directions make it walk up as far
-//! again for each node.
+//! Semi-NCA: Lengauer and Tarjan's semidominators with path compression, and then a walk up the tree built so far ("Linear-Time Algorithms for Dominators and Related
+//! Problems", L. Georgiadis, 2005). Its bound is worse than theirs (quadratic on adversarial graphs), but it needs two words a node less and is faster on heaps.
+//! Rejected: the iterative algorithm of Cooper, Harvey and Kennedy, because in long doubly linked lists it walks up the whole list again for each node.
 //!
-//! Nothing recurses: lists are as deep as they are long. Left out: post-dominators, changes of the graph.
+//! No function recurses, because lists are as deep as they are long. Left out: post-dominators, changes of the graph.
 
 /// A graph with a root, node 0.
 pub trait FlowGraph {

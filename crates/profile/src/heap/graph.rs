@@ -1,8 +1,8 @@
 //! The graph of a heap, in a few words for each object.
 //!
-//! Objects, types and sources of roots are numbers. References lie in one list, object by object; what their fields are called follows from the type
-//! and the place in the object's part of the list, which is why null fields have an entry too. Null elements of arrays of plain references have
-//! none. Left out: how the graph comes to be (`builder`).
+//! Objects, types and sources of roots are numbers. References lie in one list, object by object; a field's name follows from the type and the
+//! position in the object's part of the list, so null fields have an entry too. Null elements of arrays of plain references have none. Left out:
+//! building the graph (`builder`).
 
 use super::dominators::{FlowGraph, Successor};
 

@@ -1,6 +1,6 @@
-//! A heap snapshot as one HTML file that needs nothing else: types, roots, and why the objects of each of the largest types live.
+//! A heap snapshot as one self-contained HTML file: types, roots, and why the objects of each of the largest types live.
 //!
-//! Invariant: no network, no other file; names go into the page as text only, escaped. Left out: the single objects.
+//! Invariant: no network, no other file; names go into the page as text only, escaped. Left out: individual objects.
 
 use super::analysis::Analysis;
 use super::graph::HeapGraph;

@@ -1,8 +1,8 @@
-//! Why objects of a type live: the shortest ways to them from roots, grouped by the types and fields they pass.
+//! Why objects of a type live: the shortest paths to them from roots, grouped by the types and fields on the path.
 //!
-//! A breadth-first search gives each object its way, sources of roots in their order; what lives without any stack has a way without one, even if that is
-//! longer. Objects with the same way by source, types and
-//! fields are one group; objects of one type in a row (a list's nodes, a tree's) are one step, however many they are. Left out: all ways but one.
+//! A breadth-first search gives each object its path, taking the sources of roots in their order; an object that is reachable without any stack has a
+//! path without one, even if that is longer. Objects whose paths have the same source, types and fields are one group; consecutive objects of one type
+//! (nodes of a list or a tree) are one step, however many they are. Left out: all paths but one.
 
 use super::dominators::{FlowGraph, UNREACHED};
 use super::graph::HeapGraph;

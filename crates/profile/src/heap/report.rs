@@ -1,6 +1,6 @@
 //! Heap snapshots as text: the table by type, why objects of a type live, what grew between two snapshots.
 //!
-//! Left out: finding it all out (`analysis`, `paths`).
+//! Left out: computing these facts (`analysis`, `paths`).
 
 use super::analysis::{Analysis, TypeRow};
 use super::graph::{DOMAIN_MARK, HeapGraph};

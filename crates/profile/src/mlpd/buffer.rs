@@ -1,6 +1,6 @@
 //! Mono's log format itself: header, buffers, encodings of numbers.
 //!
-//! All bases of a buffer are 0 but that of times, so that pointers and objects are written as they are.
+//! All bases of a buffer except that of times are 0, so that pointers and objects are written as they are.
 
 pub(super) const HEADER_ID: u32 = 0x4D50_5A01;
 pub(super) const BUFFER_ID: u32 = 0x4D50_4C01;

@@ -1,4 +1,4 @@
-//! Types and extensions of events, and the numbers in them.
+//! Types and extensions of events, and the numbers that occur in events.
 
 pub const ALLOCATION: u8 = 0x00;
 pub const ALLOCATION_WITH_STACK: u8 = 0x10;

@@ -5,12 +5,12 @@
 //!   write_metadata → metadata buffer   ↗
 //! ```
 //!
-//! Readers take a class or a vtable that is named before it was described for an unknown one, so descriptions have a buffer of their own that goes to the file
-//! before any other does. Memory is bounded by `BUFFER_BYTES` for each thread that has events since the last `flush`.
+//! Readers treat a class or a vtable that is named before its description as unknown, so descriptions have their own buffer, which goes to the file before any
+//! other. Memory is bounded by `BUFFER_BYTES` for each thread that has events since the last `flush`.
 //!
 //! Locks, in this order: a shard, the sink, the metadata. `write` holds its shard while the sink takes a full buffer: a slow reader at the other end of a pipe slows
-//! the program down, as under Mono. Invariant: a buffer is written whole or not at all, by one call; after a failure nothing is written any more, and
-//! the failure is kept for whoever asks.
+//! the program down, as under Mono. Invariant: a buffer is written whole or not at all, by one call; after a failure nothing is written any more, and the failure is
+//! kept for callers that ask.
 
 use super::buffer::{BUFFER_BYTES, Buffer, Header};
 use super::event;

@@ -1,11 +1,11 @@
 //! Mono's log profiler format (`.mlpd`), version 3.0 data 17, which `mprof-report` and `Mono.Profiler.Log.dll` read.
 //!
-//! A function is a method with an identity and a range of addresses of our own making, since readers look samples up by address, addresses of real code are used
-//! again, and each function has one place in the report. Native functions are unmanaged symbols with such ranges. The format has no weights: a
-//! sample that counts for n is written n times.
+//! A function is written as a method with an invented identity and range of addresses, since readers look samples up by address, addresses of real code are
+//! reused, and each function must appear once in the report. Native functions are unmanaged symbols with such ranges. The format has no weights: a sample that
+//! counts for n is written n times.
 //!
-//! Samples of exceptions are written as throws with their stacks. Left out: what profiles do not hold (handles, moves, counters). `log` writes
-//! such files while the program runs, with all that the format knows.
+//! Samples of exceptions are written as throws with their stacks. Left out: events that profiles do not hold (handles, moves, counters). `log`
+//! writes such files while the program runs, with all kinds of events of the format.
 
 mod buffer;
 pub mod event;

@@ -1,6 +1,7 @@
 //! Where a log goes: a file, a program's standard input, a file descriptor; gzip'd if asked.
 //!
-//! Invariant: a file is made new, readable by its owner only, and never through a link (`crate::files`).
+//! Invariant: a file is created anew, readable by its owner only, and never through a link
+//! (`crate::files`).
 
 use super::log::Sink;
 use crate::files;

@@ -1,4 +1,5 @@
-//! Pages in headless Chromium: a script behind the page's own does what a user does and notes in `told` what is on the screen, which Chromium prints with the document.
+//! Pages in headless Chromium: a script behind the page's own does what a user does and records in `told` the text on the screen, which Chromium prints with the
+//! document.
 //!
 //! Needs `chromium`, or the program that CHROMIUM names.
 

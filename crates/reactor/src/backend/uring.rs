@@ -1,7 +1,7 @@
-//! `io_uring` (io_uring(7)): transfers, and readiness as completions of poll requests, which stay for descriptors that are watched always.
+//! `io_uring` (io_uring(7)): transfers, and readiness as completions of poll requests, which stay armed for descriptors that are watched always.
 //!
-//! Requests are put into the ring's submission queue, and go to the kernel with the next `wait`, or at once while somebody waits. What a request is follows from its
-//! number (`Name`): the descriptor and how often its watch has been ended (`generations`), so that late completions are told apart.
+//! Requests are put into the ring's submission queue, and go to the kernel with the next `wait`, or at once while somebody waits. A request's number (`Name`) holds
+//! the descriptor and how often its watch has been ended (`generations`), so that late completions are recognised.
 //!
 //! Invariant: a descriptor's requests are withdrawn before `unwatch` returns, since each holds the open file. The submission queue is written under `submissions`; the completion queue is read by `wait`
 //! only, of which there is one at a time. The kernel completes a request on the OS thread that submitted it, when that enters the kernel next, and ends the requests of an OS thread that ends: transfers and watches

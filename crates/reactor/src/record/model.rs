@@ -1,9 +1,10 @@
-//! Models of register, ready and cancel: a thread that looks, tries and waits, a system that reports changes, and others that close the descriptor or share it.
+//! Models of register, ready and cancel: a thread that looks, tries and waits, a system that reports changes, and other threads that close the descriptor or
+//! share it.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
-//! | data wakes whoever waits for it | a report since the look is overlooked by the waiter; a report that is taken back; a report that wakes nobody |
-//! | two who wait share what comes | a report wakes one of them only |
+//! | data wakes the threads that wait for it | a report since the look is overlooked by the waiter; a report that is taken back; a report that wakes nobody |
+//! | two waiters share the data that arrives | a report wakes one of them only |
 //! | a wait meets a close | a close that wakes nobody |
 //! | an end is not taken for an empty stream | a short transfer counts for more than the end |
 

@@ -1,4 +1,4 @@
-//! What a record remembers, and what it tells whom.
+//! Tests of a record: what it remembers, and which waiters it wakes.
 
 use super::*;
 use std::cell::RefCell;
