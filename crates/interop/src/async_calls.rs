@@ -78,6 +78,9 @@ pub fn begin_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<O
 }
 
 /// `AsyncResult.Invoke`: runs the call, stores what came out, tells those who wait.
+///
+/// # Safety
+/// `t` is the current thread, and `this` a live AsyncResult that `BeginInvoke` made.
 unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let delegate = ASYNC_DELEGATE.get_ref(this);

@@ -31,41 +31,57 @@ fn argument_null(t: Thread, pointer: usize, name: &str) -> Managed<()> {
     if pointer == 0 { Err(exceptions::throw_argument_null(t, name)) } else { Ok(()) }
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn alloc_hglobal(t: Thread, bytes: usize) -> usize {
     // SAFETY: plain allocation.
     t.run(|| checked(t, unsafe { libc::malloc(bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn alloc_co_task_mem(t: Thread, bytes: i32) -> usize {
     // SAFETY: plain allocation; a negative size is too large.
     t.run(|| checked(t, unsafe { libc::malloc((bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
+/// # Safety
+/// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
 unsafe extern "C" fn re_alloc_hglobal(t: Thread, block: usize, bytes: usize) -> usize {
     // SAFETY: managed code passes memory of `alloc_hglobal`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
+/// # Safety
+/// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
 unsafe extern "C" fn re_alloc_co_task_mem(t: Thread, block: usize, bytes: i32) -> usize {
     // SAFETY: managed code passes memory of `alloc_co_task_mem`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, (bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
+/// # Safety
+/// `block` is 0 or a block of the C heap that nothing uses any more.
 unsafe extern "C" fn free_block(_t: Thread, block: usize) {
     // SAFETY: managed code passes memory of the functions above, or null.
     unsafe { libc::free(block as *mut _) }
 }
 
+/// # Safety
+/// `string` is 0 or a BSTR that nothing uses any more.
 unsafe extern "C" fn free_bstr(_t: Thread, string: usize) {
     // SAFETY: managed code passes a BSTR or null.
     unsafe { free_string(StringForm::Bstr, string as *mut u8) }
 }
 
+/// # Safety
+/// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
 unsafe extern "C" fn buffer_to_bstr(t: Thread, units: *const u16, length: i32) -> usize {
     // SAFETY: managed code passes that many pinned characters.
     t.run(|| Ok(native_copy(t, StringForm::Bstr, unsafe { units_at(units, length) })? as usize))
 }
 
+/// # Safety
+/// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
 unsafe extern "C" fn string_to_hglobal_ansi(t: Thread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
@@ -74,6 +90,8 @@ unsafe extern "C" fn string_to_hglobal_ansi(t: Thread, units: *const u16, length
     t.run(|| Ok(native_copy(t, StringForm::Utf8, unsafe { units_at(units, length) })? as usize))
 }
 
+/// # Safety
+/// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
 unsafe extern "C" fn string_to_hglobal_uni(t: Thread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
@@ -92,11 +110,15 @@ unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     }
 }
 
+/// # Safety
+/// `t` is the current thread; `native` is 0 or the address of a string that ends with a zero byte.
 unsafe extern "C" fn ptr_to_string_ansi(t: Thread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a C string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf8, native as *const u8) })
 }
 
+/// # Safety
+/// `t` is the current thread; `native` is 0, or `length` bytes can be read there.
 unsafe extern "C" fn ptr_to_string_ansi_length(t: Thread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
@@ -108,11 +130,15 @@ unsafe extern "C" fn ptr_to_string_ansi_length(t: Thread, native: usize, length:
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `native` is 0 or the address of a UTF-16 string that ends with a zero unit.
 unsafe extern "C" fn ptr_to_string_uni(t: Thread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a terminated UTF-16 string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf16, native as *const u8) })
 }
 
+/// # Safety
+/// `t` is the current thread; `native` is 0, or `length` UTF-16 units can be read there.
 unsafe extern "C" fn ptr_to_string_uni_length(t: Thread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
@@ -124,6 +150,8 @@ unsafe extern "C" fn ptr_to_string_uni_length(t: Thread, native: usize, length: 
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `native` is 0 or a BSTR.
 unsafe extern "C" fn ptr_to_string_bstr(t: Thread, native: usize) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
@@ -132,10 +160,14 @@ unsafe extern "C" fn ptr_to_string_bstr(t: Thread, native: usize) -> ObjRef {
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType.
 unsafe extern "C" fn size_of(t: Thread, class: ObjRef) -> i32 {
     t.run(|| Ok(structure::size_of(t, type_objects::require(t, class, "t")?)? as i32))
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType, `field` null or a live string.
 unsafe extern "C" fn offset_of(t: Thread, class: ObjRef, field: ObjRef) -> usize {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
@@ -146,6 +178,9 @@ unsafe extern "C" fn offset_of(t: Thread, class: ObjRef, field: ObjRef) -> usize
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `source` is null or a live object; `address` is 0 or has room for its native structure,
+/// and holds one if `delete_old` says so.
 unsafe extern "C" fn structure_to_ptr(t: Thread, source: ObjRef, address: usize, delete_old: i32) {
     t.run(|| {
         if source.is_null() {
@@ -157,6 +192,9 @@ unsafe extern "C" fn structure_to_ptr(t: Thread, source: ObjRef, address: usize,
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `destination` is null or a live object; `address` is 0 or holds a native structure of
+/// the type.
 unsafe extern "C" fn ptr_to_structure(t: Thread, address: usize, destination: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
@@ -168,6 +206,9 @@ unsafe extern "C" fn ptr_to_structure(t: Thread, address: usize, destination: Ob
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
+/// type.
 unsafe extern "C" fn ptr_to_structure_type(t: Thread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         if address == 0 {
@@ -179,6 +220,9 @@ unsafe extern "C" fn ptr_to_structure_type(t: Thread, address: usize, class: Obj
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
+/// type.
 unsafe extern "C" fn destroy_structure(t: Thread, address: usize, class: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
@@ -209,6 +253,9 @@ fn array_part(t: Thread, array: ObjRef, start: i32, length: i32, array_name: &st
     Ok((object::element_address(array, start, element_bytes), length * element_bytes))
 }
 
+/// # Safety
+/// `t` is the current thread; `source` is null or a live array; `destination` is 0 or has room for `length` of its
+/// elements.
 unsafe extern "C" fn copy_to_unmanaged(
     t: Thread,
     source: ObjRef,
@@ -226,6 +273,9 @@ unsafe extern "C" fn copy_to_unmanaged(
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `destination` is null or a live array of numbers; `source` is 0 or holds `length` of its
+/// elements.
 unsafe extern "C" fn copy_from_unmanaged(
     t: Thread,
     source: usize,
@@ -243,6 +293,8 @@ unsafe extern "C" fn copy_from_unmanaged(
     });
 }
 
+/// # Safety
+/// `array` is null or a live array.
 unsafe extern "C" fn address_of_element(_t: Thread, array: ObjRef, index: i32) -> usize {
     if array.is_null() {
         return 0;
@@ -250,16 +302,23 @@ unsafe extern "C" fn address_of_element(_t: Thread, array: ObjRef, index: i32) -
     object::element_address(array, index as isize as usize, object::vtable(array).element_size_bytes as usize) as usize
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn get_last_error(t: Thread) -> i32 {
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error }
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn set_last_error(t: Thread, error: i32) {
     // SAFETY: as above.
     unsafe { (*t.abi()).last_error = error }
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType; `address` is a C function of the delegate's
+/// signature.
 unsafe extern "C" fn delegate_for_pointer(t: Thread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
@@ -270,6 +329,8 @@ unsafe extern "C" fn delegate_for_pointer(t: Thread, address: usize, class: ObjR
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `delegate` is null or a live delegate.
 unsafe extern "C" fn pointer_for_delegate(t: Thread, delegate: ObjRef) -> usize {
     t.run(|| {
         if delegate.is_null() {
@@ -279,10 +340,14 @@ unsafe extern "C" fn pointer_for_delegate(t: Thread, delegate: ObjRef) -> usize 
     })
 }
 
+/// # Safety
+/// None: the arguments are not used.
 unsafe extern "C" fn is_com_object(_t: Thread, _object: ObjRef) -> i32 {
     0
 }
 
+/// # Safety
+/// `t` is the current thread; `method` is null or a live RuntimeMethodInfo.
 unsafe extern "C" fn prelink(t: Thread, method: ObjRef) {
     t.run(|| {
         if method.is_null() {
@@ -297,6 +362,8 @@ unsafe extern "C" fn prelink(t: Thread, method: ObjRef) {
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is null or a live RuntimeType.
 unsafe extern "C" fn prelink_all(t: Thread, class: ObjRef) {
     t.run(|| {
         let ty = type_objects::require(t, class, "c")?;

@@ -11,6 +11,9 @@ const NOTE_HEADER_BYTES: usize = 12;
 
 /// The executable's `NT_GNU_BUILD_ID` note.
 pub fn build_id() -> Option<Vec<u8>> {
+    /// # Safety
+    /// `info` is the C library's description of a module, and `found` the address of an `Option<Vec<u8>>`
+    /// that may be written.
     unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut c_void) -> i32 {
         // SAFETY: the C library passes a valid description.
         let info = unsafe { &*info };

@@ -102,11 +102,15 @@ fn ty(handle: *const Type) -> Ty {
     unsafe { &*handle }
 }
 
+/// # Safety
+/// `t` is the current thread; `vtable` is the address of a vtable (`Symbol::VTable`).
 unsafe extern "C" fn new_object(t: Thread, vtable: *const VTable) -> ObjRef {
     // SAFETY: `Symbol::VTable`; vtables are never freed.
     t.run(|| object::new_instance_of(t, unsafe { &*vtable }))
 }
 
+/// # Safety
+/// `t` is the current thread; `vtable` is the address of the array type's vtable (`Symbol::VTable`).
 unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64) -> ObjRef {
     t.run(|| {
         if length < 0 {
@@ -117,10 +121,15 @@ unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64)
     })
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn new_string(t: Thread, length: i32) -> ObjRef {
     t.run(|| strings::alloc_string(t, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
+/// # Safety
+/// `t` is the current thread; `vtable` is the address of the array type's vtable, and `args` of `count` numbers: a length,
+/// or a lower bound and a length, for each dimension.
 unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args: *const i32, count: i32) -> ObjRef {
     t.run(|| {
         // SAFETY: as in `new_object`.
@@ -162,6 +171,9 @@ fn new_jagged(t: Thread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
     Ok(array)
 }
 
+/// # Safety
+/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
+/// (`Symbol::TypeHandle`).
 unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
     t.run(|| {
         if object.is_null() || object::is_instance(t, object, ty(target))? {
@@ -171,10 +183,16 @@ unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) 
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
+/// (`Symbol::TypeHandle`).
 unsafe extern "C" fn is_inst(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
     t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, ty(target))? { ObjRef::NULL } else { object }))
 }
 
+/// # Safety
+/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
+/// (`Symbol::TypeHandle`).
 unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *mut u8 {
     t.run(|| {
         if object.is_null() {
@@ -189,6 +207,8 @@ unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *m
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `array` is null or a live array, `value` null or a live object.
 unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) {
     t.run(|| {
         if array.is_null() {
@@ -208,6 +228,9 @@ unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) 
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `array` is null or a live array, `element` the address of a type's record
+/// (`Symbol::TypeHandle`).
 unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *const Type) {
     t.run(|| {
         if array.is_null() {
@@ -220,15 +243,22 @@ unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *c
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
 unsafe extern "C" fn class_init_helper(t: Thread, class: *const Type) {
     t.run(|| class_init::ensure_outside(t, ty(class)));
 }
 
+/// # Safety
+/// `t` is the current thread; `field` is the address of a thread-static field's record (`Symbol::FieldHandle`).
 unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *mut u8 {
     // SAFETY: `Symbol::FieldHandle`.
     t.run(|| statics::thread_static_address(t, unsafe { &*field }))
 }
 
+/// # Safety
+/// `t` is the current thread; `receiver` is null or a live object, `method` the address of a method's record
+/// (`Symbol::MethodHandle`).
 unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const Method) -> usize {
     t.run(|| {
         if receiver.is_null() {
@@ -246,6 +276,8 @@ unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const
     })
 }
 
+/// # Safety
+/// `t` is the current thread; `exception` is null or a live object.
 unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
     if exception.is_null() {
         let _ = exceptions::throw_null_reference(t);
@@ -259,6 +291,8 @@ unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
     let _ = t.throw(exception);
 }
 
+/// # Safety
+/// `t` is the current thread; `exception` is a live object, which a catch clause has caught.
 unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
     let exception = match exceptions::as_exception(t, exception) {
         Ok(exception) => exception,
@@ -276,10 +310,14 @@ macro_rules! throwers {
     };
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn throw_null_reference(t: Thread) {
     let _ = exceptions::throw_null_reference(t);
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn throw_stale_handle(t: Thread) {
     let _ = exceptions::throw(
         t,
@@ -295,12 +333,17 @@ throwers! {
     throw_overflow = "OverflowException";
 }
 
+/// # Safety
+/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) that has a deferred
+/// error of number `index`.
 unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let error = compile::deferred_error(unsafe { &*method }, index as usize);
     let _ = exceptions::throw_load_error(t, &error);
 }
 
+/// # Safety
+/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
 unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };
@@ -309,6 +352,8 @@ unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
     }
 }
 
+/// # Safety
+/// `t` is the current thread; `slot` is null or a valid address of a reference, `value` null or a live object.
 unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjRef) {
     if slot.is_null() {
         let _ = exceptions::throw_null_reference(t);
@@ -318,14 +363,21 @@ unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjR
     unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
 }
 
+/// # Safety
+/// `t` is the current thread; `slot` is the address of a reference that the thread has just stored.
 unsafe extern "C" fn barrier_unknown(t: Thread, slot: *mut ObjRef) {
     saki_gc::barrier::after_store_unknown(t.managed(), slot);
 }
 
+/// # Safety
+/// `t` is the current thread; `object` is a live object into which the thread has just stored a reference.
 unsafe extern "C" fn barrier_slow(t: Thread, object: ObjRef) {
     saki_gc::barrier::object_reference_write_slow(t.managed(), object);
 }
 
+/// # Safety
+/// `t` is the current thread; `dst` and `src` are null or addresses of values of the type, and `class` is the address of a
+/// type's record (`Symbol::TypeHandle`).
 unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8, class: *const Type) {
     if dst.is_null() || src.is_null() {
         let _ = exceptions::throw_null_reference(t);
@@ -335,6 +387,8 @@ unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8
     unsafe { object::copy_struct(t, dst, src, ty(class)) };
 }
 
+/// # Safety
+/// `t` is the current thread; unless null, `src` can be read and `dst` written for `bytes` bytes.
 unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i64) {
     if bytes == 0 {
         return;
@@ -347,6 +401,8 @@ unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i6
     unsafe { std::ptr::copy(src, dst, bytes as usize) };
 }
 
+/// # Safety
+/// `t` is the current thread; unless null, `dst` can be written for `bytes` bytes.
 unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
     if bytes == 0 {
         return;
@@ -359,18 +415,26 @@ unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
     unsafe { std::ptr::write_bytes(dst, value as u8, bytes as usize) };
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn poll(t: Thread) {
     pending::safepoint(t);
 }
 
+/// # Safety
+/// None: it is unsafe only for the type that helpers share.
 unsafe extern "C" fn frem(_t: Thread, a: f64, b: f64) -> f64 {
     a % b
 }
 
+/// # Safety
+/// As `frem`.
 unsafe extern "C" fn frem_single(_t: Thread, a: f32, b: f32) -> f32 {
     a % b
 }
 
+/// # Safety
+/// As `frem`.
 unsafe extern "C" fn conv_r8_to_u8(_t: Thread, value: f64) -> i64 {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if value < TWO_63 { cvttsd2si(value) } else { (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64 }
@@ -381,6 +445,8 @@ fn cvttsd2si(value: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 {
     // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
     let (low, high): (f64, f64) = match target {
@@ -403,15 +469,23 @@ unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 
     })
 }
 
+/// # Safety
+/// `iterator` is the address of a RuntimeArgumentHandle that may be written.
 unsafe extern "C" fn arg_list_init(_t: Thread, iterator: *mut usize, cookie: usize) {
     // SAFETY: the address of a RuntimeArgumentHandle, one word.
     unsafe { *iterator = cookie };
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`), and `data` the address of
+/// a value of that type.
 unsafe extern "C" fn box_nullable(t: Thread, class: *const Type, data: *const u8) -> ObjRef {
     t.run(|| object::box_value(t, ty(class), data))
 }
 
+/// # Safety
+/// `t` is the current thread; `nullable` is the address of a Nullable instantiation's record, `dst` of a temporary of that
+/// type on the stack; `boxed` is null or a live object.
 unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, nullable: *const Type) {
     t.run(|| {
         let nullable = ty(nullable);
@@ -437,15 +511,21 @@ unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, null
     });
 }
 
+/// # Safety
+/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
 unsafe extern "C" fn type_object(t: Thread, class: *const Type) -> ObjRef {
     t.run(|| type_objects::type_object(t, ty(class)))
 }
 
+/// # Safety
+/// `t` is the current thread, RUNNING; references of its frames are on the stack above this call's frame.
 unsafe extern "C" fn enter_native(t: Thread) {
     // SAFETY: the current thread, RUNNING in a helper; references of its frames are on the stack above this frame.
     unsafe { saki_thread::enter_native(t.abi()) };
 }
 
+/// # Safety
+/// `t` is the current thread, after `enter_native`.
 unsafe extern "C" fn leave_native(t: Thread) {
     // SAFETY: the current thread, after `enter_native`.
     unsafe { saki_thread::leave_native(t.abi()) };
@@ -453,29 +533,42 @@ unsafe extern "C" fn leave_native(t: Thread) {
     pending::after_native(t);
 }
 
+/// # Safety
+/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) of a P/Invoke.
 unsafe extern "C" fn resolve_native(t: Thread, method: *const Method) -> usize {
     // SAFETY: `Symbol::MethodHandle`.
     t.run(|| upper_layers::resolve_native(t, unsafe { &*method }))
 }
 
+/// # Safety
+/// `t` is the current thread.
 unsafe extern "C" fn save_last_error(t: Thread) {
     let errno = saki_os::error::errno();
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = errno };
 }
 
+/// # Safety
+/// `t` is the current thread; `descriptor` is a live marshalling descriptor, and `value` the address of a parameter's
+/// value of its type.
 unsafe extern "C" fn marshal_in(t: Thread, value: usize, descriptor: usize) -> i64 {
     t.run(|| (upper_layers().interop.marshal_in)(t, value, descriptor))
 }
 
+/// # Safety
+/// `t` is the current thread; as `marshal_in`, and `word` came from it or is the native result.
 unsafe extern "C" fn marshal_out(t: Thread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_out)(t, word, value, descriptor));
 }
 
+/// # Safety
+/// `t` is the current thread; as `marshal_in`, and `word` came from it or is 0; called once.
 unsafe extern "C" fn marshal_free(t: Thread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_free)(t, word, value, descriptor));
 }
 
+/// # Safety
+/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
 unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };

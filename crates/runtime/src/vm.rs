@@ -89,6 +89,8 @@ impl From<LoadError> for StartError {
 
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
 
+/// # Safety
+/// `abi` is the current thread's, `exception` is a live object, and `ty` is null or the address of a type's record.
 unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _frame: &Frame) -> bool {
     if ty.is_null() {
         return true;
@@ -100,6 +102,8 @@ unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _fr
     object::is_instance(t, exception, ty).unwrap_or(false)
 }
 
+/// # Safety
+/// `exception` is a live object, and `frame` a managed frame of the current thread.
 unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
     let Some(code) = frame.code() else { return exception };
     // SAFETY: code that has handlers is placed with its `&'static Method`.
@@ -107,11 +111,15 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
     exceptions::as_seen_by(exception, method)
 }
 
+/// # Safety
+/// `abi` is the current thread's, `exception` is a live exception, and `frame` a frame of the thread.
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the current thread.
     stack_trace::append(unsafe { Thread::from_abi(abi) }, exception, frame);
 }
 
+/// # Safety
+/// `abi` is the current thread's, and `frame` is a frame of the thread.
 unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
     if profile_log::is_on(LogEvents::CALLS) {
         // SAFETY: the unwinder passes the current thread.
@@ -119,6 +127,8 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
     }
 }
 
+/// # Safety
+/// `abi` is the current thread's, `exception` is a live object, and `frame` the frame of the thread that has the clause.
 unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
@@ -127,10 +137,14 @@ unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind:
     }
 }
 
+/// # Safety
+/// None: the arguments are not used.
 unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
     // Reported by whoever entered managed code, after the finally blocks have run.
 }
 
+/// # Safety
+/// `abi` is the current thread's.
 unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     // SAFETY: the unwinder passes the current thread.
     let t = unsafe { Thread::from_abi(abi) };
@@ -147,11 +161,15 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     exceptions::new_exception(t, "System", name, message).unwrap_or_else(|_| t.take_pending())
 }
 
+/// # Safety
+/// `abi` is the current thread's.
 unsafe fn open_stack_reserve(abi: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool {
     // SAFETY: the unwinder passes the current thread.
     unsafe { Thread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame)
 }
 
+/// # Safety
+/// `abi` is the current thread's.
 unsafe fn has_stack_to_throw(abi: *mut ThreadAbi, sp: usize) -> bool {
     // SAFETY: the unwinder passes the current thread.
     unsafe { Thread::from_abi(abi) }.managed().has_stack_to_throw(sp)

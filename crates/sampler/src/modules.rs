@@ -65,6 +65,8 @@ struct Found {
     is_unchanged: bool,
 }
 
+/// # Safety
+/// `info` is the C library's description of a module, and `found` the address of a `Found` that may be written.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> libc::c_int {
     // SAFETY: the dynamic linker passes a record that is valid during the call.
     let info = unsafe { &*info };

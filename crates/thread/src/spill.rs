@@ -19,6 +19,8 @@ pub(crate) fn with_spilled_registers<R>(f: impl FnOnce(usize) -> R) -> R {
         f: Option<F>,
         result: Option<R>,
     }
+    /// # Safety
+    /// `call` is the address of the `Call` that has `f`, which nothing else uses during the call.
     unsafe extern "C-unwind" fn run<F: FnOnce(usize) -> R, R>(call: *mut u8, sp: usize) {
         // SAFETY: `call` is the `Call` below, alive and otherwise unused during the call.
         let call = unsafe { &mut *call.cast::<Call<F, R>>() };

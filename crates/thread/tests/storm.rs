@@ -123,6 +123,9 @@ fn storm() {
 }
 
 /// Calls `f(argument)` with `!hidden` in a callee-saved register and nowhere else.
+///
+/// # Safety
+/// `f` may be called with `argument`.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C" fn call_with_register(hidden: u64, f: extern "C" fn(usize), argument: usize) {

@@ -8,6 +8,8 @@
 use super::Entry;
 use std::arch::{asm, naked_asm};
 
+/// # Safety
+/// As `switch::prepare`.
 pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usize {
     let sp = top - 32;
     let words = [first_resume as *const () as usize, entry as usize, argument as usize, 0];
@@ -16,6 +18,8 @@ pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usi
     sp
 }
 
+/// # Safety
+/// Entered by `switch` only, on the stack of a context that `prepare` made.
 #[unsafe(naked)]
 unsafe extern "C" fn first_resume() -> ! {
     naked_asm!(
@@ -32,6 +36,9 @@ unsafe extern "C" fn first_resume() -> ! {
     )
 }
 
+/// # Safety
+/// `from` can be written; `to` is the stack pointer of a suspended or prepared context. Otherwise as
+/// `switch::switch`.
 #[inline(always)]
 pub(super) unsafe fn switch(from: *mut usize, to: usize) {
     // SAFETY: `from` is writable and `to` is a suspended context, by the contract of `switch::switch`; all registers

@@ -12,6 +12,8 @@ use std::arch::{asm, naked_asm};
 /// Bytes of a prepared context below the top; keeps 16-byte alignment.
 const PREPARED_BYTES: usize = 48;
 
+/// # Safety
+/// As `switch::prepare`.
 pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usize {
     let sp = top - PREPARED_BYTES;
     let words = [first_resume as *const () as usize, entry as usize, argument as usize, 0, 0, 0];
@@ -21,6 +23,9 @@ pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usi
 }
 
 /// Entered by `switch` with rsp = sp + 8 of a prepared context.
+///
+/// # Safety
+/// Entered by `switch` only, on the stack of a context that `prepare` made.
 #[unsafe(naked)]
 unsafe extern "C" fn first_resume() -> ! {
     naked_asm!(
@@ -37,6 +42,9 @@ unsafe extern "C" fn first_resume() -> ! {
     )
 }
 
+/// # Safety
+/// `from` can be written; `to` is the stack pointer of a suspended or prepared context. Otherwise as
+/// `switch::switch`.
 #[inline(always)]
 pub(super) unsafe fn switch(from: *mut usize, to: usize) {
     // SAFETY: `from` is writable and `to` is a suspended context, by the contract of `switch::switch`; all registers

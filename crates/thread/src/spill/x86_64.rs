@@ -13,6 +13,9 @@ pub(crate) const CALLEE_SAVED_COUNT: usize = 6;
 ///          padding
 /// sp  →    (call of `f(argument, sp)`: everything of the callers is at or above sp)
 /// ```
+///
+/// # Safety
+/// `f` may be called with `argument`.
 #[unsafe(naked)]
 pub(super) unsafe extern "C-unwind" fn spill_and_call(
     argument: *mut u8,
@@ -81,6 +84,9 @@ pub(crate) fn stack_pointer() -> usize {
 }
 
 /// Saves the caller's callee-saved registers in the thread and goes on in `body(thread, caller's sp)`.
+///
+/// # Safety
+/// `thread` is the current thread's, RUNNING; the caller's contract is that of `saki_thread::enter_native`.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn enter_native_entry(thread: *mut saki_abi::ThreadAbi) {
     naked_asm!(
