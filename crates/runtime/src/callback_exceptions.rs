@@ -9,7 +9,7 @@ use crate::thread::Thread;
 use saki_abi::ObjRef;
 use saki_thread::root;
 
-/// The slot; the last one, so that it does not meet those that have names.
+/// The thread's last root slot, so that it does not collide with the named slots.
 const SLOT: usize = root::COUNT - 1;
 
 /// Keeps an exception until the native code returns.

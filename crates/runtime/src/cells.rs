@@ -76,7 +76,7 @@ impl Cell {
         cell
     }
 
-    /// Lets the cell be used again.
+    /// Makes the cell available for reuse.
     ///
     /// # Safety
     /// Nobody has the cell or its address any more.
@@ -106,8 +106,8 @@ impl Cell {
     }
 }
 
-/// What the cells and statics of an unloaded domain hold may go. For cells that do not lie among its records its objects tell which
-/// those are.
+/// Empties the cells and statics of an unloaded domain, so that their objects can be freed. Cells that do not lie among its records
+/// are recognised by the objects that they hold.
 pub fn release_domain(domain: &Domain) {
     collectible::for_each_owner(&mut |owner| {
         if *owner.universe() == *domain.universe {

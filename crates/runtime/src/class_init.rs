@@ -162,7 +162,7 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
     drop(guard);
     match failure {
         None => Ok(()),
-        // An abort goes on as what it is; only later accesses see that the constructor failed.
+        // An abort is not wrapped but goes on; only later accesses see that the constructor failed.
         Some(_) if !aborted.is_null() => Err(t.throw(aborted)),
         Some(exception) => Err(t.throw(exception)),
     }
@@ -204,7 +204,7 @@ fn reported_name(ty: Ty) -> String {
     }
 }
 
-/// The TypeInitializationException around what the constructor threw.
+/// The TypeInitializationException around the exception that the constructor threw.
 fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
     let inner = t.take_pending();

@@ -56,7 +56,7 @@ pub fn identify(corlib: &Image) -> Result<Version, String> {
     }
 }
 
-/// What of a framework's assemblies, mscorlib apart, is not as the contract says, a line for each assembly; for `saki doctor`.
+/// A line for each of a framework's assemblies, except mscorlib, that differs from the contract; for `saki doctor`.
 pub fn strangers(framework_profile: &Path, version: Version) -> Vec<String> {
     let contract = Contract::own();
     let others = contract.sections.iter().filter(|section| !matches!(section.assembly, "mscorlib" | "native"));

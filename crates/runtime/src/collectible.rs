@@ -94,7 +94,7 @@ impl RootProvider for Assemblies {
         });
     }
 
-    /// Statics are among the owners' slots. Those that are found twice, with the type and without, are told once, with it.
+    /// Statics are among the owners' slots. A slot that is found twice, with and without its type, is reported once, with the type.
     fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
         let mut named = FxHashSet::default();
         statics::for_each_owned_root(&mut |ty, offset_bytes, slot| {
@@ -190,7 +190,7 @@ impl Assemblies {
         });
     }
 
-    /// A dynamic method that runs may have lost the object that keeps what its code names.
+    /// A running dynamic method may have lost the object that keeps alive what its code names.
     fn see_named_by_dynamic_method(&self, word: usize) {
         let method = if saki_code::contains(word) { method_of_code(word) } else { Finder::lock().find(word) };
         let Some(method) = method.filter(|method| method.is_dynamic()) else { return };
@@ -221,7 +221,7 @@ pub(crate) fn are_dead() -> bool {
     DEAD_COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Retires the dead and frees what nobody can see any more. For the finalizer thread.
+/// Retires dead owners and frees retired ones whose stamp has passed. For the finalizer thread.
 pub(crate) fn reclaim_dead() {
     if !are_dead() && RETIRED.lock().is_empty() {
         return;
@@ -264,7 +264,7 @@ fn free(batch: Batch) {
     // SAFETY: their methods are dead, and so is the code that waits for theirs.
     unsafe { MethodEntry::free_all(&batch.entries) };
     if has_domain {
-        // SAFETY: retired, the stamp has passed, and who ran them is long gone.
+        // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
         unsafe { saki_code::free_all_of_domain(&batch.bodies) };
     } else {
         // SAFETY: as above.
@@ -294,7 +294,8 @@ fn free(batch: Batch) {
     }
 }
 
-/// Drops dead records from the tables in which they are looked up. `has_domain`: also from those where few of an assembly are.
+/// Drops dead records from the tables in which they are looked up. `has_domain`: a domain is among the dead, so tables that rarely have
+/// records of assemblies are cleaned too.
 fn forget_dead(has_domain: bool) {
     strings::forget_dead_literals();
     class_init::forget_dead();
@@ -320,13 +321,14 @@ fn forget_dead(has_domain: bool) {
 /// takes some ten milliseconds with a small heap, comes with every third unloading at most.
 const ASKING_BYTES: usize = 12 << 20;
 
-/// How long unloading waits for what the collection found dead to be freed. Some milliseconds, unless a finalizer takes its time.
+/// How long unloading waits until the records that the collection found dead are freed. It takes some milliseconds, unless a finalizer
+/// is slow.
 const FREEING_LIMIT: Duration = Duration::from_secs(1);
 
 /// Memory of the records of domains unloaded since the last time a full collection was asked for.
 static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The domain is unloaded, and its root cells are empty: from now on it lives as long as something has it.
+/// The domain is unloaded, and its root cells are empty: from now on its records live only as long as something refers to them.
 pub(crate) fn release_domain(t: Thread, universe: &'static Universe) {
     let Some(owner) = universe.owner() else { return };
     // A domain has as much again outside of its records: code and tables.
@@ -336,7 +338,7 @@ pub(crate) fn release_domain(t: Thread, universe: &'static Universe) {
     if RELEASED_BYTES.fetch_add(released_bytes, Ordering::Relaxed) + released_bytes >= ASKING_BYTES {
         RELEASED_BYTES.store(0, Ordering::Relaxed);
         saki_gc::collect(t.managed(), true);
-        // Who makes domains in a loop would be ahead of the thread that frees them.
+        // Otherwise a program that makes domains in a loop would outrun the thread that frees them.
         finalizer::wait_for_pending_until(t, Some(Instant::now() + FREEING_LIMIT));
     }
 }

@@ -35,7 +35,7 @@ use std::time::Instant;
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
 static OPTIONS: OnceLock<CompilerOptions> = OnceLock::new();
 
-/// What compiling has cost, for `saki --stats`; see `keep_statistics`.
+/// The costs of compiling, for `saki --stats`; see `keep_statistics`.
 #[derive(Default)]
 pub struct CompileStatistics {
     pub methods: AtomicU64,
@@ -55,8 +55,8 @@ pub static STATISTICS: CompileStatistics = CompileStatistics {
 
 static ARE_STATISTICS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts to keep `STATISTICS`. Not done unasked: clocks and counters that all threads share would be a tenth of what a small
-/// method costs.
+/// Starts to keep `STATISTICS`. They are off by default: clocks and counters that all threads share would take a tenth of the
+/// time of compiling a small method.
 pub fn keep_statistics() {
     // Relaxed: set before managed code runs.
     ARE_STATISTICS_WANTED.store(true, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl Stopwatch {
 pub struct DumpOptions {
     /// Print the IR of methods whose full name contains this.
     pub ir: Option<String>,
-    /// Print Cranelift's input and the machine code of such methods.
+    /// Print Cranelift's input and the machine code of methods with this name.
     pub clif: Option<String>,
     /// Print each method's name when it is compiled.
     pub trace: bool,
@@ -99,7 +99,7 @@ static DUMP: OnceLock<DumpOptions> = OnceLock::new();
 
 /// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
 static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
-/// Whether a method that may end is among them: else there is nothing to forget, and no lock to take.
+/// Whether one of them is of a method that may be freed: if not, `forget` needs no lock.
 static HAS_MORTAL_DEFERRED: AtomicBool = AtomicBool::new(false);
 
 /// Says how to compile. Called once.
@@ -119,19 +119,19 @@ pub(crate) fn compiler() -> &'static Compiler {
     })
 }
 
-/// What the importer may know of the running machine, and what it came to know of it.
+/// The facts about the running machine that the importer may ask for, and a record of those that it used.
 #[derive(Default)]
 struct Env {
     /// Types whose constructors had run.
     initialised: RefCell<Vec<Ty>>,
-    /// The only ones that may be taken for initialised, of those with a constructor; None: all that are.
+    /// The only classes with a static constructor that may be taken for initialised; None: all that are initialised.
     allowed: Option<Vec<Ty>>,
 }
 
 impl ImportEnv for Env {
     fn is_initialised(&self, ty: Ty) -> bool {
         let is_initialised = class_init::is_initialised(ty);
-        // A type without a constructor is so in every run.
+        // Types without a static constructor always count as initialised, so they need not be recorded.
         if is_initialised && !matches!(ty.has_initializer(), Ok(false)) {
             if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&ty)) {
                 return false;
@@ -174,7 +174,7 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
         return Ok(known);
     }
     exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
-    // Code in a domain may be entered for the first time while the thread passes to another.
+    // The thread may be between two domains when it first enters code of one of them.
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
     let began_ns = profile_events::compilation_begins();
@@ -206,7 +206,7 @@ pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
     Ok(code)
 }
 
-/// What became of a look into the code cache.
+/// The outcome of a look-up in the code cache.
 enum Cached {
     /// The body's address.
     Placed(usize),
@@ -215,7 +215,7 @@ enum Cached {
     Absent,
 }
 
-/// Places the body that an earlier run compiled, if there is one that still holds.
+/// Places the body that an earlier run compiled, if there is one and its conditions hold.
 fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Cached> {
     let started = Stopwatch::start();
     let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
@@ -265,7 +265,7 @@ pub(crate) fn kind_of(method: &Method, function: &Function) -> CodeKind {
     }
 }
 
-/// As the compiler is set up. Where calls are probed each method has a call of its own.
+/// The importer's options as the compiler is set up. When calls are probed nothing is inlined, so that each call is seen.
 pub(crate) fn import_options() -> ImportOptions {
     let inline = !profile_log::calls::are_probed();
     ImportOptions { inline, vectors: compiler().options().vectors, ..ImportOptions::default() }
@@ -310,7 +310,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
     }
     if !function.deferred_errors.is_empty() {
         if method.is_dynamic() || collectible::owner_of(method).is_some() {
-            // Relaxed: whoever forgets the method has it from this thread, by way of lists under locks.
+            // Relaxed: a thread that forgets the method got it from this thread through lists under locks.
             HAS_MORTAL_DEFERRED.store(true, Ordering::Relaxed);
         }
         DEFERRED
@@ -411,7 +411,8 @@ fn place_compiled(
             {
                 saki_code::RelocTarget::OwnOffset(0)
             }
-            // One tier: compiled code is final, so later callers need no stub either, and those before it only till then.
+            // There is one tier, so compiled code is final: callers placed later need no stub, and earlier ones need it only
+            // until the method is compiled.
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86CallPcRel4 => {
                 match compiled_code(callee) {
                     Some(code) => saki_code::RelocTarget::Address(code),
@@ -493,7 +494,7 @@ fn placed_kind(kind: RelocKind) -> saki_code::RelocKind {
     }
 }
 
-/// Code that takes a dynamic method's address may hand it on to who knows what.
+/// Once code takes a dynamic method's address we cannot track who holds it, so the method is kept for ever.
 fn keep_named(target: RelocTarget, by: *const ()) {
     if let RelocTarget::Symbol(Symbol::MethodEntry(named) | Symbol::MethodHandle(named)) = target
         && named.is_dynamic()
@@ -503,7 +504,7 @@ fn keep_named(target: RelocTarget, by: *const ()) {
     }
 }
 
-/// The address of what a relocation names.
+/// The address of a relocation's target.
 fn resolve(t: Thread, target: RelocTarget, compiled: &CompiledCode) -> Managed<usize> {
     let address = match target {
         RelocTarget::Symbol(symbol) => return resolve_symbol(t, symbol),
@@ -629,7 +630,7 @@ fn place_thunk_with(
 /// traces and descriptors relate it to.
 ///
 /// # Errors
-/// InvalidProgramException with the compiler's message; what its symbols throw when they are resolved.
+/// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.
 pub fn place_wrapper(t: Thread, identity: Identity, method: &'static Method, function: &Function) -> Managed<usize> {
     if let Cached::Placed(code) = place_cached(t, identity, method)? {
         return Ok(code);
@@ -660,7 +661,7 @@ pub fn compile_callback_entry(sig: &CallSig) -> LoadResult<CompiledCode> {
     }
 }
 
-/// One byte for each parameter and the result; None when there are structs, which travel by what is in them.
+/// One byte for each parameter and the result; None when there are structs, whose registers depend on their fields.
 fn scalar_classes(sig: &CallSig) -> Option<Vec<u8>> {
     let class = |ty: &IrType| match ty {
         IrType::Void => Some(0),

@@ -15,7 +15,7 @@ use saki_metadata::{CaEnumType, TableId, Token, walk};
 use saki_types::{Assembly, GenericContext, Image, LoadErrorKind, LoadResult, Method, Ty};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What was compiled before.
+/// The functions that were compiled before.
 pub struct Compiled {
     t: Thread,
     /// Hashes of IR.
@@ -134,7 +134,7 @@ fn facts_of(ty: Ty) -> LoadResult<()> {
     for &interface in ty.interfaces()? {
         interface.full_name();
     }
-    // Each of these has errors of its own, which do not keep from asking for the others.
+    // Each of these may fail by itself; an error of one does not prevent the others.
     let _ = ty.class_constructor();
     let _ = ty.finalizer();
     let _ = ty.static_layout();

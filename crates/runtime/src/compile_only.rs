@@ -10,7 +10,7 @@ use saki_metadata::TableId;
 use saki_types::{Assembly, LoadError, LoadErrorKind, LoadResult, Method};
 use std::fmt::Write;
 
-/// What to show of a method.
+/// The form in which a method is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// The intermediate representation after import.
@@ -24,7 +24,7 @@ pub enum Form {
 /// The text of the methods named `Namespace.Type:Method` (every overload) in `assembly`.
 ///
 /// # Errors
-/// `MissingMethod` when there is none; what loading and compiling it gives.
+/// `MissingMethod` when there is none; errors of loading and compiling it.
 pub fn compile_to_text(assembly: &'static Assembly, name: &str, form: Form) -> LoadResult<String> {
     let mut text = String::new();
     for rid in 1..=assembly.image.meta.row_count(TableId::TypeDef) {

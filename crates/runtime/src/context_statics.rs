@@ -63,7 +63,7 @@ fn holder(t: Thread, context: ObjRef, field: &'static Field) -> Managed<ObjRef> 
         }
         match handle_of(context) {
             Some(handle) => {
-                // A handle of ours is not stale.
+                // The handle is not stale: only this module frees it.
                 let _ = handles::set_target(handle, list);
             }
             None => {

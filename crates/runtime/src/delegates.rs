@@ -97,7 +97,7 @@ pub fn init(
         && let Some(code) = resolved_code
         && let Some(found) = method_of_code(code)
     {
-        // ldvirtftn has resolved the method: that one is what Delegate.Method shows.
+        // ldvirtftn has resolved the method: Delegate.Method shows the resolved one.
         // SAFETY: entries and code belong to `&'static Method`s.
         actual = unsafe { &*found };
         if actual.is_abstract() && !target.is_null() {
@@ -125,7 +125,7 @@ pub fn init(
     Ok(())
 }
 
-/// What a delegate calls: the method's code if it is compiled and stays, else its entry.
+/// The address that a delegate calls: the method's code if it is compiled and final, else its entry.
 fn code_of(method: &'static Method) -> LoadResult<usize> {
     match compiled_code(method) {
         Some(code) if lives_with_domain(method) => Ok(code),

@@ -54,7 +54,8 @@ pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
     }
 }
 
-/// What the other universe has loaded, or finds, under the name of an assembly that was loaded from memory, if it is a copy.
+/// The image that the other universe has loaded, or finds, under the name of an assembly that was loaded from memory, if both
+/// have the same MVID.
 fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'static Image> {
     let assembly = image.assembly();
     if assembly.is_dynamic || !std::ptr::eq(assembly.image, image) {
@@ -70,7 +71,7 @@ fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'stat
     (found.meta.mvid() == image.meta.mvid()).then_some(found)
 }
 
-/// The method that is this one in another universe.
+/// The counterpart of the method in another universe.
 ///
 /// # Errors
 /// As `type_in`.
@@ -95,7 +96,7 @@ struct Copied {
     used: usize,
 }
 
-/// `object` (may be null) as an object of `to`: itself if it is one, else a copy.
+/// `object` (may be null) as an object of `to`: itself if it belongs to `to`, else a copy.
 ///
 /// # Errors
 /// SerializationException for what cannot be copied; OutOfMemoryException.

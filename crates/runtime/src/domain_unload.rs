@@ -34,7 +34,7 @@ fn cannot_unload(t: Thread, message: &str) -> Thrown {
 /// `AppDomain.Unload`.
 ///
 /// # Errors
-/// CannotUnloadAppDomainException; what a DomainUnload handler throws, as an exception of the current domain.
+/// CannotUnloadAppDomainException; the exception of a DomainUnload handler, as an exception of the current domain.
 pub fn unload(t: Thread, domain: &'static Domain) -> Managed<()> {
     if std::ptr::eq(domain, domains::root_domain()) {
         return Err(cannot_unload(t, "The default appdomain can not be unloaded."));

@@ -44,8 +44,8 @@ const UNLOADED: u32 = 3;
 
 static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
 
-/// One application domain. Leaked with its universe, less than 4 KiB; its address is the native handle in AppDomain objects. What
-/// they lead to, cells and assemblies, is gone some time after the unloading.
+/// One application domain. The record is leaked with its universe, less than 4 KiB; its address is the native handle in AppDomain
+/// objects. The cells and assemblies that it leads to are freed some time after the unloading.
 pub struct Domain {
     pub id: i32,
     pub universe: &'static Universe,
@@ -97,7 +97,7 @@ pub(crate) fn forget_thread(id: u32) {
 
 /// How many domains there have been.
 pub fn count() -> usize {
-    // Relaxed: collections, which ask, come after with the world stopped.
+    // Relaxed: collections read it with the world stopped, which orders the accesses.
     COUNT.load(Ordering::Relaxed)
 }
 
@@ -225,7 +225,7 @@ impl Domain {
         self.state.load(Ordering::Acquire) >= UNLOADING
     }
 
-    /// Claims the unloading of the domain; false when somebody else did.
+    /// Claims the unloading of the domain; false when another thread has claimed it.
     pub fn begin_unload(&self) -> bool {
         // AcqRel: one unloader wins and sees all that was done before.
         self.state.compare_exchange(ACTIVE, CLOSING, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -280,14 +280,14 @@ impl Domain {
         self.withdraw_abort(t);
     }
 
-    /// The current thread is not in the domain any more: no abort comes from its unloading after this.
+    /// The current thread is not in the domain any more: after this the domain's unloading does not abort it.
     fn withdraw_abort(&self, t: Thread) {
         if self.is_unloading() {
             crate::threads::withdraw_abort_by_unload(t);
         }
     }
 
-    /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and none is under way.
+    /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and no abort is under way.
     pub(crate) fn abort_inside(&self, thread: &ManagedThread) -> bool {
         // With the lock, so that a thread that leaves finds the request when it has left. Nothing below reaches a safepoint.
         let threads = self.threads.lock();
@@ -389,7 +389,7 @@ impl ThreadObjects {
         } else if !object.is_null()
             && let Some(handle) = handles::allocate(t, HandleKind::Normal, object)
         {
-            // Those of domains unloaded since are stale.
+            // Handles of domains that were unloaded since are stale.
             self.0.retain(|(_, handle)| handles::target(*handle).is_ok());
             self.0.push((domain, handle));
         }
@@ -412,10 +412,10 @@ impl ThreadObjects {
     }
 }
 
-/// Creates a domain from a setup object of the current one; gives it with its objects made. The current thread stays where it is.
+/// Creates a domain from a setup object of the current domain, and makes its objects. The current thread stays in its domain.
 ///
 /// # Errors
-/// What loading the class library gives; OutOfMemoryException.
+/// Errors of loading the class library; OutOfMemoryException.
 pub fn create(t: Thread, name: &str, setup: ObjRef) -> Managed<&'static Domain> {
     let universe = new_universe(setup).to_managed(t)?;
     let domain = add(universe, name);

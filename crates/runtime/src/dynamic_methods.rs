@@ -48,9 +48,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 struct Lists {
     /// For which the pool had no slot.
     homeless: Share,
-    /// Those that something has which is not followed, by address. They are in no share, or leave it at the next collection.
+    /// Methods that are held by something the collector does not trace, such as a raw function pointer, by address; kept for ever. They
+    /// are in no share, or leave it at the next collection.
     kept: MethodSet,
-    /// Those of the others that have a RuntimeMethodInfo, by whether that has survived a collection.
+    /// The other methods that have a RuntimeMethodInfo, divided by whether that object has survived a collection.
     with_young_info: Vec<&'static Method>,
     with_old_info: Vec<&'static Method>,
     ordinary_code: OrdinaryCode,
@@ -62,7 +63,7 @@ struct OrdinaryCode([usize; ORDINARY_CODE]);
 const ORDINARY_CODE: usize = 1024;
 
 impl OrdinaryCode {
-    /// As `method_of_code`, but for methods that nobody asks for: neither dynamic nor collectible.
+    /// As `method_of_code`, but only for dynamic and collectible methods, which may be freed.
     fn mortal_method(&mut self, word: usize) -> Option<&'static Method> {
         let place = &mut self.0[(word ^ word >> 10) % ORDINARY_CODE];
         if *place == word {
@@ -95,7 +96,7 @@ static LISTS: Mutex<Lists> = Mutex::new(Lists {
     ordinary_code: OrdinaryCode([0; ORDINARY_CODE]),
 });
 
-/// The methods that were made on one processor, but for those that are freed or retired.
+/// The methods that were made on one processor, except those that are freed or retired.
 #[derive(Default)]
 struct Share {
     young: Vec<Young>,
@@ -131,7 +132,7 @@ impl Share {
         self.dead.extend(other.dead);
     }
 
-    /// Notes a method. Gives what to free for it.
+    /// Adds a method. Returns dead methods that the caller should free in exchange.
     fn add(&mut self, young: Young) -> Vec<&'static Method> {
         self.young.push(young);
         self.in_use = true;
@@ -167,7 +168,7 @@ impl Share {
         }
     }
 
-    /// Those of the detached that nothing has are dead. Gives the number of the dead. The world is stopped.
+    /// Detached methods without any reference become dead. Returns the number of dead methods. The world is stopped.
     fn bury(&mut self, seen: &MethodSet) -> usize {
         let left = self.dead.len();
         self.dead.extend(self.detached.extract_if(.., |method| !seen.contains(&address_of(method))));
@@ -193,14 +194,14 @@ static SHARES: SlotPool<Share> = SlotPool::new();
 /// Length of all lists of the dead. A hint.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// What was retired together.
+/// Methods that were retired together.
 struct Batch {
     stamp: Stamp,
     methods: Vec<&'static Method>,
     bodies: Vec<&'static CodeInfo>,
 }
 
-/// What waits for walks to end, oldest first. Locked for moments, without a safepoint.
+/// Batches that wait for walks to end, oldest first. The lock is held for moments, without a safepoint.
 static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
 /// Length of `RETIRED`. A hint.
 static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -208,7 +209,7 @@ static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Methods freed at once.
 const BATCH: usize = 16;
 
-/// Distance at which a collection fetches what decides over an object.
+/// How many methods ahead a collection prefetches the data that decides whether an object lives.
 const FETCHED_AHEAD: usize = 16;
 
 /// Counts since the start.
@@ -229,7 +230,7 @@ pub struct DynamicMethodStatistics {
     pub kept: u64,
 }
 
-/// Exact when nobody makes dynamic methods.
+/// Exact while no thread makes dynamic methods.
 pub fn statistics() -> DynamicMethodStatistics {
     // Relaxed, also where they grow: counters.
     let mut made = COUNTS.met.load(Ordering::Relaxed);
@@ -255,7 +256,8 @@ pub fn register(method: &'static Method, object: ObjRef) {
 
 /// The DynamicMethod object of a dynamic method; null when it is gone.
 pub fn object_of(method: &'static Method) -> ObjRef {
-    // Relaxed: changed with the world stopped only. The object may be unreachable otherwise; from here on the stack has it.
+    // Relaxed: the word changes with the world stopped only. The object may be otherwise unreachable; from here on a stack word keeps
+    // it.
     ObjRef(notes(method).object.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
@@ -278,7 +280,7 @@ pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
     info
 }
 
-/// Makes a dynamic method live for ever, with the methods that it names: something has it that collections do not follow.
+/// Makes a dynamic method live for ever, with the methods that it names: something that the collector does not trace refers to it.
 pub fn keep(method: &'static Method) {
     let mut lists = LISTS.lock();
     let mut pending = vec![method];
@@ -287,7 +289,7 @@ pub fn keep(method: &'static Method) {
             continue;
         }
         COUNTS.kept.fetch_add(1, Ordering::Relaxed);
-        // What it was made for, its domain mostly, goes on with it.
+        // The owner of its type, mostly its domain, is kept with it.
         if let Some(owner) = collectible::owner_of(method.owner) {
             owner.keep_for_ever();
         }
@@ -338,7 +340,7 @@ impl WeakTable for DynamicMethods {
     }
 }
 
-/// Follows a link to an object. True: it lives; the link says where it is now. The world is stopped.
+/// Updates a weak link to an object. True: the object lives, and the link has its new address. The world is stopped.
 fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) -> bool {
     match fate_of(object) {
         WeakFate::Alive(now) => {
@@ -449,7 +451,7 @@ pub(crate) fn method_of_code(word: usize) -> Option<&'static Method> {
     unsafe { method.cast::<Method>().as_ref() }
 }
 
-/// Retires methods that were in a list of the dead; frees them, and earlier ones, if nobody can see them any more.
+/// Retires methods from a list of dead ones; frees them and earlier ones whose stamp has passed.
 fn reclaim(methods: Vec<&'static Method>) {
     // Relaxed: a hint.
     DEAD_COUNT.fetch_sub(methods.len(), Ordering::Relaxed);
@@ -476,7 +478,7 @@ fn add_to_retired(batch: Batch) {
     RETIRED_COUNT.store(retired.len(), Ordering::Relaxed);
 }
 
-/// Frees what is retired and cannot be seen any more.
+/// Frees retired methods whose stamp has passed.
 fn free_retired() {
     // Relaxed: a hint.
     while RETIRED_COUNT.load(Ordering::Relaxed) > 0 {
@@ -494,7 +496,7 @@ pub(crate) fn are_dead() -> bool {
     DEAD_COUNT.load(Ordering::Relaxed) > 0 || RETIRED_COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Frees the dead: all of them, or those of processors on which no method was made since the last call. For the finalizer thread.
+/// Frees dead methods: all of them, or those of processors on which no method was made since the last call. For the finalizer thread.
 pub(crate) fn reclaim_dead(all: bool) {
     let mut dead = std::mem::take(&mut LISTS.lock().homeless.dead);
     SHARES.for_each_idle(|share| {
@@ -523,7 +525,7 @@ fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
 }
 
 fn free(batch: Batch) {
-    // SAFETY: retired, the stamp has passed, and who ran them is long gone.
+    // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
     unsafe { saki_code::free_all(&batch.bodies) };
     for method in &batch.methods {
         for (index, named) in method.dynamic_refs().iter().enumerate() {

@@ -41,7 +41,7 @@ pub(crate) struct Preallocated {
 /// Mono's own text. The class library's, for `new StackOverflowException ()`, differs.
 const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack overflow.";
 
-/// Makes the exceptions of the current domain that cannot be made when they are needed.
+/// Preallocates the exceptions of the current domain that cannot be made when they are needed.
 ///
 /// # Errors
 /// What their constructors throw.
@@ -98,7 +98,8 @@ pub fn stack_overflow_object(t: Thread) -> ObjRef {
 /// Stack that compiling a method may take; those of the class library need less than 100 KiB.
 pub(crate) const COMPILATION_STACK_BYTES: usize = 128 << 10;
 
-/// Stack that a class constructor may take: it is compiled, and what it calls. Reserves hold twice as much.
+/// Stack that a class constructor may take, including the compilation of it and of the methods that it calls. Reserves hold twice
+/// as much.
 pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES + (64 << 10);
 
 /// To be called before work that takes so much stack, and must not be broken off in the middle.
@@ -179,7 +180,7 @@ pub fn throw_default(t: Thread, name: &str) -> Thrown {
 /// NullReferenceException ()`, has a full stop.
 pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
 
-/// NullReferenceException for what compiled code may not do with null.
+/// NullReferenceException for an operation of compiled code on null.
 pub fn throw_null_reference(t: Thread) -> Thrown {
     throw(t, "System", "NullReferenceException", NULL_REFERENCE_MESSAGE)
 }
@@ -271,11 +272,11 @@ pub fn hresult(exception: ObjRef) -> i32 {
 const COMPILER_SERVICES: &str = "System.Runtime.CompilerServices";
 const WRAPPED_EXCEPTION: &str = "RuntimeWrappedException";
 
-/// What `throw` throws: the object itself or, where it is no exception, a RuntimeWrappedException around it. Whatever is in
-/// flight is an Exception, then, whose trace can grow.
+/// The exception object that `throw` throws: the operand itself or, where it is no Exception, a RuntimeWrappedException
+/// around it. So every object in flight is an Exception with a stack trace.
 ///
 /// # Errors
-/// What making the wrapper throws.
+/// Exceptions of making the wrapper.
 pub fn as_exception(t: Thread, thrown: ObjRef) -> Managed<ObjRef> {
     if object::type_of(thrown).is_subclass_of(universe().exception()).to_managed(t)? {
         return Ok(thrown);
@@ -288,8 +289,9 @@ pub fn as_exception(t: Thread, thrown: ObjRef) -> Managed<ObjRef> {
     Ok(exception)
 }
 
-/// What the handlers of a method get for an exception: in assemblies that do not say otherwise
-/// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`) the object that was thrown instead of its wrapper.
+/// The object that a method's handlers get for an exception: unless the assembly asks for wrappers
+/// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`), a wrapper is replaced by the object that was
+/// thrown.
 pub fn as_seen_by(exception: ObjRef, method: &'static Method) -> ObjRef {
     static WRAPPED: ManagedField = ManagedField::corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION, "_wrappedException");
     if !object::type_of(exception).is_corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION)

@@ -36,10 +36,10 @@ pub(crate) fn shut_down(t: Thread) {
     run_exit_hooks(t);
 }
 
-/// Whether another thread ends the process and has stopped the current one, which is the program's: it is to run no managed code
-/// any more, but to end.
+/// Whether another thread ends the process and has stopped the current one, which is the program's: the current thread must run
+/// no more managed code, but end.
 pub(crate) fn is_over_for(t: Thread) -> bool {
-    // Acquire: whoever sees the stop sees who ends the process.
+    // Acquire: a thread that sees the stop also sees which thread ends the process.
     suspension::are_others_stopped()
         && ENDING_THREAD.load(Ordering::Acquire) != t.id()
         && t.managed().kind() != ThreadKind::Internal
@@ -55,7 +55,7 @@ pub(crate) fn wait_for_end() -> ! {
 }
 
 /// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them; then they are
-/// aborted. As long as the .NET Framework, which then gives up the finalizers.
+/// aborted. The same limit as in the .NET Framework, which then gives up the finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long the process then waits for the finalizers; as Mono.
@@ -83,7 +83,7 @@ pub fn run_exit_hooks(t: Thread) {
     }
 }
 
-/// Calls the ProcessExit handlers of every domain. An exception out of one ends those of its domain, and nothing is said of it.
+/// Calls the ProcessExit handlers of every domain. An exception from a handler skips the other handlers of its domain, and is not reported.
 fn raise_process_exit(t: Thread) {
     let home = domains::current();
     let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;

@@ -20,7 +20,7 @@ pub(crate) fn note_main(returns_value: bool) {
     MAIN_RETURNS_VALUE.store(returns_value, Ordering::Relaxed);
 }
 
-/// What `note_main` was told.
+/// Whether `Main` returns a value, as passed to `note_main`.
 pub(crate) fn main_returns_value() -> bool {
     MAIN_RETURNS_VALUE.load(Ordering::Relaxed)
 }

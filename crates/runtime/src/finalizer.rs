@@ -26,12 +26,12 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
 static CHANGED: Condvar = Condvar::new();
 
-/// How long threads that make dynamic methods have the dead ones for themselves: what they free they use again, and it is in their
-/// caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
+/// How long this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
+/// which is in their caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
 const RECLAIM_DELAY: Duration = Duration::from_millis(20);
 
 /// How often `wait_while_others_are_stopped` looks at the finalizer thread, and how many times in a row it may find it
-/// waiting: a tenth of a second, in which a lock that nobody stopped holds becomes free.
+/// waiting: a tenth of a second, in which a lock that no stopped thread holds becomes free.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_WAITING_LOOKS: u32 = 5;
 
@@ -189,7 +189,7 @@ pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bo
 }
 
 /// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
-/// what one of them has to do.
+/// one of the stopped threads.
 pub(crate) fn wait_while_others_are_stopped(t: Thread, deadline: Instant) -> bool {
     let mut looks = 0;
     while looks < MAX_WAITING_LOOKS {

@@ -181,7 +181,7 @@ pub fn note_weak_reference_class(ty: Ty) -> LoadResult<bool> {
     Ok(true)
 }
 
-/// What the finalizer of a dead object would do, which collections release. World stopped.
+/// Releases the handles of a dead object in place of its finalizer. The world is stopped.
 pub(crate) fn release(object: ObjRef) {
     let ty = crate::object::type_of(object);
     if ty.is_corlib("System.Threading", "InternalThread") {
@@ -218,7 +218,7 @@ fn carrier_detaching(carrier: &'static Carrier) {
     TABLE.release_cache(carrier.handle_cache());
 }
 
-/// What a carrier has reserved goes back when it ends.
+/// The slots that a carrier has reserved are given back when it ends.
 static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching: carrier_detaching };
 
 /// Has carriers that end give back the slots that they have reserved. Called once, before there are carriers of the program.

@@ -19,7 +19,7 @@ use saki_types::{Field, Method, Ty, Type};
 use saki_unwind::{FrameKind, Frames};
 use std::hash::Hash;
 
-/// What roots have in common that are one source.
+/// The common properties of roots that form one source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Source {
     kind: RootKind,
@@ -32,7 +32,7 @@ struct Source {
 /// Where a stopped thread's frames end: (frame pointer, method), innermost first.
 type FrameEnds = Vec<(usize, usize)>;
 
-/// What is noted while the world is stopped.
+/// Data that is recorded while the world is stopped.
 #[derive(Default)]
 struct Notes {
     builder: GraphBuilder,
@@ -45,16 +45,16 @@ struct Notes {
     sources: Vec<Source>,
     roots: Vec<(u32, u32)>,
     threads: FxHashMap<u32, ThreadRef>,
-    /// Of the thread whose roots are looked at.
+    /// The frames of the thread whose roots are being visited.
     frames: (u32, FrameEnds),
     /// Types are kept from now on.
     hold: Option<Hold>,
 }
 
-// SAFETY: the notes go from one thread to another whole; what they lead to is shared by all threads.
+// SAFETY: the notes are moved whole from one thread to another; the records that they point to are shared by all threads.
 unsafe impl Send for Notes {}
 
-/// Collects everything and returns what lives. For any thread.
+/// Runs a full collection and returns the live objects. For any thread.
 ///
 /// # Errors
 /// A text: the heap is too large, or could not be collected.
@@ -176,7 +176,7 @@ impl Notes {
     fn into_graph(self) -> Result<HeapGraph, TooLarge> {
         let Notes { builder, vtables, sources, roots, threads, hold, .. } = self;
         let types = vtables.iter().map(|&vtable| heap_type(vtable_at(vtable))).collect();
-        // In the order of their kinds: of equally short ways that from a static field is told rather than that from a stack.
+        // Sources are in the order of their kinds: of equally short paths the one from a static field is preferred to one from a stack.
         let mut order: Vec<u32> = (0..sources.len() as u32).collect();
         order.sort_by_key(|&index| (sources[index as usize].rank(), index));
         let mut rank = vec![0; sources.len()];
@@ -214,7 +214,7 @@ fn method_of(info: &CodeInfo) -> Option<usize> {
 }
 
 fn vtable_at<'a>(address: usize) -> &'a VTable {
-    // SAFETY: of an object that lived when the world was stopped; what it belongs to has been held since.
+    // SAFETY: the vtable of an object that lived when the world was stopped; the owner of its type has been held since.
     unsafe { &*(address as *const VTable) }
 }
 
@@ -293,7 +293,7 @@ fn static_name(ty: Ty, offset_bytes: u32, is_thread_static: bool) -> String {
 }
 
 impl Source {
-    /// In which order sources are told: stacks last.
+    /// The order of sources: stacks last.
     fn rank(self) -> u32 {
         match self.kind {
             RootKind::Static { .. } => 0,
@@ -336,7 +336,7 @@ fn source_name(source: Source, threads: &FxHashMap<u32, ThreadRef>) -> String {
     }
 }
 
-/// What the runtime keeps objects of this type for.
+/// The purpose for which the runtime keeps objects of this type in cells.
 fn cell_name(ty: Ty) -> String {
     if ty.is_corlib("System", "String") {
         return format!("literals and interned strings{}", domain_mark(ty));

@@ -92,7 +92,7 @@ pub fn function_address(id: HelperId) -> usize {
     }
 }
 
-/// What an internal-call wrapper calls when the table has no function: throws with the method's name.
+/// The function that an internal-call wrapper calls when the table has none: it throws with the method's name.
 pub fn missing_internal_call_address() -> usize {
     missing_internal_call as *const () as usize
 }

@@ -47,8 +47,8 @@ pub fn signal_number() -> i32 {
     signal
 }
 
-/// Sends the signal to a thread of this process. To one that has ended, or to another that has got its number since, it does no
-/// harm: system calls are repeated.
+/// Sends the signal to a thread of this process. Harmless if the thread has ended or its id was reused: interrupted calls are
+/// restarted.
 pub fn signal_thread(native_id: u32) {
     // SAFETY: a handled signal; no memory is involved.
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), native_id, signal_number()) };

@@ -54,7 +54,7 @@ impl Slot {
     }
 }
 
-/// Machine signature: what the thunk depends on.
+/// The machine signature, on which the thunk depends.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Shape {
     params: Vec<u8>,
@@ -76,7 +76,7 @@ fn class(ty: IrType) -> u8 {
             None => 4,
             Some(mem) => mem.bytes() as u8,
         },
-        // No signature has it.
+        // No signature has this type.
         IrType::V128 => 5,
     }
 }
@@ -114,7 +114,7 @@ fn thunk_of(t: Thread, method: &'static Method) -> Managed<usize> {
     }
     let sig = saki_il::synth::builder::call_sig(method).to_managed(t)?;
     let thunk = thunk(t, &sig, !method.is_static())?;
-    // Release: publishes the thunk on behalf of whoever made it.
+    // Release: publishes the thunk, whichever thread made it.
     method.runtime.invoke_thunk.store(thunk, Ordering::Release);
     Ok(thunk)
 }
@@ -140,7 +140,7 @@ pub struct PreparedCall {
     thunk: usize,
 }
 
-/// Looks up what `invoke` looks up at each call.
+/// Looks up in advance the data that `invoke` looks up at each call.
 ///
 /// # Errors
 /// One from compiling is pending.

@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 use saki_types::Method;
 use std::sync::OnceLock;
 
-/// The result of a function that leaves the work to the method's body, unless it gives a reference: null then. No such method gives it otherwise: results are numbers of elements and
-/// places; a function in place of a method without a result gives 0.
+/// The result of a function that leaves the work to the method's body; a function that returns a reference returns null instead. It is no ordinary result: results are
+/// numbers and positions of elements; a function in place of a method without a result returns 0.
 pub const DECLINED: i32 = saki_il::import::DECLINED;
 
 pub use saki_il::import::{Least, LibraryLoop};
@@ -32,7 +32,7 @@ pub struct Row {
 // SAFETY: `function` is the address of code, which never changes.
 unsafe impl Sync for Row {}
 
-/// The other assembly with such methods, and its type that has them: others of its types are laid out otherwise than mscorlib's.
+/// The other assembly with such methods, and its type that has them; its other types have a different layout from mscorlib's.
 const COPY: (&str, &str) = ("System.Memory", "SpanHelpers");
 
 type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
@@ -76,7 +76,7 @@ pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
     candidates.iter().find(|row| row.signature == signature).copied()
 }
 
-/// What the importer is told.
+/// The kind of the function that replaces a method's body, for the importer.
 pub(crate) fn kind(method: &'static Method) -> Option<LibraryLoop> {
     find(method).map(|row| row.kind)
 }

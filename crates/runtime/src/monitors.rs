@@ -55,7 +55,7 @@ struct Waiter {
     object: ObjRef,
     /// How it was when it first had to wait, if profiles are made of that.
     wait: Cell<Option<LockWait>>,
-    /// Whether the log has been told that it has to wait.
+    /// Whether the log has an event that this thread has to wait.
     is_contended: Cell<bool>,
 }
 
@@ -64,14 +64,14 @@ impl Waiter {
         Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false) }
     }
 
-    /// The managed id of whoever has the lock, 0 = not known, and how many threads wait for it.
+    /// The managed id of the lock's owner, 0 = not known, and how many threads wait for the lock.
     fn holder(&self) -> (u32, u32) {
         let lock = lock_of(self.object);
         let owner = Some(lock.owner()).filter(|owner| *owner != self.t.id());
         (owner.unwrap_or(0), lock.waiters() as u32)
     }
 
-    /// Somebody else has the lock.
+    /// Another thread has the lock.
     fn note_contention(&self) {
         if profile_log::is_on(LogEvents::MONITOR) && !self.is_contended.replace(true) {
             profile_log::events::monitor(self.t, self.object, monitor::CONTENTION);
@@ -104,7 +104,7 @@ impl Blocker for Waiter {
         let end = thread.block(timeout, listens);
         thread.set_wait_state(before);
         match end {
-            // The caller looks at its condition and waits on.
+            // The caller checks its condition and goes on waiting.
             BlockEnd::Interrupted if !pending::ends_waits(self.t) => BlockEnd::Woken,
             end => end,
         }
@@ -246,8 +246,8 @@ fn next_hash() -> u32 {
     ((mixed ^ (mixed >> 15)) & MAX_HASH).max(1)
 }
 
-/// Called by the collector with the world stopped: forgets monitors of dead objects, follows moved ones, makes idle ones
-/// thin locks again.
+/// Called by the collector with the world stopped: forgets monitors of dead objects, updates those of moved objects,
+/// turns idle monitors into thin locks again.
 pub fn update_weak(fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut unused = Vec::new();
     MONITORS.for_each(|index, entry| {

@@ -266,8 +266,8 @@ pub fn is_instance(t: Thread, object: ObjRef, ty: Ty) -> Managed<bool> {
     Ok(is_instance)
 }
 
-/// One of so many outcomes of casts takes a vtable's word over from another: what is asked often gets there, and threads
-/// that ask for different types do not pass the vtable's cache line to and fro.
+/// Only one in so many results of casts replaces the one cached in the vtable: frequent casts still get there, and
+/// threads that cast to different types do not pass the vtable's cache line to and fro.
 const CAST_REPLACEMENT_PERIOD: u32 = 64;
 
 fn may_replace_cast() -> bool {

@@ -69,7 +69,7 @@ pub fn throw_if_aborted(t: Thread) -> Managed<()> {
 /// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
 pub type HandlerFrame = (usize, usize);
 
-/// What a frame of the thread is in.
+/// The handler that a frame of the thread is executing.
 enum ActiveHandler {
     /// A finally or fault block, a filter, or a class constructor: aborts wait.
     Protected,
@@ -139,8 +139,8 @@ fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
     (offset + length).checked_add_signed(distance)
 }
 
-/// Aborts wait until the thread is in no finally block and no class constructor. Ends at the innermost of them: on a deep stack each
-/// finally block may ask.
+/// Aborts wait until the thread is in no finally block and no class constructor. The walk ends at the innermost of them, because on
+/// a deep stack each finally block may ask.
 pub fn abort_is_deferred(t: Thread) -> bool {
     visit_handlers(t, |handler| match handler {
         ActiveHandler::Protected => ControlFlow::Break(()),
@@ -149,7 +149,7 @@ pub fn abort_is_deferred(t: Thread) -> bool {
     .is_break()
 }
 
-/// Throws what ended an interruptible wait: ThreadAbortException or ThreadInterruptedException.
+/// Throws the exception of the request that ended an interruptible wait: ThreadAbortException or ThreadInterruptedException.
 pub fn throw_requested(t: Thread) -> Thrown {
     let thread = t.managed();
     if thread.pending_requests() & REQUEST_ABORT != 0 {
@@ -170,7 +170,7 @@ pub fn throw_requested(t: Thread) -> Thrown {
 static HAS_THROWN_ASYNCHRONOUSLY: AtomicBool = AtomicBool::new(false);
 
 fn note_asynchronous() {
-    // SeqCst: before what the exception keeps the thread from doing.
+    // SeqCst: ordered before the actions that the exception keeps the thread from doing.
     HAS_THROWN_ASYNCHRONOUSLY.store(true, Ordering::SeqCst);
 }
 
@@ -242,7 +242,7 @@ pub enum WaitEnd {
     Interrupted,
 }
 
-/// Whether a request is there that ends waits now. Aborts wait for the end of finally blocks.
+/// Whether there is a request that ends waits now. Aborts wait for the end of finally blocks.
 pub fn ends_waits(t: Thread) -> bool {
     let requests = t.managed().pending_requests();
     requests & REQUEST_INTERRUPT != 0 || (requests & REQUEST_ABORT != 0 && !abort_is_deferred(t))

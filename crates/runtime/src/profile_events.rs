@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
-/// Has the heap tell of what `kinds` need; allocations every `mean_bytes` bytes. Before `saki_sampler::start`.
+/// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes. To be called before `saki_sampler::start`.
 pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.is_empty() {
         return;
@@ -72,7 +72,7 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     );
 }
 
-/// `size_bytes` is 0 where nobody asks for it.
+/// `size_bytes` is 0 where it is not needed.
 fn subject(object: ObjRef, size_bytes: usize) -> Subject {
     // SAFETY: an object, which its caller holds.
     let vtable = unsafe { (*object.0).vtable }.addr();
@@ -114,12 +114,12 @@ pub(crate) fn thrown(t: Thread, exception: ObjRef) {
 #[derive(Clone, Copy)]
 pub(crate) struct LockWait {
     began_ns: u64,
-    /// The managed id of whoever had the lock; 0 = not known.
+    /// The managed id of the lock's owner; 0 = not known.
     owner: u32,
     waiters: u32,
 }
 
-/// A thread is about to wait for a lock; what is to be known of that, if it is asked. `holder` says who has it, and how many wait.
+/// A thread is about to wait for a lock; the record of the wait, if locks are profiled. `holder` gives the lock's owner, and how many threads wait.
 #[inline]
 pub(crate) fn lock_wait_begins(holder: impl FnOnce() -> (u32, u32)) -> Option<LockWait> {
     events::is_on(EventKind::LockWait).then(|| {
@@ -139,7 +139,7 @@ pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, wait: LockWait) {
     events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject);
 }
 
-/// When a compilation began, if that is asked.
+/// When a compilation began, if compilations are profiled.
 #[inline]
 pub(crate) fn compilation_begins() -> Option<u64> {
     events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns)

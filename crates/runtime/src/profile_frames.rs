@@ -11,7 +11,7 @@ use saki_sampler::Place;
 use saki_types::{Method, MethodKind, collectible};
 use std::borrow::Cow;
 
-/// See `saki_sampler::Resolve`. Glue between methods is shown only where it runs itself: as a caller it says nothing.
+/// See `saki_sampler::Resolve`. Stubs and wrappers between methods are shown only as innermost frames: as callers they would only clutter the stack.
 pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &mut dyn FnMut(Place<'_>)) -> bool {
     let is_method = matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter);
     if !is_method || info.method.is_null() {
@@ -32,7 +32,7 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     let method = unsafe { &*(info.method as *const Method) };
     let il_offset = at.map_or(NO_IL_OFFSET, |at| position::unpack(at).1);
     if method.is_dynamic() {
-        // Its owner says nothing.
+        // The type that owns it is meaningless to the user.
         visit(Place { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
         return false;
     }

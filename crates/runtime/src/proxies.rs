@@ -29,7 +29,8 @@ pub static REAL_PROXY: ManagedField = ManagedField::corlib(NAMESPACE, "Transpare
 static CLASS: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_class");
 static HAS_TYPE_INFO: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
 
-/// What a proxy stands for; one for each class and list of interfaces. Begins as the class library's own structure does.
+/// The class and interfaces that a proxy stands for; there is one for each such combination. It begins like the class library's
+/// own structure.
 #[repr(C)]
 pub struct RemoteClass {
     default_vtable: *const VTable,
@@ -40,7 +41,7 @@ pub struct RemoteClass {
     interfaces: Vec<Ty>,
 }
 
-// SAFETY: immutable once made; what it points at lives as long as its domain.
+// SAFETY: immutable once made; the records that it points to live as long as its domain.
 unsafe impl Send for RemoteClass {}
 // SAFETY: as above.
 unsafe impl Sync for RemoteClass {}
@@ -61,13 +62,13 @@ pub fn is_proxy(object: ObjRef) -> bool {
     object::vtable(object).flags.has(VTableFlags::PROXY)
 }
 
-/// What `proxy` stands for.
+/// The class and interfaces that `proxy` stands for.
 pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
     // SAFETY: stored by `make` or `upgrade`; lives while a proxy has it.
     unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
 }
 
-/// What `GetType` of a proxy says: its class, or the interface that it was made for.
+/// The result of a proxy's `GetType`: its class, or the interface that it was made for.
 pub fn shown_type(proxy: ObjRef) -> Ty {
     let remote = remote_class(proxy);
     match remote.interfaces.first() {
@@ -100,7 +101,7 @@ fn types_of((class, interfaces): &(Ty, Vec<Ty>)) -> impl Iterator<Item = Ty> {
     std::iter::once(*class).chain(interfaces.iter().copied())
 }
 
-/// Drops what stands for types of dead assemblies and domains.
+/// Drops remote classes for types of dead assemblies and domains.
 pub(crate) fn forget_dead() {
     if let Some(classes) = CLASSES.lock().as_mut() {
         classes.retain(|key, _| !types_of(key).any(|ty| collectible::is_dead(std::ptr::from_ref(ty).addr())));
@@ -160,7 +161,7 @@ pub fn make(t: Thread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Manag
 /// What the RealProxy's `CanCastTo` throws.
 pub fn can_cast(t: Thread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
     if ty.is_corlib(NAMESPACE, "TransparentProxy") {
-        // What it is made as: the class library asks for its RealProxy so.
+        // The type that it is made as: the class library casts to it to get at the RealProxy.
         return Ok(true);
     }
     let class = remote_class(proxy);
@@ -212,14 +213,14 @@ pub fn resolve_on(receiver: ObjRef, method: &'static Method) -> LoadResult<&'sta
     if !is_proxy(receiver) {
         return exact.resolve_virtual(method);
     }
-    // An interface that the class does not have: the method itself is what is asked for.
+    // The class does not have the interface: the interface's method itself is called.
     match exact.is_assignable_to(method.owner)? {
         true => exact.resolve_virtual(method),
         false => Ok(method),
     }
 }
 
-/// What to call for `method`, resolved before, on `receiver`.
+/// The method to call for `method`, which is already resolved, on `receiver`.
 pub fn stub_for(receiver: ObjRef, method: &'static Method) -> &'static Method {
     if is_proxy(receiver) { RemotingStub::Invoke(method).method() } else { method }
 }
@@ -272,7 +273,7 @@ pub unsafe extern "C" fn field_address_helper(t: Thread, proxy: ObjRef, field: *
     })
 }
 
-/// Classes whose `new` the program has redirected, by address: what activation says of them counts.
+/// Classes whose `new` the program has redirected, by address: activation decides which object is made.
 static REDIRECTED: RwLock<FxHashSet<usize>> = RwLock::new(FxHashSet::with_hasher(FxBuildHasher));
 static HAS_REDIRECTED: AtomicBool = AtomicBool::new(false);
 
@@ -283,7 +284,7 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
         true => redirected.insert(std::ptr::from_ref(ty).addr()),
         false => redirected.remove(&std::ptr::from_ref(ty).addr()),
     };
-    // Relaxed: who has learned of the call sees the flag, too; the lock orders the set.
+    // Relaxed: a thread that knows of the call sees the flag, too; the lock orders the set.
     HAS_REDIRECTED.store(!redirected.is_empty(), Ordering::Relaxed);
 }
 
@@ -305,7 +306,7 @@ pub unsafe extern "C" fn new_marshal_by_ref_helper(t: Thread, ty: *const Type) -
     t.run(|| new_marshal_by_ref(t, unsafe { &*ty }))
 }
 
-/// A new object of a context-bound class, not constructed yet: what the class library's activation says, as a rule a proxy.
+/// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
 ///
 /// # Errors
 /// What activation throws; OutOfMemoryException.

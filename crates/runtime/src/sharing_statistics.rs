@@ -13,7 +13,7 @@ type Shared = (usize, Vec<Ty>);
 
 static SEEN: Mutex<Option<FxHashSet<Shared>>> = Mutex::new(None);
 
-/// Bodies that sharing would not have compiled, and what they cost.
+/// Bodies that sharing would have made unnecessary, and their costs.
 pub static SHAREABLE_METHODS: AtomicU64 = AtomicU64::new(0);
 pub static SHAREABLE_CODE_BYTES: AtomicU64 = AtomicU64::new(0);
 pub static SHAREABLE_NANOSECONDS: AtomicU64 = AtomicU64::new(0);

@@ -38,8 +38,8 @@ pub(crate) fn forget_dead() {
     }
 }
 
-/// Where the instruction at `il_offset` (bytes) of `method` comes from. `None` without symbols for it, and for
-/// `NO_IL_OFFSET`.
+/// The source position of the instruction at `il_offset` (bytes) of `method`. `None` without symbols for it,
+/// and for `NO_IL_OFFSET`.
 pub fn source_position(method: &'static Method, il_offset: u32) -> Option<SourcePosition> {
     if il_offset == NO_IL_OFFSET {
         return None;

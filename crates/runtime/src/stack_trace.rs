@@ -37,7 +37,7 @@ pub struct TraceFrame {
     pub native_offset: u32,
     /// The next frame's method has this one inlined.
     pub is_inlined: bool,
-    /// The frame is no body of the method but what stands around it: of a synchronized method the code that takes its lock.
+    /// The frame is not the method's body but a wrapper around it: of a synchronized method the code that takes its lock.
     pub is_wrapper: bool,
 }
 
@@ -100,7 +100,7 @@ fn wrapper_of(exception: ObjRef, frame: &Frame) -> Option<TraceFrame> {
     }
     // Relaxed: only compared.
     if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
-        // What native code calls for the delegate: shown as that of the method that it called in turn.
+        // The entry that native code calls for the delegate: shown as the wrapper of the method that it called in turn.
         let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
         return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
     }
@@ -125,7 +125,7 @@ pub fn reset(t: Thread, exception: ObjRef) {
     STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
 }
 
-/// `rethrow` goes on with the trace; the frame that caught is recorded again, at the position of the rethrow.
+/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the rethrow.
 pub fn forget_catching_frame(exception: ObjRef) {
     let trace = STACK_TRACE.get_ref(exception);
     if !trace.is_null() {

@@ -30,12 +30,12 @@ static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 /// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries go with their owners.
 static OWNED_ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 
-/// Types with thread-statics, by block number. A number whose type is gone is used again: then no thread has such a block.
+/// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of it.
 static THREAD_BLOCKS: RwLock<Vec<Option<Ty>>> = RwLock::new(Vec::new());
 
 /// A copy of a writable image section.
 struct WritableCopy {
-    /// Address of the section's data: in a mapped file, which all domains share, or in memory, which goes with the image.
+    /// Address of the section's data: in a mapped file, which all domains share, or in memory, which is freed with the image.
     section: usize,
     copy: usize,
     image: &'static Image,
@@ -150,7 +150,7 @@ fn thread_block_number(ty: Ty) -> u32 {
     number
 }
 
-/// What `Symbol::ThreadStaticPlace` stands for.
+/// The value of `Symbol::ThreadStaticPlace`.
 ///
 /// # Errors
 /// The type's layout errors.
@@ -179,13 +179,13 @@ pub fn thread_static_address(t: Thread, field: &'static Field) -> Managed<*mut u
     Ok(block.wrapping_add(offset))
 }
 
-/// The statics of an unloaded domain hold nothing any more, nor do its thread-statics; those of its records were emptied as cells.
+/// Empties the statics and thread-statics of an unloaded domain; statics that lie among its records were emptied as cells.
 pub fn release(universe: &'static Universe) {
     ROOTS.write().retain(|roots| *roots.ty.universe() != *universe);
     saki_thread::with_world_stopped(StopReason::Unloading, |_| {
         for_each_block_number(
             |ty| *ty.universe() == *universe,
-            // Nothing runs in the domain: nobody reads the block.
+            // No code runs in the domain, so the block is not read.
             |number, _| saki_thread::for_each_thread(|thread| thread.clear_static_block(number)),
         );
     });
@@ -211,7 +211,7 @@ fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(u
     }
 }
 
-/// Forgets the areas of owners that are dead, and copies of sections of images that were loaded from memory in domains that are dead: something else will lie there.
+/// Forgets the areas of dead owners, and copies of sections of images that were loaded from memory in dead domains: their addresses will be reused.
 pub(crate) fn forget_dead_sections() {
     OWNED_ROOTS.write().retain(|roots| !collectible::is_dead(roots.base));
     let is_dead = |image: &'static Image| collectible::is_dead(std::ptr::from_ref(image).addr());

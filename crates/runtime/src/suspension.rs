@@ -28,7 +28,7 @@ use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState,
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
-/// How often `Suspend` looks whether the thread has stopped: safepoints are microseconds apart.
+/// How often `Suspend` checks whether the thread has stopped: safepoints are microseconds apart.
 const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
 const BOTH: u32 = state::SUSPENDED | state::SUSPEND_REQUESTED;
@@ -92,8 +92,8 @@ pub(crate) fn are_others_stopped() -> bool {
     EXIT_PHASE.load(Ordering::Acquire) != PHASE_RUNS
 }
 
-/// For a thread that is about to run its first managed code, or a work item: waits while the others are stopped for exit. When
-/// they are aborted so is the caller, at its next safepoint.
+/// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped for
+/// exit. When those are aborted, the caller is aborted too, at its next safepoint.
 pub fn stop_at_exit(t: Thread) {
     fence(Ordering::SeqCst);
     if are_others_stopped() {
@@ -123,7 +123,7 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) {
         }
     });
     let deadline = Instant::now() + limit;
-    // Of those that have stopped none runs again: each is looked at until then, once if it waits already.
+    // A stopped thread does not run again: so each thread is checked until it has stopped, once if it waits already.
     let runs = |thread: &ThreadRef| {
         if thread.is_detached() {
             return false;
@@ -142,9 +142,9 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) {
     }
 }
 
-/// Aborts the threads that `suspend_others` stopped, and lets them go on with that; also those that started meanwhile.
+/// Aborts the threads that `suspend_others` stopped, and those that started meanwhile, and lets them run to handle the abort.
 pub(crate) fn abort_others(t: Thread) {
-    // Release: pairs with the look of those that wait to start.
+    // Release: pairs with the load of threads that wait to start.
     EXIT_PHASE.store(PHASE_ABORTED, Ordering::Release);
     let mut others = Vec::new();
     saki_thread::for_each_thread(|thread| {
@@ -190,7 +190,7 @@ pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
     Ok(())
 }
 
-/// A suspended thread whose abort has been requested goes on, to throw it.
+/// A suspended thread whose abort has been requested is resumed, to throw the abort.
 pub(crate) fn end_for_abort(thread: &ManagedThread) {
     // AcqRel: as in `resume`.
     if thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel) & BOTH != 0 {
@@ -201,7 +201,7 @@ pub(crate) fn end_for_abort(thread: &ManagedThread) {
 /// At a safepoint: stops until the thread is resumed, if it is to be suspended.
 #[inline]
 pub fn stop_if_asked(t: Thread) {
-    // Relaxed: what the bit asks for is in the thread's state, which is read with Acquire.
+    // Relaxed: the request itself is in the thread's state, which is read with Acquire.
     if t.managed().poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
         stay_suspended(t);
     }

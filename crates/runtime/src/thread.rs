@@ -87,9 +87,9 @@ impl Thread {
     }
 }
 
-/// What an internal call can return to compiled code.
+/// Types that an internal call can return to compiled code.
 pub trait IcallResult {
-    /// The value returned beside a pending exception; never looked at.
+    /// The value returned when an exception is pending; compiled code never uses it.
     fn zero() -> Self;
 }
 

@@ -23,7 +23,8 @@ pub struct ThreadData {
 }
 
 impl ThreadData {
-    /// Set while the binder is asked by code that raises AssemblyResolve itself, with the name as the program wrote it.
+    /// Set while the binder is called by code that raises AssemblyResolve itself, with the name as the program wrote
+    /// it.
     pub fn caller_raises_resolve(&self) -> &Cell<bool> {
         &self.caller_raises_resolve
     }

@@ -28,12 +28,12 @@ static ASKED: WaitWord = WaitWord::new(0);
 
 /// Frames written of a deeper stack.
 const MAX_FRAMES: usize = 1000;
-/// Of more threads, those with equal stacks are written as one.
+/// If there are more threads, those with equal stacks are written as one entry.
 const MAX_SINGLE_THREADS: usize = 50;
 /// Runs of thread ids written for one stack.
 const MAX_RANGES: usize = 20;
 
-/// What one thread was doing when it was stopped.
+/// The stack of one thread at the moment when it was stopped.
 pub struct Stack {
     pub thread: ThreadRef,
     wait_state: WaitState,
@@ -76,8 +76,8 @@ fn ask(_context: &mut FaultContext) -> Disposition {
     Disposition::Handled
 }
 
-/// Stops the world, notes what all threads do and calls `action` with it when the world runs again. The methods in the frames are kept
-/// until `action` returns.
+/// Stops the world, records the stacks of all threads and calls `action` with them when the world runs again. The methods in the
+/// frames are kept until `action` returns.
 pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
     let _held = Hold::new();
     let _walk = saki_code::walks().enter();
@@ -91,7 +91,7 @@ pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
 fn dump() {
     let text = with_stacks(describe);
     let mut out = io::stdout().lock();
-    // Nobody is there to be told of a closed standard output.
+    // Ignored: there is no one to report a closed standard output to.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
@@ -109,7 +109,7 @@ struct Group<'a> {
     ids: Vec<u32>,
 }
 
-/// What is compared.
+/// The parts of a stack that are compared.
 type StackKey = (&'static str, usize, Vec<(*const Method, u32)>);
 
 /// In the order of their first threads.

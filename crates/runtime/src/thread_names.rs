@@ -47,7 +47,7 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
     true
 }
 
-/// Frees the name of an InternalThread that nobody has any more.
+/// Frees the name of an unreachable InternalThread.
 pub fn free(internal: ObjRef) {
     let _guard = NAMES.lock();
     let name = NAME.get::<*mut String>(internal);
@@ -62,7 +62,7 @@ fn free_box(name: *mut String) {
     }
 }
 
-/// A thread begins: what its object is called, it is called.
+/// A thread begins: it takes the name of its object.
 pub(crate) fn adopt(managed: &ManagedThread, internal: ObjRef) {
     if let Some(name) = name_of(internal) {
         managed.set_name(Some(&name));

@@ -59,8 +59,8 @@ pub mod state {
     pub const SUSPENDED: u32 = 64;
     pub const ABORT_REQUESTED: u32 = 128;
     pub const ABORTED: u32 = 256;
-    /// Not of ThreadState, so not shown: beside `ABORT_REQUESTED`, the abort is the unloading's of a domain that the thread is
-    /// in. `Thread.ResetAbort` does not end it.
+    /// Not part of ThreadState, so not shown. With `ABORT_REQUESTED` it says that the unloading of a domain that the thread is
+    /// in asked for the abort. `Thread.ResetAbort` does not end such an abort.
     pub const ABORTED_BY_UNLOAD: u32 = 1 << 16;
 }
 
@@ -100,7 +100,7 @@ pub fn state_of(internal: ObjRef) -> u32 {
     if waits { bits | state::WAIT_SLEEP_JOIN } else { bits }
 }
 
-/// Sets state bits; Background also changes what the process waits for.
+/// Sets state bits; Background also changes whether the process waits for the thread.
 pub fn set_state(internal: ObjRef, bits: u32) {
     // Relaxed: the bits guard no other data.
     state_bits(internal).fetch_or(bits, Ordering::Relaxed);
@@ -170,7 +170,7 @@ fn link(internal: ObjRef, thread: &'static ManagedThread) {
 
 /// Has the finalizer of an InternalThread run, which frees its name.
 pub(crate) fn register(internal: ObjRef) {
-    // AcqRel: whoever makes the change registers the object.
+    // AcqRel: the thread whose CAS succeeds registers the object.
     if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         saki_gc::register_finalizer(Thread::current().managed(), internal);
     }
@@ -182,7 +182,7 @@ pub fn unlink(internal: ObjRef) {
 }
 
 fn take_reference(internal: ObjRef) -> Option<Box<ThreadRef>> {
-    // AcqRel: whoever gets the address owns the box.
+    // AcqRel: the thread that gets the address owns the box.
     let address = handle_word(internal).swap(0, Ordering::AcqRel);
     // SAFETY: a box from `link`; the swap made it ours.
     let reference = (address > REGISTERED).then(|| unsafe { Box::from_raw(address as *mut ThreadRef) })?;
@@ -298,7 +298,7 @@ pub fn current_object(t: Thread) -> Managed<ObjRef> {
 }
 
 /// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
-/// ended. The caller reaches no safepoint before it has put the object where collections find it.
+/// ended. The caller must store the object where collections find it before it reaches a safepoint.
 pub fn object_here(thread: &ManagedThread) -> ObjRef {
     let object = thread.roots[root::THREAD_OBJECT].get();
     // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
@@ -382,14 +382,14 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
         Err(_) => return Ok(()),
         Ok(_) => {}
     }
-    // By the starter: who sees that the thread is alive sees its apartment.
+    // The starter sets it: a thread that sees this one alive sees its apartment.
     let apartment = APARTMENT_STATE.get::<u8>(internal);
     if apartment == APARTMENT_UNKNOWN {
         APARTMENT_STATE.set(internal, APARTMENT_MTA);
     }
     let not_started = || {
         APARTMENT_STATE.set(internal, apartment);
-        // Release: whoever starts the thread after this failed start sees what was set before.
+        // Release: a later starter, after this failed start, sees the values set before.
         bits.fetch_or(state::UNSTARTED, Ordering::Release);
     };
     let start = match ThreadStartHandles::allocate(t, [thread, delegate, START_ARGUMENT.get_ref(thread)]) {
@@ -478,20 +478,20 @@ fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
     Ok(())
 }
 
-/// What happens to an exception that reaches the end of a thread's stack: an abort ends the thread, others the process.
+/// Handles an exception that reaches the end of a thread's stack: an abort ends the thread, any other exception the process.
 pub fn end_by_exception(t: Thread) {
     end_by_exception_with(t, crate::unhandled::UNHANDLED_EXIT_CODE);
 }
 
 /// As `end_by_exception`, with the process's exit code.
 pub fn end_by_exception_with(t: Thread, exit_code: i32) {
-    // Whatever a catch clause has made of the abort: List.Sort says that the comparer failed.
+    // Also if a catch clause has replaced the abort: List.Sort throws that the comparer failed.
     if end_abort_by_unload(t, domains::current()) {
         return;
     }
     let exception = t.pending();
     if type_of(exception).is_corlib("System", "AppDomainUnloadedException") {
-        // What the thread worked on is gone, and so is what it would have to tell.
+        // The thread's domain is gone, so there is nothing to report.
         t.take_pending();
         return;
     }
@@ -501,7 +501,7 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
         return;
     }
     if crate::exit::is_over_for(t) {
-        // The program has ended with another exit code, and what the thread used may be finalized.
+        // The program has ended with another exit code, and objects that the thread used may be finalized.
         t.take_pending();
         crate::pending::forget_abort(t);
         return;
@@ -524,7 +524,7 @@ pub fn ended_in_native_code(thread: &'static ManagedThread) {
     }
 }
 
-/// Release: who sees Stopped sees what the thread did.
+/// Release: a thread that sees Stopped sees all writes of this one.
 fn set_stopped(bits: &AtomicU32) {
     let _ = bits
         .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
@@ -586,7 +586,7 @@ pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     let thread = loop {
         match thread_ref_of(internal) {
             Some(thread) => break thread,
-            // It has ended, and its object was released: a finalizer asks.
+            // It has ended, and its object was released: the caller is a finalizer.
             None if own_state_bits(internal).load(Ordering::Acquire) & state::STOPPED != 0 => return Ok(true),
             // The starter is between claiming and linking for a few microseconds.
             None => t.managed().yield_now(),
@@ -668,7 +668,7 @@ fn current_bits(t: Thread) -> Option<&'static AtomicU32> {
     (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
 }
 
-/// The abort of the current thread, just forgotten, is over: another may come.
+/// The abort of the current thread, just forgotten, is over: a new one may be requested.
 pub fn end_abort(t: Thread) {
     if let Some(bits) = current_bits(t) {
         // Release: pairs with `claim_abort`; the next abort comes after this one.

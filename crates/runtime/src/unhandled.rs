@@ -35,7 +35,7 @@ pub fn describe(t: Thread, exception: ObjRef) -> String {
     text.unwrap_or_else(|| type_of(exception).full_name())
 }
 
-/// Writes Mono's text for an unhandled exception that no handler of the program was told of.
+/// Writes Mono's text for an unhandled exception that was not passed to a handler of the program.
 pub fn report(t: Thread, exception: ObjRef) {
     write_report(&describe(t, exception), false);
 }
@@ -54,9 +54,9 @@ pub fn report_and_exit(t: Thread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
-/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process has nothing to tell:
-/// it waits for the end. An abort is no failure of the program: only its last line is written, and
-/// the exit code is `Environment.ExitCode` where Main gives none.
+/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports nothing: it
+/// waits for the end. An abort is no failure of the program: only its last line is written, and the exit code is
+/// `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {
         crate::exit::wait_for_end();

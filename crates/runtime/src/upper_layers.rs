@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct UpperLayers {
     pub interop: Interop,
     pub remoting: Remoting,
-    /// What the program is asked and told while types are loaded.
+    /// Events of loading types, which are passed to the program.
     pub loader_events: &'static dyn LoaderEvents,
     /// Tables of internal calls; of equal rows the later one counts.
     pub internal_calls: InternalCallTables,
@@ -23,20 +23,20 @@ pub struct UpperLayers {
     pub library_loops: Vec<&'static [Row]>,
     /// Functions of the machine that stand in for those of Mono's native library.
     pub own_functions: &'static [OwnFunction],
-    /// Each drops from tables of its crate what `types::collectible::is_dead` says.
+    /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.
     pub forget_dead: Vec<fn()>,
-    /// Each gives up what a thread that ends still holds. The thread may have ended inside native code: no managed object is touched.
+    /// Each releases resources that an ending thread still holds. The thread may have ended inside native code: no managed object is touched.
     pub thread_ends: Vec<fn(Thread)>,
     pub host: HostEvents,
 }
 
-/// What the program that contains the machine is told.
+/// Events that the host, the program that contains the machine, is notified of.
 #[derive(Clone, Copy)]
 pub struct HostEvents {
     /// The program is over, and nothing of it has been finalized. On the thread that ends the process, which runs managed code then, before the handlers of
     /// ProcessExit.
     pub before_exit: fn(),
-    /// SIGQUIT has come: whether something else than a thread dump was wanted, and is done.
+    /// SIGQUIT has come. True: it was a request for something other than a thread dump, which has been served.
     pub serve_request: fn() -> bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn set(layers: UpperLayers) {
     let _ = LAYERS.set(layers);
 }
 
-/// Those of the machine that runs.
+/// The upper layers of the running machine.
 pub fn upper_layers() -> &'static UpperLayers {
     LAYERS.get().unwrap_or_else(|| saki_base::bug!("no machine runs"))
 }
@@ -142,7 +142,7 @@ interop! {
     delegate_end_invoke(delegate: ObjRef, arguments: ObjRef) -> ObjRef;
     /// The ICustomMarshaler of a descriptor.
     custom_marshaler(descriptor: usize) -> ObjRef;
-    /// Throws what the descriptor says.
+    /// Throws the exception that the descriptor describes.
     throw_marshal_directive(descriptor: usize) -> ();
     /// The delegate that native code calls.
     callback_delegate(context: usize) -> ObjRef;

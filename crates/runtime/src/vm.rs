@@ -38,7 +38,7 @@ pub struct VmOptions {
     pub mono_path: Vec<PathBuf>,
     pub heap: saki_gc::HeapOptions,
     pub threads: saki_sched::ThreadMode,
-    /// Of more green threads' stacks those that are not used move to compact memory.
+    /// If more green threads have stacks, unused stacks are moved to compact memory.
     pub hot_stacks: usize,
     /// How threads wait for descriptors; None: as suits the kind of threads.
     pub io: Option<saki_reactor::IoModel>,
@@ -49,7 +49,7 @@ pub struct VmOptions {
     pub code_cache: bool,
     /// Vector types by the processor's vectors, where it has them.
     pub vectors: bool,
-    /// Profilers and debuggers to tell of code; None: what SAKI_PERF lists.
+    /// Profilers and debuggers to which code is described; None: those that SAKI_PERF lists.
     pub tools: Option<Request>,
 }
 
@@ -140,7 +140,7 @@ unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind:
 /// # Safety
 /// None: the arguments are not used.
 unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
-    // Reported by whoever entered managed code, after the finally blocks have run.
+    // The code that entered managed code reports the exception, after the finally blocks have run.
 }
 
 /// # Safety
@@ -179,7 +179,7 @@ fn current_thread() -> *mut ThreadAbi {
     saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi())
 }
 
-/// The machine of this process, started: what loads and runs programs. A value of the main thread, which started it.
+/// The started machine of this process, which loads and runs programs. The value stays on the main thread, which started it.
 pub struct Vm {
     main_thread: Thread,
 }
@@ -196,7 +196,7 @@ impl VmBuilder {
         VmBuilder { options, ..self }
     }
 
-    /// What the host wants to be told.
+    /// Sets the events that the host is notified of.
     #[must_use]
     pub fn host(mut self, events: HostEvents) -> VmBuilder {
         self.layers.host = events;
@@ -242,7 +242,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError>
         .find(|path| path.is_file())
         .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
     saki_types::universe::init(Binder::new(paths).with_events(layers.loader_events), &corlib).map_err(|error| {
-        // Of an mscorlib that is too different to begin with the error says nothing to the user.
+        // If the mscorlib is too different to start at all, the error itself would not help the user.
         let image = saki_metadata::Image::open(&corlib).ok();
         image.and_then(|image| class_library::identify(&image).err()).map_or_else(|| error.into(), StartError)
     })?;
@@ -312,7 +312,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError>
     Ok(t)
 }
 
-/// What carriers without work wait in.
+/// The poller in which idle carriers wait.
 static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::poll, interrupt: saki_reactor::interrupt };
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
@@ -364,8 +364,8 @@ impl Vm {
         load_program(path)
     }
 
-    /// Runs `Main` with these arguments, waits for the foreground threads and runs what runs at a program's end. Gives the process's exit code; the host still
-    /// has to exit. An unhandled exception is reported, and ends the process.
+    /// Runs `Main` with these arguments, waits for the foreground threads and runs the exit handlers and finalizers. Returns the process's exit code; the host
+    /// still has to exit. An unhandled exception is reported, and ends the process.
     pub fn run(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
         run_main(self.main_thread, assembly, arguments);
         crate::exit::shut_down(self.main_thread);
@@ -394,7 +394,7 @@ fn run_main(t: Thread, assembly: &'static Assembly, args: &[String]) {
     command_line.extend(args.iter().cloned());
     let _ = COMMAND_LINE.set(command_line);
     match try_run_main(t, assembly, args) {
-        // A thread that still runs may set another one.
+        // A thread that still runs may set another exit code.
         Ok(code) => set_exit_code(code),
         Err(Thrown(())) => unhandled::report_and_exit(t),
     }

@@ -18,7 +18,7 @@ use saki_code::MethodEntry;
 use saki_types::{LoadResult, Method, Ty, Type, collectible};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What a slot of a new vtable holds: as `slot_target`, but the code itself if there is some.
+/// The address in a slot of a new vtable: as `slot_target`, but the code itself if the method is compiled.
 ///
 /// # Errors
 /// As `slot_target`.

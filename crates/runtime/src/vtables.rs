@@ -97,7 +97,8 @@ pub(crate) fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     }
 }
 
-/// Among the records of an owner: objects tell by it that their type is in use.
+/// Allocated among the records of an owner: an object's vtable word shows collections that its type
+/// is in use.
 pub(crate) fn make(owner: Option<&'static Owner>, header: VTable) -> &'static VTable {
     let layout = Layout::array::<u128>(VTable::memory_units(header.slot_count)).ok();
     match owner.and_then(|owner| owner.allocate(layout?)) {

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What was checked since the start.
+/// Counts of checks since the start.
 #[derive(Default)]
 pub struct WalkCheckStatistics {
     pub signals: AtomicU64,

@@ -44,7 +44,7 @@ pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
     Some(identified.id)
 }
 
-/// The identity of what a file holds now, whatever it is.
+/// The identity of a file's present contents, whatever they are.
 ///
 /// # Errors
 /// Those of reading.

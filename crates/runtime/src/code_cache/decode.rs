@@ -63,7 +63,7 @@ struct Names {
 
 /// Why a body is not usable now.
 pub(super) enum Refused {
-    /// Something that it names is not there, or is another one than it was compiled for.
+    /// An entity that the body names is missing, or is not the one that the body was compiled for.
     Stale,
     /// Not all of these classes, which it takes for initialised, are.
     TooEarly(Vec<Ty>),

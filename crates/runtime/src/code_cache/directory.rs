@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// All files together stay below this; those used longest ago go first. Compiling the C# compiler's sources leaves 10 MiB.
+/// All files together stay below this; the least recently used are removed first. Compiling the C# compiler's sources leaves 10 MiB.
 const MAX_TOTAL_BYTES: u64 = 256 << 20;
 /// A temporary file of this age was left by a process that was killed: writing one takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(3600);
@@ -34,13 +34,13 @@ pub fn own() -> Option<Place> {
     if privilege::is_elevated() {
         return None;
     }
-    // Relative ones are ignored, as the XDG Base Directory Specification has it.
+    // Relative paths are ignored, as the XDG Base Directory Specification asks.
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(Place { base, trust: Trust::own() })
 }
 
-/// What the installation brought: `lib/saki` beside the folder of the executable, if it is there. Never written.
+/// The cache that came with the installation: `lib/saki` beside the folder of the executable, if it exists. Never written.
 pub fn installed() -> Option<Place> {
     let executable = std::env::current_exe().ok()?;
     let trust = Trust::in_owner_of(&std::fs::metadata(&executable).ok()?);
@@ -66,12 +66,12 @@ impl Place {
         TrustedFolder::open(&self.base, OsStr::new(NAME), self.trust)
     }
 
-    /// A folder in it, if both are there and pass.
+    /// A folder in it, if both exist and are trusted.
     pub fn open_below(&self, name: &OsStr) -> Option<TrustedFolder> {
         self.open().ok()??.below(name).ok()?
     }
 
-    /// A folder in it; what is not there is made.
+    /// A folder in it; missing folders are made.
     ///
     /// # Errors
     /// Something does not pass or cannot be made.
@@ -79,7 +79,7 @@ impl Place {
         TrustedFolder::make(&self.base, OsStr::new(NAME), self.trust)?.make_below(name)
     }
 
-    /// All that is there and is not used, and why.
+    /// All existing folders and files that are not used, and why.
     pub fn distrusted(&self) -> Vec<Distrust> {
         match self.open() {
             Ok(Some(folder)) => folder.distrusted(MAX_DEPTH as u32 - 1),
@@ -97,14 +97,15 @@ impl Place {
         Some(Distrust { path: there.to_path_buf(), reason })
     }
 
-    /// Removes the files used longest ago until the rest is small enough, and what killed processes left.
+    /// Removes the least recently used files until the rest is small enough, and temporary files of killed processes.
     pub fn evict(&self) {
         if let Ok(Some(cache)) = self.open() {
             evict_to(cache.folder(), MAX_TOTAL_BYTES);
         }
     }
 
-    /// Removes all that is in the cache; how many files there were. Whatever the folder's mode is: this is what mends it.
+    /// Removes all files of the cache; returns how many there were. It ignores the folder's mode, since clearing is the remedy for a
+    /// folder that is not trusted.
     ///
     /// # Errors
     /// The folder is another user's or no folder; a file cannot be removed.

@@ -108,7 +108,7 @@ pub(super) mod clause_tag {
     pub const FAULT: u32 = 3;
 }
 
-/// A growing table of things that refer to each other by number.
+/// A growing table of entries that refer to each other by number.
 struct Table {
     numbers: FxHashMap<usize, u32>,
     words: Vec<u32>,
@@ -136,8 +136,9 @@ struct Encoder {
     body: Vec<u32>,
 }
 
-/// Encodes a body for the file of `home`. `images`: what it depends on, first those that are loaded whenever the body is
-/// looked for. `conditions`: the types that it takes for initialised. None when it cannot be named.
+/// Encodes a body for the file of `home`. `images`: the modules that it depends on; those that are always loaded when
+/// the body is looked up come first. `conditions`: the types that it takes for initialised. None when a name in it
+/// cannot be encoded.
 pub(super) fn encode(
     home: &Module,
     code: &CompiledCode,
@@ -411,7 +412,7 @@ impl Encoder {
     }
 }
 
-/// Adds what a body names to the list of what it depends on.
+/// Adds the entities that a body names to the list of its dependencies.
 pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Touched>, images: &mut Vec<&'static Image>) {
     for reloc in &code.relocs {
         let RelocTarget::Symbol(symbol) = reloc.target else { continue };

@@ -62,14 +62,13 @@ pub fn body_count(mut file: &File) -> Option<u64> {
 }
 
 impl CodeFile<'static> {
-    /// The file's contents, if it is one of this build and module.
+    /// The file's contents, if it is of this build and module.
     pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<'static>> {
         CodeFile::check(saki_os::file_map::map_for_ever(file).ok()?, build_key, module_id)
     }
 }
 
-/// Reads bytes as a cache file whose header is taken for right, whatever it says: how many bodies are found. For fuzzing, which would not come past the
-/// checksum.
+/// Reads bytes as a cache file without checking the header; returns how many bodies are found. For fuzzing, which would not get past the checksum.
 pub fn read_anything(bytes: &[u8]) -> usize {
     let Some(file) = CodeFile::lay_out(bytes) else { return 0 };
     file.bodies().filter(|(key, _)| file.find(*key).is_some()).count()

@@ -16,7 +16,7 @@ pub(super) struct Key {
     pub high: u64,
 }
 
-/// What a body is the code of.
+/// The identity of a body: the method or wrapper whose code it is.
 #[derive(Clone, Copy)]
 pub enum Identity<'a> {
     Method(&'static Method),
@@ -121,7 +121,7 @@ impl KeyHasher {
 }
 
 impl Identity<'_> {
-    /// What the code belongs to, if that is a method.
+    /// The method that the code belongs to, if any.
     pub(super) fn method(self) -> Option<&'static Method> {
         match self {
             Identity::Method(method) | Identity::Callback(method) | Identity::NativeInvoke(method) => Some(method),
@@ -152,8 +152,8 @@ fn machine_key(tag: u64, what: &[u8]) -> Option<(Key, &'static Module)> {
     Some((hasher.finish(), machine()?))
 }
 
-/// The image in whose file a method's body belongs: where its type is defined, unless an argument comes from elsewhere
-/// than there and corlib. So the files of libraries hold no code of one program's types.
+/// The image in whose file a method's body belongs: where its type is defined, unless a generic argument is defined in
+/// a third module, neither there nor in corlib. So the files of libraries hold no code of one program's types.
 fn home(method: &'static Method) -> &'static Image {
     let own = method.image();
     std::iter::once(&method.owner).chain(method.generic_args).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)

@@ -53,7 +53,7 @@ const WRITE_EARLY_BYTES: usize = 16 << 20;
 struct Settings {
     /// The user's; None: nothing is written.
     own: Option<Place>,
-    /// What came with the installation; never written.
+    /// The cache that came with the installation; never written.
     installed: Option<Place>,
     /// Of this build's files in both.
     folder: OsString,
@@ -64,12 +64,12 @@ struct Settings {
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// What the cache did, for `saki --stats`. Relaxed counters.
+/// Counters of the cache, for `saki --stats`. All accesses are relaxed.
 #[derive(Default)]
 pub struct CacheStatistics {
     /// Bodies that needed no compiling.
     pub found: AtomicU64,
-    /// Bodies that were there but did not hold: something that they name is another now.
+    /// Bodies that were found but were stale: an entity that they name has changed.
     pub stale: AtomicU64,
     /// Bodies that were there but take a class for initialised that was not.
     pub too_early: AtomicU64,
@@ -91,8 +91,8 @@ pub static STATISTICS: CacheStatistics = CacheStatistics {
     contents_remembered: AtomicU64::new(0),
 };
 
-/// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: a program that is run
-/// on both would find bodies that do not hold, and replace them, at each change. Without a build id, or a place for a cache, it stays off.
+/// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: otherwise a program that
+/// is run on two versions would replace stale bodies at each change. Without a build id, or a place for a cache, it stays off.
 pub fn init(options: &CompilerOptions) {
     let (own, installed) = (directory::own(), directory::installed());
     if own.is_none() && installed.is_none() {
@@ -118,7 +118,7 @@ fn is_on() -> bool {
     SETTINGS.get().is_some() || crate::domains::count() > 1
 }
 
-/// This build's files of this name: the user's, and the one that came with the installation; those that are there and trusted.
+/// This build's files of this name, the user's and the one that came with the installation, as far as they exist and are trusted.
 fn open_files(name: &OsStr) -> impl Iterator<Item = std::fs::File> {
     let settings = SETTINGS.get();
     let places = settings.into_iter().flat_map(|settings| {
@@ -131,12 +131,13 @@ fn build_key() -> u64 {
     SETTINGS.get().map_or(0, |settings| settings.build_key)
 }
 
-/// What the cache has for a body.
+/// The result of looking up a body.
 #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is returned")]
 pub enum Lookup {
     Found(CompiledCode, CodeKind),
-    /// A body that does not hold yet, because it takes these classes for initialised. The one that replaces it may take no
-    /// others for that: so the conditions become fewer from run to run, whatever the order in which classes are initialised.
+    /// A body that cannot be used yet, because it assumes that these classes are initialised. The body that replaces it may
+    /// assume this of no other classes: so the conditions become fewer from run to run, whatever the order in which classes
+    /// are initialised.
     TooEarly(Vec<Ty>),
     Absent,
 }
@@ -183,15 +184,15 @@ impl Slot {
         }
     }
 
-    /// Keeps a body for later runs. `touched`: what its compilation looked at; `initialised`: the types that it takes for
-    /// initialised.
+    /// Keeps a body for later runs. `touched`: types and members that its compilation looked at; `initialised`: the types
+    /// that it assumes to be initialised.
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
         if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domains::count() < 2 {
             return;
         }
-        // Whoever looks for the body has the modules of the method's name loaded.
+        // When the body is looked up, the modules of the method's name are loaded.
         let mut images: Vec<&'static Image> = self.method.map_or_else(Vec::new, key::images_of_name);
-        // All code rests on facts of corlib's types, for many of which no token asks.
+        // All code depends on facts about corlib's types, many of which no token names.
         if self.module.image.is_some() && !images.iter().any(|image| image.is_corlib) {
             images.push(saki_types::universe().corlib());
         }
@@ -207,7 +208,7 @@ impl Slot {
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
         saver::start();
-        // Relaxed: a counter; whoever crosses the limit writes.
+        // Relaxed: a counter; the thread that crosses the limit writes.
         STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
         if KEPT_BYTES.fetch_add(len, Ordering::Relaxed) + len >= WRITE_EARLY_BYTES {
             write_back();
@@ -225,7 +226,7 @@ pub fn write_back() {
     let Some(own) = &settings.own else { return };
     let kept = module::all().into_iter().map(|module| (module, std::mem::take(&mut *module.fresh.lock())));
     let kept: Vec<_> = kept.filter(|(_, fresh)| !fresh.is_empty()).collect();
-    // Looked at after the bodies were taken: so each of them was compiled from what was hashed.
+    // Checked after the bodies were taken: so each of them was compiled from the hashed contents.
     if kept.is_empty() || contents::is_any_written_to() {
         return;
     }

@@ -23,7 +23,7 @@ pub(super) struct Bodies {
     pub id: ContentId,
     /// Of the cache file.
     pub file_name: OsString,
-    /// The user's file, and the one that came with the installation; those that there are.
+    /// The user's file, and the one that came with the installation, as far as they exist.
     files: OnceLock<Vec<CodeFile<'static>>>,
     /// Bodies compiled in this run, encoded.
     pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
@@ -42,8 +42,8 @@ impl Module {
         collectible::keep_with(owner, Module { image, id, bodies })
     }
 
-    /// The body with this key as the cache had it when it was first asked: the user's own before what came with the
-    /// installation, before what another domain had compiled.
+    /// The body with this key as the cache had it when it was first asked: the user's own body comes before that of
+    /// the installation, and that before one that another domain has compiled.
     pub fn find(&self, key: Key) -> Option<&'static [u8]> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
@@ -91,7 +91,7 @@ pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
     *table.get_or_insert_default().entry(address).or_insert(made)
 }
 
-/// Drops the modules of dead assemblies and domains; their bodies stay, for others that load them.
+/// Drops the modules of dead assemblies and domains; their bodies stay, for later loads of the same files.
 pub(crate) fn forget_dead() {
     if let Some(table) = MODULES.write().as_mut() {
         table.retain(|image, _| !collectible::is_dead(*image));

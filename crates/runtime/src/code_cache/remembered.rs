@@ -61,7 +61,7 @@ struct Places {
     fresh: Mutex<Vec<Record>>,
 }
 
-/// Hashes are looked for in these caches from now on, and written to `own`.
+/// From now on hashes are looked up in these caches, and written to `own`.
 pub fn remember_in(own: Option<Place>, installed: Option<Place>) {
     let _ = PLACES.set(Places { own, installed, read: Default::default(), fresh: Mutex::default() });
 }
@@ -99,7 +99,7 @@ fn stands_for_contents(stamp: &FileStamp, now: SystemTime) -> bool {
     stamp.keeps_change_time() && stamp.changed + (SETTLED.as_nanos() as i128) < now
 }
 
-/// Writes what was hashed in this run beside what is there.
+/// Writes this run's hashes together with those already in the file.
 pub(super) fn save() {
     let Some((places, own)) = PLACES.get().and_then(|places| Some((places, places.own.as_ref()?))) else { return };
     let fresh = std::mem::take(&mut *places.fresh.lock());

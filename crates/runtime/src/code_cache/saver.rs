@@ -6,16 +6,16 @@
 use std::sync::Once;
 use std::time::Duration;
 
-/// After this time most programs have ended, or have compiled what a start needs.
+/// After this time most programs have ended, or have compiled the methods that a start needs.
 const FIRST_PAUSE: Duration = Duration::from_secs(3);
-/// Pauses double up to this one: writing makes the files anew.
+/// Pauses double up to this length, because each write makes the files anew.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// Starts the thread unless it runs.
 pub(super) fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
-        // Without a thread what was kept is written at exit.
+        // Without the thread, kept bodies are written at exit.
         let _ = saki_os::thread::start_service("code-cache", || {
             let mut pause = FIRST_PAUSE;
             loop {

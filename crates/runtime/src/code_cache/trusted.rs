@@ -76,7 +76,7 @@ impl Trust {
         Trust { user: privilege::effective_user() }
     }
 
-    /// Whoever could have changed the executable, and root.
+    /// The owner of the executable, who could have changed it, and root.
     pub fn in_owner_of(executable: &Metadata) -> Trust {
         Trust { user: executable.uid() }
     }
@@ -93,7 +93,7 @@ impl Trust {
     }
 }
 
-/// What is not there is no reason for distrust.
+/// A missing file or folder is no reason for distrust.
 fn unless_absent<T>(outcome: io::Result<T>) -> Result<Option<T>, Reason> {
     match outcome {
         Ok(found) => Ok(Some(found)),
@@ -115,7 +115,7 @@ pub struct TrustedFolder {
 }
 
 impl TrustedFolder {
-    /// The folder `name` in `base`; None if one of both is not there.
+    /// The folder `name` in `base`; None if one of the two does not exist.
     ///
     /// # Errors
     /// What does not pass, and why.
@@ -127,7 +127,7 @@ impl TrustedFolder {
         TrustedFolder { folder, path: base.to_path_buf(), trust }.below(name)
     }
 
-    /// As `open`, and makes what is not there, for the user alone.
+    /// As `open`, but makes missing folders, accessible to the user only.
     ///
     /// # Errors
     /// What does not pass or cannot be made, and why.
@@ -173,7 +173,7 @@ impl TrustedFolder {
             }
             _ => {}
         }
-        // Gone again: somebody clears the cache.
+        // The folder is gone again: another process clears the cache.
         let gone = || Distrust { path: path(), reason: Reason::Unusable(io::ErrorKind::NotFound.into()) };
         self.below(name)?.ok_or_else(gone)
     }
@@ -199,7 +199,7 @@ impl TrustedFolder {
         passed.map_err(|reason| Distrust { path: self.path.join(name), reason })
     }
 
-    /// Writes a file under a name that nobody can foresee and renames it into place: whole, or not at all.
+    /// Writes a file under an unpredictable name and renames it into place: whole, or not at all.
     ///
     /// # Errors
     /// Those of writing; the file is as it was then.
@@ -221,7 +221,7 @@ impl TrustedFolder {
         written
     }
 
-    /// For what needs no trust: looking at what is there, and removing it.
+    /// For operations that need no trust: listing and removing files.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -234,7 +234,7 @@ impl TrustedFolder {
     pub fn distrusted(&self, depth: u32) -> Vec<Distrust> {
         let mut found = Vec::new();
         for name in self.folder.names().unwrap_or_default() {
-            // Temporary files of others that run, and what has gone since.
+            // Skipped: temporary files of running processes, and files that are gone by now.
             let Ok(status) = self.folder.status_of(&name) else { continue };
             if status.is_dir() {
                 match self.below(&name) {
@@ -253,7 +253,8 @@ impl TrustedFolder {
 /// Of files that are not complete yet.
 pub(super) const TEMPORARY_EXTENSION: &str = "tmp";
 
-/// Whether nobody else can make the path lead elsewhere: for what is opened by path later. Gives the path without symbolic links.
+/// Checks that no other user can make the path lead elsewhere, for a file that is opened by path later. Returns the path without symbolic
+/// links.
 ///
 /// # Errors
 /// The folder on the way that somebody else may write to.
@@ -273,7 +274,7 @@ pub fn firm_path(path: &Path, trust: Trust) -> Result<PathBuf, Distrust> {
     Ok(real)
 }
 
-/// A new folder for the user alone among the system's temporary ones, under a name that nobody can foresee.
+/// A new folder for the user alone among the system's temporary ones, under an unpredictable name.
 ///
 /// # Errors
 /// That of making it.

@@ -131,7 +131,7 @@ pub fn are_written() -> bool {
     super::is_on(LogEvents::CALLS)
 }
 
-/// Native code calls the method by way of a delegate, or that call is over.
+/// Native code calls the method through a delegate, or (`has_ended`) that call is over.
 pub fn called_by_native(t: Thread, method: &'static Method, has_ended: bool) {
     if PROBES.get().is_some_and(|spec| spec.includes(method)) {
         write(t.managed(), method, Part::FromNative, if has_ended { event::LEAVE } else { event::ENTER });

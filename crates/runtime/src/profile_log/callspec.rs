@@ -54,7 +54,7 @@ impl CallSpec {
 
     /// Whether calls of the method are written.
     pub(super) fn includes(&self, method: &Method) -> bool {
-        // What was asked for first says what the rest is.
+        // The first item decides about methods that match none.
         let Some((_, first)) = self.items.first() else { return true };
         let fits = |pattern: &Pattern| {
             let ty = || method.owner.full_name();

@@ -22,7 +22,7 @@ pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
     listen().map_err(|error: io::Error| format!("the command server cannot listen on port {port}: {error}"))
 }
 
-/// Serves whoever connects, each one on a thread, until the process ends. `take_heap_shot` says whether the log still takes any.
+/// Serves each client on a thread, until the process ends. `take_heap_shot` returns whether the log still takes heap shots.
 ///
 /// # Errors
 /// The system's, for a thread.

@@ -57,14 +57,14 @@ pub fn set_heap_shots(mode: HeapShots) {
     }
 }
 
-/// Collects everything and writes what lives. The current thread waits as at a safepoint.
+/// Runs a full collection and writes the live objects. The current thread waits as at a safepoint.
 pub fn take_heap_shot() {
     if let Some(log) = LOG.get().filter(|log| !log.is_over()) {
         heap_shots::take(log);
     }
 }
 
-/// What samples are taken by, and how many a second.
+/// The clock of samples, and how many are taken per second.
 pub fn samples() -> Option<(SampleClock, u32)> {
     *LOG.get()?.samples.lock()
 }
@@ -72,7 +72,7 @@ pub fn samples() -> Option<(SampleClock, u32)> {
 /// Has samples taken so from now on, or none. False: they are not taken so. As under Mono only a log that was to have samples from the start can change that.
 pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
     let Some(log) = LOG.get().filter(|log| !log.is_over() && log.settings.samples.is_some()) else { return false };
-    // Who waits for the lock, or for the last samples, does so with the thread counted as stopped.
+    // A thread that waits for the lock, or for the last samples, counts as stopped meanwhile.
     saki_thread::blocking(|| {
         let mut samples = log.samples.lock();
         if *samples == wanted {
@@ -88,7 +88,7 @@ pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
 }
 
 impl Log {
-    /// Has the heap tell of what is listened to.
+    /// Makes the heap report the events that are listened to.
     pub(super) fn tell_heap(&self) {
         saki_gc::note_moves(super::is_on(LogEvents::MOVE));
         // Each one.

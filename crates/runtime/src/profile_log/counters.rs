@@ -60,7 +60,7 @@ static COUNTERS: [Counter; 15] = [
     counter(RUNTIME, "Threads", LONG, COUNT, VARIABLE, |_| saki_thread::thread_count() as i64),
 ];
 
-/// Number, time in µs and size of the code of what was compiled.
+/// Number, compile time in µs and code size of the compiled methods.
 fn compiled() -> (i64, i64, i64) {
     let statistics = &crate::compile::STATISTICS;
     // Relaxed: counters.
@@ -76,7 +76,7 @@ fn collections() -> (i64, i64, i64) {
     (statistics.nursery_collections as i64, statistics.full_collections as i64, pause_us)
 }
 
-/// What the kernel says of the process.
+/// The kernel's numbers about the process.
 #[derive(Default)]
 struct System {
     user_us: i64,
@@ -109,7 +109,7 @@ impl System {
     }
 }
 
-/// What the log has of the counters so far.
+/// The values of the counters that the log has so far.
 #[derive(Default)]
 pub(super) struct Counters {
     /// None: not even their descriptions.

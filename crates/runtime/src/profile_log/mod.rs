@@ -45,10 +45,10 @@ const COLLECTOR_THREAD: u64 = 0x1000_0000;
 /// Stands for the profiler's own threads.
 const OWN_THREAD: u64 = 0x1000_0001;
 
-/// As Mono: buffers are sent, and counters looked at, so often.
+/// How often buffers are sent and counters read; as Mono does.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is listened to, as bits of `LogEvents`. Relaxed: who sees a change late writes a little more or less.
+/// The events that are listened to, as bits of `LogEvents`. Relaxed: a thread that sees a change late writes a few events more or less.
 static LISTENED: AtomicU32 = AtomicU32::new(0);
 
 static LOG: OnceLock<Log> = OnceLock::new();
@@ -57,7 +57,7 @@ pub(crate) struct Log {
     writer: LogWriter,
     names: Names,
     settings: LogSettings,
-    /// What a program may change (`control`). Relaxed: who sees a change late writes a little more or less.
+    /// Settings that a program may change (`control`). Relaxed: a thread that sees a change late writes a little more or less.
     max_frames: AtomicUsize,
     max_call_depth: AtomicU32,
     heap_shots: Mutex<HeapShots>,
@@ -83,7 +83,7 @@ fn now_ns() -> u64 {
     saki_os::clock::monotonic_ns()
 }
 
-/// Before the machine starts: has methods compiled with probes, if calls are to be written, and keeps what counters show.
+/// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the statistics that counters show.
 pub fn prepare(settings: &LogSettings) {
     if settings.calls {
         calls::compile_probes(&settings.callspec);
@@ -163,7 +163,7 @@ fn at_exit() {
     end();
 }
 
-/// Ends the log: what is said of it goes to standard error.
+/// Ends the log; messages about it go to standard error.
 pub fn end() {
     let Some(log) = LOG.get() else { return };
     // AcqRel: one thread ends it.
@@ -193,11 +193,11 @@ impl Log {
         self.has_ended.load(Ordering::Relaxed) || self.writer.has_ended()
     }
 
-    /// What is done every second.
+    /// The work of every second.
     fn flush(&self) {
         if self.is_over() {
             if self.writer.has_ended() {
-                // Nobody reads it any more; `end` says why.
+                // The output has failed or its reader is gone; `end` reports why.
                 LISTENED.store(0, Ordering::Relaxed);
                 saki_gc::sample_allocations(0);
                 saki_gc::note_moves(false);
@@ -211,7 +211,7 @@ impl Log {
         self.writer.sync_point(sync_point::PERIODIC, before_ns);
     }
 
-    /// Describes what has come since: domains, assemblies, names of threads.
+    /// Describes new domains, assemblies and names of threads.
     fn look_around(&self) {
         let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
         for domain in ids.filter_map(domains::by_id) {

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Between two numbers: they look like the addresses that Mono writes.
 const STEP: u64 = 16;
-/// Where ranges of methods begin, above what a program has mapped.
+/// Where the invented ranges of methods begin, above all addresses that a program can map.
 const FIRST_CODE: u64 = 1 << 47;
 /// Where ranges of native functions begin, behind all of methods.
 const FIRST_NATIVE: u64 = 1 << 62;
@@ -87,7 +87,7 @@ impl Names {
         id
     }
 
-    /// A method has been compiled: says how long its code is.
+    /// A method has been compiled: writes the length of its code.
     pub fn compiled(&self, log: &LogWriter, method: &'static Method, len_bytes: u32) {
         let known = self.methods.lock().get(&std::ptr::from_ref(method).addr()).copied();
         match known {
@@ -96,7 +96,7 @@ impl Names {
         }
     }
 
-    /// The method's address may be another one's from now on.
+    /// The address of the method's record may be reused from now on.
     pub fn forget_method(&self, method: &Method) {
         let key = std::ptr::from_ref(method).addr();
         let mut methods = self.methods.lock();
@@ -187,14 +187,14 @@ impl Names {
         });
     }
 
-    /// The addresses of what is dead may be others' from now on (`profile_log::forget_dead`).
+    /// The addresses of dead records may be reused from now on (`profile_log::forget_dead`).
     pub fn forget_dead(&self) {
         for table in [&self.methods, &self.vtables, &self.classes, &self.images] {
             table.lock().retain(|key, _| !collectible::is_dead(key & !Part::MASK));
         }
     }
 
-    /// The address of a native function, as the log has it: of our own making, so that a function has one row in reports however many of its instructions were hit.
+    /// The invented address of a native function in the log, so that a function has one row in reports however many of its instructions were hit.
     pub fn native(&self, log: &LogWriter, name: &str) -> u64 {
         let mut natives = self.natives.lock();
         if let Some(&address) = natives.get(name) {
@@ -218,7 +218,7 @@ impl Names {
     }
 }
 
-/// The number that is in the table, or the one that `describe` writes down.
+/// The number from the table, or a new one that `describe` writes to the log.
 fn described(table: &Mutex<FxHashMap<usize, u64>>, key: usize, describe: impl FnOnce() -> u64) -> u64 {
     let mut table: MutexGuard<'_, _> = table.lock();
     *table.entry(key).or_insert_with(describe)
@@ -230,7 +230,7 @@ fn describe_method(log: &LogWriter, id: u64, len_bytes: u32, name: &str) {
     });
 }
 
-/// Where the code of a method lies, as the log has it.
+/// The invented address of a method's code in the log.
 pub(super) fn code_of(method: u64) -> u64 {
     FIRST_CODE + method / STEP * CODE_ROOM
 }

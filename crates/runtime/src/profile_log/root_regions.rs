@@ -13,7 +13,7 @@ use saki_profile::mlpd::event::root_source;
 use saki_types::Type;
 use std::ops::Range;
 
-/// Regions that were told: the heap shot that had the last root in them, by their first address.
+/// Regions that the log has: the last heap shot with a root in each, by the region's first address.
 #[derive(Default)]
 pub(super) struct RootRegions {
     last_seen: Mutex<FxHashMap<usize, u64>>,
@@ -41,11 +41,11 @@ fn source_of(kind: RootKind) -> u8 {
     }
 }
 
-/// A region as the log tells of it.
+/// A region as it is written to the log.
 pub(super) struct NewRegion {
     pub range: Range<usize>,
     pub source: u8,
-    /// The type of a static field; else empty.
+    /// For a static field the name of its type; otherwise empty.
     pub name: String,
 }
 

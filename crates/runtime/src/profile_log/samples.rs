@@ -28,7 +28,7 @@ pub(super) fn start(clock: SampleClock, hz: u32) -> io::Result<()> {
 #[derive(Default)]
 struct ToLog {
     symbols: Symbols,
-    /// By address of the instruction: that of the function, as the log has it.
+    /// The function's address in the log, by the address of the instruction.
     natives: FxHashMap<usize, u64>,
 }
 

@@ -77,11 +77,11 @@ pub enum HeapShots {
     EveryMilliseconds(u32),
     /// At every so many full collections.
     EveryCollections(u32),
-    /// When the command server is asked to.
+    /// When a client of the command server asks for it.
     OnDemand,
 }
 
-/// What `--profile=log:` asks for.
+/// The settings of `--profile=log:`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LogSettings {
     /// The whole option, which the file's header repeats.
@@ -92,7 +92,7 @@ pub struct LogSettings {
     pub callspec: CallSpec,
     /// Calls that are nested deeper are not written.
     pub max_call_depth: u32,
-    /// Of stacks: the innermost ones. 0 = events without stacks.
+    /// How many innermost frames of a stack are written. 0 = events without stacks.
     pub max_frames: usize,
     pub heap_shots: HeapShots,
     pub shot_at_end: bool,
