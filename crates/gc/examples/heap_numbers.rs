@@ -25,7 +25,7 @@ fn alloc(thread: &ManagedThread, vtable: *const VTable) -> ObjRef {
     unsafe { saki_gc::alloc_object(thread, vtable) }.expect("memory")
 }
 
-/// CPU seconds of the process: what counts on a machine that does other things too.
+/// CPU seconds of the process, which other work on the machine does not distort.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local.

@@ -7,14 +7,14 @@ use saki_os::address_space::{self, Scarcity};
 
 /// Where a container sees its limit of memory, in either version of control groups.
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-/// What a machine has that does not say.
+/// Assumed memory of a machine whose memory cannot be found out.
 const UNKNOWN_BYTES: usize = 4 << 30;
 /// Address space of the collector's side tables, of each of which a piece is mapped at least, in programs with a small heap.
 const TABLES_BESIDE_HEAP_BYTES: usize = 64 << 20;
 
-/// 3/4 of the memory that the process may use: the machine's, in a container the control group's, and what a kernel that accounts
-/// strictly still gives. Half of a limit of address space, less what tables take beside it, for code, stacks and native memory
-/// take some, too. At least `least_bytes`.
+/// 3/4 of the memory that the process may use: the least of the machine's, the control group's (in a container), and the memory
+/// that a kernel with strict accounting still grants. At most half of a limit of address space, after the side tables, because
+/// code, stacks and native memory need address space, too. At least `least_bytes`.
 pub(crate) fn default_max_heap_bytes(least_bytes: usize) -> usize {
     let group_bytes = GROUP_LIMITS.iter().find_map(|path| std::fs::read_to_string(path).ok());
     let group_bytes = group_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(usize::MAX);
@@ -40,7 +40,7 @@ fn machine_bytes() -> usize {
     if pages <= 0 || page_bytes <= 0 { UNKNOWN_BYTES } else { pages as usize * page_bytes as usize }
 }
 
-/// What the kernel still lets processes ask for, by `/proc/meminfo`.
+/// The memory that processes may still commit, by `/proc/meminfo`.
 fn left_to_commit_bytes(meminfo: &str) -> Option<usize> {
     let field = |name: &str| {
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;

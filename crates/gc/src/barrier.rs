@@ -57,7 +57,7 @@ pub fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, slot: *mu
     }
 }
 
-/// After a store into `object`: does what compiled code does inline.
+/// The barrier after a store into `object`, which compiled code has inline.
 ///
 /// # Safety
 /// `object` is a live heap object, `thread` the current thread.
@@ -75,8 +75,8 @@ pub unsafe fn after_store(thread: &ManagedThread, object: ObjRef) {
 /// `slot` is valid and aligned.
 #[inline]
 unsafe fn store_release(slot: *mut ObjRef, value: ObjRef) {
-    // SAFETY: valid and aligned by this function's contract; ObjRef is a transparent pointer. Release: who reads the
-    // reference sees the object's fields as they were when it was stored.
+    // SAFETY: valid and aligned by this function's contract; ObjRef is a transparent pointer. Release: a thread that
+    // reads the reference sees the object's fields as of the store or later.
     unsafe { AtomicPtr::from_ptr(slot.cast::<*mut saki_abi::Object>()) }.store(value.0, Ordering::Release);
 }
 

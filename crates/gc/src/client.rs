@@ -15,7 +15,7 @@ use saki_thread::ManagedThread;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// See the module header. What is not overridden is not there.
+/// See the module header. The defaults are those of a client without roots, tables or listeners.
 pub trait HeapClient: Sync {
     /// Tables outside the heap that refer to objects. The same at each call.
     fn roots(&self) -> &[&'static dyn RootProvider] {
@@ -32,8 +32,8 @@ pub trait HeapClient: Sync {
         None
     }
 
-    /// Whether the client does itself what the finalizer of a dead object would do whose vtable has `IS_RELEASED_BY_COLLECTOR`; another object's finalizer may
-    /// still see the object. False: the object is finalized as others are.
+    /// A dead object's vtable has `IS_RELEASED_BY_COLLECTOR`: the client may release its resources in place of its finalizer, and returns whether it did.
+    /// Another object's finalizer may still see the object. False: the object is finalized as others are.
     fn release(&self, _object: ObjRef) -> bool {
         false
     }
@@ -63,7 +63,7 @@ pub(crate) fn set(client: &'static dyn HeapClient) {
     let _ = CLIENT.set(client);
 }
 
-/// That of the heap; before there is one, nobody.
+/// The heap's client; before there is a heap, one that does nothing.
 #[inline]
 pub(crate) fn client() -> &'static dyn HeapClient {
     match CLIENT.get() {
@@ -72,7 +72,7 @@ pub(crate) fn client() -> &'static dyn HeapClient {
     }
 }
 
-/// What refers to an object from outside the heap.
+/// The kind of a reference to an object from outside the heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RootKind {
     /// A static field, at this offset of the statics of a type.
@@ -95,7 +95,7 @@ pub enum RootKind {
     Cell,
     /// A word of a thread's stack or registers, which may also be a number that looks like a reference.
     Stack,
-    /// A slot of the thread's own: its Thread object, an exception on its way.
+    /// A root slot of the thread: its Thread object, an exception in flight.
     Thread,
     /// Waits for its finalizer to be run.
     Finalizer,
@@ -121,11 +121,11 @@ pub trait RootProvider: Sync {
     /// Calls `visit` with each object that must not move (pinned handles). Objects in slots need not be repeated.
     fn for_each_pinned(&self, _visit: &mut dyn FnMut(ObjRef)) {}
 
-    /// Like `for_each_slot`, for what belongs to one thread (thread-static blocks).
+    /// Like `for_each_slot`, for slots that belong to one thread (thread-static blocks).
     fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
 
-    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, and what refers to them: for heap snapshots. Between collections, with the world
-    /// stopped.
+    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, with the kind and place of each reference: for heap snapshots. Between
+    /// collections, with the world stopped.
     fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
         let root = |kind, object, address| Root { kind, object, address, thread: None };
         // SAFETY: a provider's slots are valid.
@@ -136,7 +136,7 @@ pub trait RootProvider: Sync {
 
 /// The owners of conditional roots. All calls come with the world stopped, on collector threads; none may block.
 pub trait ConditionalRoots: Sync {
-    /// A collection begins. Gives the ranges of addresses whose words are to be shown; None: nobody is judged.
+    /// A collection begins. Returns the address ranges into which words of objects must point to be shown; None: this collection decides about no owner.
     fn begin(&self, is_full: bool) -> Option<[Range<usize>; 2]>;
     /// A word of a reached object points into one of the ranges.
     fn saw(&self, word: usize);
@@ -164,7 +164,7 @@ pub enum WeakFate {
     Dead,
 }
 
-/// A table of weak handles. The table knows how its slots are encoded; the collector knows who lives.
+/// A table of weak handles. The table knows how its slots are encoded; the collector knows which objects live.
 pub trait WeakTable: Sync {
     /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome; unless the collection
     /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector thread; must not block.

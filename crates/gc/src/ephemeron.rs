@@ -27,7 +27,7 @@ struct Pair {
 struct Noted {
     /// Arrays scanned in this collection, possibly more than once.
     arrays: Vec<ObjRef>,
-    /// How many of them have been looked at.
+    /// How many of the arrays have been resolved.
     resolved_arrays: usize,
     /// Pairs whose key has not been reached so far.
     unresolved: Vec<*mut Pair>,

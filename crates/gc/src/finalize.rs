@@ -128,9 +128,9 @@ pub fn finalizable_count() -> usize {
     finalizers.ready.len() + finalizers.ready_critical.len()
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. What
-/// collections release themselves stays as it is. Stops the world, to learn of objects that only their threads know, but collects nothing.
-/// `filter` must not reach a safepoint. Returns how many.
+/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Objects that
+/// collections release themselves stay registered. Stops the world, to include objects that are only in their threads' buffers, but
+/// collects nothing. `filter` must not reach a safepoint. Returns how many.
 pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
     saki_thread::with_world_stopped(saki_thread::StopReason::Unloading, |_| {
         let mut guard = FINALIZERS.lock();
@@ -170,7 +170,7 @@ impl Finalizers {
         }
     }
 
-    /// Moves what the threads know to `young` and leaves one entry of each object.
+    /// Moves the entries of the threads' buffers to `young` and leaves one entry for each object.
     #[cold]
     fn remove_duplicates(&mut self) {
         let young = &mut self.young;
@@ -180,7 +180,7 @@ impl Finalizers {
     }
 }
 
-/// What becomes of a registered object: `Some` = it stays, at this address.
+/// The fate of a registered object: `Some` = it stays, at this address.
 #[inline]
 fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<ObjRef> {
     if let Some(now) = tracer.reached(object) {
@@ -204,7 +204,7 @@ fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<O
     None
 }
 
-/// Moves what the collection did not reach to the ready queues and retains it. True if there was any.
+/// Moves the objects that the collection did not reach to the ready queues and retains them. True if there were any.
 pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     let mut guard = FINALIZERS.lock();
     let finalizers = &mut *guard;

@@ -17,7 +17,7 @@ use saki_thread::ManagedThread;
 pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
 
 /// Creates the heap and its collector threads; once per process, about 3.5 ms. Carriers that are attached now or later are
-/// bound to it until they detach. `client` is what the collector asks and tells. Errors: bad options, second call.
+/// bound to it until they detach. `heap_client` receives the collector's calls. Errors: bad options, second call.
 pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Result<(), String> {
     client::set(heap_client);
     mmtk::init(options)?;
@@ -30,7 +30,8 @@ pub fn options() -> &'static HeapOptions {
     mmtk::options()
 }
 
-/// Gives a thread, the current one or one that has not begun, what its code has to know of the heap. To be called when a thread attaches.
+/// Sets the fields from which the compiled code of a thread, the current one or one that has not begun, reads the heap's parameters. To
+/// be called when a thread attaches.
 pub fn bind_thread(thread: &ManagedThread) {
     mmtk::bind_thread(thread);
 }
@@ -110,7 +111,7 @@ pub fn alloc_bytes(thread: &ManagedThread, vtable: *const VTable, size_bytes: us
     mmtk::allocate(thread, vtable, size_bytes)
 }
 
-/// Collects now and waits: everything if `full`, else what is young.
+/// Runs a collection and waits for it: a full one if `full`, else a nursery collection.
 pub fn collect(thread: &ManagedThread, full: bool) {
     mmtk::collect(thread, full);
 }
@@ -146,7 +147,7 @@ pub fn find_object(address: usize) -> Option<ObjRef> {
     mmtk::find_object(address)
 }
 
-/// Fetches into the caches what decides over the fate of `object` in a collection, for a [`crate::WeakTable`] with many objects.
+/// Prefetches the data that decides the fate of `object` in a collection, for a [`crate::WeakTable`] with many objects.
 #[inline]
 pub fn prefetch_fate(object: ObjRef) {
     mmtk::prefetch_fate(object);

@@ -32,7 +32,7 @@ pub(crate) fn find(address: usize) -> Option<ObjRef> {
     (address - start < size_bytes).then_some(ObjRef(start as *mut _))
 }
 
-/// Forgets what the collection that ends now frees.
+/// Removes the objects that the ending collection frees.
 pub(crate) fn remove_dead(full: bool, is_live: &dyn Fn(ObjRef) -> bool) {
     let mut objects = LARGE_OBJECTS.lock();
     let young = std::mem::take(&mut objects.young);

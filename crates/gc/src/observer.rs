@@ -27,8 +27,8 @@ pub struct SampledAllocation<'a> {
 #[derive(Clone, Copy)]
 pub struct Collection {
     pub was_full: bool,
-    /// The collector asked threads to stop, the last one has stopped, weak references are looked at since all else that lives was marked, memory is freed,
-    /// and all is done.
+    /// The times when the collector asked threads to stop, when the last one had stopped, when strong marking ended and weak references began, when
+    /// freeing memory began, and when all was done.
     pub steps: [Instant; 5],
 }
 
@@ -44,7 +44,7 @@ impl Collection {
     }
 }
 
-/// Mean bytes between two samples; 0 while there are none. Relaxed: whoever sees it late samples later.
+/// Mean bytes between two samples; 0 while there are none. Relaxed: a thread that sees a change late samples later.
 static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Samples allocations every `mean_bytes` bytes from now on; 0 ends it. Carriers begin when they next need memory.
@@ -62,12 +62,12 @@ static ARE_MOVES_NOTED: AtomicBool = AtomicBool::new(false);
 /// Addresses before and after, of the collection under way.
 static MOVES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// Has collections note what they move; `take_moves` has it then.
+/// Switches on or off that collections record which objects they move, for `take_moves`.
 pub fn note_moves(are_noted: bool) {
     ARE_MOVES_NOTED.store(are_noted, Ordering::Relaxed);
 }
 
-/// What the last collection has moved: addresses before and after. For `HeapClient::collected`.
+/// The objects that the last collection moved: addresses before and after. For `HeapClient::collected`.
 pub fn take_moves() -> Vec<(usize, usize)> {
     std::mem::take(&mut MOVES.lock())
 }

@@ -6,8 +6,8 @@
 ///
 /// With stress on, every collection is a full one that treats every block as fragmented, so that each object which no
 /// stack word points to moves whenever there is room to move it (the collector keeps 2 % of the heap for that, plus
-/// what is free below the limit). Inline allocation is disabled by keeping the thread's buffer hidden: each allocation
-/// comes to the slow path.
+/// what is free below the limit). Inline allocation is disabled by hiding the thread's buffer: each allocation takes
+/// the slow path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stress {
     /// Collect before every n-th allocation of a thread; 0 = never.
@@ -30,8 +30,8 @@ pub struct HeapOptions {
     pub stress: Option<Stress>,
 }
 
-/// Nursery of programs whose objects die young: it costs few page faults and cache misses. At 2 MiB the fixed part of a
-/// collection, about 0.1 ms, costs what that brings.
+/// Nursery of programs whose objects die young: it costs few page faults and cache misses. At 2 MiB the fixed cost of a
+/// collection, about 0.1 ms, would outweigh the gain.
 pub const FIRST_NURSERY_BYTES: usize = 4 << 20;
 /// Nursery of programs whose pauses are long: depth-18 binary trees took 0.94 s at 4 MiB, 0.68 at 16 and 0.54 at 32.
 pub const MAX_NURSERY_BYTES: usize = 32 << 20;

@@ -51,14 +51,14 @@ const SHRINK_NURSERY_SHARE: u32 = 24;
 /// Free pages after a full collection below max/20 count as "next to nothing".
 const OVERHEAD_FREE_DIVISOR: usize = 20;
 
-/// What the end of a collection tells the policy.
+/// The results of a collection, for the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectionOutcome {
     pub was_full: bool,
     /// Pages in use plus the collector's own reserve.
     pub reserved_pages: usize,
     pub pause: Duration,
-    /// What of the pause the collector had a processor for.
+    /// The part of the pause in which the collector had a processor.
     pub work: Duration,
     /// Time from the end of the previous collection to the start of this one.
     pub mutator_time: Duration,
@@ -71,14 +71,14 @@ struct OverheadStreak {
     mutator_time: Duration,
 }
 
-/// Time in nursery collections and between them; what is longer ago counts half at each collection.
+/// Time in nursery collections and between them; each collection halves the weight of earlier times.
 #[derive(Default)]
 struct NurseryTimes {
     collector: Duration,
     mutator: Duration,
 }
 
-/// Between what the nursery is chosen; equal = fixed.
+/// The limits between which the nursery's size is chosen; equal = fixed.
 #[derive(Clone, Copy, Debug)]
 pub struct NurserySizes {
     pub first_bytes: usize,
@@ -147,7 +147,7 @@ impl HeapPolicy {
         self.small_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether small objects alone ask for a collection.
+    /// Whether the small objects alone make a collection due.
     pub fn nursery_is_full(&self) -> bool {
         self.small_bytes.load(Ordering::Relaxed) >= self.nursery_bytes.load(Ordering::Relaxed)
     }
@@ -157,7 +157,7 @@ impl HeapPolicy {
         self.large_pages.fetch_add(bytes.div_ceil(PAGE_BYTES), Ordering::Relaxed);
     }
 
-    /// Whether large objects alone ask for a collection.
+    /// Whether the large objects alone make a collection due.
     pub fn large_objects_due(&self) -> bool {
         self.large_pages.load(Ordering::Relaxed) > self.large_allowance_pages.load(Ordering::Relaxed)
     }

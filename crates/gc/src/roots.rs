@@ -36,8 +36,9 @@ pub unsafe fn register_root_slots(base: *mut ObjRef, count: usize) {
     RANGES.lock().push(RootRange { base: base as usize, words: count, conservative: false });
 }
 
-/// `words` words from `base` on that may hold anything; what points into the heap, interior included, keeps its object
-/// alive and in place. For static areas with value types, native memory that hides references.
+/// Registers `words` words from `base` on that may hold anything; a word that points into the heap, also to an
+/// object's interior, keeps its object alive and in place. For static areas with value types, native memory that hides
+/// references.
 ///
 /// # Safety
 /// The memory stays valid and word-aligned until [`unregister_roots`] with the same `base`.
@@ -86,7 +87,7 @@ pub(crate) fn visit_thread_roots(thread: &ManagedThread, visitor: &mut dyn RootV
     visit_conservative_blocks(thread, &mut |range| visitor.conservative_range(range));
 }
 
-/// The slots that belong to `thread`, and what they are. The world is stopped.
+/// Visits the slots that belong to `thread`, with their kinds. The world is stopped.
 pub(crate) fn visit_slots_of_thread(thread: &ManagedThread, visit: &mut dyn FnMut(*mut ObjRef, RootKind)) {
     for root in &thread.roots {
         visit(root.address(), RootKind::Thread);
@@ -120,7 +121,7 @@ pub(crate) fn visit_conservative_blocks(thread: &ManagedThread, visit: &mut dyn 
     });
 }
 
-/// What has been registered.
+/// The ranges that have been registered.
 pub(crate) fn registered_ranges() -> Vec<RootRange> {
     RANGES.lock().clone()
 }

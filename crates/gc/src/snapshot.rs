@@ -65,7 +65,7 @@ impl HeapObject {
         unsafe { for_each_reference(self.0, vtable, |slot| visit(slot as usize - start, *slot)) };
     }
 
-    /// Whether this is what `ConditionalWeakTable` keeps its pairs in.
+    /// Whether this is an ephemeron array, in which `ConditionalWeakTable` keeps its pairs.
     pub fn holds_ephemerons(self) -> bool {
         ephemeron::is_ephemeron_vtable(self.vtable())
     }
@@ -136,7 +136,7 @@ fn for_each_word(range: Range<usize>, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-/// What `mmtk::scanning` takes of a thread for roots.
+/// The words of a thread that `mmtk::scanning` treats as roots.
 fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut(&Root)) {
     roots::visit_slots_of_thread(thread, &mut |slot, kind| show(slot, kind, Some(thread), visit));
     let mut show_words = |range| {
@@ -153,18 +153,18 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
     });
 }
 
-/// What the collection that comes is to call.
+/// The function that the next full collection is to call.
 struct Wanted(*mut (dyn FnMut(&StoppedHeap) + Send));
 
-// SAFETY: points to what `take_snapshot`'s caller lends, which may be used on another thread and waits until it was.
+// SAFETY: points to the closure that `take_snapshot`'s caller lends, which is `Send`; the caller waits until it was called.
 unsafe impl Send for Wanted {}
 
 static WANTED: Mutex<Option<Wanted>> = Mutex::new(None);
 /// One snapshot at a time. Waited for with the thread counted as stopped.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Collects everything and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is not
-/// attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
+/// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is
+/// not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
 pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
     // SAFETY: only the lifetime goes. The collection calls it while this function waits, and nobody has it when this function returns.
     let wanted: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
@@ -195,7 +195,7 @@ pub(crate) fn collected(is_full: bool) {
         return;
     }
     client().full_collection_ended(&StoppedHeap(()));
-    // Under the lock: whoever waits for the call must not find the request gone before it returns.
+    // Under the lock: a thread that waits for the call must not find the request gone before the call has returned.
     let mut wanted = WANTED.lock();
     if let Some(Wanted(inspect)) = wanted.take() {
         // SAFETY: `take_snapshot` waits, with this valid and used by nobody else.

@@ -34,7 +34,7 @@ fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
 
 /// Does the next part of the weak phases. True if objects were retained: call again when they have been traced.
 pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
-    // Both, each time: what one retains may be what the other waits for.
+    // Both, each time: an object that one of them retains may be a key or an owner for the other.
     if conditional::resolve(tracer) | ephemeron::resolve(tracer) {
         return true;
     }

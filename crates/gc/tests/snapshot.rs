@@ -50,7 +50,7 @@ fn set_root(index: usize, object: ObjRef) {
 /// Vtable, size, (offset, target) of references.
 type Seen = (usize, usize, Vec<(usize, usize)>);
 
-/// What a snapshot found.
+/// The contents of a snapshot.
 #[derive(Default)]
 struct Found {
     /// By address.
@@ -92,7 +92,7 @@ impl Found {
         self.objects[&object].2.clone()
     }
 
-    /// Whatever is referred to is there.
+    /// Every object that is referred to is in the snapshot.
     fn check_closed(&self) {
         let known: HashSet<usize> = self.objects.keys().copied().collect();
         for (address, (_, _, references)) in &self.objects {

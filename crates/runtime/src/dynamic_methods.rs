@@ -105,7 +105,7 @@ struct Share {
     dead: Vec<&'static Method>,
     /// Methods made since the last batch was freed.
     made: usize,
-    /// More die than are freed: two batches in the time of one.
+    /// More methods die than are freed, so batches are freed twice as often.
     lags: bool,
     /// A method was made since the finalizer thread looked.
     in_use: bool,

@@ -21,8 +21,9 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it has it: when a stop is requested, or its carrier was
-/// taken, it gives the lock back first. So who stops the world may take such a lock if its sections have no safepoint.
+/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it holds the lock: when a stop is requested, or its
+/// carrier was taken, it gives the lock back first. So a thread that has stopped the world may take such a lock if its sections have no
+/// safepoint.
 pub fn lock_in_safe_region(lock: &RawLock) {
     let Some(thread) = current() else {
         return lock.lock();
@@ -130,7 +131,7 @@ impl SafeRegion<'_> {
     /// Leaves the region now; waits while the world is stopped.
     pub fn leave(self) {}
 
-    /// Leaves the region unless a stop is requested; then the region goes on and is handed back.
+    /// Leaves the region unless a stop is requested; otherwise the thread stays in the region, which is returned.
     pub fn try_leave(self) -> Result<(), Self> {
         if self.nested || STOP_WORDS.try_leave_safe(&self.thread.state, self.thread.poll_word()) {
             std::hint::black_box(&self.registers);

@@ -62,7 +62,7 @@ unsafe impl Send for Carrier {}
 
 static CARRIERS: RwLock<Vec<&'static Carrier>> = RwLock::new(Vec::new());
 static FREE: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
-/// What the lists of ended carriers held.
+/// The threads that were on the lists of ended carriers.
 static ORPHANED_RAN: Mutex<Vec<&'static ManagedThread>> = Mutex::new(Vec::new());
 
 impl Carrier {
@@ -109,7 +109,8 @@ impl Carrier {
         }
     }
 
-    /// The calling OS thread, which is the carrier's, ends or does without it: the signal stack goes back, the record may be used again.
+    /// The calling OS thread, which is the carrier's, ends or needs no carrier any more: the signal stack is removed, and the record may be
+    /// reused.
     pub(crate) fn release(&'static self) {
         // SAFETY: the calling OS thread is the carrier's.
         drop(unsafe { (*self.alternate_stack.get()).take() });
@@ -124,29 +125,30 @@ impl Carrier {
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Makes `thread`, or none, what the carrier runs. For the carrier's OS thread; the buffer is put by.
+    /// Sets the thread that the carrier runs, or none. For the carrier's OS thread; the buffer is stowed.
     #[inline(always)]
     pub(crate) fn set_current(&'static self, thread: Option<&'static ManagedThread>) {
         if let Some(thread) = thread {
             thread.set_carrier(self);
         }
         let next = thread.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
-        // Release: who sees the thread sees its state.
+        // Release: a reader that sees the thread sees its state.
         self.current.store(next, Ordering::Release);
     }
 
-    /// Notes that `thread` is to be scanned by the next collection though no carrier may have it then. Called while this carrier's thread,
-    /// which may be another one, is RUNNING.
+    /// Notes that the next collection must scan `thread`, even if no carrier runs it then. Called while this carrier's thread, which may
+    /// be another one, is RUNNING.
     #[inline(always)]
     pub(crate) fn note_ran(&self, thread: &'static ManagedThread) {
-        // Relaxed: whoever swaps first puts the thread on a list; the collector, which clears it, is ordered by the stop protocol.
+        // Relaxed: the thread that swaps first puts the thread on a list; the collector, which clears the flag, is ordered by the stop
+        // protocol.
         if !thread.is_in_ran_list.load(Ordering::Relaxed) && !thread.is_in_ran_list.swap(true, Ordering::Relaxed) {
             // SAFETY: a thread of this carrier is RUNNING, so no collection looks at the list.
             unsafe { (*self.ran.get()).push(thread) };
         }
     }
 
-    /// What it was. Relaxed: changes on the carrier's OS thread only, while it is RUNNING.
+    /// Returns the former value. Relaxed: it changes on the carrier's OS thread only, while its thread is RUNNING.
     #[inline(always)]
     fn set_stowed(&self, is_stowed: bool) -> bool {
         let before = self.is_stowed.load(Ordering::Relaxed);
@@ -183,13 +185,13 @@ impl Carrier {
         }
     }
 
-    /// The slots of the handle table that are reserved for what runs here. For the carrier's OS thread.
+    /// The slots of the handle table that are reserved for threads on this carrier. For the carrier's OS thread.
     #[inline(always)]
     pub fn handle_cache(&self) -> &SlotCache {
         &self.handle_cache
     }
 
-    /// What the collector keeps for the carrier.
+    /// The collector's data of the carrier.
     #[inline(always)]
     pub fn heap(&self) -> *mut () {
         // Relaxed: set before the carrier runs anything.
@@ -200,7 +202,7 @@ impl Carrier {
         self.heap.store(heap, Ordering::Relaxed);
     }
 
-    /// What the scheduler keeps for the carrier; null for the carrier of a native thread.
+    /// The scheduler's data of the carrier; null for the carrier of a native thread.
     #[inline(always)]
     pub fn scheduler(&self) -> *mut () {
         // Relaxed: as for `heap`.
@@ -223,8 +225,8 @@ fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
     unsafe { (&raw mut (*thread.abi()).alloc_cursor).cast() }
 }
 
-/// Calls `visit` with each thread that may have run since the last call of this function: those that carriers have now, and those that have
-/// left them. Whatever other threads' stacks and roots hold, they held at that time. The world is stopped.
+/// Calls `visit` with each thread that may have run since the last call of this function: those that carriers run now, and those that have
+/// left their carriers. The stacks and roots of all other threads are as they were at that call. The world is stopped.
 pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
     let carriers = CARRIERS.read_recursive();
     let mut leave = |thread: &'static ManagedThread| {

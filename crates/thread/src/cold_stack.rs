@@ -71,7 +71,7 @@ impl ManagedThread {
         !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold()
     }
 
-    /// Copies the stack from `sp` on, and says how many bytes; its memory is not needed from then on.
+    /// Copies the stack from `sp` on, and returns how many bytes; the stack's memory is not needed from then on.
     ///
     /// # Safety
     /// The thread is suspended at `sp`, and the caller owns it, under `while_moving`.

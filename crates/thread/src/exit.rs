@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static FOREGROUND: WaitWord = WaitWord::new(0);
 static WAITERS: AtomicU32 = AtomicU32::new(0);
 
-/// The thread that waits for the others, to be unparked.
+/// The thread that waits for the foreground threads, to be unparked.
 static WAITING: Mutex<Option<&'static ManagedThread>> = Mutex::new(None);
 
 pub(crate) fn count_started(kind: ThreadKind) {
@@ -29,15 +29,16 @@ pub(crate) fn count_started(kind: ThreadKind) {
     }
 }
 
-/// The thread has ended, or never began. Whoever makes it a background or foreground thread from now on changes nothing.
+/// The thread has ended, or never began. After this, setting `IsBackground` has no effect.
 pub(crate) fn count_thread_ended(thread: &ManagedThread) {
-    // AcqRel: as in `set_background`, of which only those before this one count.
+    // AcqRel: as in `set_background`; only changes of the kind before this one count.
     count_ended(ThreadKind::from_number(thread.kind.swap(ThreadKind::Internal as u32, Ordering::AcqRel)));
 }
 
 fn count_ended(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {
-        // SeqCst: see the table. Its Release pairs with the Acquire below: the ended thread's effects are visible to who waited for it.
+        // SeqCst: see the table. Its Release pairs with the Acquire below: the ended thread's effects are visible to the thread that waited
+        // for it.
         FOREGROUND.atomic().fetch_sub(1, Ordering::SeqCst);
         if WAITERS.load(Ordering::SeqCst) != 0 {
             wake_waiters();
@@ -94,7 +95,7 @@ impl ManagedThread {
             true => (ThreadKind::Foreground, ThreadKind::Background),
             false => (ThreadKind::Background, ThreadKind::Foreground),
         };
-        // AcqRel: whoever changes the kind also moves the count, once.
+        // AcqRel: the caller whose CAS changes the kind also moves the count, once.
         let changed = self.kind.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if changed {
             count_started(to);

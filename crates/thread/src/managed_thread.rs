@@ -74,7 +74,7 @@ impl RootSlot {
     }
 }
 
-/// What a thread is to the process's life.
+/// Whether and how a thread keeps the process alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum ThreadKind {
@@ -118,7 +118,7 @@ impl WaitState {
     }
 }
 
-/// What is told of a thread's waits. Called on the thread itself, not in a safe region; may neither block nor reach a safepoint.
+/// Callbacks for a thread's waits. They are called on the thread itself, not in a safe region, and may neither block nor reach a safepoint.
 pub struct WaitObserver {
     pub begins: fn(&'static ManagedThread),
     pub ends: fn(&'static ManagedThread),
@@ -135,7 +135,7 @@ pub struct ManagedThread {
     pub(crate) state: facade::atomic::AtomicU32,
     pub(crate) published_sp: AtomicUsize,
     pub(crate) saved_registers: [AtomicUsize; CALLEE_SAVED_COUNT],
-    /// Whether `saved_registers` are the caller's now; else they are left over.
+    /// Whether `saved_registers` are the caller's now; otherwise they are stale.
     pub(crate) registers_are_saved: AtomicBool,
     /// References scanned by the collector; see [`root`].
     pub roots: [RootSlot; root::COUNT],
@@ -151,11 +151,11 @@ pub struct ManagedThread {
     carrier: AtomicPtr<Carrier>,
     /// Null for a native thread; else the scheduler's part, which stays with the structure.
     scheduler_data: AtomicPtr<()>,
-    /// Who is to be told when the thread waits; null for nobody.
+    /// The observer of the thread's waits, or null.
     wait_observer: AtomicPtr<WaitObserver>,
     /// How many reasons there are to stay on the OS thread.
     pub(crate) pins: AtomicU32,
-    /// Whether a carrier's list of threads that ran has it.
+    /// Whether the thread is on a carrier's list of threads that ran.
     pub(crate) is_in_ran_list: AtomicBool,
     /// Place in the registry's list; changes under its lock.
     pub(crate) registry_index: AtomicUsize,
@@ -165,7 +165,7 @@ pub struct ManagedThread {
     pub state_bits: AtomicU32,
     /// Free for the thread pool. For the thread itself.
     pub is_in_work_item: AtomicBool,
-    /// Free for calls that others may end: one at a time, which is over when the thread ends.
+    /// For calls that other threads may end: one at a time, and over before the thread ends.
     pub cancel_word: CancelWord,
     pub(crate) stack_reserve: StackReserve,
     pub(crate) cold_stack: ColdStack,
@@ -243,7 +243,7 @@ impl ManagedThread {
         })
     }
 
-    /// Makes a structure without references ready for another thread, but for its name.
+    /// Makes an unreferenced structure ready for another thread, except for its name.
     pub(crate) fn reset(&self, managed_id: u32) {
         // SAFETY: no thread owns the structure (its reference count was 0), so nobody reads or writes `abi`.
         unsafe { *self.abi.get() = empty_abi(managed_id) };
@@ -262,7 +262,7 @@ impl ManagedThread {
         self.references.store(1, Ordering::Release);
     }
 
-    /// The compiled code's view; what the pinned register holds.
+    /// The part that compiled code sees; its address is in the pinned register.
     #[inline(always)]
     pub fn abi(&self) -> *mut ThreadAbi {
         self.abi.get()
@@ -288,7 +288,7 @@ impl ManagedThread {
     /// 1..=2^23-1; the owner in locks.
     #[inline(always)]
     pub fn managed_id(&self) -> u32 {
-        // SAFETY: changes only while nobody refers to the structure.
+        // SAFETY: the id changes only while no thread refers to the structure.
         unsafe { (*self.abi.get()).managed_id }
     }
 
@@ -305,12 +305,12 @@ impl ManagedThread {
         self.carrier.store(std::ptr::from_ref(carrier).cast_mut(), Ordering::Release);
     }
 
-    /// The thread runs nowhere any more. For whoever detaches it in its place.
+    /// The thread runs on no carrier any more. For the code that detaches the thread in its place.
     pub(crate) fn forget_carrier(&self) {
         self.carrier.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// What the scheduler keeps for the thread; null for a native one.
+    /// The scheduler's data of the thread; null for a native one.
     #[inline(always)]
     pub fn scheduler_data(&self) -> *mut () {
         // Relaxed: set before the thread begins.
@@ -380,8 +380,8 @@ impl ManagedThread {
         WaitState::from_number(before)
     }
 
-    /// The slots of the handle table that are reserved for what runs on the thread's carrier. None for a thread that native code ended.
-    /// For the thread itself, which keeps it across no safepoint.
+    /// The slots of the handle table that are reserved for threads on the thread's carrier. None for a thread that native code ended.
+    /// For the thread itself, which must not keep the reference across a safepoint.
     #[inline(always)]
     pub fn handle_cache(&self) -> Option<&'static SlotCache> {
         self.carrier().map(Carrier::handle_cache)
@@ -428,7 +428,7 @@ impl ManagedThread {
         self.wait_until(WaitState::Sleep, duration, interruptible, || false)
     }
 
-    /// Blocks until `done`, which whoever makes it true follows with an `unpark`.
+    /// Blocks until `done` is true; a thread that makes it true calls `unpark` afterwards.
     pub fn wait_until(
         &self,
         what: WaitState,
@@ -459,7 +459,7 @@ impl ManagedThread {
         self.node.parker.unpark();
     }
 
-    /// Has `observer`, or nobody, told when the thread begins and ends to wait; called by the thread itself.
+    /// Sets or removes the observer that is called when the thread begins and ends a wait; called by the thread itself.
     pub fn observe_waits(&self, observer: Option<&'static WaitObserver>) {
         let observer = observer.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
         self.wait_observer.store(observer, Ordering::Relaxed);

@@ -80,7 +80,7 @@ fn heavy_fence() {
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// What all threads and the stopper share.
+/// The words that all threads and the stopper share.
 pub struct StopWords {
     /// Counts threads that stopped or became safe while a stop was requested; the stopper sleeps on it.
     arrivals: WaitWord,
@@ -141,7 +141,7 @@ impl StopWords {
         }
     }
 
-    /// Waits until the stop is over that this word asks for.
+    /// Waits until the stop that this word requests is over.
     #[cold]
     pub fn wait_until_resumed(&self, word: &impl PollWord) {
         loop {
@@ -215,7 +215,7 @@ impl StopWords {
     /// Stopper: lets the threads of these poll words run.
     pub fn resume<'a, P: PollWord + 'a>(&self, polls: impl Iterator<Item = &'a P>) {
         for poll in polls {
-            // Release publishes what the stopper changed.
+            // Release publishes the stopper's writes.
             poll.fetch_and(!STOP, Ordering::AcqRel);
         }
         // Release: see the module header.

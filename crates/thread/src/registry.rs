@@ -33,7 +33,7 @@ struct Pool {
     next_id: u32,
     free_ids: VecDeque<u32>,
     structures: Vec<&'static ManagedThread>,
-    /// Those whose scheduler's part is set.
+    /// Free structures that have a scheduler's part.
     green_structures: Vec<&'static ManagedThread>,
 }
 
@@ -47,8 +47,9 @@ impl Pool {
     }
 }
 
-/// What other layers do when threads come and go. Hooks run on the thread itself, with the stop lock held, and may not
-/// allocate managed objects, poll, block on a collection, or take a lock that someone holds while stopping the world.
+/// Callbacks of other layers when threads attach and detach. Hooks run on the thread itself, with the stop lock held,
+/// and may not allocate managed objects, poll, block on a collection, or take a lock that someone holds while stopping
+/// the world.
 pub struct ThreadHooks {
     /// Before the thread is in the list; it counts as being in a safe region.
     pub attached: fn(&'static ManagedThread),
@@ -56,8 +57,8 @@ pub struct ThreadHooks {
     pub detaching: fn(&'static ManagedThread),
 }
 
-/// What other layers do when carriers come and go. Hooks run on the carrier's OS thread, with the stop lock held, under the same rules as
-/// `ThreadHooks`.
+/// Callbacks of other layers when carriers attach and detach. Hooks run on the carrier's OS thread, with the stop lock held, under the
+/// same rules as `ThreadHooks`.
 pub struct CarrierHooks {
     /// Before the carrier is in the list.
     pub attached: fn(&'static Carrier),
@@ -151,7 +152,7 @@ impl ThreadRef {
         ThreadRef(thread)
     }
 
-    /// Counts another reference to a thread that has one (an attached thread has).
+    /// Adds a reference to a thread that has at least one (an attached thread has).
     pub fn to(thread: &'static ManagedThread) -> ThreadRef {
         // Relaxed: the caller's reference keeps the count above 0.
         thread.references.fetch_add(1, Ordering::Relaxed);
@@ -209,7 +210,7 @@ impl Clone for ThreadRef {
 
 impl Drop for ThreadRef {
     fn drop(&mut self) {
-        // AcqRel: whoever reuses the structure sees every earlier use.
+        // AcqRel: the thread that reuses the structure sees every earlier use.
         if self.0.references.fetch_sub(1, Ordering::AcqRel) == 1 {
             if self.0.lifecycle.load(Ordering::Acquire) == CREATED {
                 exit::count_thread_ended(self.0);
@@ -237,8 +238,8 @@ struct DetachAtExit;
 impl Drop for DetachAtExit {
     fn drop(&mut self) {
         // The main thread's destructors run when the process exits, perhaps with the world stopped. So do those of a thread that
-        // ends the process; who waits for that thread is not to go on.
-        // Relaxed: this thread set it, or another one that ends the process.
+        // ends the process; threads that wait for it must not go on. Relaxed: this thread set the flag, or another thread that
+        // ends the process.
         if IS_PROCESS_ENDING.load(Ordering::Relaxed) {
             return;
         }
@@ -375,7 +376,7 @@ pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
     thread.forget_carrier();
     detach_green(thread);
     thread.stack_reserve.take_down();
-    // Relaxed: nobody looks at the stack of a thread that is in no list.
+    // Relaxed: the stack of a thread that is in no list is not scanned.
     thread.published_sp.store(0, Ordering::Relaxed);
     STOP_LOCK.unlock();
 }
@@ -429,9 +430,9 @@ pub fn detach_current() {
     tell_end(thread);
 }
 
-/// The thread has ended and is in no list: those that wait for it go on, and its own reference goes.
+/// The thread has ended and is in no list: threads that wait for it go on, and its own reference is dropped.
 pub(crate) fn tell_end(thread: &'static ManagedThread) {
-    // Release: who sees the end sees everything the thread did. SeqCst: a joiner sees the end, or its count is seen here.
+    // Release: a thread that sees the end sees all writes of this one. SeqCst: a joiner sees the end, or its count is seen here.
     thread.lifecycle.store(DETACHED, Ordering::SeqCst);
     if UNATTACHED_JOINERS.load(Ordering::SeqCst) != 0 {
         saki_os::futex::wake_all(&thread.lifecycle);

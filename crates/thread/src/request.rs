@@ -47,7 +47,8 @@ impl ManagedThread {
     /// Clears these bits; returns which of them were set. To be called also when the poll bit was set for nothing.
     pub fn take_requests(&self, bits: u32) -> u32 {
         if bits & REQUEST_ABORT != 0 {
-            // First: a request that comes in between leaves a poll bit too many, never one too few.
+            // The poll bit is cleared first: a request that comes in between leaves a poll bit too many, never one too
+            // few.
             self.clear_poll(POLL_INTERRUPT);
         }
         self.requests.fetch_and(!bits, Ordering::AcqRel) & bits
@@ -58,7 +59,7 @@ impl ManagedThread {
         self.poll_word().fetch_or(bits, Ordering::Release);
     }
 
-    /// Clears poll bits other than the stop bit, which belongs to whoever stops the world.
+    /// Clears poll bits other than the stop bit, which belongs to the stopper.
     pub fn clear_poll(&self, bits: u32) {
         self.poll_word().fetch_and(!(bits & !POLL_STOP), Ordering::AcqRel);
     }

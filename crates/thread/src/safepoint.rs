@@ -36,7 +36,7 @@ pub enum StopReason {
     Test,
 }
 
-/// A stopped world. It may be resumed on another thread than it was stopped on; dropping it is a fault of ours.
+/// A stopped world. It may be resumed on another thread than it was stopped on; dropping it is a fault of the virtual machine.
 #[must_use = "the world stays stopped until this is given to resume_the_world"]
 pub struct StopToken {
     pub reason: StopReason,
@@ -94,8 +94,9 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     let threads = request_stop(&carriers);
     let mut left = carriers.len();
     STOP_WORDS.wait_until_stopped(MAX_STOP_SPINS, || {
-        // Carriers that were found stopped stay so: only the last ones are looked at again.
-        // Acquire pairs with the Release of SAFE and STOPPED: stack and SP are visible.
+        // Carriers that were found stopped stay stopped: only the remaining ones are looked
+        // at again. Acquire pairs with the Release of SAFE and STOPPED: stack and SP are
+        // visible.
         let runs = |carrier: &Carrier| carrier.current().is_some_and(|t| t.state.load(Ordering::Acquire) == RUNNING);
         while left > 0 && !runs(carriers[left - 1]) {
             left -= 1;
@@ -111,8 +112,8 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     StopToken { reason, latency_ns, stopper: me, carriers, threads }
 }
 
-/// Asks carriers, and the threads that they run, to stop; gives those threads. A carrier that changes threads meanwhile either sees that it
-/// is to stop, or is seen with its new thread, which is asked too: the heavy fence stands between both sides' store and load.
+/// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads meanwhile either sees the
+/// request, or is seen with its new thread, which is asked too: the heavy fence stands between both sides' store and load.
 fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
     let mut seen: Vec<Option<&'static ManagedThread>> = carriers.iter().map(|carrier| carrier.current()).collect();
     STOP_WORDS.request(carriers.iter().map(|c| &c.stop).chain(seen.iter().flatten().map(|t| t.poll_word())));
@@ -136,14 +137,14 @@ fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
 
 /// Lets every thread run again.
 pub fn resume_the_world(token: StopToken) {
-    // What the token says is taken out of it, since it may not be dropped.
+    // The token's fields are taken out of it, since it may not be dropped.
     let mut token = std::mem::ManuallyDrop::new(token);
     let (carriers, threads) = (std::mem::take(&mut token.carriers), std::mem::take(&mut token.threads));
     if let Some(stopper) = token.stopper.filter(|s| s.is_running()) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);
     }
-    // SAFETY: whoever made the token called `forbid_moves`.
+    // SAFETY: the function that made the token called `forbid_moves`.
     unsafe { cold_stack::allow_moves() };
     STOP_WORDS.resume(carriers.iter().map(|c| &c.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
@@ -228,6 +229,6 @@ pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
     // SAFETY: this function's contract.
     let thread = unsafe { ManagedThread::from_abi(thread) };
     thread.leave_safe();
-    // Relaxed: RUNNING again, so nobody reads it. Native frames keep the outer registers on the stack in a callback.
+    // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the stack in a callback.
     thread.registers_are_saved.store(false, Ordering::Relaxed);
 }

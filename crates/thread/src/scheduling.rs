@@ -21,13 +21,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// What the scheduler does for threads. Called on the thread itself.
+/// The scheduler's functions for threads. Called on the thread itself.
 pub struct SchedulerHooks {
     /// The thread is SAFE and leaves native code, and its carrier was taken; returns on a carrier.
     pub reclaim: fn(&'static ManagedThread),
-    /// The thread is RUNNING; returns when others have had their turn.
+    /// The thread is RUNNING; returns after other threads have had their turn.
     pub yield_now: fn(&'static ManagedThread),
-    /// The thread is SAFE, and what it does next blocks: whoever waits for the carrier need not wait for long.
+    /// The thread is SAFE, and its next call blocks: its carrier can be taken at once.
     pub about_to_block: fn(&'static ManagedThread),
     /// Puts all stacks that lie elsewhere (`cold_stack`) back in their places. The world is stopped.
     pub restore_cold_stacks: fn(),
@@ -114,7 +114,7 @@ impl ManagedThread {
     /// The thread left a safe region and found that a stop is requested or its carrier was taken; it is SAFE again.
     #[cold]
     pub(crate) fn leave_safe_slow(&self) {
-        // The thread may be on another OS thread afterwards, whose `errno` is another one.
+        // The thread may be on another OS thread afterwards, which has another `errno`.
         let errno = saki_os::error::errno();
         self.leave_safe_waiting();
         saki_os::error::set_errno(errno);
@@ -193,16 +193,16 @@ pub fn detach_scheduler_carrier(carrier: &'static Carrier) {
     registry::detach_scheduler_carrier(carrier);
 }
 
-/// Makes `thread`, or none, what the calling OS thread's carrier runs. The thread that it ran is WAITING, and so is `thread`, or it has not
-/// begun; the buffer is put by.
+/// Sets the thread that the calling OS thread's carrier runs, or none. The thread that it ran is WAITING; `thread` is WAITING or has not
+/// begun; the buffer is stowed.
 #[inline(always)]
 pub fn take_up(carrier: &'static Carrier, thread: Option<&'static ManagedThread>) {
     carrier.set_current(thread);
     set_current(thread);
 }
 
-/// After a switch, on the new thread's stack or the carrier's own: waits while a stop is requested that may not have seen what the carrier
-/// runs now.
+/// After a switch, on the new thread's stack or the carrier's own: waits while a stop is requested whose stopper may not have seen the
+/// carrier's present thread.
 #[inline(always)]
 pub fn heed_stop(carrier: &Carrier) {
     saki_os::membarrier::light();
@@ -258,7 +258,7 @@ pub fn detach_ended(thread: &'static ManagedThread) {
     registry::detach_ended_green(thread);
 }
 
-/// The thread of `run_green` has left its stack: those that wait for its end go on.
+/// The thread of `run_green` has left its stack: threads that wait for its end go on.
 pub fn end_green(thread: &'static ManagedThread) {
     thread.state.store(SAFE, Ordering::Release);
     registry::tell_end(thread);

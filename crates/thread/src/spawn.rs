@@ -16,13 +16,13 @@ use std::time::Duration;
 
 /// Stack of a thread that asked for none: what `ulimit -s` usually gives the main thread. Committed on touch.
 const DEFAULT_STACK_BYTES: usize = 8 << 20;
-/// Where address space is scarce, such a stack is this part of what there is, but no less than .NET's on small systems.
+/// Where address space is scarce, the default stack is this fraction of it, but no less than .NET's on small systems.
 const STACK_SHARE: usize = 256;
 const LEAST_DEFAULT_STACK_BYTES: usize = 1 << 20;
 const MIN_STACK_BYTES: usize = 256 << 10;
 
-/// Address space that is left when a thread is made. Where it is limited (`ulimit -v`) a program is refused a thread while there is
-/// still room for the small allocations of those that run, which could only end the process.
+/// Address space that is left when a thread is made. Where it is limited (`ulimit -v`), a program is refused a new thread while
+/// there is still room for the small allocations of running threads, whose failure could only end the process.
 const HEADROOM_BYTES: usize = 16 << 20;
 
 /// How often the creator looks whether the thread has attached, which takes some 50 µs, where address space is limited.
@@ -41,7 +41,7 @@ impl Drop for DetachAfter {
     }
 }
 
-/// Stack of a thread that asked for none, by what address space there is.
+/// Stack of a thread that asked for no size, which depends on the available address space.
 pub fn default_stack_bytes() -> usize {
     saki_os::address_space::share_bytes(DEFAULT_STACK_BYTES, LEAST_DEFAULT_STACK_BYTES, STACK_SHARE)
 }
@@ -84,7 +84,8 @@ pub fn spawn(
     drop(headroom);
     spawned?;
     if is_limited {
-        // What it allocates when it attaches is to come out of the same headroom before the next thread asks for its own.
+        // The new thread's allocations while it attaches must come out of this headroom before the next thread checks for its
+        // own.
         crate::blocking(|| {
             while thread.lifecycle.load(Ordering::Acquire) == CREATED {
                 std::thread::sleep(ATTACH_LOOK_INTERVAL);

@@ -41,8 +41,8 @@ use saki_os::memory::{Protection, close_stack_pages, page_size_bytes, protect_ra
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Size of the reserve, of a stack of at least twice as much; of a smaller one a half. After a throw at its upper end there is to be
-/// room for what a filter does, and for compiling that.
+/// Size of the reserve in a stack of at least twice that size; in a smaller stack the reserve is half of it. After a throw at its
+/// upper end there must be room to compile and run a filter.
 pub(crate) const STACK_RESERVE_BYTES: usize = 384 << 10;
 
 /// The lowest part is this share of the reserve: 96 KiB, of which throwing takes some 20 without optimisation.
@@ -51,7 +51,7 @@ const LOWEST_SHARE: usize = 4;
 /// How far above the reserve the stack pointer must be to close it: the frames of the runtime that look.
 const CLOSING_DISTANCE_BYTES: usize = 16 << 10;
 
-/// An attaching thread that has less left above the reserve goes without.
+/// An attaching thread that has less stack than this left above the reserve gets no reserve.
 const LEAST_REST_BYTES: usize = 32 << 10;
 
 const NONE: u32 = 0;
@@ -102,7 +102,7 @@ impl StackReserve {
         }
     }
 
-    /// The reserve of a pooled stack: the upper part of the guard below it, which is closed as it comes from the pool.
+    /// Sets up the reserve of a pooled stack: the upper part of the guard below it, which is closed when the stack comes from the pool.
     pub(crate) fn set_up_pooled(&self, guard: &Range<usize>) {
         let page = page_size_bytes();
         let low = guard.end.saturating_sub(STACK_RESERVE_BYTES).max(guard.start);
@@ -133,7 +133,7 @@ impl StackReserve {
         self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed)
     }
 
-    /// Gives the pages back to the stack's owner, who may use it for another thread: accessible, or of a pooled stack closed.
+    /// Gives the pages back to the stack's owner, which may use the stack for another thread: accessible or, for a pooled stack, closed.
     pub(crate) fn take_down(&self) {
         if self.is_pooled.load(Ordering::Relaxed) {
             if matches!(self.state.swap(NONE, Ordering::Relaxed), UPPER_OPEN | OPEN) {
@@ -146,9 +146,9 @@ impl StackReserve {
 }
 
 impl ManagedThread {
-    /// Opens the part of the reserve in which the address of a fault lies, and sees to it that the next safepoint looks; `false` if the
-    /// address lies in none that is closed. `in_large_frame`: the prologue of a frame of more than a page faulted; the lowest part
-    /// stays closed for it. For the fault handler, on this thread. Async-signal-safe.
+    /// Opens the part of the reserve in which the address of a fault lies, and makes the next safepoint check the stack; `false` if the
+    /// address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a page faulted; the lowest part stays
+    /// closed for it. For the fault handler, on this thread. Async-signal-safe.
     pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
         let reserve = &self.stack_reserve;
         let Range { start: low, end: high } = reserve.pages();
@@ -213,7 +213,7 @@ impl ManagedThread {
     pub fn has_stack_for(&self, bytes: usize) -> bool {
         let stack = self.stack_reserve.stack_low.load(Ordering::Relaxed)..self.stack_bounds().end;
         let sp = stack_pointer();
-        // Of a stack that the system does not know nothing can be said.
+        // Nothing is known about a stack that the system does not know.
         !stack.contains(&sp) || sp - stack.start >= bytes.min(stack.len() / 4)
     }
 }

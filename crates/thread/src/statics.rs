@@ -81,7 +81,7 @@ impl ManagedThread {
         data
     }
 
-    /// Zeroes the block at `index`, if there is one. For whoever has stopped the world; nobody may be using what is in it.
+    /// Zeroes the block at `index`, if there is one. For the thread that has stopped the world; no code may be using the block's contents.
     pub fn clear_static_block(&self, index: usize) {
         // SAFETY: the owner is stopped or is the caller, so nobody changes the table meanwhile.
         let blocks = unsafe { &*self.statics.0.get() };
@@ -92,7 +92,7 @@ impl ManagedThread {
         }
     }
 
-    /// Frees the block at `index`, if there is one. For whoever has stopped the world; nobody may have its address any more.
+    /// Frees the block at `index`, if there is one. For the thread that has stopped the world; no code may have the block's address any more.
     pub fn free_static_block(&self, index: usize) {
         // SAFETY: the owner is stopped or is the caller, and no other reference is alive.
         let blocks = unsafe { &mut *self.statics.0.get() };

@@ -88,7 +88,8 @@ pub(crate) fn bind_carrier(carrier: &'static Carrier) {
     BOUND.lock().push(carrier);
 }
 
-/// Gives `thread` (the current one, or one that has not begun) what its compiled code has to know of the heap.
+/// Sets the fields from which the compiled code of `thread` (the current one, or one that has not begun) reads the heap's
+/// parameters.
 pub(crate) fn bind_thread(thread: &ManagedThread) {
     let abi = thread.abi();
     // SAFETY: only the thread itself accesses these fields, and it is the current one or has not begun.

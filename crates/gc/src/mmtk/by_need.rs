@@ -33,13 +33,13 @@ pub(super) const SIDE_TABLES_START: usize = HEAP_END;
 const BIT_TABLES_START: usize = 31 << 40;
 /// One bit for each 8 bytes of the heap's range.
 pub(super) const BIT_TABLE_BYTES: usize = (HEAP_END - HEAP_START) >> 6;
-/// What is asked of `mmap` in here.
+/// The address range whose `mmap` calls are mapped by need.
 const RANGE: Range<usize> = HEAP_START..BIT_TABLES_START;
 /// Unit in which MMTk maps heap memory; smaller pieces are its free lists, which hold no objects.
 const CHUNK_BYTES: usize = 4 << 20;
 
 static BY_NEED: AtomicBool = AtomicBool::new(false);
-/// Bit tables that were asked for; only before other threads exist.
+/// The number of bit tables requested so far; it changes only before other threads exist.
 static BIT_TABLES: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on MMTk's memory is mapped by need. Before MMTk is initialised.

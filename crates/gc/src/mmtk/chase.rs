@@ -24,7 +24,7 @@ use std::cell::UnsafeCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Slots in the ring: a miss takes about as long as eight looks.
+/// Slots in the ring: a cache miss takes about as long as looking at eight targets.
 const FETCHED_AHEAD: usize = 8;
 /// Scanned objects that MMTk has yet to visit; 32-byte objects make it 128 KiB, a part of any second-level cache.
 const MAX_AHEAD: usize = 4096;
@@ -46,7 +46,7 @@ const NO_EDGE: Edge = Edge { slot: std::ptr::null_mut(), target: ObjRef::NULL };
 struct Chaser {
     /// Base of the table of bits.
     scanned: usize,
-    /// Edges whose targets have not been asked for.
+    /// Edges whose targets have not been prefetched.
     stack: Vec<Edge>,
     ring: [Edge; FETCHED_AHEAD],
     /// Place in the ring of the oldest slot.
@@ -152,7 +152,7 @@ impl Chaser {
             if unsafe { has_mark_bit(target) } {
                 return;
             }
-            // SAFETY: small and live; what has moved lies in an evacuated block, which `mark` refuses.
+            // SAFETY: small and live; an object that has moved lies in an evacuated block, which `mark` refuses.
             if unsafe { self.in_place.mark(target) } {
                 self.push_references(target);
                 return;
@@ -223,7 +223,8 @@ impl Chaser {
     }
 }
 
-/// Large arrays, and what is noted when it is visited: ephemerons, objects with weak fields.
+/// Whether the object is left to MMTk: large arrays, and objects that are noted when they are visited (ephemeron arrays,
+/// objects with weak fields).
 #[cold]
 fn leave_to_mmtk(object: ObjRef, vtable: &VTable) -> bool {
     if !vtable.flags.has(VTableFlags::ARRAY) {

@@ -24,19 +24,19 @@ static WORKERS: AtomicUsize = AtomicUsize::new(0);
 /// Why a collector thread could not be started.
 static WORKER_FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
-/// To be asked once MMTk has asked for its threads.
+/// The error of starting a collector thread, if any; to be called after MMTk has requested its threads.
 pub(super) fn worker_failure() -> Option<std::io::Error> {
     WORKER_FAILURE.lock().take()
 }
 
 /// Number of finished collections.
 pub(crate) fn collection_epoch() -> u64 {
-    // Acquire pairs with the release in `resume_mutators`: who sees the number sees the collection's effects.
+    // Acquire pairs with the release in `resume_mutators`: a thread that sees the number sees the collection's effects.
     EPOCH.load(Ordering::Acquire)
 }
 
-/// Has everything collected, unless the request joins a nursery collection, and waits. For a thread that is not running managed code, or
-/// is none of ours.
+/// Requests a full collection and waits; the request may join a nursery collection. For a thread that runs no managed code, or is not
+/// attached.
 pub(crate) fn collect_from_outside() {
     let nobody = VMMutatorThread(VMThread(OpaquePointer::UNINITIALIZED));
     let before = world::between_collections(|| {

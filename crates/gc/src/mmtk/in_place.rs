@@ -21,7 +21,8 @@ const fn table_bytes(log_bytes: usize) -> usize {
     1 << (47 - log_bytes)
 }
 
-/// From the line table to the first table of the binding, the mark bits: what MMTk's `spec_defs` lays out between them.
+/// Bytes from the line table to the first table of the binding, the mark bits: the tables that MMTk's `spec_defs` lays out
+/// between them.
 const LINE_TABLE_DISTANCE: usize = table_bytes(LOG_LINE_BYTES)
     + table_bytes(LOG_BLOCK_BYTES) // block defragmentation state
     + table_bytes(LOG_BLOCK_BYTES) // block mark
@@ -39,7 +40,7 @@ const EVACUATED: u8 = u8::MAX;
 /// The state of in-place marking during one collection.
 #[derive(Default)]
 pub(super) struct InPlace {
-    /// What a marked line's byte holds in this collection; 0 = not known yet.
+    /// The value of a marked line's byte in this collection; 0 = not known yet.
     line_state: u8,
     /// Blocks may be evacuated.
     is_full: bool,
@@ -99,7 +100,7 @@ impl InPlace {
         }
     }
 
-    /// Marks `object`, a small one without mark bit. `false`: it has to take MMTk's way.
+    /// Marks `object`, a small one without mark bit. `false`: the object has to take MMTk's path.
     ///
     /// # Safety
     /// `object` is live, in the space of small objects, and has not moved in this collection.

@@ -78,7 +78,7 @@ impl VMBinding for Saki {
     const ALLOC_END_ALIGNMENT: usize = 8;
 }
 
-/// What `init` leaves behind for the rest of the process.
+/// The state that `init` makes for the rest of the process.
 pub(super) struct Heap {
     pub(super) mmtk: &'static MMTK<Saki>,
     pub(super) options: HeapOptions,
@@ -97,11 +97,12 @@ static VO_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
 /// Each space has 2 TiB of addresses of its own.
 const SPACE_BYTES: usize = 1 << 41;
 /// Lowest address that a small and a large object ever had; `usize::MAX` = none yet. MMTk keeps its free lists below
-/// the first object of a space. Relaxed: who holds a large object's address has synchronised with its allocation.
+/// the first object of a space. Relaxed: a thread that has a large object's address has synchronised with its
+/// allocation.
 static LOWEST_SMALL: AtomicUsize = AtomicUsize::new(usize::MAX);
 static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// To be told of each slow-path allocation.
+/// Notes the address of an object; called for each slow-path allocation.
 #[inline]
 fn note_address(address: usize, is_large: bool) {
     let lowest = if is_large { &LOWEST_LARGE } else { &LOWEST_SMALL };
@@ -131,7 +132,7 @@ pub(crate) fn options() -> &'static HeapOptions {
     &heap().options
 }
 
-/// Builds the heap and starts the collector threads. Errors: what is wrong with the options.
+/// Builds the heap and starts the collector threads. Errors: a text that says which option is wrong.
 pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     if options.nursery_bytes.is_some_and(|bytes| bytes < MIN_NURSERY_BYTES) || options.gc_threads == 0 {
         return Err(format!("heap: nursery below {MIN_NURSERY_BYTES} bytes or no collector thread: {options:?}"));
@@ -265,7 +266,7 @@ pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
     !in_large_space(object.address()) && unsafe { table_bit(MARK_BIT_BASE.load(Ordering::Relaxed), object.address()) }
 }
 
-/// Where the mark bit of a small object lies; of no meaning for large ones.
+/// Where the mark bit of a small object lies; meaningless for large objects.
 #[inline(always)]
 fn mark_byte_address(object: ObjRef) -> usize {
     MARK_BIT_BASE.load(Ordering::Relaxed) + (object.address() >> 6)

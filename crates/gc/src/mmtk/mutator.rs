@@ -82,7 +82,7 @@ pub(crate) struct CarrierHeap {
     /// First object of the buffer that the cursor is in; [`NO_BUFFER`] when there is none.
     buffer_start: usize,
     allocated_bytes: u64,
-    /// Of these, what the policy knows of.
+    /// The part of these bytes that has been reported to the policy.
     reported_bytes: u64,
     pub(crate) slots: SlotBuffer,
     /// New objects with finalizers.
@@ -167,7 +167,7 @@ impl CarrierHeap {
         unsafe { &mut *copy }
     }
 
-    /// Counts what was allocated inline since the last call: up to `cursor`.
+    /// Counts the bytes that were allocated inline since the last call, up to `cursor`.
     fn count(&mut self, cursor: usize) {
         self.allocated_bytes += cursor.saturating_sub(self.counted_to) as u64;
         self.counted_to = cursor;
@@ -182,7 +182,8 @@ impl CarrierHeap {
         buffer
     }
 
-    /// While allocations are sampled: takes the sample that is due, and gives the limit at which compiled code comes for the next one.
+    /// While allocations are sampled: takes the sample that is due, and returns the limit at which compiled code takes the slow path for the
+    /// next one.
     #[cold]
     fn sample(
         &mut self,
@@ -283,8 +284,8 @@ pub(crate) fn is_in_new_object(thread: &ManagedThread, slot: usize) -> bool {
     unsafe { (*heap_of(thread)).buffer_start <= slot && slot < (*buffer_of(thread)).cursor }
 }
 
-/// Marks a small object as valid, as compiled code does; MMTk's own way takes a locked instruction, which waits for the
-/// zeroes of a new block to be written.
+/// Marks a small object as valid, as compiled code does; MMTk's own function uses a locked instruction, which waits
+/// until the zeroes of a new block have been written.
 ///
 /// # Safety
 /// The object lies in a buffer of the current thread.
@@ -379,8 +380,8 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
     Some(object)
 }
 
-/// Collects now; the current thread waits. A full collection is certain if asked for; a nursery collection may turn out
-/// a full one.
+/// Runs a collection; the current thread waits. A requested full collection is certain; a requested nursery collection
+/// may turn out to be a full one.
 pub(crate) fn collect(thread: &ManagedThread, full: bool) {
     let full_before = stats::collection_count(1);
     // A request can join a nursery collection that another thread has just started: then ask again.

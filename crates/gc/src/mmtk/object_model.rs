@@ -141,8 +141,9 @@ pub(super) unsafe fn reached(object: ObjRef, full: bool) -> Option<ObjRef> {
         // SAFETY: alive when the collection began, hence its bits are mapped.
         return unsafe { is_old_large(object) }.then_some(object);
     }
-    // What has moved is not marked where it was. Asking MMTk costs two indirect calls.
-    // SAFETY: alive when the collection began: a small object with a header.
+    // An object that has moved is not marked at its old address. Asking MMTk costs two
+    // indirect calls. SAFETY: alive when the collection began: a small object with a
+    // header.
     unsafe {
         if has_mark_bit(object) {
             return Some(object);
@@ -154,7 +155,7 @@ pub(super) unsafe fn reached(object: ObjRef, full: bool) -> Option<ObjRef> {
     reference.is_reachable().then(|| from_reference(reference.get_forwarded_object().unwrap_or(reference)))
 }
 
-/// Fetches what [`reached`] looks at.
+/// Prefetches the words that [`reached`] reads.
 #[inline(always)]
 pub(crate) fn prefetch_fate(object: ObjRef) {
     prefetch(object.address());

@@ -5,12 +5,12 @@
 
 use crate::policy::PAGE_BYTES;
 
-/// The most that one call looks at.
+/// The most bytes that one call looks at.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 /// Pages counted in a byte; at most 255.
 const PAGES_PER_SUM: usize = 128;
 
-/// How many pages of a range are in memory. None: the kernel does not tell.
+/// How many pages of a range are in memory. None: the kernel does not answer.
 pub(super) fn resident_pages(start: usize, len_bytes: usize) -> Option<usize> {
     let mut pages = [0u8; MAX_BYTES / PAGE_BYTES];
     let pages = pages.get_mut(..len_bytes.div_ceil(PAGE_BYTES))?;
@@ -24,7 +24,7 @@ fn count(pages: &[u8]) -> usize {
     pages.chunks(PAGES_PER_SUM).map(|pages| usize::from(pages.iter().map(|page| page & 1).sum::<u8>())).sum()
 }
 
-/// What the process has in memory, to within a few hundred pages. Unknown is as much as can be.
+/// The resident bytes of the process, to within a few hundred pages; `usize::MAX` if unknown.
 pub(super) fn process_bytes() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());

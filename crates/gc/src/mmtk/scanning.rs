@@ -143,15 +143,15 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     /// The thread's slots, and the words of its stack and registers.
     fn thread(&mut self, thread: &ManagedThread) {
         visit_thread_roots(thread, self);
-        // A nursery collection promotes what a dead word holds, if it is young; the next full one frees it.
+        // A nursery collection promotes a young object that a dead word holds; the next full collection frees it.
         let dead = if is_full_collection() { stack_roots::dead_words(thread) } else { Vec::new() };
         world::for_each_conservative_range(thread, |range| {
             stack_roots::for_each_living_range(range, &dead, |part| self.conservative_range(part));
         });
     }
 
-    /// A full collection finds these references by itself; their objects may even be dead. So does a nursery collection
-    /// those in young objects, which it scans if they live.
+    /// A full collection finds these references by itself; the objects that hold them may even be dead. A nursery
+    /// collection finds by itself those in young objects, which it scans if they live.
     fn remembered_slots(&mut self, slots: Vec<usize>) {
         if !is_full_collection() {
             for slot in slots {
@@ -175,8 +175,9 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     }
 }
 
-/// Whether a nursery collection finds the reference in a remembered slot by itself, or nobody needs it: the object that holds
-/// the slot is small and has not been marked. Several collector threads may mark it meanwhile: then the slot is a root once more.
+/// Whether a nursery collection finds the reference in a remembered slot by itself, or does not need it: the object that holds
+/// the slot is small and has not been marked. With several collector threads another one may mark the object meanwhile: then the
+/// slot is treated as a root as well.
 fn is_in_young_object(slot: usize) -> bool {
     // SAFETY: remembered slots lay in live objects when they were written, since the last collection: their headers are there.
     !in_large_space(slot) && find_object(slot).is_some_and(|object| !unsafe { has_mark_bit(object) })

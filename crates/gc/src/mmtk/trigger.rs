@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Default)]
 struct Clock {
     last_start: Option<Instant>,
-    /// Of the collection under way: the world has stopped, weak references are looked at, and were looked at last.
+    /// Times of the collection under way: when the world had stopped, when weak processing began, and when it last ended.
     stopped: Option<Instant>,
     weak_start: Option<Instant>,
     weak_end: Option<Instant>,
@@ -46,12 +46,13 @@ pub(super) fn note_stopped() {
     CLOCK.lock().stopped = Some(Instant::now());
 }
 
-/// All that strong references reach is marked; weak ones are looked at. Several times, since more may be reached by them.
+/// All strongly reachable objects are marked, and weak processing begins. Called several times, since weak processing may reach
+/// more objects.
 pub(super) fn note_weak_start() {
     CLOCK.lock().weak_start.get_or_insert_with(Instant::now);
 }
 
-/// Weak references were looked at.
+/// Weak processing has ended.
 pub(super) fn note_weak_end() {
     CLOCK.lock().weak_end = Some(Instant::now());
 }

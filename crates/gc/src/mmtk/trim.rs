@@ -36,9 +36,9 @@ const VO_BYTES_PER_BLOCK: usize = BLOCK_BYTES / 64;
 static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// See the module header. The world is stopped, the collection has swept, and the policy has set the new limit.
-/// `used_bytes`: what the heap holds.
+/// `used_bytes`: the size of the heap's objects.
 pub(super) fn return_free_memory(used_bytes: usize) {
-    // Of two collections, so that a heap that swings does not give back what it takes again.
+    // The limits of two collections count, so that a heap whose size oscillates does not give back memory that it soon needs again.
     let new_limit = super::policy().limit_pages() * PAGE_BYTES;
     let limit = new_limit.max(LAST_LIMIT_BYTES.swap(new_limit, Ordering::Relaxed));
     let mut free = Vec::new();
@@ -68,8 +68,8 @@ fn resident_bytes(range: Range<usize>) -> usize {
     steps.filter_map(|(start, len)| residence::resident_pages(start, len)).sum::<usize>() * PAGE_BYTES
 }
 
-/// Gives back the `free` ranges, the highest addresses first since the lowest are used again first, until `excess_bytes`
-/// less are resident. A range may not be backed by memory at all, so that is looked up.
+/// Gives back the `free` ranges, the highest addresses first since the lowest are reused first, until `excess_bytes`
+/// less are resident. Whether a range is resident is looked up, since it may have no memory at all.
 fn give_back(mut free: Vec<Range<usize>>, excess_bytes: usize) {
     free.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
     let mut given = 0;

@@ -26,7 +26,7 @@ use std::ops::Range;
 
 /// Below this, zeroes are written: the program will soon write to much of the memory anyway. Mono maps each larger array anew.
 const MIN_BYTES: usize = 1 << 20;
-/// What is looked at at once, and written or given back as a whole: MMTk maps the heap in chunks of 4 MiB.
+/// The size of a piece, which is looked at, and written or given back, as a whole: MMTk maps the heap in chunks of 4 MiB.
 const PIECE_BYTES: usize = 4 << 20;
 
 // Native libraries keep the C library's own.
@@ -120,13 +120,13 @@ unsafe fn zero_absent(start: *mut u8, offsets: Range<usize>) {
     }
 }
 
-/// Whether most pages of a piece are in memory; a kernel that does not tell counts as yes.
+/// Whether most pages of a piece are in memory; `true` if the kernel does not answer.
 fn is_mostly_resident(start: *mut u8, len_bytes: usize) -> bool {
     residence::resident_pages(start.addr(), len_bytes).is_none_or(|pages| pages * 2 > len_bytes / PAGE_BYTES)
 }
 
-/// Gives the memory of a range back to the system, so that it reads as zeroes. False: its contents are what they were, or
-/// nearly: locked memory (`mlockall`) is kept, and emulators may take the advice and do nothing, which a mark in the first page shows.
+/// Gives the memory of a range back to the system, so that it reads as zeroes. False: its contents are unchanged but for the first
+/// byte: locked memory (`mlockall`) is kept, and emulators may accept the advice and do nothing, which a mark in the first byte shows.
 ///
 /// # Safety
 /// At least one whole page of private anonymous memory that the caller may write to.
@@ -187,7 +187,7 @@ mod tests {
     fn resident_pages_are_kept_and_others_stay_away() {
         const PAGES: usize = LEN_BYTES / PAGE_BYTES;
         const PIECE_PAGES: usize = PIECE_BYTES / PAGE_BYTES;
-        // Looking at the mark touches the first page of what is given back.
+        // Reading the mark touches the first page of the range given back.
         assert_eq!(resident_after_zeroing(&mut (0..0)), 1);
         assert_eq!(resident_after_zeroing(&mut (0..PAGES).step_by(3)), 1);
         assert_eq!(resident_after_zeroing(&mut (0..PAGES)), PAGES);

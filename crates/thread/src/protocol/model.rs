@@ -47,7 +47,7 @@ impl<const N: usize> World<N> {
 
     fn stop_and_resume(&self) {
         self.words.request(self.threads.iter().map(|t| &t.poll));
-        // As `stop_the_world`: a thread that was found stopped is not looked at again.
+        // As in `stop_the_world`, a thread that was found stopped is not checked again.
         let mut left = N;
         self.words.wait_until_stopped(0, || {
             while left > 0 && self.threads[left - 1].state.load(Ordering::Acquire) != RUNNING {
