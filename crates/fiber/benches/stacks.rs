@@ -17,7 +17,7 @@ struct Ring {
     main: Context,
     current: usize,
     left: usize,
-    /// What a scheduler's slot for the next task would be, and whether it is emptied by a locked instruction.
+    /// Stands for a scheduler's slot for the next task, which is emptied with or without a locked instruction.
     next: AtomicUsize,
     is_locked: bool,
     /// Nanoseconds of a hop in the best round.
@@ -29,7 +29,7 @@ struct Ring {
 extern "C" fn hop(argument: *mut u8) -> ! {
     let ring = argument.cast::<Ring>();
     loop {
-        // Something of a frame: what a thread that waits leaves on its stack.
+        // Stands for the frames that a waiting thread leaves on its stack.
         let frame = std::hint::black_box([0_u64; 16]);
         // SAFETY: one context runs at a time, and the ring outlives them all.
         let (from, to) = unsafe {

@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes below each stack that cannot be touched: 64 KiB, larger than any step of compiled code, which probes its frames page by page, and
-/// above them what the stack's user may open for the handlers of an overflow.
+/// above them 384 KiB that the stack's user may open for the handlers of an overflow.
 pub const GUARD_BYTES: usize = (64 + 384) << 10;
 
 /// The smallest and the largest class, as powers of two of bytes: 64 KiB, 1 GiB.
@@ -52,7 +52,7 @@ const LINE_BYTES: usize = 64;
 const FIRST_CHUNK_BYTES: usize = 256 << 20;
 /// And of its largest: few enough areas for a million stacks of 8 MiB.
 const MOST_CHUNK_BYTES: usize = 64 << 30;
-/// Address space that a chunk leaves to everything else, which ends the process where it gets none.
+/// Address space that a chunk leaves for other allocations, whose failure would end the process.
 const REST_BYTES: usize = 16 << 20;
 /// Part of a limited address space that a chunk may take.
 const CHUNK_PARTS: usize = 64;
@@ -60,19 +60,19 @@ const CHUNK_PARTS: usize = 64;
 /// Stacks whose markers are installed at a time, so that threads that start at once do not wait for each other's.
 const CARVED_AT_ONCE: usize = 32;
 
-/// After a surplus stack that was found shallow so many are taken for shallow, too: the look is a system call, 0.2 to 1 µs. The threads of a
-/// program are mostly alike, and `trim` finds the others.
+/// After a surplus stack was found shallow, this many more are assumed shallow, because the check is a system call (0.2 to 1 µs). The
+/// threads of a program are mostly alike, and `trim` finds the deep ones.
 const SHALLOW_IN_A_ROW: usize = 31;
 
-/// Of the areas that a process may have, this part (one in so many) is left to everything else.
+/// One in so many of the memory areas that a process may have is left for other uses.
 const OTHER_AREAS_PARTS: usize = 8;
 /// Areas that a stack with protected pages takes.
 const AREAS_PER_STACK: usize = 2;
 
-/// What a pool keeps, and how it guards.
+/// How many free stacks a pool keeps, and how it guards stacks.
 #[derive(Clone, Copy, Debug)]
 pub struct StackPoolOptions {
-    /// Free stacks of a class that keep their memory. `trim` takes it from the others.
+    /// Free stacks of a class that keep their memory. `trim` gives back the memory of the other free stacks.
     pub warm_stacks: usize,
     /// Memory that a stack keeps when it is given back while there are `warm_stacks` of its class, in bytes. Found by samples while stacks
     /// are shallow.
@@ -121,7 +121,7 @@ impl PooledStack {
         self.top
     }
 
-    /// What the class promises; there is up to a page more.
+    /// The size that the class promises; the usable part is up to a page larger.
     pub fn size_bytes(&self) -> usize {
         size_of_class(usize::from(self.class))
     }
@@ -163,7 +163,7 @@ struct Class {
     chunk_slots: usize,
     /// Stacks that were ever made.
     stacks: usize,
-    /// Surplus stacks that are taken for shallow before one is looked at again.
+    /// Surplus stacks that are still assumed shallow before one is checked again.
     unchecked: usize,
 }
 
@@ -240,8 +240,8 @@ impl StackPool {
         self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a stack with at least `size_bytes` usable bytes; what it holds is left from its last use. Errors: `InvalidInput` for more
-    /// than the largest class has; `OutOfMemory`, with the reason, where there is no address space or no area left.
+    /// Takes a stack with at least `size_bytes` usable bytes; its contents are left over from its last use. Errors: `InvalidInput` for
+    /// more than the largest class has; `OutOfMemory`, with the reason, where there is no address space or no area left.
     pub fn take(&self, size_bytes: usize) -> io::Result<PooledStack> {
         let class = size_bytes.max(1 << LEAST_CLASS).next_power_of_two().trailing_zeros() - LEAST_CLASS;
         let class = class as usize;
@@ -267,7 +267,7 @@ impl StackPool {
             if state.unchecked > 0 {
                 state.unchecked -= 1;
             } else {
-                // Nobody else can have the stack meanwhile.
+                // No other thread can take the stack meanwhile.
                 drop(state);
                 let was_deep = self.shorten(&stack);
                 state = self.class(class);
@@ -277,11 +277,11 @@ impl StackPool {
         state.warm.push(stack.low);
     }
 
-    /// Takes the memory of stacks in use, and their guards where these are markers, so that page tables become free too. What they hold is lost;
-    /// `equip` makes a stack usable again. `stacks` are ascending by address: those of neighbours go with one system call.
+    /// Gives back the memory of stacks in use, and their guards where these are markers, so that page tables become free too. Their contents are
+    /// lost; `equip` makes a stack usable again. `stacks` are ascending by address: one system call serves a run of neighbours.
     ///
     /// # Safety
-    /// Nothing runs on the stacks, or refers to their contents.
+    /// No code runs on the stacks or refers to their contents.
     pub unsafe fn strip<'a>(&self, stacks: impl IntoIterator<Item = &'a PooledStack, IntoIter: Clone>) {
         let stacks = stacks.into_iter();
         if self.guard() == GuardKind::Markers {
@@ -319,8 +319,8 @@ impl StackPool {
         }
     }
 
-    /// Takes the memory below the uppermost `warm_bytes` of a stack, if there is some, and returns whether there was. Stacks are touched
-    /// downwards without gaps, so the first page below tells.
+    /// Gives back the memory below the uppermost `warm_bytes` of a stack, and returns whether there was any. Stacks are touched
+    /// downwards without gaps, so the first page below shows it.
     fn shorten(&self, stack: &PooledStack) -> bool {
         let page = page_size_bytes();
         let end = end_of(stack.low, usize::from(stack.class));
@@ -332,7 +332,7 @@ impl StackPool {
         was_deep
     }
 
-    /// Takes the memory of free stacks beyond `warm_stacks` of each class, those that were given back longest ago. Returns how many.
+    /// Gives back the memory of free stacks beyond `warm_stacks` of each class, the least recently used ones. Returns how many.
     pub fn trim(&self) -> usize {
         /// Stacks out of both lists at a time, without the lock.
         const AT_ONCE: usize = 256;
@@ -405,7 +405,7 @@ impl StackPool {
     }
 
     /// Counts one more stack with protected pages. Errors: the process would come near its largest number of areas, after which no
-    /// `mmap` of anybody works.
+    /// `mmap` of the process succeeds.
     fn count_areas(&self) -> io::Result<()> {
         let areas = guard::max_map_count();
         let most = (areas - areas / OTHER_AREAS_PARTS) / AREAS_PER_STACK;
@@ -454,9 +454,9 @@ fn reserve_with_rest(len_bytes: usize, rest_bytes: usize) -> io::Result<Reservat
     Reservation::reserve_writable(len_bytes)
 }
 
-/// Gives the memory of pages back that nobody needs.
+/// Gives back the memory of pages that are not needed.
 fn discard(from: usize, to: usize) {
-    // SAFETY: the pages lie inside slots of a chunk, which lives as long as the pool, and nobody needs what the slots' stacks hold.
+    // SAFETY: the pages lie inside slots of a chunk, which lives as long as the pool, and the contents of the slots' stacks are not needed.
     let result = unsafe { discard_raw(from, to - from) };
     // Locked memory cannot be discarded, and may stay then.
     debug_assert!(result.is_ok(), "{result:?}");

@@ -21,7 +21,7 @@ impl Context {
     }
 }
 
-/// What a new context runs first; it never returns.
+/// The function that a new context runs; it never returns.
 pub type Entry = extern "C" fn(argument: *mut u8) -> !;
 
 /// Makes a context that calls `entry(argument)` on the stack whose first frame begins at `top` when it is switched to.

@@ -13,8 +13,8 @@ const UNKNOWN_BYTES: usize = 4 << 30;
 const TABLES_BESIDE_HEAP_BYTES: usize = 64 << 20;
 
 /// 3/4 of the memory that the process may use: the least of the machine's, the control group's (in a container), and the memory
-/// that a kernel with strict accounting still grants. At most half of a limit of address space, after the side tables, because
-/// code, stacks and native memory need address space, too. At least `least_bytes`.
+/// that a kernel with strict accounting still grants. At most half of a limit of address space, less the size of the side
+/// tables, because code, stacks and native memory need address space, too. At least `least_bytes`.
 pub(crate) fn default_max_heap_bytes(least_bytes: usize) -> usize {
     let group_bytes = GROUP_LIMITS.iter().find_map(|path| std::fs::read_to_string(path).ok());
     let group_bytes = group_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(usize::MAX);

@@ -82,7 +82,7 @@ pub fn to_native(t: Thread, object: ObjRef, charset: CharSet) -> Managed<usize> 
     }
 }
 
-/// Copies back what native code changed in the copy.
+/// Copies back native code's changes of the copy.
 ///
 /// # Errors
 /// As `to_native`.

@@ -53,8 +53,8 @@ pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
     Ok(slot as i64)
 }
 
-/// Length of a by-reference array that native code made: what the wrapper put behind its slot, or that of the array
-/// that went in.
+/// Length of a by-reference array that native code made: the number that the wrapper stored behind its slot, or the
+/// length of the array that was passed.
 ///
 /// # Safety
 /// `slot` is from `marshal_in` of this plan, for the reference at `managed`.
@@ -103,13 +103,13 @@ pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
     let mut word = word;
     let slot = (&raw mut word).cast::<u8>();
     if plan.index == 0 && is_struct(&plan.native) {
-        // SAFETY: the wrapper passes the address of the native result. What its fields point at stays native.
+        // SAFETY: the wrapper passes the address of the native result. Memory that its fields point to stays native.
         return unsafe { to_managed(t, &plan.native, word as *const u8, managed) };
     }
     if plan.index == 0 {
         // SAFETY: a result's word is its slot; the wrapper passes a local of the managed type.
         let converted = unsafe { to_managed(t, &plan.native, slot, managed) };
-        // Strings and arrays are the caller's; what a class pointer or delegate points at is not.
+        // Strings and arrays belong to the caller; the target of a class pointer or delegate does not.
         if matches!(plan.native, NativeType::String(_) | NativeType::Array { .. }) {
             release_after_error(t, &plan.native, slot, None);
         }
@@ -124,7 +124,8 @@ pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
     unsafe { update_managed(t, &plan.native, slot, managed) }
 }
 
-/// (native word, address of the managed value, descriptor): frees what `marshal_in` made. 0 is fine.
+/// (native word, address of the managed value, descriptor): frees the memory that `marshal_in` allocated. A word of 0 is
+/// allowed.
 ///
 /// # Errors
 /// Load errors.
@@ -175,16 +176,16 @@ pub fn callback_in(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
         };
     }
     if let (false, NativeType::Array { element, element_type, .. }) = (plan.by_ref, &plan.native) {
-        // SAFETY: the wrapper passes a local with an array of the length that native code told.
+        // SAFETY: the wrapper passes a local with an array of the length that native code gave.
         let array: ObjRef = unsafe { crate::convert::read(value as *const u8) };
-        // SAFETY: native code passed as many elements as it told.
+        // SAFETY: native code passed as many elements as it said.
         return unsafe { elements_to_managed(t, element, element_type, word as *const u8, array) };
     }
-    // SAFETY: native code passes what the delegate's signature says; the wrapper a local of the managed type.
+    // SAFETY: native code passes values of the delegate's signature; the wrapper passes a local of the managed type.
     unsafe { to_managed(t, &plan.native, slot, value as *mut u8) }
 }
 
-/// A managed result (index 0), or what the delegate left in an `out`/`ref` argument, → native.
+/// A managed result (index 0), or the value that the delegate left in an `out`/`ref` argument, → native.
 ///
 /// # Errors
 /// As `to_native`.
@@ -220,7 +221,7 @@ pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<
         // SAFETY: the wrapper passes a local with the array.
         let array: ObjRef = unsafe { crate::convert::read(managed) };
         let (count, size) = (object::array_length(array), element.size_bytes().to_managed(t)? as usize);
-        // SAFETY: native code passed room for as many elements as it told, which is the array's length.
+        // SAFETY: native code passed room for as many elements as it said, which is the array's length.
         unsafe { std::ptr::write_bytes(slot, 0, count * size) };
         // SAFETY: as above.
         unsafe { elements_to_native(t, element, element_type, array, slot, count)? };

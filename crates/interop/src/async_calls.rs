@@ -77,7 +77,7 @@ pub fn begin_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<O
     Ok(result)
 }
 
-/// `AsyncResult.Invoke`: runs the call, stores what came out, tells those who wait.
+/// `AsyncResult.Invoke`: runs the call, stores its result or exception, and signals the waiting threads.
 ///
 /// # Safety
 /// `t` is the current thread, and `this` a live AsyncResult that `BeginInvoke` made.
@@ -95,7 +95,7 @@ unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
             Ok(result) => object::set_element_ref(t, data, RESULT, result),
             Err(_) => {
                 object::set_element_ref(t, data, EXCEPTION, t.take_pending());
-                // An abort goes to who waits for the call; it must not end the telling.
+                // An abort is passed to the thread that waits for the call; it must not prevent the signal.
                 pending::forget_abort(t);
                 threads::end_abort(t);
             }
@@ -201,7 +201,7 @@ fn nullable_instance(t: Thread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
 /// (delegate, object[] with the AsyncResult last) → the boxed result; by-reference results go into the array.
 ///
 /// # Errors
-/// What the call threw; InvalidOperationException for a second call or another delegate's result.
+/// The exception of the call; InvalidOperationException for a second call or another delegate's result.
 pub fn end_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let count = object::array_length(arguments);
     let result = if count == 0 { ObjRef::NULL } else { object::get_element_ref(arguments, count - 1) };

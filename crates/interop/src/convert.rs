@@ -95,7 +95,7 @@ fn ansi_char(unit: u16) -> u8 {
 /// # Safety
 /// `managed` holds a value of the type that `native` was made from; `slot` has the native size, zeroed.
 pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot: *mut u8) -> Managed<()> {
-    // SAFETY: for the whole body: the caller's promise; each arm reads and writes what its type says.
+    // SAFETY: for the whole body: the caller's promise; each arm reads and writes as many bytes as its type has.
     unsafe {
         match native {
             NativeType::Void => {}
@@ -329,7 +329,7 @@ pub unsafe fn to_managed_of_length(
     managed: *mut u8,
     length: Option<usize>,
 ) -> Managed<()> {
-    // SAFETY: for the whole body: the caller's promise; each arm reads and writes what its type says.
+    // SAFETY: for the whole body: the caller's promise; each arm reads and writes as many bytes as its type has.
     unsafe {
         match native {
             NativeType::Void => {}

@@ -17,7 +17,7 @@ use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 /// The marshaler of a parameter.
 ///
 /// # Errors
-/// TypeLoadException, MarshalDirectiveException; what `GetInstance` throws.
+/// TypeLoadException, MarshalDirectiveException; exceptions of `GetInstance`.
 pub fn custom_marshaler(t: Thread, info: usize) -> Managed<ObjRef> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };

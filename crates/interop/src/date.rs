@@ -15,7 +15,7 @@ const BASE_TICKS: i64 = 693_593 * TICKS_PER_DAY;
 const MIN_DATE: f64 = -657_435.0;
 const MAX_DATE: f64 = 2_958_466.0;
 
-/// The date of a `DateTime`'s data. A time without a day belongs to the base day, as .NET has it.
+/// The date of a `DateTime`'s data. A time without a day belongs to the base day, as in .NET.
 pub fn to_ole(data: u64) -> f64 {
     let ticks = (data & TICKS_MASK) as i64;
     if ticks == 0 {

@@ -32,7 +32,7 @@ use saki_types::{Method, Ty, collectible};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The C entry of a delegate, 0 until it is asked for.
+/// The C entry of a delegate, 0 until one is needed.
 static DELEGATE_TRAMPOLINE: ManagedField = ManagedField::corlib("System", "Delegate", "delegate_trampoline");
 /// The native function of a `SelfPassing` delegate.
 static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "extra_arg");
@@ -40,22 +40,22 @@ static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "ext
 /// Entries looked at for reuse each time one is needed.
 const REUSE_ATTEMPTS: usize = 4;
 
-/// What is the same for all delegates of one type. Stays when the type ends, since native code may have entries; then nothing is
-/// called, and no type in `sig` is looked at.
+/// Data common to all delegates of one type. It stays when the type is freed, since native code may still have entries; then no
+/// delegate is called, and no type in `sig` is read.
 struct CallbackType {
     domain: &'static Domain,
     /// Managed wrapper: `fn(context, native words…)`. Lives as long as the delegate type.
     wrapper: usize,
     sig: CallSig,
     entry: saki_runtime::compile::CallbackEntry,
-    /// Size of a struct result that goes to the address in the first C argument.
+    /// Size of a struct result that is written to the address in the first C argument.
     result_in_memory_bytes: Option<u32>,
     /// Size of another struct result; 0 without one.
     struct_result_bytes: u32,
     contexts: Mutex<VecDeque<&'static CallbackContext>>,
 }
 
-/// What a C entry passes: never freed, reused when its delegate is gone.
+/// The context that a C entry passes: never freed, reused when its delegate is gone.
 struct CallbackContext {
     /// Weak handle of the delegate, as its 32-bit form.
     delegate: AtomicU32,
@@ -147,8 +147,8 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
 }
 
-/// Runs `body` in the domain that the delegate (not null) belongs to; native code may call it from any. What is thrown there becomes an
-/// exception of the caller's domain.
+/// Runs `body` in the domain that the delegate (not null) belongs to; native code may call it from any domain. An exception thrown
+/// there becomes one of the caller's domain.
 fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
     let domain = domains::of_universe(object::type_of(delegate).universe());
     if std::ptr::eq(domain, domains::current()) {
@@ -260,7 +260,7 @@ fn called_by_native(t: Thread, delegate: ObjRef, has_ended: bool) {
     }
 }
 
-/// What native code gets that calls a delegate which has been collected or whose domain is unloaded.
+/// The exception for native code that calls a delegate which has been collected or whose domain is unloaded.
 fn throw_delegate_is_gone(t: Thread, domain: &Domain) -> Thrown {
     if domain.is_unloading() {
         return domains::throw_unloaded(t);
@@ -269,7 +269,7 @@ fn throw_delegate_is_gone(t: Thread, domain: &Domain) -> Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", message)
 }
 
-/// Drops the wrappers of delegate types of dead assemblies and domains. What C entries have stays.
+/// Drops the wrappers of delegate types of dead assemblies and domains. The data that C entries use stays.
 pub(crate) fn forget_dead() {
     let is_dead = |ty: &Ty| collectible::is_dead(std::ptr::from_ref(*ty).addr());
     if let Some(types) = CALLBACK_TYPES.lock().as_mut() {

@@ -16,7 +16,7 @@ const CPU: &str = "armv8";
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const CPU: &str = "";
 const WORD_SIZE: &str = "64";
-/// What `$mono_libdir` stands for.
+/// The value of `$mono_libdir`.
 pub const LIBRARY_DIRECTORY: &str = "/usr/lib";
 
 /// One mapping.
@@ -45,7 +45,7 @@ pub struct DllMap {
     entries: Vec<Entry>,
 }
 
-/// What a P/Invoke stands for.
+/// The library and function that a P/Invoke is mapped to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     pub library: String,
@@ -131,7 +131,7 @@ pub fn global_config_paths() -> Vec<PathBuf> {
         return vec![path];
     }
     let directory = variable("MONO_CFG_DIR").unwrap_or_else(|| PathBuf::from("/etc"));
-    // A map names native libraries: those of the starter are no business of a process with more rights than he has.
+    // A map names native libraries to load: a process with more rights than its starter must not use the starter's map.
     let home = variable("HOME").filter(|_| !saki_os::privilege::is_elevated());
     let user = home.map(|home| home.join(".mono/config"));
     std::iter::once(directory.join("mono/config")).chain(user).collect()

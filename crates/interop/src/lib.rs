@@ -27,7 +27,7 @@ use saki_runtime::{InternalCall, Interop};
 /// Internal calls of `Marshal` and of delegates' asynchronous calls.
 pub const TABLES: &[&[InternalCall]] = &[marshal_calls::TABLE, async_calls::TABLE];
 
-/// What drops dead records from the tables of this crate.
+/// The functions that drop dead records from the tables of this crate.
 pub const FORGET_DEAD: &[fn()] = &[delegates::forget_dead, descriptor::forget_dead];
 
 /// The functions behind P/Invoke, callbacks and asynchronous calls.

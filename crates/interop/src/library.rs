@@ -66,7 +66,7 @@ pub fn symbol_names(function: &str, exact: bool, unicode: bool) -> Vec<String> {
 /// Opens the first candidate that the dynamic linker accepts. "__Internal" is the running program.
 ///
 /// # Errors
-/// What was tried, one line each, with the linker's reason.
+/// The names tried, one line each, with the linker's reason.
 pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, String> {
     if name == "__Internal" {
         // SAFETY: a null name asks for the handle of the program itself.
@@ -108,8 +108,8 @@ fn open_path(path: &Path) -> Result<Library, String> {
     let name =
         CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| format!("{}: NUL in name", path.display()))?;
     // The lock is not held: initialisers of the library may load others.
-    // Its symbols are for all, as under Mono: a library may need those of one that the program loaded before.
-    // SAFETY: a NUL-terminated name; running the library's initialisers is what loading means.
+    // Its symbols are global, as under Mono: a library may need those of another that the program loaded
+    // before. SAFETY: a NUL-terminated name; running the library's initialisers is what loading means.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
     if handle.is_null() {
         return Err(last_error(path));

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     Libraries,
@@ -22,7 +22,7 @@ pub enum Level {
     Info,
 }
 
-/// What the variables ask for.
+/// The messages that the variables ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
     /// The least important that is shown; None: none is.
@@ -71,7 +71,7 @@ pub fn message(level: Level, subject: Subject, text: impl Display) {
     };
     let file = std::env::var_os("MONO_LOG_DEST").filter(|path| !path.is_empty() && path != "syslog");
     let file = file.and_then(|path| std::fs::OpenOptions::new().append(true).create(true).open(path).ok());
-    // What cannot be logged is lost: the program goes on.
+    // A message that cannot be written is lost; the program goes on.
     let _ = match file {
         Some(mut file) => file.write_all(line.as_bytes()),
         None => std::io::stdout().write_all(line.as_bytes()),

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
 static PER_ASSEMBLY: Mutex<Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
 
-/// What Mono's exceptions say behind the name.
+/// The text that Mono's exceptions have after the name.
 const UNKNOWN_MEMBER: &str = "assembly:<unknown assembly> type:<unknown type> member:(null)";
 
 fn assembly_map(image: &'static Image) -> &'static DllMap {

@@ -34,12 +34,12 @@ impl std::fmt::Display for Scarcity {
 
 /// Limits from here on are none: all that is reserved at its largest, some 13 TiB, fits below.
 const AMPLE_BYTES: usize = 1 << 45;
-/// What is asked for to learn whether the kernel accounts reservations: more than machines have.
+/// The size of the reservation that tests whether the kernel accounts reservations: more memory than machines have.
 const PROBE_BYTES: usize = 1 << 40;
-/// What is shared out where no limit says how much there is.
+/// The budget that is shared out where no limit says how much address space there is.
 const UNKNOWN_BUDGET_BYTES: usize = 4 << 30;
 
-/// None: there is as much as anything could ask for.
+/// None: there is as much address space as anyone could ask for.
 pub fn scarcity() -> Option<Scarcity> {
     static FOUND: OnceLock<Option<Scarcity>> = OnceLock::new();
     *FOUND.get_or_init(|| {

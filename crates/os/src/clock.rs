@@ -24,7 +24,7 @@ pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Processor time of a thread of this process, nanoseconds; 0 of one that has ended.
+/// Processor time of a thread of this process, nanoseconds; 0 for a thread that has ended.
 pub fn cpu_ns_of_thread(native_id: u32) -> u64 {
     read(crate::thread_timer::thread_cpu_clock(native_id))
 }

@@ -4,7 +4,8 @@
 
 use std::sync::OnceLock;
 
-/// Processors this process may run on, at least 1. Found out once: it takes a dozen system calls, and programs ask often.
+/// Processors this process may run on, at least 1. The number is determined once: it takes a dozen system calls, and
+/// programs ask often.
 pub fn count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))

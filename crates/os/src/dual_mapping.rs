@@ -11,8 +11,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Two views of one region; pages are committed when touched.
 ///
-/// The memory is shared and anonymous, not that of a `memfd`: tools know such mappings ("/dev/zero") for memory that code is
-/// generated into, and look names up in the process's perf map, where a file's name would send them to the file.
+/// The memory is shared and anonymous, not that of a `memfd`: tools recognise such mappings ("/dev/zero") as memory for
+/// generated code and look names up in the process's perf map, whereas a file's name would make them read the file.
 #[derive(Debug)]
 pub struct DualMapping {
     rw: *mut u8,
@@ -37,8 +37,9 @@ impl DualMapping {
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let rw = map(len_bytes, Protection::ReadWrite, flags, -1)?;
         let mut mapping = DualMapping { rw, rx: std::ptr::null_mut(), len_bytes };
-        // Moving nothing of a shared mapping makes a second one of the same pages (mremap(2), "old_size is zero").
-        // SAFETY: the mapping is ours and stays as it is; the new one is at an address of the kernel's choice.
+        // An `mremap` with an old size of 0 makes a second mapping of a shared mapping's pages (mremap(2),
+        // "old_size is zero"). SAFETY: the mapping is ours and stays as it is; the new one is at an address of the
+        // kernel's choice.
         let rx = unsafe { libc::mremap(rw.cast(), 0, len_bytes, libc::MREMAP_MAYMOVE) };
         if rx == libc::MAP_FAILED {
             return Err(crate::error::last_error());
@@ -57,7 +58,8 @@ impl DualMapping {
         // SAFETY: the name is a C string.
         let file = unsafe { libc::memfd_create(c"saki-code".as_ptr(), libc::MFD_CLOEXEC) };
         check(file)?;
-        // SAFETY: just opened, and nobody else has it. Closed at the end: mappings keep what it holds.
+        // SAFETY: the descriptor was just opened and has no other owner. It is closed at the end, but the mappings keep
+        // the memory.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         let len = libc::off_t::try_from(len_bytes).map_err(io::Error::other)?;
         // SAFETY: no pointers.

@@ -18,7 +18,7 @@ const BU_CFG_IS_FIXED: u64 = 1 << 33;
 const AFFECTED_FAMILY: u32 = 15;
 const AFFECTED_MODELS: std::ops::RangeInclusive<u32> = 32..=63;
 
-/// What CPUID says of the processor.
+/// The processor's identification by CPUID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CpuId {
     /// Leaf 0: EBX, EDX, ECX as text.

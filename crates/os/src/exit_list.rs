@@ -13,9 +13,9 @@ use std::sync::{Once, OnceLock};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum ExitStage {
-    /// The terminal gets its settings back, before anything else is printed on it.
+    /// Restores the terminal's settings, before anything else is printed on it.
     Terminal,
-    /// Says that there is no heap snapshot, if the program ended otherwise than by its end.
+    /// Reports that there is no heap snapshot if the program did not run to its end.
     HeapSnapshot,
     /// Writes the profile that is still being made.
     Profile,
@@ -23,11 +23,11 @@ pub enum ExitStage {
     ProfileLog,
     /// `--stats`, `--missing`, `--check-walks`.
     Statistics,
-    /// Writes what was compiled to the code cache.
+    /// Writes the compiled bodies to the code cache.
     CodeCache,
     /// Ends the dump of compiled code for `perf`.
     JitDump,
-    /// Removes what the command itself made for the run.
+    /// Removes files that the command itself made for the run.
     TemporaryFiles,
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Later stages undo what earlier ones need: the order must not depend on who came first.
+    /// Later stages undo what earlier ones need, so the order must not depend on which action was added first.
     #[test]
     fn stages_run_in_their_order_whatever_was_added_first() {
         static RAN: Mutex<Vec<ExitStage>> = Mutex::new(Vec::new());

@@ -10,7 +10,7 @@ mod arch;
 #[path = "fault_context/x86_64.rs"]
 mod arch;
 
-/// What came with a signal.
+/// The value that was sent with a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalValue {
     pub value: usize,
@@ -129,7 +129,7 @@ impl FaultContext {
         if stack.ss_flags & libc::SS_DISABLE != 0 { 0..0 } else { start..start + stack.ss_size }
     }
 
-    /// The register that holds the managed thread in compiled code (r15, x21). To be trusted only when `pc` is there.
+    /// The register that holds the managed thread in compiled code (r15, x21). Valid only when `pc` is in compiled code.
     pub fn pinned_register(&self) -> usize {
         arch::pinned(self.machine())
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Folder(File);
 
-/// What `remove` takes away.
+/// The kind of entry that `remove` removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Removed {
     /// Anything but a folder; of a symbolic link the link.
@@ -94,7 +94,7 @@ impl Folder {
         done(unsafe { libc::mkdirat(self.0.as_raw_fd(), name.as_ptr(), 0o700) })
     }
 
-    /// Gives `from` the name `to`, which then means what `from` was. A folder takes the place of an empty one only.
+    /// Renames `from` to `to`, replacing an entry of that name. A folder replaces an empty folder only.
     ///
     /// # Errors
     /// Those of renaming.
@@ -122,7 +122,7 @@ impl Folder {
         self.0.metadata()
     }
 
-    /// Owner, mode, type and times of what has this name; of a symbolic link those of the link. Opens nothing for reading.
+    /// Owner, mode, type and times of the entry with this name; for a symbolic link those of the link. Opens nothing for reading.
     ///
     /// # Errors
     /// There is nothing of that name.
@@ -135,7 +135,7 @@ impl Folder {
     /// # Errors
     /// Those of reading the folder.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
-        // A description of its own: reading moves its position.
+        // A separate open file description, because reading moves its position.
         let own = self.open_itself()?;
         // SAFETY: an open folder; on success the stream owns the descriptor.
         let stream = unsafe { libc::fdopendir(own.as_raw_fd()) };

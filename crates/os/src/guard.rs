@@ -54,13 +54,13 @@ fn markers_work() -> bool {
     if probe.install_guard(0, probe.len_bytes(), GuardKind::Markers).is_err() {
         return false;
     }
-    // SAFETY: the page is ours; the kernel writes a byte into it, or says EFAULT.
+    // SAFETY: the page is ours; the kernel writes a byte into it, or returns EFAULT.
     let written = unsafe { libc::syscall(libc::SYS_getrandom, probe.base(), 1_usize, libc::GRND_NONBLOCK) };
     written < 0 && crate::error::errno() == libc::EFAULT
 }
 
 impl Reservation {
-    /// Makes whole pages of a writable mapping a guard; what they held is lost. Errors: the system's.
+    /// Makes whole pages of a writable mapping a guard; their contents are lost. Errors: the system's.
     pub fn install_guard(&self, offset_bytes: usize, len_bytes: usize, kind: GuardKind) -> io::Result<()> {
         match kind {
             GuardKind::Markers => {
@@ -117,8 +117,8 @@ unsafe fn advise_many(ranges: &[libc::iovec], advice: i32) -> usize {
     usize::try_from(advised).unwrap_or(0)
 }
 
-/// Removes the markers in ranges of whole pages, many with one system call where the kernel can. The kernel looks at each page of a range, so that a
-/// range should have nothing but markers.
+/// Removes the markers in ranges of whole pages, many with one system call where the kernel can. The kernel looks at each page of a range, so a
+/// range should consist of markers only.
 ///
 /// # Errors
 /// The system's.

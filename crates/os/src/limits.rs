@@ -4,12 +4,12 @@
 
 use std::mem::MaybeUninit;
 
-/// What may be limited.
+/// The resources that a limit applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// Everything that is mapped (`ulimit -v`).
     AddressSpace,
-    /// What is mapped privately and writable (`ulimit -d`).
+    /// Private writable mappings (`ulimit -d`).
     Data,
     /// The main thread's stack (`ulimit -s`).
     Stack,

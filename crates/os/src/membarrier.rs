@@ -61,8 +61,8 @@ pub fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-/// Makes every running thread of the process execute a core-serialising instruction, so that code written before is
-/// what they fetch. Returns whether the kernel could.
+/// Makes every running thread of the process execute a core-serialising instruction, so that they fetch code
+/// written before. Returns whether the kernel could.
 pub fn synchronise_cores() -> bool {
     static REGISTERED: AtomicU8 = AtomicU8::new(0);
     // Relaxed: registering twice is harmless.

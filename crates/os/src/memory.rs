@@ -8,7 +8,7 @@ use crate::limits::{Resource, limit_bytes};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a range of pages allows.
+/// The accesses that a range of pages allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     None,
@@ -187,7 +187,7 @@ pub unsafe fn discard_raw(address: usize, len_bytes: usize) -> io::Result<()> {
     check(unsafe { libc::madvise(address as *mut libc::c_void, len_bytes, libc::MADV_DONTNEED) })
 }
 
-/// Whether the page at an address has memory. False for what is not mapped.
+/// Whether the page at an address is resident. False for an unmapped address.
 pub fn is_resident(address: usize) -> bool {
     let page = address & !(page_size_bytes() - 1);
     let mut state = 0_u8;
@@ -199,7 +199,7 @@ pub fn is_resident(address: usize) -> bool {
 /// are mapped so; the kernel lets it grow down to such a mapping.
 ///
 /// # Safety
-/// Nothing of the stack that is in use lies in `[address, address + len_bytes)`, which are whole pages.
+/// No used part of the stack lies in `[address, address + len_bytes)`, which are whole pages.
 pub unsafe fn close_stack_pages(address: *mut u8, len_bytes: usize) -> io::Result<()> {
     // SAFETY: this function's contract.
     match unsafe { protect_raw(address, len_bytes, Protection::None) } {

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The user as whom files are opened.
+/// The effective user, whose rights apply when files are opened.
 #[must_use]
 pub fn effective_user() -> u32 {
     // SAFETY: reads a number.
@@ -15,7 +15,8 @@ pub fn effective_user() -> u32 {
 }
 
 /// Whether the kernel started this executable with more rights than its starter has: set-user-id, set-group-id, file capabilities, or
-/// a security module's word. What the starter chose, such as the environment, must not lead such a process (AT_SECURE of `getauxval`).
+/// a security module's decision. Such a process must not follow choices of the starter, such as the environment (AT_SECURE of
+/// `getauxval`).
 #[must_use]
 pub fn is_elevated() -> bool {
     // SAFETY: reads the auxiliary vector.

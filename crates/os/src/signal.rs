@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a handler did with a signal.
+/// The decision of a handler about a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disposition {
     /// Continue at the context's (possibly changed) program counter.
@@ -58,7 +58,7 @@ pub fn install(signal: i32, handler: SignalHandler) -> io::Result<()> {
         // SAFETY: a null new action only queries; `previous` is writable.
         check(unsafe { libc::sigaction(signal, std::ptr::null(), previous.as_mut_ptr()) })?;
     }
-    // Release: pairs with the Acquire in `trampoline`; what the handler needs was prepared before.
+    // Release: pairs with the Acquire in `trampoline`; the data that the handler needs is visible.
     slot.handler.store(handler as usize, Ordering::Release);
     if !first {
         return Ok(());
@@ -120,12 +120,13 @@ fn chain(fault: &FaultContext) {
     }
 }
 
-/// How many handlers may be nested on an alternate stack of ours, and how much stack each of them may use beside the frame that
-/// the kernel makes for it. A program's native parts can rely on this.
+/// How many handlers may be nested on our alternate stacks, and how much stack each of them may use besides the frame that the
+/// kernel makes for it. A program's native parts can rely on this.
 pub const MAX_NESTED_HANDLERS: usize = 8;
 pub const HANDLER_STACK_BYTES: usize = 8 << 10;
 
-/// The kernel's frame of a handler where the kernel does not tell its size: with AVX-512, which it has known since before it tells.
+/// The size of the kernel's signal frame where the kernel does not report it. It covers AVX-512, which kernels have supported for
+/// longer than they report the size.
 const UNTOLD_FRAME_BYTES: usize = 4096;
 
 /// Bytes that the kernel puts on the stack for a handler, with this processor's vector registers. Async-signal-safe.
@@ -160,7 +161,7 @@ impl AlternateStack {
     }
 }
 
-/// What an alternate stack needs of the system, without a thread yet.
+/// The memory of an alternate stack, not yet assigned to a thread.
 pub struct AlternateStackMemory {
     memory: Reservation,
     size_bytes: usize,
@@ -214,7 +215,7 @@ impl Drop for AlternateStack {
 pub struct SignalMask(libc::sigset_t);
 
 impl SignalMask {
-    /// Blocks all signals of the calling thread but those of faults, and gives the mask that it had.
+    /// Blocks all signals of the calling thread but those of faults, and returns the former mask.
     pub fn block_all() -> SignalMask {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: initialises the set.

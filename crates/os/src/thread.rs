@@ -23,7 +23,7 @@ extern "C" fn run_body(body: *mut libc::c_void) -> *mut libc::c_void {
     // SAFETY: `create` leaked this box for the one thread that runs here.
     let body: Box<Body> = unsafe { Box::from_raw(body.cast()) };
     body();
-    // For good: what follows are the destructors of thread-local variables and the C library's end of the thread.
+    // Signals stay blocked for good: only the destructors of thread-local variables and the C library's end of the thread follow.
     SignalMask::block_all();
     std::ptr::null_mut()
 }
@@ -90,12 +90,12 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
     result
 }
 
-/// A handler of the ends of OS threads, whoever ends them: native code may (`pthread_exit`).
+/// A handler that is called when an OS thread ends, also when native code ends it (`pthread_exit`).
 pub struct EndNotice(libc::pthread_key_t);
 
 impl EndNotice {
-    /// `handler` gets what the thread gave to `ask`. It runs on the ending thread's stack, after the destructors of thread-local variables
-    /// (on the process's first thread without them), and not when the process ends.
+    /// `handler` gets the argument that the thread passed to `ask`. It runs on the ending thread's stack, after the destructors of
+    /// thread-local variables (on the process's first thread without them), and not when the process ends.
     ///
     /// Errors: the system's, when there are too many such handlers.
     pub fn new(handler: unsafe extern "C" fn(*mut libc::c_void)) -> io::Result<EndNotice> {
@@ -114,12 +114,12 @@ impl EndNotice {
     }
 }
 
-/// Bytes that `run_below_gap` leaves: what destructors of thread-specific data may use. Of a small stack no more than this part.
+/// Bytes that `run_below_gap` leaves free for destructors of thread-specific data; in a small stack no more than one part in `GAP_SHARE`.
 const GAP_BYTES: usize = 64 << 10;
 const GAP_SHARE: usize = 32;
 
 /// Runs `body`, which does not return, at some distance below the caller's frame. If native code ends the process's first OS thread while other
-/// threads' frames are on its stack, the C library goes on at the outermost frame and overwrites what is right below.
+/// threads' frames are on its stack, the C library goes on at the outermost frame and overwrites the stack right below it.
 pub fn run_below_gap(body: extern "C" fn() -> !) -> ! {
     let gap_bytes = GAP_BYTES.min(limit_bytes(Resource::Stack) / GAP_SHARE) & !15;
     // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored. The stack may grow further than the gap.
@@ -177,8 +177,9 @@ pub fn sleep_for_ever() -> ! {
     }
 }
 
-/// Touches as much stack as a call into the C library takes. To be called before one that blocks all signals, as those that start threads
-/// and processes do: the kernel ends a process that touches a closed page meanwhile, which a handler of faults would have opened.
+/// Touches as much stack as a call into the C library takes. To be called before a call that blocks all signals, as those that start
+/// threads and processes do: meanwhile the fault handler cannot open a closed page of the stack, and the kernel ends a process that
+/// touches one.
 #[inline(never)]
 pub fn touch_stack_ahead() {
     const LIBRARY_STACK_BYTES: usize = 32 << 10;
@@ -236,8 +237,8 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
 /// and more than programs need.
 const UNLIMITED_BYTES: usize = 1 << 30;
 
-/// Of the main thread, without `/proc`, in which the C library looks: from the program's name, which the kernel puts at the
-/// very top of the stack, down to what the limit allows.
+/// Bounds of the main thread's stack where there is no `/proc`, from which the C library reads them: from the program's
+/// name, which the kernel puts at the very top of the stack, down to the limit.
 fn main_stack_bounds() -> Range<usize> {
     // SAFETY: no preconditions.
     let name = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;

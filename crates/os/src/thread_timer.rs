@@ -11,7 +11,7 @@ pub struct ThreadTimer(libc::timer_t);
 // SAFETY: a timer's id is a number of the process; any thread may delete it.
 unsafe impl Send for ThreadTimer {}
 
-/// What a timer counts.
+/// The clock that a timer counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerClock {
     /// Wall time.

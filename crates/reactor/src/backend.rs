@@ -21,29 +21,29 @@ pub(crate) use uring::Uring;
 
 /// See the module header.
 pub(crate) trait Backend: Send + Sync {
-    /// Asks for one report of readiness; takes the place of what was asked of the descriptor before.
+    /// Asks for one report of readiness; replaces earlier requests for the descriptor.
     ///
     /// # Errors
     /// EPERM for a descriptor that is always ready, a file's; EBADF.
     fn watch_once(&self, fd: i32, wanted: Readiness) -> io::Result<()>;
 
-    /// Asks for a report of what the descriptor is ready for now, and whenever it becomes ready for something, until it is closed. `is_watched`: it was asked for
-    /// before; only the present state is wanted anew. False: there is only `watch_once`.
+    /// Asks for a report of the directions in which the descriptor is ready now, and whenever it becomes ready in one, until it is closed. `is_watched`: the
+    /// descriptor is already watched, and only its present state is wanted again. False: the backend has only `watch_once`.
     ///
     /// # Errors
     /// As `watch_once`.
     fn watch_always(&self, fd: i32, is_watched: bool) -> io::Result<bool>;
 
-    /// Nothing is asked of the descriptor any more, which may be closed already.
+    /// Ends all requests for the descriptor, which may be closed already.
     fn unwatch(&self, fd: i32);
 
-    /// Has the system move bytes, and tell of it by one [`Event::Moved`].
+    /// Makes the system move bytes, and report it by one [`Event::Moved`].
     ///
     /// # Errors
-    /// The system has no such request, or no room for it now; nothing was begun.
+    /// The system has no such request, or no room for it now; no transfer has begun.
     ///
     /// # Safety
-    /// The transfer and its buffer stay until it has a result.
+    /// The transfer and its buffer stay valid until the transfer has a result.
     unsafe fn begin_transfer(&self, _transfer: &Transfer) -> io::Result<()> {
         Err(unsupported())
     }
@@ -51,7 +51,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Asks for the end of a transfer, whose result comes soon, with or without bytes that were moved before.
     fn end_transfer(&self, _transfer: &Transfer) {}
 
-    /// Waits until there is something to tell, `interrupt`, or the timeout, and calls `tell` for each event. May return for nothing. One caller at a time.
+    /// Waits until there are events, `interrupt` is called or the timeout has passed, and calls `tell` for each event. May return for nothing. One caller at
+    /// a time.
     ///
     /// # Errors
     /// The system's, but for EINTR.
@@ -61,7 +62,7 @@ pub(crate) trait Backend: Send + Sync {
     fn interrupt(&self);
 }
 
-/// What a wait tells.
+/// The events that a wait reports.
 pub(crate) enum Event {
     /// A descriptor is ready.
     Ready(i32, Readiness),
@@ -69,14 +70,14 @@ pub(crate) enum Event {
     Moved(&'static ManagedThread),
 }
 
-/// A descriptor that others make readable: an event counter (eventfd(2)).
+/// A descriptor that other threads make readable: an event counter (eventfd(2)).
 pub(crate) struct Bell(OwnedFd);
 
 impl Bell {
     pub(crate) fn new() -> io::Result<Bell> {
         // SAFETY: makes a descriptor.
         let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-        // SAFETY: just made, and nobody else's.
+        // SAFETY: the descriptor was just made and has no other owner.
         Ok(Bell(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
@@ -98,7 +99,7 @@ impl Bell {
     }
 }
 
-/// As system calls take timeouts. Longer ones than fit are cut, so that the wait ends for nothing.
+/// A timeout in the form of system calls. Longer timeouts than fit are cut, so that the wait ends early for nothing.
 fn timespec(time: Duration) -> libc::timespec {
     libc::timespec { tv_sec: time.as_secs().min(1 << 30) as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }
@@ -118,7 +119,7 @@ fn check(result: i32) -> io::Result<i32> {
     if result < 0 { Err(saki_os::error::last_error()) } else { Ok(result) }
 }
 
-/// Whether `poll` would always say that it is ready, as `epoll` finds by itself: a file's descriptor.
+/// Whether `poll` would always report the descriptor as ready, as for a file; `epoll` detects this by itself.
 fn is_always_ready(fd: i32) -> io::Result<bool> {
     // SAFETY: all-zero is a valid `stat`.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };

@@ -44,7 +44,7 @@ pub(crate) type Place = &'static Record<Waiter>;
 
 /// Records come in blocks, which are made when the first of their numbers is used.
 const BLOCK: usize = 256;
-/// As many as the kernel lets a process have, unless it is told otherwise (`fs.nr_open`); a descriptor beyond cannot be waited for.
+/// Blocks for as many descriptors as the kernel allows a process by default (`fs.nr_open`); descriptors beyond cannot be waited for.
 const BLOCKS: usize = (1 << 20) / BLOCK;
 
 static RECORDS: [OnceLock<Box<[Record<Waiter>]>>; BLOCKS] = [const { OnceLock::new() }; BLOCKS];
@@ -58,7 +58,7 @@ pub(crate) fn record(fd: i32) -> Option<Place> {
     Some(&records[number % BLOCK])
 }
 
-/// The backend, which starts at the first wait, and with it whoever polls.
+/// The backend, which starts at the first wait, together with the thread or scheduler that polls.
 ///
 /// # Errors
 /// The system's, which has no descriptor or no thread left.
@@ -93,8 +93,8 @@ fn poll_for_ever() {
     }
 }
 
-/// Asks the system which descriptors are ready, and waits until there are some, until the timeout has passed, or somebody calls [`interrupt`]; each thread that
-/// is to go on goes to `wake`, which unparks it. May return for nothing. One caller at a time; for whom `start` has named.
+/// Asks the system which descriptors are ready, and waits until there are some, the timeout has passed, or [`interrupt`] is called; each thread that has to go
+/// on is passed to `wake`, which unparks it. May return for nothing. One caller at a time, namely the poller that `start` has named.
 pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(Ok(backend)) = BACKEND.get() else { return };
     let mut tell = |event: Event| match event {
@@ -110,7 +110,7 @@ pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThre
     }
 }
 
-/// Wakes who waited for the descriptor to be readable, and who for it to be writable.
+/// Wakes the threads that waited for the descriptor to be readable, and those that waited for it to be writable.
 fn wake_all(fd: i32, woken: [Woken<Waiter>; 2], wake: &mut dyn FnMut(&'static ManagedThread)) {
     for (woken, interest) in woken.into_iter().zip([Interest::Read, Interest::Write]) {
         woken.for_each(&mut |waiter| match waiter {
@@ -144,7 +144,7 @@ impl Watch for Descriptor<'_> {
     }
 }
 
-/// What a thread knows of a descriptor before it tries something; for descriptors whose lifetime is known. To be made before the try.
+/// A descriptor's state before a thread tries an operation; for descriptors whose lifetime is known. To be made before the try.
 #[derive(Clone, Copy)]
 pub struct Look {
     fd: i32,
@@ -160,7 +160,7 @@ impl Look {
         Look { fd, interest, place, seen }
     }
 
-    /// False: the operation would block; `wait` tells when it may not any more.
+    /// False: the operation would block; `wait` returns when it may work.
     pub fn may_work(&self) -> bool {
         self.seen.may_work
     }
@@ -199,7 +199,7 @@ impl Look {
     }
 }
 
-/// Says that the calling thread, `thread`, waits: see `Record::join`.
+/// Registers the calling thread, `thread`, as a waiter: see `Record::join`.
 ///
 /// # Errors
 /// EPERM: the descriptor is always ready. EBADF and others: it cannot be watched.
@@ -222,8 +222,8 @@ fn park(thread: &'static ManagedThread, timeout: Option<Duration>, is_done: impl
     }
 }
 
-/// Waits until the descriptor may be ready, the timeout has passed, `is_over` says so after the thread was woken (`ManagedThread::unpark`), or the thread is asked to
-/// abort. Called by the thread itself, which is RUNNING. `lifetime` is the same at every wait for a descriptor.
+/// Waits until the descriptor may be ready, the timeout has passed, `is_over` returns true after the thread was woken (`ManagedThread::unpark`), or an abort of the
+/// thread is requested. Called by the thread itself, which is RUNNING. `lifetime` is the same at every wait for a descriptor.
 pub fn wait(
     thread: &'static ManagedThread,
     fd: i32,
@@ -267,7 +267,7 @@ pub fn wait_any(
     end
 }
 
-/// The descriptor is about to be closed: whoever waits for it tries again, and finds it closed.
+/// The descriptor is about to be closed: threads that wait for it try again, and find it closed.
 pub fn forget(fd: i32) {
     let (Some(Ok(backend)), Some(place)) = (BACKEND.get(), record(fd)) else { return };
     wake_all(fd, place.forget(|| backend.unwatch(fd)), &mut ManagedThread::unpark);

@@ -18,13 +18,14 @@ pub enum IoModel {
     Uring,
 }
 
-/// Who asks the system which descriptors are ready.
+/// The poller, which asks the system which descriptors are ready.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum PolledBy {
     /// An OS thread of the reactor's.
     #[default]
     OwnThread,
-    /// A scheduler, by `poll`. It is told when there is something to poll for, at the first wait.
+    /// A scheduler, by `poll`. `begun` is called at the first wait, when there is something to poll
+    /// for.
     Others { begun: fn() },
 }
 
@@ -33,7 +34,7 @@ static MODEL: OnceLock<(IoModel, PolledBy)> = OnceLock::new();
 impl IoModel {
     pub const ALL: [IoModel; 4] = [IoModel::Blocking, IoModel::Poll, IoModel::Epoll, IoModel::Uring];
 
-    /// Whether the system has what the model needs; with what it lacks.
+    /// Checks that the system has the interfaces that the model needs.
     ///
     /// # Errors
     /// Why not.

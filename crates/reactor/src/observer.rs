@@ -11,7 +11,7 @@ use saki_thread::ManagedThread;
 use std::io;
 use std::sync::OnceLock;
 
-/// Is told by the poller, or by who closes the descriptor. The thread that is to go on. Takes little time, and touches no managed object.
+/// Called by the poller, or by the thread that closes the descriptor. Returns the thread to wake. Must take little time, and touch no managed object.
 pub type Observer = fn(i32, Interest) -> Option<&'static ManagedThread>;
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
@@ -25,7 +25,8 @@ pub(crate) fn tell(fd: i32, interest: Interest) -> Option<&'static ManagedThread
     OBSERVER.get().and_then(|observer| observer(fd, interest))
 }
 
-/// Has the observer told when the descriptor is ready. False: it is ready now, and nobody is told. To be asked once for a direction until that was told.
+/// Requests a call of the observer when the descriptor is ready. False: it is ready now, and the observer is not called. Must not be called again for a direction until
+/// the observer was called.
 ///
 /// # Errors
 /// The descriptor cannot be watched, as files cannot, or is closed.

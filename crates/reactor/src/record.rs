@@ -14,21 +14,21 @@
 
 use saki_sync::facade::{Mutex, lock};
 
-/// What a thread waits for.
+/// The direction that a thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
     Read,
     Write,
 }
 
-/// For what a descriptor is ready, or asked about. An error or the peer's end readies both.
+/// The directions in which a descriptor is ready, or is asked about. An error or the peer's end makes both ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
     pub read: bool,
     pub write: bool,
     /// The peer has ended, or something is not as with plain data: see the module header.
     pub has_ended: bool,
-    /// Nothing more is reported to those who asked for all reports.
+    /// `watch_always` has ended: no more reports will come from it.
     pub is_watch_over: bool,
 }
 
@@ -38,7 +38,7 @@ impl Readiness {
     }
 }
 
-/// What a thread knows before it tries.
+/// The number of reports that a thread knew of before its try.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) reports: u32,
@@ -53,7 +53,7 @@ struct Direction<W> {
     has_ended: bool,
 }
 
-/// Those to be woken, without the lock.
+/// The waiters to wake, after the lock is released.
 pub(crate) struct Woken<W> {
     first: Option<W>,
     more: Vec<W>,
@@ -123,7 +123,7 @@ impl<W: Copy + PartialEq> State<W> {
 /// How a record asks the system for reports. Called with the record's lock held.
 pub(crate) trait Watch {
     type Error;
-    /// For one report of what is wanted.
+    /// Asks for one report of the wanted directions.
     ///
     /// # Errors
     /// The descriptor cannot be watched.
@@ -135,10 +135,10 @@ pub(crate) trait Watch {
     fn always(&self, is_watched: bool) -> Result<bool, Self::Error>;
 }
 
-/// Whether a descriptor is closed by those only who call `forget` before.
+/// Whether every close of a descriptor is preceded by a call of `forget`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lifetime {
-    /// It is: the system is asked once for all reports.
+    /// Yes: the system is asked once for all reports.
     Known,
     /// Perhaps not: the system is asked at each wait.
     Unknown,
@@ -158,7 +158,7 @@ impl<W: Copy + PartialEq> Record<W> {
         Seen { reports: direction.reports, may_work: direction.may_work }
     }
 
-    /// A try after the look has found that there is nothing left for now: it failed for that reason, or, if `is_short`, did less than it was asked for.
+    /// A try after the look has found no more data or room for now: it would have blocked or, if `is_short`, transferred less than it was asked to.
     pub(crate) fn note_nothing_left(&self, interest: Interest, seen: Seen, is_short: bool) {
         let mut state = lock(&self.0);
         let is_watched_always = state.is_watched_always;
@@ -168,8 +168,8 @@ impl<W: Copy + PartialEq> Record<W> {
         }
     }
 
-    /// Says that `waiter` waits for reports after those it has seen; without `seen`, for any that tell of the present state or a later one. None: there was one already. The number of
-    /// reports before the one that ends the wait.
+    /// Registers `waiter` for reports after those it has seen; without `seen`, for any report of the present state or a later one. None: such a report has come already.
+    /// Returns the number of reports before the one that ends the wait.
     ///
     /// # Errors
     /// The descriptor cannot be watched.
@@ -197,7 +197,7 @@ impl<W: Copy + PartialEq> Record<W> {
         match watched {
             Ok(true) => {
                 if !is_watched && seen.is_some() {
-                    // It has just failed; what it missed since is reported.
+                    // The try has just failed; changes since then will be reported.
                     state.of(interest).may_work = false;
                 }
                 state.is_watched_always = true;
@@ -214,7 +214,7 @@ impl<W: Copy + PartialEq> Record<W> {
         lock(&self.0).of(interest).reports != reports
     }
 
-    /// A waiter that joined after so many reports goes on.
+    /// Removes a waiter that joined after this number of reports.
     pub(crate) fn leave(&self, waiter: W, interest: Interest, reports: u32) {
         let mut state = lock(&self.0);
         let direction = state.of(interest);
@@ -223,12 +223,12 @@ impl<W: Copy + PartialEq> Record<W> {
         }
     }
 
-    /// The descriptor is ready for something. Those who waited for it.
+    /// The descriptor is ready in some direction. Returns the threads that waited for it.
     pub(crate) fn report(&self, ready: Readiness, watch: &impl Watch) -> [Woken<W>; 2] {
         let mut state = lock(&self.0);
         let mut woken = [Woken::nobody(), Woken::nobody()];
         if ready.is_watch_over && state.is_watched_always {
-            // Whoever waits asks anew.
+            // Waiters ask the system again.
             state.is_watched_always = false;
             return [state.read.report(), state.write.report()];
         }
@@ -243,10 +243,10 @@ impl<W: Copy + PartialEq> Record<W> {
             state.write.has_ended |= ready.has_ended;
             return woken;
         }
-        // What was asked once was answered for both directions.
+        // A one-shot request has been answered for both directions.
         let left = state.wanted();
         if !left.is_none() && watch.once(left).is_err() {
-            // Closed meanwhile: whoever waits finds out. They are in the other direction than those above.
+            // The descriptor was closed meanwhile: the waiters of the other direction are woken and find that out.
             if left.read {
                 woken[0] = state.read.report();
             }
@@ -257,7 +257,7 @@ impl<W: Copy + PartialEq> Record<W> {
         woken
     }
 
-    /// The descriptor is about to be closed: whoever waits for it tries again. `unwatch` is called if it may be watched.
+    /// The descriptor is about to be closed: threads that wait for it try again. `unwatch` is called if it may be watched.
     pub(crate) fn forget(&self, unwatch: impl FnOnce()) -> [Woken<W>; 2] {
         let mut state = lock(&self.0);
         if state.is_watched_always || !state.wanted().is_none() {

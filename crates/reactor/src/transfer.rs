@@ -36,7 +36,8 @@ pub enum TransferEnd {
     /// The errno value.
     Failed(i32),
     TimedOut,
-    /// Nothing was moved, and the caller is to look whether it still wants to wait: its `is_over` said so, an abort was asked for, or the system ended the request.
+    /// No bytes were moved, and the caller must check whether it still wants to wait: its `is_over` returned true, an abort was requested, or the system ended the
+    /// request.
     GivenUp,
     /// The system takes no such request now.
     CannotWait,
@@ -83,14 +84,14 @@ impl Transfer {
     }
 }
 
-/// Whether `transfer` may be called: the model is one of completions.
+/// Whether `transfer` may be called: the I/O model works by completions.
 #[inline]
 pub fn completes_transfers() -> bool {
     model() == IoModel::Uring
 }
 
-/// Moves bytes between a socket and memory, and parks the thread, which calls it and is RUNNING, until that is done, the timeout has passed, `is_over` says so after the thread
-/// was woken, or it is asked to abort. Moves fewer bytes than `len` where it is large.
+/// Moves bytes between a socket and memory, and parks the thread, which calls it and is RUNNING, until that is done, the timeout has passed, `is_over` returns true after
+/// the thread was woken, or an abort of it is requested. Moves fewer bytes than `len` where that is large.
 ///
 /// # Safety
 /// `data` are `len` bytes that stay in their place, writable for a receive, or readable for a send.
@@ -144,7 +145,7 @@ pub unsafe fn transfer(
     }
 }
 
-/// What backends without completions say.
+/// The error of backends without completions.
 pub(crate) fn unsupported() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOSYS)
 }

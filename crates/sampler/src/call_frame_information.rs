@@ -18,12 +18,12 @@ const R12: usize = 12;
 const R15: usize = 15;
 const RETURN_ADDRESS: usize = 16;
 
-/// What a caller finds in its registers: those that callees preserve, the stack pointer and where it goes on.
+/// A caller's registers: those that callees preserve, the stack pointer and the return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
     pub pc: usize,
     pub sp: usize,
-    /// By DWARF's number; of those that callees may change the values mean nothing.
+    /// By DWARF's number; values of registers that callees may change are meaningless.
     pub values: [usize; 16],
     /// Whether `pc` is behind a call, rather than at an instruction that was interrupted.
     pub is_return_address: bool,
@@ -75,7 +75,7 @@ struct Row {
     rules: [Rule; RETURN_ADDRESS + 1],
 }
 
-/// A cursor; every read says whether there was something.
+/// A cursor; every read returns None at the end.
 #[derive(Clone, Copy)]
 struct Bytes<'a> {
     bytes: &'a [u8],
@@ -161,7 +161,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What is common to the entries of a unit.
+/// The data common to the entries of a unit.
 struct Common<'a> {
     code_alignment: u64,
     data_alignment: i64,
@@ -415,7 +415,7 @@ impl Row {
             Rule::Undefined => Some(0),
             Rule::Offset(offset) => {
                 let address = frame_address.wrapping_add_signed(offset as isize);
-                // Epilogues do not say that they have taken a register back: then its place is below the stack.
+                // Epilogues are not described: when one has restored a register already, its slot is below the stack pointer.
                 if address < registers.sp { Some(same) } else { stack.read(address) }
             }
             Rule::ValueOffset(offset) => Some(frame_address.wrapping_add_signed(offset as isize)),
@@ -432,7 +432,7 @@ impl Row {
     }
 }
 
-/// What a signal interrupted: the kernel's frame begins where the handler returns to the C library's trampoline.
+/// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's trampoline.
 fn interrupted(sp: usize, stack: &impl ReadWord) -> Option<Registers> {
     let general = std::mem::offset_of!(libc::ucontext_t, uc_mcontext) + std::mem::offset_of!(libc::mcontext_t, gregs);
     let register = |number: libc::c_int| stack.read(sp.wrapping_add(general + 8 * number as usize));

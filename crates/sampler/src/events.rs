@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum EventKind {
@@ -33,13 +33,13 @@ pub enum EventKind {
     LockWait = 1 << 2,
     /// A collection is over. Value: nanoseconds that the program was stopped.
     Collection = 1 << 3,
-    /// A call that reads, writes, connects or looks up is over. Value: nanoseconds that it took.
+    /// A call that reads, writes, connects or looks up a name is over. Value: nanoseconds that it took.
     IoWait = 1 << 4,
     /// A method has got its code, from a compiler or the code cache. Value: nanoseconds that it took.
     Compilation = 1 << 5,
     /// A type is used for the first time in a way that needs its vtable: its class is loaded. Value: 1.
     TypeLoad = 1 << 6,
-    /// A thread is started by the event's thread; one that the machine starts, as those of the thread pool, by itself. Value: 1.
+    /// The event's thread starts a thread; for threads that the machine starts, such as those of the thread pool, the event's thread is the new thread. Value: 1.
     ThreadStart = 1 << 7,
     /// The event's thread ends. Value: 1.
     ThreadEnd = 1 << 8,
@@ -81,7 +81,7 @@ impl Kinds {
     }
 }
 
-/// What an event is about, by addresses that were valid when it happened: they tell things apart, and are not to be followed.
+/// The subject of an event, by addresses that were valid when it happened: they identify objects and types, and must not be dereferenced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Subject {
     #[default]
@@ -89,7 +89,7 @@ pub enum Subject {
     /// The object that was allocated or thrown.
     Object {
         address: usize,
-        /// 0 where nobody asked for it.
+        /// 0 where it was not asked for.
         size_bytes: usize,
         /// One for each type and domain.
         vtable: usize,
@@ -130,7 +130,7 @@ pub enum Subject {
     },
 }
 
-/// What a collection does one after the other; below its frame in profiles.
+/// The phases of a collection in their order; shown below its frame in profiles.
 pub const COLLECTION_PHASES: [&str; 4] = ["[stopping threads]", "[marking]", "[weak references]", "[freeing memory]"];
 
 /// An event as it was recorded.
@@ -138,11 +138,11 @@ pub struct Event {
     pub kind: EventKind,
     /// The managed thread's id; 0: a thread of the machine's own.
     pub thread: u32,
-    /// CLOCK_MONOTONIC; the end of what takes time.
+    /// CLOCK_MONOTONIC; for an event with a duration, its end.
     pub time_ns: u64,
     /// As `EventKind` says.
     pub value: u64,
-    /// What was allocated, thrown, waited for: the innermost frame of profiles.
+    /// The type allocated or thrown, or the object waited for: the innermost frame of profiles.
     pub label: Arc<str>,
     pub subject: Subject,
     /// As the handler's samples, of weight 1.
@@ -171,7 +171,7 @@ pub struct StackSample<'a> {
 }
 
 /// Gets everything that a session records, from the thread that reads samples, which is no managed thread: events in the order in which they were recorded, samples in
-/// the order of each thread. What stacks name is valid during the call.
+/// the order of each thread. The code that stacks name is valid during the call.
 pub trait Consumer: Send {
     fn event(&mut self, event: &Event);
 
@@ -184,7 +184,7 @@ pub trait Consumer: Send {
     fn end(&mut self) {}
 }
 
-/// The kinds that are listened to. Relaxed: who sees a change late records a little more or less.
+/// The kinds that are listened to. Relaxed: a thread that sees a change late records a few events more or less.
 static LISTENED: AtomicU32 = AtomicU32::new(0);
 
 /// Events that wait for the reader, who comes every few milliseconds.
@@ -223,7 +223,7 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
     let mut words = vec![1 | u64::from(id) << 32, time_ns];
     if let Some(thread) = thread {
         let mut push = |frame: Frame| push(&mut words, &frame);
-        // Compiled code calls what handles need without recording where it left off.
+        // Compiled code calls the functions for handles directly, without recording an exit frame.
         let is_found = CALLED_DIRECTLY.contains(kind) && native_walk::walk_here(thread.abi(), &mut push).is_some();
         if !is_found {
             // SAFETY: the current thread's own stack, walked from the code that called the runtime.
@@ -257,7 +257,7 @@ fn push(words: &mut Vec<u64>, frame: &Frame) {
     }
 }
 
-/// What was recorded since the last call.
+/// The events recorded since the last call.
 pub(crate) fn take() -> Waiting {
     std::mem::take(&mut WAITING.lock())
 }

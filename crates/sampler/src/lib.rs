@@ -48,7 +48,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What a profile is of.
+/// The quantity that a profile measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// Samples of timers.
@@ -64,11 +64,11 @@ pub enum What {
 /// A profile that is to be made.
 pub struct Recording {
     pub what: What,
-    /// What it is to be called; the period is the value of a sample.
+    /// An empty profile with its name and unit; its period is the value of a sample.
     pub profile: Profile,
 }
 
-/// What is recorded, how often, and for whom. Any of it together.
+/// The recordings of a session, their rates and their consumer, in any combination.
 #[derive(Default)]
 pub struct Session {
     /// Signals by timers of this clock, so many a second (at least 1).
@@ -82,7 +82,7 @@ pub struct Session {
     pub consumer: Option<Box<dyn Consumer>>,
 }
 
-/// How often is sampled what.
+/// The rates of the kinds of sampling.
 #[derive(Clone, Copy)]
 struct Rates {
     timers: Option<(TimerClock, u32)>,
@@ -95,7 +95,7 @@ pub fn interval(hz: u32) -> Duration {
     Duration::from_secs(1) / hz.max(1)
 }
 
-/// What a session has made.
+/// The results of a session.
 pub struct Sampled {
     /// In the order of the session's recordings.
     pub profiles: Vec<Profile>,
@@ -108,12 +108,12 @@ pub struct Sampled {
 const SIGNAL: i32 = libc::SIGPROF;
 
 /// The most that the reader waits between two looks, and the number of samples of a thread that it aims at in between: at 10 kHz a ring holds as many with
-/// 600 frames each. With half as many the looks took 23 instead of 17 ms of each second there.
+/// 600 frames each. With half as many samples per look, the looks took 23 instead of 17 ms of each second at that rate.
 const MAX_ROUND: Duration = Duration::from_millis(50);
 const MIN_ROUND: Duration = Duration::from_millis(2);
 const SAMPLES_A_ROUND: u32 = 100;
 
-/// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; nobody stops the world with it.
+/// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; no thread stops the world while it holds the lock.
 static ARMED: Mutex<Option<Arming>> = Mutex::new(None);
 
 struct Arming {
@@ -244,7 +244,7 @@ fn ensure_reader_thread() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends what `start` began, and gives what was sampled; None if nothing was.
+/// Ends the session that `start` began, and returns its results; None if there was none.
 pub fn stop() -> Option<Sampled> {
     /// Handlers take microseconds, unless their thread is not let run.
     const MAX_WAIT: Duration = Duration::from_millis(200);
@@ -273,7 +273,7 @@ pub fn stop() -> Option<Sampled> {
     Some(Sampled { profiles: running.reader.finish(), threads_not_sampled, reader_ns })
 }
 
-/// Whether an OS thread that is there now is a carrier.
+/// Whether an OS thread that exists now is a carrier.
 fn was_sampled(native_id: u32) -> bool {
     let mut is_carrier = false;
     saki_thread::for_each_carrier(|carrier| is_carrier |= carrier.native_id() == native_id);
@@ -287,7 +287,7 @@ fn cpu_of_threads() -> FxHashMap<u32, u64> {
     ids.map(|id| (id, saki_os::clock::cpu_ns_of_thread(id))).collect()
 }
 
-/// What an OS thread is called.
+/// The name of an OS thread.
 fn name_of(native_id: u32) -> String {
     let name = std::fs::read_to_string(format!("/proc/self/task/{native_id}/comm"));
     name.map_or_else(|_| native_id.to_string(), |name| name.trim_end().to_owned())

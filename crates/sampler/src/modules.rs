@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub struct Module {
     /// Empty for the executable itself, and a name without folder for the kernel's.
     pub path: PathBuf,
-    /// What is added to the file's addresses.
+    /// The number that is added to the file's addresses.
     pub bias: usize,
     /// Addresses of its code.
     pub range: Range<usize>,
@@ -51,7 +51,7 @@ pub fn refresh() {
     let _guard = REFRESH.lock();
     let before = list();
     let mut found = Found { before, list: List { modules: Vec::new(), changes: (0, 0) }, is_unchanged: false };
-    // SAFETY: `visit` gets what it expects, and does not unwind.
+    // SAFETY: `visit` gets the address of a `Found`, as it expects, and does not unwind.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
     if !found.is_unchanged {
         // Release: see the table.

@@ -19,8 +19,8 @@ pub const MAX_NATIVE_FRAMES: usize = 64;
 pub enum End {
     /// At managed frames, which follow.
     Managed,
-    /// At the outermost frame, or at one that is not described, and the managed frames that follow are those of the last call of native
-    /// code from managed code.
+    /// The walk ended at the outermost frame, or at one without call frame information; the managed frames that follow are those of the
+    /// last call of native code from managed code.
     LastCall,
     /// There are no managed frames.
     NoManaged,
@@ -161,7 +161,7 @@ pub fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>) -> Op
 }
 
 /// The managed caller of one of our own stubs (`saki_code::stub_address`), which no call frame information describes. Only a return into managed code
-/// counts, so other code without description is rarely taken for one.
+/// counts, so other code without call frame information is rarely mistaken for a stub.
 fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
     let (sp, fp) = (registers.sp, registers.values[RBP]);
     let caller = |pc: usize, sp: usize, fp: usize| {

@@ -72,7 +72,7 @@ pub struct Reader {
     words: Vec<u64>,
 }
 
-/// What a sample says beside its place.
+/// The measurements of a sample besides its stack.
 #[derive(Clone, Copy)]
 struct Measured {
     /// Since the profile began.
@@ -88,7 +88,7 @@ impl Measured {
     }
 }
 
-/// What gives frames their names, and scratch.
+/// The sources of frames' names, and scratch memory.
 struct Names {
     resolve: Resolve,
     symbols: Symbols,
@@ -126,7 +126,7 @@ impl Reader {
             // Relaxed: a count.
             let dropped = record.dropped.swap(0, Ordering::Relaxed);
             self.count_lost(|what| matches!(what, What::Cpu | What::Wall), dropped);
-            // Relaxed: for the name of a thread that is none of ours.
+            // Relaxed: only for the name of a thread that is not managed.
             let native_id = record.native_id.load(Ordering::Relaxed);
             while record.ring.take(&mut words) {
                 let is_wall = words.get(1).is_some_and(|time| time >> FLAGS_SHIFT & WALL != 0);
@@ -205,7 +205,7 @@ impl Reader {
         }
     }
 
-    /// What an OS thread that is not sampled, since it is the machine's own, has taken of its processor.
+    /// Adds the processor time of one of the machine's own OS threads, which is not sampled.
     pub fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64) {
         let time_ns = saki_os::clock::monotonic_ns() - self.start_ns;
         for making in self.profiles.iter_mut().filter(|making| making.what == What::Cpu) {
@@ -240,12 +240,12 @@ impl Making {
         let mut words = event.words.clone();
         for (phase, &length_ns) in COLLECTION_PHASES.iter().zip(phases_ns).filter(|(_, length_ns)| **length_ns > 0) {
             self.add(names, &words, 0, &[phase, &event.label], Measured::new(time_ns, length_ns));
-            // The others count for none.
+            // The other samples get the weight 0.
             words[0] &= !u64::from(u32::MAX);
         }
     }
 
-    /// Adds a sample in the handler's format, with what was measured; of an event, with its innermost frames.
+    /// Adds a sample in the handler's format, with its measurements; for an event, with its innermost frames.
     fn add(&mut self, names: &mut Names, words: &[u64], native_id: u32, labels: &[&str], measured: Measured) {
         let (managed_id, weight) = (words[0] >> 32, words[0] & u64::from(u32::MAX));
         let mut frames = std::mem::take(&mut names.frames);

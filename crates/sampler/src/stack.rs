@@ -23,7 +23,7 @@ pub enum StackFrame<'a> {
     },
     /// The instruction's address.
     Native(usize),
-    /// What a thread waits for.
+    /// A note that says what a thread waits for.
     Note(&'static str),
 }
 
@@ -51,7 +51,7 @@ impl<'a> Stack<'a> {
                     None => {
                         let native_offset = *rest.next()? as u32;
                         let info = (word & !MANAGED) as usize as *const CodeInfo;
-                        // SAFETY: whoever recorded it found it in the code map, and the walk that the reader is in keeps it; see the module header.
+                        // SAFETY: the recorder found it in the code map, and the reader's walk keeps it; see the module header.
                         StackFrame::Managed { code: unsafe { &*info }, native_offset }
                     }
                 });

@@ -47,7 +47,7 @@ pub struct NativeName {
 }
 
 impl Symbols {
-    /// What the function at `pc` is called.
+    /// The name of the function at `pc`.
     pub fn name(&mut self, pc: usize) -> NativeName {
         let Some(module) = modules::find(pc) else {
             return NativeName { name: "[unknown code]".into(), module: String::new() };
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(a_function_with_this_name(), 1);
     }
 
-    /// Of the file that is mapped as a whole while it is asked, in KiB: its size, and what of it is in memory.
+    /// In KiB, the size and the resident part of the file's mapping.
     fn mapped_kib(file_len_bytes: u64) -> Option<(u64, u64)> {
         let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let number = |line: &str, field: &str| -> Option<u64> {

@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 const MAX_RECORDS: usize = 1 << 15;
-/// Words of a ring for each sample a second: with 80 words a sample it holds those of 200 ms, for which a reader may have to wait for its turn.
+/// Words of a ring for each sample per second: with 80 words a sample the ring holds the samples of 200 ms, for which the reader may have to wait
+/// for a processor.
 const RING_WORDS_A_HZ: usize = 16;
 const MIN_RING_WORDS: usize = 1 << 12;
 const MAX_RING_WORDS: usize = 1 << 17;
@@ -42,7 +43,7 @@ pub struct ThreadRecord {
 
 static RECORDS: [AtomicPtr<ThreadRecord>; MAX_RECORDS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_RECORDS];
 static RECORD_COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Numbers of those that may be used again.
+/// Numbers of the records that may be reused.
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// OS threads that could not be sampled. Relaxed: a count.
@@ -55,7 +56,7 @@ pub struct Armed {
 }
 
 impl ThreadRecord {
-    /// What signals carry that are for the record's thread.
+    /// The value that signals for the record's thread carry.
     pub fn value(&self) -> usize {
         OURS | self.number
     }
@@ -104,14 +105,14 @@ pub fn arm(native_id: u32, signal: i32, timer: Option<(TimerClock, Duration)>, h
     Some(Armed { record, timer: timer.ok() })
 }
 
-/// Ends it. A signal that is still on its way finds the record without its thread.
+/// Ends the timer. A signal that is still on its way finds the record without its thread.
 pub fn disarm(armed: Armed) {
     drop(armed.timer);
     // Release: see the table.
     armed.record.native_id.store(0, Ordering::Release);
 }
 
-/// Under the lock throughout, so that the reader never takes a record for a free one that has just been taken.
+/// Under the lock throughout, so that the reader never mistakes a record that has just been taken for a free one.
 fn take_record(native_id: u32, hz: u32) -> Option<&'static ThreadRecord> {
     let words = (hz as usize).saturating_mul(RING_WORDS_A_HZ).clamp(MIN_RING_WORDS, MAX_RING_WORDS).next_power_of_two();
     let mut free = FREE.lock();

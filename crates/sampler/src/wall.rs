@@ -21,7 +21,7 @@ use saki_unwind::Frames;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Innermost frames that are no code: what a thread waits for. Below any address of code.
+/// Innermost frames that are not code but say what a thread waits for. Their numbers are below any address of code.
 pub const NOTES: [&str; 7] = [
     "",
     "[sleeping]",
@@ -53,7 +53,7 @@ pub fn run(interval: Duration, is_over: impl Fn() -> bool) {
 }
 
 fn round(ticks: u32) {
-    // Those that run, by managed id.
+    // The running threads, by managed id.
     let mut signalled = Vec::new();
     saki_thread::for_each_carrier(|carrier| {
         let Some(thread) = carrier.current().filter(|thread| !thread.is_in_safe_region()) else { return };
@@ -67,7 +67,7 @@ fn round(ticks: u32) {
     });
     signalled.sort_unstable();
     let time_ns = saki_os::clock::monotonic_ns();
-    // What frames name is kept until the reader has had it.
+    // Keeps the code that frames name until the reader has read the sample.
     let _walk = saki_code::walks().enter();
     let mut samples: Vec<u64> = Vec::new();
     let mut ends = Vec::new();

@@ -105,7 +105,7 @@ fn run_next() {
         }
     });
     show("run_next: push and pop", pair);
-    // What it would take if no thief could come.
+    // The time without thieves, for comparison.
     let word = AtomicUsize::new(0);
     let pair = best(TIMES, || {
         for _ in 0..TIMES {
@@ -179,7 +179,7 @@ fn idle() {
     wake_ups(&idle);
 }
 
-/// A carrier woken from its sleep: what the waker pays, and how long it takes until the carrier runs.
+/// A carrier woken from its sleep: the waker's cost, and the time until the carrier runs.
 fn wake_ups(idle: &IdleCarriers) {
     const TIMES: usize = 2_000;
     let is_over = AtomicBool::new(false);

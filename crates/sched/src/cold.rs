@@ -39,7 +39,7 @@ const MOVED_AT_ONCE: usize = 64;
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 const MOST_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What was not needed for so long is given back.
+/// Memory of free stacks that was not needed for this long is given back.
 const TRIM_INTERVAL: Duration = Duration::from_secs(1);
 /// Free stacks that are left as they are.
 const TRIM_SLACK: usize = 512;
@@ -50,7 +50,7 @@ static MOST_HOT: AtomicUsize = AtomicUsize::new(0);
 static MOVED_AWAY: AtomicU64 = AtomicU64::new(0);
 static RESTORED: AtomicU64 = AtomicU64::new(0);
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
-/// Threads with hot stacks, but for those that ended.
+/// Threads with hot stacks, except those that have ended.
 static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
 /// Counts reasons for the mover to go on; it sleeps on it.
 static REASONS: WaitWord = WaitWord::new(0);
@@ -64,7 +64,7 @@ pub(crate) fn start(hot_stacks: usize) {
     }
 }
 
-/// What has moved so far.
+/// Counts of the stacks moved so far.
 #[derive(Clone, Copy, Debug)]
 pub struct ColdCounts {
     /// Stacks in their places now.
@@ -190,7 +190,7 @@ fn sleep_until_hot(reasons: u32, timeout: Option<Duration>) -> bool {
     was_woken
 }
 
-/// How many stacks were in use at a time since this was asked last.
+/// The most stacks that were in use at one time since the last call.
 fn most_hot_since_last_look() -> usize {
     MOST_HOT.swap(HOT.load(Ordering::Relaxed), Ordering::Relaxed)
 }
@@ -265,6 +265,6 @@ fn end_move(green: &'static Green) {
 
 /// The stack of a thread that the caller has.
 fn stack_of(green: &'static Green) -> Option<&'static PooledStack> {
-    // SAFETY: state MOVING: the thread is suspended, and nobody else touches its record; it keeps its stack until it has run again.
+    // SAFETY: in state MOVING the thread is suspended, and no other thread touches its record; it keeps its stack until it has run again.
     unsafe { (*green.stack.get()).as_ref() }
 }

@@ -15,7 +15,7 @@ pub enum Dispatch {
     },
     /// It left native code, and its carrier had gone on without it.
     CarrierTaken,
-    /// Others had their turn.
+    /// It yielded, and other threads had their turn.
     Yielded,
 }
 
@@ -30,13 +30,13 @@ pub fn observe_dispatch(observer: Option<DispatchObserver>) {
     OBSERVER.store(observer.map_or(std::ptr::null_mut(), |observer| observer as *mut ()), Ordering::Relaxed);
 }
 
-/// The time, if somebody observes; else 0.
+/// The time, if there is an observer; else 0.
 #[inline]
 pub(crate) fn ready_now() -> u64 {
     if OBSERVER.load(Ordering::Relaxed).is_null() { 0 } else { saki_os::clock::monotonic_ns() }
 }
 
-/// The thread runs again; `ready_ns` is 0 if nobody observed when it became runnable.
+/// The thread runs again; `ready_ns` is 0 if there was no observer when it became runnable.
 #[inline]
 pub(crate) fn tell(thread: &'static ManagedThread, dispatch: Dispatch, ready_ns: u64) {
     let observer = OBSERVER.load(Ordering::Relaxed);

@@ -18,22 +18,23 @@ pub(crate) type Body = Box<dyn FnOnce(&'static ManagedThread) + Send>;
 /// See the module header.
 pub(crate) struct Green {
     pub(crate) thread: &'static ManagedThread,
-    /// Where it goes on; valid while it is suspended.
+    /// Its saved context; valid while it is suspended.
     pub(crate) context: UnsafeCell<Context>,
     pub(crate) word: ParkWord,
     /// Whether it has run since the mover of stacks last looked, and whether the mover's list has it (`cold`).
     pub(crate) has_run: AtomicBool,
     pub(crate) is_listed: AtomicBool,
-    /// When the thread was woken, if somebody observes that (`dispatch`), else 0. Relaxed: who switches to the thread has seen it become runnable.
+    /// When the thread was woken, if there is an observer (`dispatch`), else 0. Relaxed: the carrier that switches to the thread has seen it
+    /// become runnable.
     pub(crate) ready_ns: AtomicU64,
     /// None for the main thread, which runs on the stack that the process began with.
     pub(crate) stack: UnsafeCell<Option<PooledStack>>,
-    /// What it does, until it begins.
+    /// The function that it will run, until it begins.
     pub(crate) body: UnsafeCell<Option<Body>>,
 }
 
-// SAFETY: the cells are touched by one context at a time: the creator before the thread is runnable, the thread itself, whoever runs
-// after it on its carrier, and the mover of stacks while it is parked; run queues and `word` order these.
+// SAFETY: the cells are touched by one context at a time: the creator before the thread is runnable, the thread itself, the context
+// that runs after it on its carrier, and the mover of stacks while it is parked; run queues and `word` order these.
 unsafe impl Sync for Green {}
 // SAFETY: as above.
 unsafe impl Send for Green {}

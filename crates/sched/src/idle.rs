@@ -63,10 +63,10 @@ pub enum SleepEnd<R> {
     Polled,
 }
 
-/// Waits for events until the timeout has passed or somebody interrupts it; if there are any, calls the function once before it deals with them.
+/// Waits for events until the timeout has passed or it is interrupted; if there are any, calls the function once before it deals with them.
 pub type Poll<'a> = &'a mut dyn FnMut(Option<Duration>, &mut dyn FnMut());
 
-/// What wakes a carrier.
+/// The means by which a carrier is woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Alarm {
     /// It is awake.
@@ -75,7 +75,7 @@ enum Alarm {
     Interrupt,
 }
 
-/// On lines of its own: a waker writes one carrier's word only.
+/// On separate cache lines: a waker writes one carrier's word only.
 #[repr(align(128))]
 struct Carrier {
     wait: WaitWord,
@@ -85,9 +85,9 @@ struct Carrier {
 pub struct IdleCarriers<I = fn()> {
     word: AtomicU32,
     role: AtomicU32,
-    /// How often somebody has polled. Relaxed: changed with the role, and a hint for others.
+    /// How often a thread has polled. Relaxed: changed with the role held, and a hint for other threads.
     polls: AtomicU32,
-    /// Carriers that are idle, the last one last, but for the poller, which comes first.
+    /// Idle carriers in the order in which they fell asleep, except that the poller comes first.
     idle: Mutex<Vec<u32>>,
     carriers: Box<[Carrier]>,
     interrupt: I,
@@ -107,12 +107,12 @@ impl<I: Fn()> IdleCarriers<I> {
         }
     }
 
-    /// Takes the role of the poller to look for events without waiting; `end_poll` follows. False: somebody polls.
+    /// Takes the role of the poller to look for events without waiting; `end_poll` follows. False: another thread polls.
     pub fn try_look(&self) -> bool {
         self.take_role(LOOKING)
     }
 
-    /// As `try_look`, to wait, for one that is no carrier.
+    /// As `try_look`, but to wait for events, for a thread that is no carrier.
     pub fn try_poll(&self) -> bool {
         self.take_role(WAITING)
     }
@@ -122,14 +122,14 @@ impl<I: Fn()> IdleCarriers<I> {
         self.give_role();
     }
 
-    /// How often somebody has polled: a hint.
+    /// How often a thread has polled: a hint.
     pub fn polls(&self) -> u32 {
         self.polls.load(Ordering::Relaxed)
     }
 
     /// Whether a carrier waits for events, or is about to.
     pub fn is_polled(&self) -> bool {
-        // Relaxed: whoever relies on it brings a barrier.
+        // Relaxed: callers that rely on it have their own barrier.
         self.role.load(Ordering::Relaxed) == WAITING
     }
 
@@ -144,7 +144,7 @@ impl<I: Fn()> IdleCarriers<I> {
         self.role.store(FREE, Ordering::Release);
     }
 
-    /// Whether `wake_one` would wake a carrier. To be asked after work was made visible; costs a load.
+    /// Whether `wake_one` would wake a carrier. To be called after work was made visible; costs a load.
     #[inline(always)]
     pub fn has_idle(&self) -> bool {
         light_fence();
@@ -159,11 +159,11 @@ impl<I: Fn()> IdleCarriers<I> {
         ((word >> 16) as usize, (word & SEARCHING_MASK) as usize)
     }
 
-    /// Wakes an idle carrier if there is one and nobody searches. Returns whether it did.
+    /// Wakes an idle carrier if there is one and no carrier searches. Returns whether it did.
     #[cold]
     pub fn wake_one(&self) -> bool {
         let mut idle = lock(&self.idle);
-        // Relaxed: who has come to search since `has_idle` looks at all queues before it goes.
+        // Relaxed: a carrier that has begun to search since `has_idle` looks at all queues before it sleeps.
         if self.word.load(Ordering::Relaxed) & SEARCHING_MASK != 0 {
             return false;
         }
@@ -174,7 +174,7 @@ impl<I: Fn()> IdleCarriers<I> {
         true
     }
 
-    /// Wakes a certain carrier if it is idle, whoever searches. Returns whether it was.
+    /// Wakes a certain carrier if it is idle, even if others search. Returns whether it was idle.
     pub fn wake(&self, carrier: usize) -> bool {
         let carrier = carrier as u32;
         let mut idle = lock(&self.idle);
@@ -187,7 +187,7 @@ impl<I: Fn()> IdleCarriers<I> {
         true
     }
 
-    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns what it has to be woken by.
+    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns the means by which it has to be woken.
     fn notify(&self, carrier: u32) -> Alarm {
         self.word.fetch_sub(IDLE - SEARCHING, Ordering::Relaxed);
         // Release pairs with the Acquire in `sleep_or_poll`.
@@ -221,7 +221,7 @@ impl<I: Fn()> IdleCarriers<I> {
     pub fn stop_searching(&self, has_work: impl FnOnce() -> bool) {
         let before = self.word.fetch_sub(SEARCHING, Ordering::Relaxed);
         debug_assert!(before & SEARCHING_MASK != 0);
-        // Nobody idle: who becomes idle from now on looks again.
+        // If no carrier is idle: one that becomes idle from now on looks again.
         if before & SEARCHING_MASK == SEARCHING && before >= IDLE {
             heavy_fence();
             if has_work() && self.has_idle() {
@@ -230,12 +230,12 @@ impl<I: Fn()> IdleCarriers<I> {
         }
     }
 
-    /// Announces the carrier as idle, looks a last time, and sleeps until somebody wakes it or the clock (`clock::monotonic_ns`) has
+    /// Announces the carrier as idle, looks a last time, and sleeps until it is woken or the clock (`clock::monotonic_ns`) has
     /// reached the deadline. `is_searching`: whether it searched before. Afterwards it does, however the sleep ended: it goes on by
     /// `stop_searching` or by `sleep`.
     ///
     /// `look` takes work from wherever there may be some for this carrier, `deadline_ns` says when to wake. Each is called once at most, without
-    /// locks, when the carrier has been announced: whoever makes work or an earlier deadline then finds it idle.
+    /// locks, when the carrier has been announced: a thread that makes work or an earlier deadline then finds it idle.
     pub fn sleep<R>(
         &self,
         carrier: usize,
@@ -246,7 +246,7 @@ impl<I: Fn()> IdleCarriers<I> {
         self.sleep_or_poll(carrier, is_searching, deadline_ns, look, None)
     }
 
-    /// As `sleep`; if nobody polls, waits by `poll`. After `SleepEnd::Polled` the carrier does not search.
+    /// As `sleep`; if no other thread polls, waits by `poll`. After `SleepEnd::Polled` the carrier does not search.
     pub fn sleep_or_poll<R>(
         &self,
         carrier: usize,
@@ -270,7 +270,7 @@ impl<I: Fn()> IdleCarriers<I> {
                 self.leave_list(number);
                 SleepEnd::Found(found)
             }
-            // The deadline only now: what changes after it was asked for finds this carrier on the list.
+            // The deadline is read only now: a thread that changes it afterwards finds this carrier on the list.
             None => self.wait_on_list(number, deadline_ns(), poll),
         };
         if has_role {
@@ -287,7 +287,7 @@ impl<I: Fn()> IdleCarriers<I> {
             let _ = wait.atomic().compare_exchange(AWAKE, asleep, Ordering::Relaxed, Ordering::Relaxed);
             // Acquire pairs with the Release of `notify`.
             if wait.load(Ordering::Acquire) == NOTIFIED {
-                // Relaxed: off the list, so nobody else writes it.
+                // Relaxed: the carrier is off the list, so no other thread writes the word.
                 wait.store(AWAKE, Ordering::Relaxed);
                 return SleepEnd::Woken;
             }
@@ -317,19 +317,19 @@ impl<I: Fn()> IdleCarriers<I> {
         if self.leave_list(carrier) { SleepEnd::TimedOut } else { SleepEnd::Woken }
     }
 
-    /// Makes an idle carrier, which the caller is, a searcher. Returns whether somebody else has done so before.
+    /// Makes the calling carrier, which is idle, a searcher. Returns whether another thread has done so before.
     fn leave_list(&self, carrier: u32) -> bool {
         self.leave_list_as(carrier, IDLE - SEARCHING)
     }
 
-    /// As `leave_list`, with what is to be taken off `word`.
+    /// As `leave_list`, with the number that is subtracted from `word`.
     fn leave_list_as(&self, carrier: u32, difference: u32) -> bool {
         let mut idle = lock(&self.idle);
         let was_idle = remove(&mut idle, carrier);
         if was_idle {
             self.word.fetch_sub(difference, Ordering::Relaxed);
         }
-        // Relaxed: who notified it did so under the lock.
+        // Relaxed: the notifier wrote it under the lock.
         self.carriers[carrier as usize].wait.store(AWAKE, Ordering::Relaxed);
         was_idle
     }

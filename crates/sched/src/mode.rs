@@ -28,7 +28,8 @@ impl ThreadMode {
         }
     }
 
-    /// How many threads of a pool that wait are worth replacing at once, so that others work meanwhile; beyond that a pool grows slowly.
+    /// How many waiting threads of a thread pool are replaced at once by new ones, so that work goes on; beyond that number a pool grows
+    /// slowly.
     pub fn waiting_threads_to_replace(self) -> usize {
         match self {
             // They cost an OS thread each: Mono replaces none.

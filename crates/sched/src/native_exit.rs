@@ -41,13 +41,13 @@ pub(crate) fn watch(worker: &'static Worker) {
 }
 
 /// # Safety
-/// Called by the C library at the end of an OS thread with what that thread gave to `watch`.
+/// Called by the C library at the end of an OS thread with the worker that was passed to `watch`.
 unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
     // SAFETY: from `watch`; workers are never freed.
     let worker: &'static Worker = unsafe { &*worker.cast::<Worker>() };
     let thread = worker.carrier().and_then(|carrier| carrier.current());
     let Some(green) = thread.and_then(Green::of) else { saki_base::bug!("a carrier ended without a thread") };
-    // For good: the alternate stack goes.
+    // Signals stay blocked for good, because the alternate stack is removed.
     SignalMask::block_all();
     green.thread.become_waiting();
     if let Some(carrier) = worker.carrier() {

@@ -38,7 +38,7 @@ impl ParkWord {
     /// then the caller makes it runnable.
     #[must_use]
     pub fn publish_parked(&self) -> bool {
-        // AcqRel: the saved registers are visible to whoever resumes it; what a token published is visible here.
+        // AcqRel: the saved registers are visible to the carrier that resumes it; writes that a token published are visible here.
         self.0.atomic().compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -95,7 +95,7 @@ impl ParkWord {
     /// Gives the stack back. False: a token came meanwhile, and the caller makes the thread runnable.
     #[must_use]
     pub fn end_move(&self) -> bool {
-        // Release: pairs with `unpark`. Acquire for a token that came: what it published goes along with the thread.
+        // Release: pairs with `unpark`. Acquire, in case a token came: the writes that it published are passed on with the thread.
         self.0.atomic().compare_exchange(MOVING, PARKED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 }

@@ -16,9 +16,9 @@ use saki_thread::ManagedThread;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Something to wait for beside work. One thread at a time calls `poll`.
+/// A source of events to wait for besides work. One thread at a time calls `poll`.
 pub struct Poller {
-    /// Waits for events until there are some, the timeout has passed, or it is interrupted. Each thread that they wake goes to the function, which unparks it.
+    /// Waits for events until there are some, the timeout has passed, or it is interrupted. Each thread that they wake is passed to the function, which unparks it.
     pub poll: fn(Option<Duration>, &mut dyn FnMut(&'static ManagedThread)),
     /// Ends the present `poll`, or the next one. For any thread.
     pub interrupt: fn(),

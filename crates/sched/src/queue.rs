@@ -29,7 +29,7 @@ pub const CAPACITY: usize = 4;
 
 const MASK: u64 = CAPACITY as u64 - 1;
 
-/// Keeps what different threads write on lines of their own; two, as processors fetch lines in pairs.
+/// Keeps words that different threads write on separate pairs of cache lines, since processors fetch lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct CacheAligned<T>(T);
@@ -71,7 +71,7 @@ impl<T: TaskWord> RunQueue<T> {
     /// Appends a task. Errors: the ring is full.
     ///
     /// For the owner: one thread at a time calls this and the other functions that are for it; when the queue gets another owner,
-    /// what the old one did happens before what the new one does. Otherwise tasks are lost or come out twice.
+    /// the old owner's calls must happen before the new owner's. Otherwise tasks are lost or come out twice.
     #[inline]
     pub fn push(&self, task: T) -> Result<(), T> {
         // Relaxed: only the owner writes it. Acquire: see the table.
@@ -123,7 +123,7 @@ impl<T: TaskWord> RunQueue<T> {
         // Acquire: `tail` must not be read before `head`, or their difference means nothing.
         let mut head = self.head.0.load(Ordering::Acquire);
         loop {
-            // Acquire pairs with the Release of `push`: the slots, and what is behind their tasks.
+            // Acquire pairs with the Release of `push`: the slots, and the data that their tasks point to, are visible.
             let there = self.tail.0.load(Ordering::Acquire).saturating_sub(head);
             // `head` is stale if there are more than fit; the CAS fails then.
             let count = there.div_ceil(2).min(CAPACITY as u64 / 2).min(room + 1);

@@ -44,8 +44,8 @@ impl<T: TaskWord> RunNext<T> {
 
     /// Puts a task into the slot and returns the one that was there.
     ///
-    /// For the owner: one thread at a time calls this and `pop`; when the slot gets another owner, what the old one did happens before
-    /// what the new one does. Otherwise tasks are lost.
+    /// For the owner: one thread at a time calls this and `pop`; when the slot gets another owner, the old owner's calls must happen
+    /// before the new owner's. Otherwise tasks are lost.
     #[inline]
     pub fn push(&self, task: T) -> Option<T> {
         let word = task.into_word().get();
@@ -71,11 +71,11 @@ impl<T: TaskWord> RunNext<T> {
         unsafe { task_of(taken) }
     }
 
-    /// Takes the task from another thread than the owner. Finds what was made visible before.
+    /// Takes the task, for a thread that is not the owner. It finds any task that was made visible before.
     pub fn steal(&self) -> Option<T> {
         // Relaxed: a look that leaves the owner its cache line.
         let mut word = self.next.load(Ordering::Relaxed);
-        // A swap would do, but loom lets one that finds 0 come after a task that the owner stores meanwhile.
+        // A swap would do, but loom allows a swap that finds 0 to be ordered after a task that the owner stores meanwhile.
         while word != 0 {
             match self.next.compare_exchange(word, 0, Ordering::Acquire, Ordering::Relaxed) {
                 // SAFETY: the slot holds 0 or a task's word.

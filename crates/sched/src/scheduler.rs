@@ -35,7 +35,7 @@ const WORKER_STACK_BYTES: usize = 256 << 10;
 /// Stack of the main worker's base context.
 const BASE_STACK_BYTES: usize = 256 << 10;
 const MIN_STACK_BYTES: usize = 64 << 10;
-/// Workers that there can be: each one that is blocked in native code costs an OS thread.
+/// The maximum number of workers: each worker that is blocked in native code costs an OS thread.
 const MAX_WORKERS: usize = 1024;
 
 static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
@@ -43,13 +43,13 @@ static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
 static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Records of workers whose OS threads have ended.
 static FREE_WORKERS: Mutex<Vec<&'static Worker>> = Mutex::new(Vec::new());
-/// What there is from `start` on, in modes with green threads.
+/// The scheduler's state, which exists from `start` on in modes with green threads.
 struct Parts {
     stacks: StackPool,
     slots: Slots,
     idle: IdleCarriers,
     injector: Injector<&'static Green>,
-    /// Threads whose quantum was over: they come after all others, but for now and then.
+    /// Threads whose quantum was over: they run after all others, except that one of them runs first now and then.
     preempted: Injector<&'static Green>,
     timers: Timers<&'static Green>,
 }
@@ -72,15 +72,15 @@ pub fn mode() -> ThreadMode {
     MODE.get().copied().unwrap_or_default()
 }
 
-/// How many managed threads can run at the same time: what programs take for the number of processors. A class library that knows that
-/// there is one does not spin for what only another thread could change.
+/// How many managed threads can run at the same time: the number of processors that programs see. A class library that sees one
+/// processor does not spin for a change that only another thread could make.
 pub fn parallelism() -> usize {
     let processors = saki_os::cpu::count();
     mode().carriers().map_or(processors, |carriers| carriers.min(processors))
 }
 
-/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. Of more than `hot_stacks`
-/// stacks those that are not used move to compact memory.
+/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. When there are more than
+/// `hot_stacks` stacks, unused ones are moved to compact memory.
 ///
 /// # Errors
 /// The system's, when it has no room for the first stack or for the watcher's thread.
@@ -101,7 +101,7 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     let base_stack = parts.stacks.take(BASE_STACK_BYTES)?;
     WORKER_COUNT.store(1, Ordering::Relaxed);
     let worker = Worker::leak(0);
-    // SAFETY: a stack of its own, which is never given back.
+    // SAFETY: the worker's own stack, which is never given back.
     worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), worker::begin_base, worker.as_pointer().cast()) });
     native_exit::install()?;
     native_exit::watch(worker);
@@ -206,7 +206,7 @@ pub(crate) fn inject(green: &'static Green) {
     watcher::note_work();
 }
 
-/// The worker has lost its slot: what is in its queues goes to the shared one. For any thread.
+/// The worker has lost its slot: the threads in its queues go to the shared one. For any thread.
 fn spill(worker: &'static Worker) {
     if worker.has_next() || worker.has_queued() {
         injector().push_batch(worker.take_all());
@@ -249,7 +249,7 @@ pub(crate) fn wake_one() {
     }
 }
 
-/// Starts an ACTIVE worker on an OS thread of its own. False when the system has no room for it.
+/// Starts an ACTIVE worker on a new OS thread. False when the system has no resources for it.
 fn start_worker() -> bool {
     let Some(worker) = take_worker() else { return false };
     let start = || {
@@ -273,7 +273,7 @@ fn start_worker() -> bool {
     is_started
 }
 
-/// What debuggers and `ps` show of a carrier, whichever thread it runs: the kernel keeps 15 bytes.
+/// The name of a carrier in debuggers and `ps`, whichever thread it runs: the kernel keeps 15 bytes.
 fn os_thread_name(number: usize) -> String {
     match number {
         0..100 => format!("saki-carrier-{number}"),
@@ -296,7 +296,7 @@ fn take_worker() -> Option<&'static Worker> {
 }
 
 /// The calling OS thread, which is the worker's, ends; it runs no thread. The threads in its queues go to others, and its slot to a new worker:
-/// one that sleeps may have to be woken for timers, for which it did not care without a slot.
+/// a sleeping worker may have to be woken for timers, which workers without a slot ignore.
 pub(crate) fn forget_worker(worker: &'static Worker) {
     let has_slot = slots().leave(&worker.slot);
     spill(worker);
@@ -365,7 +365,7 @@ pub(crate) fn take_slot(worker: &'static Worker) -> bool {
     slots().keep(&worker.slot)
 }
 
-/// Wakes an idle worker, with a slot for it or without, if nobody waits for events: it does then. Whether somebody does.
+/// If no thread waits for events, wakes an idle worker, with or without a slot, which then waits for them. Returns whether a thread does.
 pub(crate) fn is_polled() -> bool {
     let idle = &parts().idle;
     idle.is_polled() || idle.wake_one()
@@ -398,7 +398,7 @@ fn look_again(worker: &'static Worker) -> Option<&'static Green> {
     found
 }
 
-/// Looks for what others have queued; `with_next`: also for what they run next.
+/// Looks for threads in other workers' queues; `with_next`: also in their `run_next` slots.
 fn steal(worker: &'static Worker, with_next: bool) -> Option<&'static Green> {
     let workers = WORKERS.read();
     let own = workers.iter().position(|w| std::ptr::eq(*w, worker)).unwrap_or(0);
@@ -413,12 +413,12 @@ fn steal(worker: &'static Worker, with_next: bool) -> Option<&'static Green> {
     stolen
 }
 
-/// The next thread of those that no worker has.
+/// The next thread from the queue of those that no worker has.
 pub(crate) fn pop_shared() -> Option<&'static Green> {
     injector().pop().or_else(|| preempted().pop())
 }
 
-/// Spins for some microseconds, unless it can wait for events instead; at the end takes also what other workers are to run next and have not come to.
+/// Spins for some microseconds, unless it can wait for events instead; at the end also takes threads from other workers' `run_next` slots that those have not come to.
 fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
     const LOOKS: u32 = 20;
     const SPINS: u32 = 40;
@@ -439,7 +439,7 @@ fn has_injected() -> bool {
     !injector().is_empty() || !preempted().is_empty() || slots().has_returning()
 }
 
-/// Whether a worker without work would find a thread without taking what another one runs next.
+/// Whether a worker without work would find a thread without taking one from another worker's `run_next` slot.
 pub(crate) fn has_stealable_work() -> bool {
     has_injected() || WORKERS.read().iter().any(|w| w.has_queued() || w.has_next() && !w.is_active())
 }
@@ -456,7 +456,7 @@ pub(crate) fn start_timer(timeout: Duration, green: &'static Green) -> TimerKey 
     let timers = &parts().timers;
     let key = timers.insert(deadline_ns, green);
     if timers.next_deadline_ns().is_some_and(|first_ns| first_ns >= deadline_ns) {
-        // Whoever sleeps longer than that has to look again; the watcher, if no worker is idle.
+        // A worker that sleeps beyond this deadline has to look again; the watcher, if no worker is idle.
         saki_os::membarrier::light();
         if has_idle() {
             parts().idle.wake_one();
@@ -470,7 +470,7 @@ pub(crate) fn cancel_timer(key: TimerKey) {
     parts().timers.cancel(key);
 }
 
-/// When timers are to be looked at next; None without timers.
+/// When timers have to be checked next; None without timers.
 pub(crate) fn next_deadline_ns() -> Option<u64> {
     parts().timers.next_deadline_ns()
 }
@@ -503,7 +503,7 @@ impl SlotHolder for OnWorker {
     }
 }
 
-/// Gives the slot of a worker whose thread is in native code to another one. Whether it did.
+/// Gives the slot of a worker whose thread is in native code to another worker. Returns whether it did.
 pub(crate) fn take(worker: &'static Worker) -> bool {
     let present = worker.carrier().and_then(|carrier| carrier.current());
     let Some(thread) = present.filter(|thread| thread.is_green()) else { return false };
@@ -567,7 +567,7 @@ fn yield_now(thread: &'static ManagedThread) {
 /// For a pinned thread: its worker's slot goes to another one, and it waits until there is one for it again.
 fn wait_for_next_slot(worker: &'static Worker) {
     spill(worker);
-    // Threads in the queues and pinned ones take turns: else pinned ones that compute would hand slots to each other for ever.
+    // Threads in the queues and pinned ones take turns: otherwise pinned threads that compute would hand slots to each other for ever.
     let is_for_queues = !injector().is_empty() || !preempted().is_empty();
     let (seen, is_free) = slots().wait_for_turn(&worker.slot, is_for_queues);
     if is_free {
@@ -586,7 +586,7 @@ pub(crate) fn has_idle() -> bool {
     slots().free() != 0 && parts().idle.counts().0 != 0
 }
 
-/// What the scheduler has done so far.
+/// Counts of the scheduler's actions so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
     /// OS threads that were carriers.

@@ -53,12 +53,12 @@ impl WorkerSlot {
         self.status.load(Ordering::Relaxed)
     }
 
-    /// Under `counts`. Release: for those that look without it.
+    /// Under `counts`. Release: for threads that read it without the lock.
     fn set_status(&self, status: u32) {
         self.status.store(status, Ordering::Release);
     }
 
-    /// Of a worker that begins anew, for which a slot was taken.
+    /// For a worker that begins, for which a slot was taken.
     pub fn begin(&self) {
         self.set_status(ACTIVE);
     }
@@ -72,7 +72,7 @@ impl WorkerSlot {
     /// Gives a slot to the pinned thread that waits for one. Under `counts`.
     fn activate(&self) {
         self.set_status(ACTIVE);
-        // Release: the status is visible to whoever sees the count.
+        // Release: the status is visible to a thread that sees the count.
         self.activations.atomic().fetch_add(1, Ordering::Release);
         self.activations.wake(1);
     }
@@ -97,12 +97,12 @@ pub trait SlotHolder {
     fn withdraw(&self);
 }
 
-/// What becomes of a thread that comes back from native code.
+/// The outcome for a thread that comes back from native code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reclaimed {
     /// Its worker had the slot all the time, or has one again: it may try to leave its safe region.
     Slot,
-    /// Its worker has none: the thread has to go to the queue of those that no worker has.
+    /// Its worker has no slot: the thread has to go to the queue of those that no worker has.
     Nothing,
     /// It is pinned: `WorkerSlot::wait_for_activation` with this number follows, once the scheduler knows that a thread waits.
     Wait(u32),
@@ -110,7 +110,7 @@ pub enum Reclaimed {
 
 #[derive(Default)]
 struct Counts {
-    /// ACTIVE workers, and those that are about to begin so.
+    /// ACTIVE workers, and those that are about to begin as ACTIVE.
     active: usize,
     target: usize,
     /// TAKEN workers whose pinned thread waits for a slot.
@@ -171,7 +171,7 @@ impl Slots {
         self.returning_count.store(counts.returning.len(), Ordering::Relaxed);
     }
 
-    /// A slot that was a worker's goes to a pinned thread that waits for one. True if there is none: then it is free.
+    /// A slot that was a worker's goes to a pinned thread that waits for one. True if no such thread waits: then the slot is free.
     fn pass_on(&self, counts: &mut Counts) -> bool {
         let heir = counts.returning.pop_front();
         match heir {
@@ -184,7 +184,7 @@ impl Slots {
 
     /// For a worker: whether it has a slot, or gets one. A thread that returns from native code and may not change its OS thread comes first.
     pub fn keep(&self, worker: &WorkerSlot) -> bool {
-        // Others take the slot under `counts` only, and then the thread on it goes to the base context.
+        // Other threads take the slot only under `counts`, and then the thread on this worker goes to the base context.
         if worker.is_active() && !self.has_returning() {
             return true;
         }
@@ -211,13 +211,13 @@ impl Slots {
         worker.set_status(IDLE);
     }
 
-    /// Takes the slot of a worker whose thread is in native code. None: it is not. True: the slot is free, and somebody is to be woken for it.
+    /// Takes the slot of a worker whose thread is in native code. None: the thread is not in native code. True: the slot is free, and a worker should be woken for it.
     pub fn take_from(&self, worker: &WorkerSlot, thread: &impl SlotHolder) -> Option<bool> {
         let mut counts = lock(&self.counts);
         if worker.status() != ACTIVE || !thread.is_safe() {
             return None;
         }
-        // Before the barrier: what the thread makes runnable from now on goes to the shared queue.
+        // Before the barrier: threads that this thread makes runnable from now on go to the shared queue.
         worker.set_status(TAKEN);
         thread.ask();
         heavy_fence();
@@ -281,7 +281,7 @@ impl Slots {
         (seen, next.is_none())
     }
 
-    /// For a worker that ends. True: it had a slot, which nobody waits for; the caller has it now.
+    /// For a worker that ends. True: it had a slot, for which no thread waits; the caller has it now.
     pub fn leave(&self, worker: &WorkerSlot) -> bool {
         let mut counts = lock(&self.counts);
         let had_slot = worker.status() == ACTIVE;

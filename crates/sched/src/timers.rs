@@ -20,7 +20,7 @@ use saki_base::bug;
 use saki_sync::facade::atomic::{AtomicU64, Ordering};
 use saki_sync::facade::{Mutex, MutexGuard, lock};
 
-/// Nanoseconds of a tick, as a power of two: a tenth of what waking a thread takes at worst.
+/// Nanoseconds of a tick, as a power of two: a tenth of the worst time of waking a thread.
 const TICK_SHIFT: u32 = 14;
 pub const TICK_NS: u64 = 1 << TICK_SHIFT;
 
@@ -37,7 +37,7 @@ const NEVER: u64 = u64::MAX;
 
 /// Timers that are handed out for each time that the lock is taken.
 const EXPIRED_AT_ONCE: usize = 32;
-/// Timers of a slot that are looked at to find the first.
+/// How many timers of a slot are searched for the first.
 const LOOKED_AT: usize = 8;
 
 /// Names a timer until it has expired or is cancelled; afterwards no timer (before four billion others were in its place).

@@ -25,11 +25,11 @@ use std::time::Duration;
 const QUANTUM_NS: u64 = 10_000_000;
 const FIRST_INTERVAL: Duration = Duration::from_micros(20);
 const LAST_INTERVAL: Duration = Duration::from_millis(2);
-/// How much later than idle workers the watcher, which sleeps, looks after timers.
+/// How much later than idle workers the sleeping watcher checks timers.
 const BEHIND_IDLE: Duration = Duration::from_millis(1);
 /// Looks without anything running until the watcher sleeps.
 const IDLE_LOOKS: u32 = 5;
-/// How long nobody may look for events.
+/// How long events may go unpolled.
 const LONGEST_UNPOLLED_NS: u64 = 1_000_000;
 
 /// Counts wakes; the watcher sleeps on it.
@@ -62,7 +62,7 @@ fn wake() {
     }
 }
 
-/// What the watcher saw of a worker.
+/// The state of a worker at the watcher's last look.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     ticks: u64,
@@ -73,7 +73,7 @@ struct Seen {
 #[derive(Default)]
 struct AllSeen {
     workers: Vec<Seen>,
-    /// How often somebody had looked for events, and when the watcher saw that first.
+    /// The number of polls, and when the watcher first saw that number.
     polls: u32,
     polls_since_ns: u64,
 }
@@ -103,18 +103,18 @@ fn watch() {
     }
 }
 
-/// Sleeps until there is work, or timers are to be looked at; `wakes` as it was before the last look.
+/// Sleeps until there is work, or timers have to be checked; `wakes` is the count from before the last look.
 fn sleep(wakes: u32) {
-    // Events wake threads while nothing runs: somebody waits for them.
+    // Events must wake threads while nothing runs, so some thread has to wait for them.
     let poller = poller::get().filter(|_| !scheduler::is_polled());
     let poller = poller.filter(|_| scheduler::idle().try_poll());
     SLEEP.store(if poller.is_some() { POLLING } else { ASLEEP }, Ordering::Relaxed);
-    // Whoever makes work, or gives up to wait for events, sees that the watcher sleeps, or the watcher sees the work.
+    // Either a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees the work.
     saki_os::membarrier::heavy();
     let is_polled = poller.is_some() || poller::get().is_none() || scheduler::idle().is_polled();
     if is_polled && !scheduler::has_waiting_work() {
-        // Where no worker is idle nobody else wakes threads whose time has come. Where one is, another one with a later deadline may be
-        // left when that is woken for work.
+        // If no worker is idle, only the watcher wakes threads whose timers are due. If one is idle and is woken for work, the
+        // remaining idle workers may have later deadlines.
         let delay = if scheduler::has_idle() { BEHIND_IDLE } else { Duration::ZERO };
         let rest = until_deadline().map(|rest| rest + delay);
         match poller {
@@ -130,7 +130,7 @@ fn sleep(wakes: u32) {
     }
 }
 
-/// How long it is until timers are to be looked at; None without timers.
+/// The time until timers have to be checked; None without timers.
 fn until_deadline() -> Option<Duration> {
     let deadline_ns = scheduler::next_deadline_ns()?;
     Some(Duration::from_nanos(deadline_ns.saturating_sub(saki_os::clock::monotonic_ns())))
@@ -142,7 +142,7 @@ struct Look {
     something_runs: bool,
 }
 
-/// Has somebody look for events if nobody has for long: an idle worker, which then waits for them, or else the watcher itself.
+/// If events have not been polled for long, makes an idle worker wait for them, or else polls in the watcher itself.
 fn look_for_events(seen: &mut AllSeen, now_ns: u64) {
     if poller::get().is_none() {
         return;
@@ -162,7 +162,7 @@ fn look(seen: &mut AllSeen) -> Look {
     look_for_events(seen, now_ns);
     let seen = &mut seen.workers;
     let has_waiting_work = scheduler::has_waiting_work();
-    // A thread that its worker is to run next waits in vain only if the worker does not switch: threads that wait for each other all the time
+    // A thread in a worker's `run_next` slot waits in vain only if the worker does not switch: threads that wait for each other all the time
     // are better off on one carrier.
     let mut is_wanted = scheduler::has_stealable_work();
     let mut blocked = Vec::new();

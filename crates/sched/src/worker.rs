@@ -32,14 +32,14 @@ const LOOK_TICKS: u64 = 61;
 /// Above the capacity of a few rings the shared queue is where most threads wait.
 const MANY_INJECTED: usize = 128;
 
-/// What is to be done for a thread that was switched away from.
+/// The work that remains to be done for a thread that was switched away from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum After {
     /// It waits for a token.
     Park,
-    /// It goes on when others have had their turn.
+    /// It goes on after other threads have had their turn.
     Yield,
-    /// It has no carrier any more, and goes on when it gets one.
+    /// It has lost its carrier, and goes on when it gets one.
     Requeue,
     /// It has ended: its stack is free.
     End,
@@ -49,7 +49,7 @@ pub(crate) enum After {
 pub(crate) struct Worker {
     /// Null before its OS thread is attached, and after that has ended.
     carrier: AtomicPtr<Carrier>,
-    /// Its number among the idle ones.
+    /// Its number in `IdleCarriers`.
     pub(crate) number: usize,
     pub(crate) slot: WorkerSlot,
     /// The thread that runs next, before those in the queue.
@@ -59,7 +59,7 @@ pub(crate) struct Worker {
     pub(crate) ticks: AtomicU64,
     /// `ticks` when it last looked for events.
     looked_at: Cell<u64>,
-    /// Whether threads that become runnable go to the end of its queue, and nobody is woken for them: it deals with events.
+    /// True while the worker deals with events: threads that become runnable go to the end of its queue, and no worker is woken for them.
     is_collecting: Cell<bool>,
     base: UnsafeCell<Context>,
     after: Cell<Option<(After, &'static Green)>>,
@@ -137,7 +137,8 @@ impl Worker {
         self.slot.is_active()
     }
 
-    /// For the worker's OS thread: `green` runs as soon as the present thread gives way. What was to run next goes to the queue; true then.
+    /// For the worker's OS thread: `green` runs as soon as the present thread gives way. The thread that was to run next, if any, goes to
+    /// the queue; true then.
     pub(crate) fn push_next(&self, green: &'static Green) -> bool {
         match self.run_next.push(green) {
             Some(before) => {
@@ -191,17 +192,17 @@ impl Worker {
         !self.queue.is_empty()
     }
 
-    /// For any thread: what the worker's queues hold, the next one first.
+    /// For any thread: takes the threads in the worker's queues, the next one first.
     pub(crate) fn take_all(&self) -> impl Iterator<Item = &'static Green> {
         std::iter::from_fn(|| self.run_next.steal().or_else(|| self.queue.steal()))
     }
 
-    /// What this worker's own queues hold, or else the shared ones.
+    /// The next thread from this worker's own queues, or else from the shared ones.
     pub(crate) fn pick(&self) -> Option<&'static Green> {
         let ticks = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
         // Relaxed: the watcher compares for equality.
         self.ticks.store(ticks, Ordering::Relaxed);
-        // Now and then the shared queues come first, those with threads that have had their turn at their head.
+        // Now and then the queues are tried in another order, so that none starves.
         if ticks.is_multiple_of(SHARED_TICKS) {
             let (preempted, injected) = (scheduler::preempted(), scheduler::injector());
             let found = match ticks / SHARED_TICKS % 3 {
@@ -223,7 +224,7 @@ impl Worker {
         self.run_next.pop().or_else(|| self.queue.pop()).or_else(scheduler::pop_shared)
     }
 
-    /// What is left to do for the thread that ran before, and waits for a stop that may not have seen the present one.
+    /// Does the remaining work for the thread that ran before, and waits for a stop whose stopper may not have seen the present one.
     fn finish_switch(&'static self) {
         if let Some((after, green)) = self.after.take() {
             match after {
@@ -259,7 +260,7 @@ impl Worker {
         if let Some(carrier) = self.carrier() {
             scheduling::take_up(carrier, Some(next.thread));
         }
-        // SAFETY: both are alive; `next` came from a queue, so it is suspended or prepared and nobody else has it.
+        // SAFETY: both are alive; `next` came from a queue, so it is suspended or prepared and no other thread has it.
         unsafe { saki_fiber::switch(from, next.context.get()) };
     }
 }

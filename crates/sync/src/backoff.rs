@@ -9,10 +9,10 @@
 #[cfg(not(loom))]
 use std::time::{Duration, Instant};
 
-/// What a park and its wake cost (13–23 µs): a spin in vain at most doubles the price of waiting.
+/// About the cost of a park and its wake (13–23 µs), so that a spin in vain at most doubles the cost of waiting.
 #[cfg(not(loom))]
 const MAX_SPIN: Duration = Duration::from_micros(15);
-/// About 3 µs between looks (22 ns a pause on the machine measured): up to this, longer steps brought throughput.
+/// About 3 µs between looks (22 ns a pause on the machine measured): up to this value, longer steps increased throughput.
 #[cfg(not(loom))]
 const MAX_PAUSES: u32 = 128;
 /// 0.4 to 1 µs. A look sooner takes the cache line from the owner at nearly every turn: half the throughput of short sections.
@@ -45,7 +45,7 @@ impl Backoff {
         Backoff { pauses: PATIENT_PAUSES, ..Backoff::new(seed) }
     }
 
-    /// Pauses; `false`, without a pause, after the first few looks (0.35 µs): where waiting longer ought to be done elsewhere.
+    /// Pauses; `false`, without a pause, after the first few looks (0.35 µs): for callers that wait longer in another way.
     pub fn spin_briefly(&mut self) -> bool {
         self.pauses <= UNTIMED_PAUSES && self.spin()
     }

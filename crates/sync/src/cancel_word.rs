@@ -44,7 +44,7 @@ impl CancelWord {
 
     /// For the owner: a call begins; no other one is under way.
     pub fn begin(&self) {
-        // Acquire: pairs with the Release of a canceller that found no call. Release: with the Acquire of one that finds this.
+        // Acquire: pairs with the Release of a canceller that found no call. Release: pairs with the Acquire of a canceller that finds this call.
         let before = self.0.swap(OPEN, Ordering::AcqRel);
         debug_assert_eq!(before, IDLE);
     }
@@ -67,7 +67,7 @@ impl CancelWord {
         self.0.load(Ordering::Acquire) >= CANCELLING
     }
 
-    /// For anyone: ends the call, if there is one, with `interrupt`. If another canceller does so at the moment, leaves it to that one.
+    /// For anyone: ends the call, if there is one, with `interrupt`. If another canceller is doing so at that moment, leaves it to that one.
     pub fn cancel(&self, interrupt: impl FnOnce()) {
         let next = |state| if matches!(state, OPEN | CANCELLED) { CANCELLING } else { state };
         // Relaxed: only a guess, which the exchange checks.
@@ -78,7 +78,7 @@ impl CancelWord {
         }
         if next(state) != state {
             interrupt();
-            // Release: what the interruption did comes before the end of the call.
+            // Release: the effects of the interruption are ordered before the end of the call.
             self.0.store(CANCELLED, Ordering::Release);
         }
     }

@@ -47,7 +47,7 @@ const KIND_STRIDE: usize = 16;
 /// Bytes of the slots that 32 bits can name.
 #[cfg(not(loom))]
 const WHOLE_ROOM_BYTES: usize = size_of::<AtomicUsize>() << (u32::BITS - HANDLE_SLOT_SHIFT);
-/// Where address space is scarce: at least 32,768 handles of each kind, and this part of what there is.
+/// Where address space is scarce, the table gets a share of it, but room for at least 32,768 handles of each kind.
 #[cfg(not(loom))]
 const MIN_ROOM_BYTES: usize = 1 << 20;
 #[cfg(not(loom))]
@@ -72,7 +72,7 @@ const STRIPE_LEN: usize = 1;
 /// Reserved slots a thread keeps per kind: one stripe.
 const RECENT_LEN: usize = STRIPE_LEN;
 
-/// What a handle does with its object.
+/// How a handle refers to its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum HandleKind {
@@ -225,7 +225,7 @@ fn room_bytes() -> usize {
 #[cfg(not(loom))]
 impl Room {
     fn new() -> Option<Room> {
-        // Readable, so that slots which nobody has made are free; that takes no memory.
+        // Readable, so that slots which were never written read as free; that takes no memory.
         let memory = saki_os::Reservation::reserve_readable(room_bytes()).ok()?;
         Some(Room { memory, stride_shift: kind_stride().ilog2() })
     }
@@ -328,7 +328,7 @@ impl<'a> KindTable<'a> {
         Some(unsafe { &*room.slots().add(((self.kind as usize) << shift) + index) })
     }
 
-    /// The room, made if nobody has. `None` without address space.
+    /// The room, made if no thread has made it. `None` without address space.
     fn make_room(self) -> Option<&'a Room> {
         let mut room = self.room.load(Ordering::Acquire);
         if room.is_null() {
@@ -399,7 +399,7 @@ impl<'a> KindTable<'a> {
             }
         };
         let slot = self.slot(index)?;
-        // Relaxed: nobody else changes a slot that this cache has reserved.
+        // Relaxed: no other thread changes a slot that this cache has reserved.
         let generation = slot.load(Ordering::Relaxed) & GENERATION_MASK;
         // Release publishes the object to readers of the handle.
         slot.store(generation | word, Ordering::Release);
@@ -407,7 +407,7 @@ impl<'a> KindTable<'a> {
     }
 
     /// A stripe with a free slot. Grows when a contiguous half of the table is full, so a table that grows is at least
-    /// half full and one search costs at most what the slots won repay.
+    /// half full, and the slots that a search finds are worth its cost.
     fn find_stripe(self) -> Option<(u32, u32)> {
         loop {
             let seen = self.counts.bucket_count.load(Ordering::Acquire);
@@ -439,8 +439,8 @@ pub struct HandleTable {
 /// How compiled code finds a handle's slot: as `target` does, from the address that `slots_address` gives.
 ///
 /// The slot's number is `handle >> HANDLE_SLOT_SHIFT`, which is inside the room for any 32 bits if the room is whole
-/// (`is_room_whole`); else compiled code must not look for itself. The slot holds an object, and is
-/// the handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT` (64 bits) and `LIVE`.
+/// (`is_room_whole`); otherwise compiled code must not look up slots itself. The slot holds an object, and is the
+/// handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT` (64 bits) and `LIVE`.
 #[cfg(not(loom))]
 pub mod layout {
     pub use super::{GENERATION_MASK, GENERATION_SHIFT, HANDLE_SLOT_SHIFT};
@@ -484,7 +484,7 @@ impl HandleTable {
         self.of_kind(HandleKind::Weak).make_room().is_some()
     }
 
-    /// Where slot 0 is. `bug!` without address space, which `has_room` tells before.
+    /// The address of slot 0. `bug!` without address space, which callers check first by `has_room`.
     #[cfg(not(loom))]
     pub fn slots_address(&self) -> usize {
         match self.of_kind(HandleKind::Weak).make_room() {
@@ -598,7 +598,7 @@ impl HandleTable {
         }
     }
 
-    /// Frees every handle of a kind for which `doomed` holds: what unloading a domain does. Returns how many.
+    /// Frees every handle of a kind for which `doomed` holds, as unloading a domain does. Returns how many.
     pub fn free_where(&self, kind: HandleKind, mut doomed: impl FnMut(HandleSlot<'_>) -> bool) -> usize {
         let mut freed = 0;
         self.for_each_word(kind, |slot, word| {

@@ -59,9 +59,8 @@ impl Section {
 
 /// Lets loom try the threads' steps in either order: a call before and after a step.
 ///
-/// loom turns two accesses round only if the later one depends on the last access to the location, so a thread that looks at
-/// a word before it changes it hides another thread's look at it. Here every access depends on every other, and none
-/// synchronises.
+/// loom swaps two accesses only if the later one depends on the last access to the location, so a thread that reads a word
+/// before it changes it hides another thread's read of it. Here every access depends on every other, and none synchronises.
 #[derive(Default)]
 pub struct Turns(crate::facade::atomic::AtomicUsize);
 

@@ -64,9 +64,9 @@ const MAX_LOSSES: u32 = 12;
 #[cfg(loom)]
 const MAX_LOSSES: u32 = 1;
 
-/// Exits in a row since a thread last found another one inside, after which a monitor gives way to the thin lock, which costs
-/// less. Many, because threads that seldom find each other inside may still take a lock in turns, and a thin lock takes the
-/// object's cache line along (`has_met_contention`).
+/// After this many exits in a row without contention a monitor gives way to the thin lock, which costs less. The number is
+/// large, because threads that seldom contend may still take a lock in turns, and with a thin lock the object's cache line
+/// moves along with it (`has_met_contention`).
 #[cfg(not(loom))]
 pub const QUIET_EXITS: u32 = 4096;
 #[cfg(loom)]
@@ -92,8 +92,8 @@ pub struct MonitorNode {
 
 impl MonitorNode {
     /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is better
-    /// inflated at once: threads that take it in turns otherwise keep the object's cache line, and with it what else lies
-    /// there, on its way between processors. A hint: objects move.
+    /// inflated at once: otherwise threads that take it in turns keep the object's cache line, with the data that lies
+    /// there, moving between processors. A hint: objects move.
     #[cfg(not(loom))]
     pub fn has_met_contention(&self, object: usize) -> bool {
         let place = &self.met_at[(object >> 4 ^ object >> 10) % self.met_at.len()];
@@ -103,7 +103,7 @@ impl MonitorNode {
         is_known
     }
 
-    /// Models: never, which leaves the other way to inflation.
+    /// In models never, so that they explore the other path to inflation.
     #[cfg(loom)]
     pub fn has_met_contention(&self, _object: usize) -> bool {
         false
@@ -116,7 +116,7 @@ pub enum BlockEnd {
     /// A token, perhaps stale.
     Woken,
     TimedOut,
-    /// Interrupt or abort was requested (only when asked to be interruptible).
+    /// Interrupt or abort was requested (only for interruptible waits).
     Interrupted,
 }
 
@@ -165,27 +165,28 @@ pub struct NotOwner;
 struct Queues {
     entry: VecDeque<&'static MonitorNode>,
     waiting: VecDeque<&'static MonitorNode>,
-    /// Threads that entered the slow paths, but for those that left them without the lock. The monitor is not idle while not all of
-    /// them have `returned`.
+    /// Threads that entered the slow paths, except those that left them without the lock. The monitor is not idle until all of them
+    /// have `returned`.
     in_flight: u32,
 }
 
-/// See the module header. In this order, what threads that need not wait use lies on one cache line, and the lock of the
-/// queues on another.
+/// See the module header. In this order, the fields that threads use which need not wait lie on one cache line, and the
+/// lock of the queues on another.
 #[repr(C)]
 pub struct Monitor {
     queues: Mutex<Queues>,
     owner: AtomicU32,
     flags: AtomicU32,
-    /// Entries beyond the first, but for those that the object's word counts; only the owner touches it.
+    /// Entries beyond the first, except those that the object's word counts; only the owner touches it.
     recursion: AtomicU32,
     /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
-    /// Threads that left the slow paths with the lock, which spares them another turn at `queues`; only the owner touches it.
+    /// Threads that left the slow paths with the lock: counting them here spares them another acquisition of `queues`; only the owner touches it.
     returned: AtomicU32,
     /// Length of the wait queue, for the owner; changes under `queues`. It grows by the owner only, so 0 is certain.
     waiting: AtomicU32,
-    /// Managed id of who left it last by compiled code, which tells by it whether the line travels; only the owner touches it.
+    /// Managed id of the thread that last left it by compiled code, which detects by it whether the cache line moves between processors; only the owner
+    /// touches it.
     last: AtomicU32,
 }
 
@@ -195,8 +196,8 @@ impl Default for Monitor {
     }
 }
 
-/// What compiled code has to know to take and leave an inflated lock that nobody competes for (`jit::lower::monitors`): the
-/// first two rows of the table above, with a compare-and-swap that is sequentially consistent there.
+/// The layout by which compiled code takes and leaves an uncontended inflated lock (`jit::lower::monitors`): the first two
+/// rows of the table above, with a compare-and-swap that is sequentially consistent there.
 #[cfg(not(loom))]
 pub mod layout {
     pub const OWNER_OFFSET: usize = std::mem::offset_of!(super::Monitor, owner);
@@ -234,7 +235,7 @@ impl Monitor {
         }
     }
 
-    /// Nobody is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while nobody owns it.
+    /// No thread is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while there is no owner.
     fn is_alone(&self, queues: &Queues) -> bool {
         // Relaxed: the owner's, or ordered by the owner's exit.
         let has_all_returned = queues.in_flight == self.returned.load(Ordering::Relaxed);
@@ -280,7 +281,7 @@ impl Monitor {
         self.recursion.load(Ordering::Relaxed)
     }
 
-    /// Nobody owns it, waits, or is about to. Stable only while the world is stopped.
+    /// No thread owns it, waits, or is about to. Stable only while the world is stopped.
     pub fn is_idle(&self) -> bool {
         let queues = lock(&self.queues);
         self.owner() == 0 && self.is_alone(&queues)
@@ -301,7 +302,7 @@ impl Monitor {
         is_taken
     }
 
-    /// Whether an exit has to wake somebody.
+    /// Whether an exit has to wake a thread.
     #[inline]
     fn has_lone_waiters(&self) -> bool {
         // Relaxed: under the mutex, or ordered by barriers (see the module header).
@@ -433,7 +434,7 @@ impl Monitor {
     fn try_acquire_woken(&self, id: u32) -> bool {
         let is_taken = self.try_acquire(id);
         if is_taken {
-            // Relaxed: the owner's exit is the next that looks at it.
+            // Relaxed: the owner's exit is the next to read it.
             self.flags.fetch_and(!WAKING, Ordering::Relaxed);
         }
         is_taken
@@ -450,7 +451,7 @@ impl Monitor {
         if woken {
             self.flags.fetch_and(!WAKING, Ordering::Relaxed);
         }
-        // Who joins others need not look: the invariant holds already, and goes on to hold.
+        // A thread that joins others need not look: the invariant holds already, and continues to hold.
         if before & WAITERS != 0 && !woken {
             return Ok(false);
         }
@@ -479,7 +480,7 @@ impl Monitor {
         self.exit_or_retire(id, false).map(|_| ())
     }
 
-    /// As `exit`; may retire the monitor when nobody has contended for long.
+    /// As `exit`; may retire the monitor after long without contention.
     #[inline]
     pub fn exit_or_retire(&self, id: u32, may_retire: bool) -> Result<ExitEnd, NotOwner> {
         if self.owner() != id {
@@ -496,7 +497,7 @@ impl Monitor {
             if self.retire() {
                 return Ok(ExitEnd::Retired);
             }
-            // Somebody waits for a pulse: not again at once.
+            // A thread waits for a pulse: do not try again at once.
             self.quiet.store(0, Ordering::Relaxed);
         }
         if self.has_lone_waiters() {
@@ -538,7 +539,7 @@ impl Monitor {
         Some(node)
     }
 
-    /// As owner: retires the monitor if nobody else has to do with it.
+    /// As owner: retires the monitor if no other thread uses it.
     #[cold]
     fn retire(&self) -> bool {
         let queues = lock(&self.queues);
@@ -559,10 +560,10 @@ impl Monitor {
     }
 
     /// Under `queues`, as owner: frees the lock and pops the next entrant, which the caller unparks without the mutex;
-    /// nobody if one is on its way. A starving entrant gets the lock.
+    /// none if a woken thread is on its way. A starving entrant gets the lock.
     fn release(&self, queues: &mut Queues) -> Option<&'static MonitorNode> {
-        // A store frees it: only the owner changes the word of an owned lock, and who wants to be woken says so under the
-        // mutex. Release publishes the critical section.
+        // A store frees it: only the owner changes the word of an owned lock, and threads that want to be woken say so
+        // under the mutex. Release publishes the critical section.
         if self.flags.load(Ordering::Relaxed) & WAKING != 0 {
             self.owner.store(0, Ordering::Release);
             return None;
@@ -678,8 +679,8 @@ impl Monitor {
     }
 }
 
-/// Removes the node from the queue, if it is there. Nodes near the head are found first: woken threads stand there, and those whose time is
-/// over, where all wait equally long.
+/// Removes the node from the queue, if it is there. The search begins at the head, where woken threads stand, and where timed-out threads
+/// stand if all have the same timeout.
 fn take_out(queue: &mut VecDeque<&'static MonitorNode>, node: &'static MonitorNode) {
     if let Some(place) = queue.iter().position(|n| std::ptr::eq(*n, node)) {
         queue.remove(place);

@@ -101,8 +101,8 @@ impl Room {
     }
 }
 
-/// What compiled code has to know to find a monitor: that of entry `index` is at
-/// `entries_address() + index * ENTRY_BYTES + MONITOR_OFFSET`.
+/// How compiled code finds a monitor: that of entry `index` is at `entries_address() +
+/// index * ENTRY_BYTES + MONITOR_OFFSET`.
 #[cfg(not(loom))]
 pub mod layout {
     pub const ENTRY_BYTES: usize = size_of::<super::MonitorEntry>();
@@ -159,7 +159,7 @@ impl MonitorTable {
         index
     }
 
-    /// Where entry 0 is, or would be. `bug!` without address space, which `has_room` tells before.
+    /// The address of entry 0, which need not exist. `bug!` without address space, which callers check first by `has_room`.
     #[cfg(not(loom))]
     pub fn entries_address(&self) -> usize {
         match self.make_room(&mut lock(&self.free)) {
@@ -190,7 +190,7 @@ impl MonitorTable {
         if index as usize >= room.len() {
             saki_base::bug!("more than {} inflated monitors", room.len() - 1);
         }
-        // SAFETY: inside the room by the check above; nobody has the index yet.
+        // SAFETY: inside the room by the check above; no other thread has the index yet.
         unsafe { room.entries().add(index as usize).write(MonitorEntry::default()) };
         // Release pairs with the Acquire in `for_each`: the entry is initialised.
         self.used.store(index + 1, Ordering::Release);

@@ -32,7 +32,7 @@ impl<'a> ObjectLock<'a> {
         }
     }
 
-    /// Enters if that is possible at once, thin or inflated. The quick way of helpers, after compiled code has not got the
+    /// Enters if that is possible at once, thin or inflated. The fast path of helpers, after compiled code did not get the
     /// lock: no blocker is needed.
     #[inline]
     pub fn try_enter(self, id: u32) -> bool {
@@ -89,7 +89,7 @@ impl<'a> ObjectLock<'a> {
             Unlock::NotOwner => Err(NotOwner),
             Unlock::Inflated(index) => {
                 let monitor = &self.table.get(index).monitor;
-                // First the entries that the monitor counts, then those from before there was one.
+                // The entries that the monitor counts are left first, then those made before the lock was inflated.
                 if monitor.owner() == id && monitor.recursion() == 0 && self.word.leave_entry() {
                     return Ok(());
                 }
@@ -150,7 +150,7 @@ impl<'a> ObjectLock<'a> {
         }
     }
 
-    /// The monitor, or `None` for a thin lock owned by the caller: nobody can wait on that.
+    /// The monitor, or `None` for a thin lock owned by the caller, on which no thread can be waiting.
     fn inflated_or_owned(self, id: u32) -> Result<Option<&'a Monitor>, NotOwner> {
         let seen = self.word.snapshot();
         match seen.inflated_index() {

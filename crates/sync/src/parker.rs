@@ -43,7 +43,7 @@ impl Parker {
     /// Sleeps until there is a token, takes it and returns `true`; `false` when the timeout has passed without one.
     pub fn park(&self, timeout: Option<Duration>) -> bool {
         let state = self.state.atomic();
-        // Acquire pairs with `unpark`: what was written before it is visible after.
+        // Acquire pairs with `unpark`: writes before `unpark` are visible after this.
         if state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return true;
         }
@@ -87,7 +87,7 @@ pub struct ParkHooks {
 
 /// Parks a managed thread: an OS thread, or a green one once a scheduler has set its hooks.
 ///
-/// Invariant: hooks change only while the owner runs and nobody can be unparking it (before it is published).
+/// Invariant: hooks change only while the owner runs and no thread can be unparking it (before it is published).
 pub struct ManagedParker {
     os: Parker,
     /// Null = OS thread.
@@ -114,11 +114,11 @@ impl ManagedParker {
     /// Lets a scheduler park this thread from now on.
     pub fn set_hooks(&self, hooks: &'static ParkHooks, context: *mut ()) {
         self.context.store(context, Ordering::Relaxed);
-        // Release pairs with the Acquire in `hooks`: who sees the hooks sees the context.
+        // Release pairs with the Acquire in `hooks`: a thread that sees the hooks sees the context.
         self.hooks.store(std::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
     }
 
-    /// What the scheduler gave to `set_hooks`.
+    /// The context that the scheduler passed to `set_hooks`.
     pub fn context(&self) -> *mut () {
         self.context.load(Ordering::Relaxed)
     }

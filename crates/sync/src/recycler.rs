@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Things of one kind that move between a processor and the others at once.
+/// How many items of one kind move at once between a processor and the shared list.
 const MOVED_AT_ONCE: usize = 32;
 
 /// See the module header. Things of different kinds, numbers below `KINDS`, are kept apart.
@@ -32,7 +32,7 @@ pub struct Recycler<T: Copy + Send, const KINDS: usize> {
 
 struct Places<T, const KINDS: usize>([Place<T>; KINDS]);
 
-/// A processor's things of one kind.
+/// A processor's items of one kind.
 struct Place<T> {
     waiting: VecDeque<T>,
     ready: Vec<T>,
@@ -46,7 +46,7 @@ impl<T, const KINDS: usize> Default for Places<T, KINDS> {
 
 struct Spilled<T> {
     things: Mutex<Vec<T>>,
-    /// Their number. A hint, so that those who find nothing take no lock.
+    /// Their number. A hint, so that threads take no lock when there is nothing.
     count: AtomicUsize,
 }
 
@@ -59,7 +59,7 @@ impl<T: Copy + Send, const KINDS: usize> Recycler<T, KINDS> {
         }
     }
 
-    /// Lets things be used again, each with its kind.
+    /// Frees items for reuse, each with its kind.
     pub fn free(&self, things: impl IntoIterator<Item = (usize, T)>) {
         let mut places = self.places.take().unwrap_or_default();
         for (kind, thing) in things {
@@ -72,7 +72,7 @@ impl<T: Copy + Send, const KINDS: usize> Recycler<T, KINDS> {
         self.give(places);
     }
 
-    /// Lets many things of one kind be used again at once, on any processor.
+    /// Frees many items of one kind, for immediate reuse on any processor.
     pub fn free_at_once(&self, kind: usize, things: impl IntoIterator<Item = T>) {
         self.spilled[kind].add(things.into_iter());
     }

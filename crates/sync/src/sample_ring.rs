@@ -190,7 +190,7 @@ mod models {
         }
     }
 
-    /// What was read, at the end all that was written.
+    /// Checks the records read; at the end all that were written have been read.
     fn read(shared: &Shared, last: &mut u64) {
         let mut contents = Vec::new();
         let at = shared.ring.taken.load(Ordering::Relaxed);

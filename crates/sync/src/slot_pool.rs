@@ -23,14 +23,14 @@ const SLOTS: usize = 64;
 #[cfg(loom)]
 const SLOTS: usize = 2;
 
-/// How many slots beside the home slot a thread looks into for an item that it would rather not make anew.
+/// How many slots besides the home slot a thread searches for an item that is expensive to make.
 const STRANGE_SLOTS: usize = 7;
 
-/// A cache line and the one that is fetched with it.
+/// Aligned to a pair of cache lines, since processors fetch lines in pairs.
 #[repr(align(128))]
 struct Slot<T>(AtomicPtr<T>);
 
-/// See the module header. Dropping a pool drops what is idle.
+/// See the module header. Dropping a pool drops its idle items.
 pub struct SlotPool<T: Send> {
     slots: [Slot<T>; SLOTS],
 }
@@ -145,8 +145,8 @@ impl<T: Send> Drop for SlotPool<T> {
 #[cfg(not(loom))]
 #[inline]
 fn home_slot() -> usize {
-    // SAFETY: no conditions; where the kernel has no answer it is −1, which is a slot like others. No system call: the C library
-    // reads what the kernel keeps in the thread's memory, or in the vDSO's.
+    // SAFETY: no preconditions; where the kernel has no answer it returns −1, which selects a slot like any other. This is no
+    // system call: the C library reads a number that the kernel keeps in the thread's memory, or in the vDSO's.
     let processor = unsafe { libc::sched_getcpu() };
     processor.unsigned_abs() as usize % SLOTS
 }
@@ -204,7 +204,7 @@ mod tests {
         let pool: SlotPool<Vec<u32>> = SlotPool::new();
         pool.with(|list| list.push(1));
         pool.with(|list| list.push(2));
-        // In two lists if the thread went to another processor.
+        // The items are in two lists if the thread has moved to another processor.
         let mut kept = Vec::new();
         pool.for_each_idle(|list| kept.append(list));
         kept.sort();

@@ -60,9 +60,9 @@ pub struct ThinLockWord(AtomicUsize);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TryLock {
     Acquired,
-    /// Owned by another thread; the word as it was seen, for `inflate`.
+    /// Owned by another thread; holds the word as it was read, for `inflate`.
     Contended(Snapshot),
-    /// Owned by the caller with no room for another entry; the word as it was seen, for `inflate`.
+    /// Owned by the caller with no room for another entry; holds the word as it was read, for `inflate`.
     RecursionFull(Snapshot),
     Inflated(u32),
 }
@@ -185,7 +185,7 @@ impl ThinLockWord {
     /// As owner, thin or inflated: adds entries to those that the word counts. There is room.
     #[inline]
     pub fn add_entries(&self, count: u32) {
-        // Relaxed, here and below: publishes nothing, the lock stays held. Not a CAS of what was seen, see the module header.
+        // Relaxed, here and below: publishes nothing, the lock stays held. A CAS of the word read is not needed, see the module header.
         let before = Snapshot(self.0.fetch_add(count as usize, Ordering::Relaxed));
         debug_assert!(before.recursion() + count <= MAX_RECURSION);
     }
@@ -215,8 +215,8 @@ impl ThinLockWord {
         self.replace(seen, new, Ordering::AcqRel)
     }
 
-    /// Takes the monitor out again: it is retired, or the world is stopped and it is idle, so that nobody between reading
-    /// the index and using it can be misled.
+    /// Removes the monitor from the word: it is retired, or the world is stopped and it is idle, so that no thread that
+    /// has read the index is misled.
     pub fn deflate(&self, index: u32) -> bool {
         loop {
             let seen = self.snapshot();

@@ -69,13 +69,13 @@ impl WalkEpochs {
         }
     }
 
-    /// The time now, for what the caller has just taken out.
+    /// The present epoch, for an item that the caller has just taken out.
     pub fn stamp(&self) -> Stamp {
-        // A read-modify-write: the next advance, and through it later walkers, see what came before.
+        // A read-modify-write: the next advance, and through it later walkers, see all writes before this one.
         Stamp(self.epoch.fetch_add(0, Ordering::AcqRel))
     }
 
-    /// Whether all walks that began before `stamp`, or saw what was taken out, are over.
+    /// Whether all walks that began before `stamp`, or may have seen the removed item, are over.
     pub fn has_passed(&self, stamp: Stamp) -> bool {
         // Acquire: pairs with the CAS of the advances, which acquired the walkers' ends.
         self.epoch.load(Ordering::Acquire).wrapping_sub(stamp.0) as isize >= 2
@@ -92,7 +92,7 @@ impl WalkEpochs {
 
 impl Drop for Walk<'_> {
     fn drop(&mut self) {
-        // Release: what the walker read it read before.
+        // Release: the walker's reads are ordered before this.
         self.walkers.fetch_sub(1, Ordering::Release);
     }
 }
@@ -130,7 +130,7 @@ mod models {
 
     struct Shared {
         epochs: WalkEpochs,
-        /// 1 = the thing is in the table.
+        /// 1 = the item is in the table.
         table: AtomicUsize,
         thing: UnsafeCell<u32>,
     }
@@ -144,7 +144,7 @@ mod models {
             let _walk = self.epochs.enter();
             if self.table.load(Ordering::Acquire) == 1 {
                 self.thing.with(|thing| {
-                    // SAFETY: in the table, and the walk holds it; loom checks that nobody writes meanwhile.
+                    // SAFETY: in the table, and the walk holds it; loom checks that no thread writes meanwhile.
                     assert_eq!(unsafe { *thing }, 7, "freed under a walker");
                 });
             }
@@ -152,7 +152,7 @@ mod models {
 
         fn free_if_passed(&self, stamp: Stamp) {
             if self.epochs.has_passed(stamp) {
-                // SAFETY: nobody can see it any more; loom checks that.
+                // SAFETY: no walker can see it any more; loom checks that.
                 self.thing.with_mut(|thing| unsafe { *thing = 0 });
             }
         }

@@ -37,7 +37,7 @@ struct JitDescriptor {
     first_entry: *mut JitCodeEntry,
 }
 
-/// What debuggers read; only touched under `GdbInterface`'s lock.
+/// The descriptor that debuggers read; accessed only under `GdbInterface`'s lock.
 #[unsafe(no_mangle)]
 static mut __jit_debug_descriptor: JitDescriptor =
     JitDescriptor { version: 1, action_flag: NO_ACTION, relevant_entry: ptr::null_mut(), first_entry: ptr::null_mut() };

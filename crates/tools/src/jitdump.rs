@@ -35,7 +35,7 @@ struct Output {
     next_index: u64,
 }
 
-/// What ends the file when the process ends by itself.
+/// The file, to which an end record is written when the process exits.
 static CLOSED_AT_EXIT: OnceLock<File> = OnceLock::new();
 
 impl JitDump {

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-/// Where an instruction comes from.
+/// The source position of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     /// In bytes from the start of the body; the line holds up to the next entry.
@@ -42,7 +42,7 @@ struct Tools {
     find_lines: FindLines,
 }
 
-/// Opens what was asked for. Before the first code is placed; once per process.
+/// Opens the requested outputs. To be called once per process, before the first code is placed.
 ///
 /// # Errors
 /// Files that cannot be made.
@@ -60,7 +60,7 @@ pub fn install(request: &Request, find_lines: FindLines) -> io::Result<()> {
     Ok(())
 }
 
-/// What a body is called, without characters that end a line or a name.
+/// The name of a body, without characters that end a line or a name.
 fn display_name(info: &CodeInfo) -> Cow<'_, str> {
     let suffix = match info.kind {
         CodeKind::Method | CodeKind::HelperThunk | CodeKind::EntryThunk | CodeKind::Stub => "",
@@ -73,7 +73,7 @@ fn display_name(info: &CodeInfo) -> Cow<'_, str> {
     Cow::Owned(info.name.replace(['\n', '\0'], " ") + suffix)
 }
 
-/// What a chunk of entry stubs, unboxing stubs and veneers is called.
+/// The name of a chunk of entry stubs, unboxing stubs and veneers.
 const STUBS_NAME: &str = "saki entry stubs";
 
 impl CodeObserver for Tools {
@@ -105,7 +105,7 @@ impl CodeObserver for Tools {
     }
 
     fn removed(&self, info: &CodeInfo) {
-        // Samples taken before are looked up by the map and the dump until its room is used again.
+        // The map and the dump keep the body, for samples taken before, until its memory is reused.
         if let Some(gdb) = &self.gdb {
             gdb.remove(info.start);
         }
@@ -122,14 +122,14 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Entry stubs are written one by one after they were announced; others do not change.
+    /// Entry stubs are written one by one after their chunk was announced; other code does not change.
     fn bytes(&self) -> &[u8] {
         // SAFETY: the heap announces bodies that it has written, in its readable view, which is never unmapped.
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.len_bytes) }
     }
 }
 
-/// Says once that a tool is no longer told anything.
+/// Reports once that a tool gets no more descriptions.
 fn give_up(what: &str, error: &io::Error) {
     eprintln!("saki: {what}: {error}; nothing more is written to it");
 }

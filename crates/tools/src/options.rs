@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Where perf looks for maps, and where dump files go unless a directory is named.
 pub(crate) const DEFAULT_DIRECTORY: &str = "/tmp";
 
-/// The tools that are to be told of code.
+/// The tools to which code is described.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// `perf-PID.map` in the directory for temporary files.

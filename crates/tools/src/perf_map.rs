@@ -52,7 +52,7 @@ impl Lines {
     }
 }
 
-/// Makes a file that only this user may write. An older one of that name goes; one that another user owns is an error, not followed.
+/// Makes a file that only this user may write. An older file of that name is removed; a file of another user is an error.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     match std::fs::remove_file(path) {

@@ -188,7 +188,7 @@ fn check_guard(test: &str, kind: GuardKind) {
     while pool.take(64 * KIB).unwrap().low() != low {}
     touch(&first, first.bounds().len());
     println!("next is the guard");
-    // SAFETY: mapped and unused, or a fault, which is what is tried.
+    // SAFETY: mapped and unused, or a fault, which the test expects.
     unsafe { ((low - 1) as *mut u8).write_volatile(1) };
 }
 

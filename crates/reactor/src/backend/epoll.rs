@@ -17,9 +17,10 @@ type Events = [libc::epoll_event; EVENTS_AT_ONCE];
 /// See the module header.
 pub(crate) struct Epoll {
     epoll: OwnedFd,
-    /// Edge-triggered, so that nobody has to silence it.
+    /// Edge-triggered, so that it need not be reset.
     bell: Bell,
-    /// Not on the stack: a thread of 10,000 may be the one that waits. Locked by the one that does.
+    /// Not on the stack: any of thousands of threads may be the one that waits. Locked by the waiting
+    /// thread.
     events: Mutex<Box<Events>>,
     /// Relaxed: whether the kernel lacks epoll_pwait2(2) (5.11), found by trying.
     has_only_milliseconds: AtomicBool,
@@ -30,7 +31,7 @@ impl Epoll {
         // SAFETY: makes a descriptor.
         let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         let epoll = Epoll {
-            // SAFETY: just made, and nobody else's.
+            // SAFETY: the descriptor was just made and has no other owner.
             epoll: unsafe { OwnedFd::from_raw_fd(fd) },
             bell: Bell::new()?,
             events: Mutex::new(Box::new([libc::epoll_event { events: 0, u64: 0 }; EVENTS_AT_ONCE])),

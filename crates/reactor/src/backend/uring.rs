@@ -18,16 +18,16 @@ use std::time::Duration;
 
 /// Requests between two submissions; more are submitted early.
 const SUBMISSIONS: u32 = 256;
-/// More completions at once are kept by the kernel, and end watches, which then begin anew.
+/// If more completions come at once, the kernel keeps the surplus and ends watches, which then begin anew.
 const COMPLETIONS: u32 = 8192;
 
 const EVENTS_OF_READING: i16 = libc::POLLIN | libc::POLLRDHUP | libc::POLLPRI;
 const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
-/// What a completion is of.
+/// The kind of request that a completion belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Nothing that anybody waits for: a withdrawal, an interruption.
+    /// A request for which no thread waits: a withdrawal, an interruption.
     Other,
     Once,
     Always,
@@ -79,7 +79,7 @@ impl Name {
 struct Submissions {
     /// By descriptor: how often its watch was ended.
     generations: Vec<u16>,
-    /// Somebody waits in the kernel: what comes now is submitted at once.
+    /// A thread waits in the kernel: new requests are submitted at once.
     is_waited_for: bool,
 }
 
@@ -101,7 +101,7 @@ impl Submissions {
 pub(crate) struct Uring {
     ring: IoUring,
     submissions: Mutex<Submissions>,
-    /// Held by the one that waits.
+    /// Held by the waiting thread.
     completions: Mutex<()>,
 }
 
@@ -123,7 +123,7 @@ impl Uring {
         loop {
             // SAFETY: written under `submissions`, whose contents the caller holds.
             let mut queue = unsafe { self.ring.submission_shared() };
-            // SAFETY: what a request refers to stays as long as it (`begin_transfer`).
+            // SAFETY: the memory that a request refers to stays valid as long as the request (`begin_transfer`).
             let is_pushed = unsafe { queue.push(entry) }.is_ok();
             drop(queue);
             if is_pushed && !is_urgent && !submissions.is_waited_for {
@@ -150,7 +150,7 @@ impl Uring {
         self.push(&mut submissions, &request.build().user_data(name.number()), false)
     }
 
-    /// Has the poller report what the descriptor is ready for now.
+    /// Makes the poller report the present readiness of the descriptor.
     fn tell_present(&self, fd: i32) -> io::Result<()> {
         let mut entry = libc::pollfd { fd, events: EVENTS_OF_READING | libc::POLLOUT, revents: 0 };
         // SAFETY: one descriptor; does not wait.
