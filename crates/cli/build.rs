@@ -60,7 +60,7 @@ fn commit_of_git() -> Option<String> {
     git(&["rev-parse", "HEAD"])
 }
 
-/// What `git archive` put in the place of `$Format:%H$`.
+/// The commit that `git archive` wrote in place of `$Format:%H$`.
 fn commit_of_archive() -> Option<String> {
     std::fs::read_to_string("commit.txt").ok().filter(|text| !text.starts_with('$'))
 }

@@ -7,10 +7,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Exercises what most programs use of mscorlib, System and System.Core.
+/// Exercises the parts of mscorlib, System and System.Core that most programs use.
 const SEED_PROGRAM: &str = include_str!("seed.cs");
 
-/// What to do with the cache.
+/// The actions on the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CacheAction {
     Stat,
@@ -18,7 +18,7 @@ pub enum CacheAction {
     Seed,
 }
 
-/// Does it.
+/// Runs the action.
 ///
 /// # Errors
 /// One line saying what is wrong.
@@ -96,7 +96,7 @@ fn seed(cache: &Place, framework_root: &Path) -> Result<(), String> {
         };
         run(&mcs, &[out.as_ref(), source.as_ref()])?;
         run(&program, &["argument".as_ref()])?;
-        // Once more: what takes classes for initialised settles.
+        // A second run, so that the classes that bodies assume to be initialised converge.
         run(&program, &[])
     })();
     let _ = std::fs::remove_dir_all(&folder);

@@ -13,9 +13,9 @@ use std::path::Path;
 
 /// Processor time of a child, in seconds. A whole unchanged program takes less than one, in the dev profile too.
 const CPU_LIMIT_SECONDS: i64 = 10;
-/// Wall-clock time of a child, in seconds, for what waits instead of computing.
+/// Wall-clock time of a child, in seconds, for children that wait instead of computing.
 const WALL_LIMIT_SECONDS: u32 = 120;
-/// What a child may allocate beyond what it begins with, in bytes: sizes in a mutant may be anything.
+/// Bytes that a child may allocate beyond the memory that it begins with: sizes in a mutant may be anything.
 const DATA_LIMIT_BYTES: u64 = 2 << 30;
 /// Exit code of a child that panicked.
 const EXIT_PANIC: i32 = 101;
@@ -40,8 +40,8 @@ pub fn run(t: Thread, program: &'static Assembly) -> i32 {
 
 /// Checks one file in a child; how that ended.
 fn check(compiled: &mut Compiled, path: &Path) -> String {
-    // SAFETY: the child uses what this thread holds: no lock is held by others for long, as they all wait, and the allocator
-    // takes care of itself at a fork. It ends by `_exit`.
+    // SAFETY: the child runs only this thread. Other threads hold no locks, since they all wait, and the allocator handles
+    // forks itself. The child ends by `_exit`.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => "fork failed".to_owned(),
@@ -77,7 +77,7 @@ fn limit() {
     unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
     // SAFETY: no memory is involved.
     unsafe { libc::alarm(WALL_LIMIT_SECONDS) };
-    // What the process has is mostly the room of the heap, which counts whether used or not.
+    // The data of the process is mostly the heap's reservation, which counts whether used or not.
     let limit = data_bytes() + DATA_LIMIT_BYTES;
     let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
     // SAFETY: the limits are a live local.

@@ -17,13 +17,13 @@ struct Finding {
 }
 
 impl Finding {
-    /// What is so on this machine, and fine.
+    /// A fact about this machine that is no problem.
     fn fact(what: &'static str, text: impl Into<String>) -> Finding {
         Finding { what, is_good: true, text: text.into() }
     }
 }
 
-/// What there is to look at.
+/// The facts that the lines of the report need.
 struct Machine<'a> {
     framework_root: &'a Path,
 }
@@ -59,7 +59,7 @@ fn print(verdict: &str, what: &str, text: &str) {
     println!("{verdict:<5}{what:<22}{text}");
 }
 
-/// Where compiled code is kept, and what there is not used, and why. Programs run without, only slower.
+/// The caches of compiled code, and which of their files are not used, and why. Programs run without caches, only slower.
 fn caches() {
     /// A cache that another user filled has hundreds of files.
     const MOST_SHOWN: usize = 20;
@@ -193,7 +193,7 @@ fn kernel_features(_: &Machine) -> Finding {
     Finding::fact("kernel", features.map(|(has, what)| name(has, what)).join(", "))
 }
 
-/// What `--io` can be. Programs run without the others.
+/// The possible values of `--io`. Programs run without the others.
 fn io_models(_: &Machine) -> Finding {
     let text = IoModel::ALL.map(|model| match model.check() {
         Ok(()) => model.to_string(),

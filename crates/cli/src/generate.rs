@@ -45,7 +45,7 @@ fn texts() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The generators for shells tell hidden options and commands, too.
+/// The generators for shells would list hidden options and commands, too.
 fn without_hidden(command: &clap::Command) -> clap::Command {
     let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned();
     let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).map(without_hidden);

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a snapshot is written to.
+/// The formats in which a snapshot is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum HeapFormat {
     /// The snapshot, for `saki profile view` and `diff`
@@ -30,7 +30,7 @@ pub enum HeapFormat {
 }
 
 impl HeapFormat {
-    /// What files of the format end with, where the name is ours.
+    /// The extension of the format's files, where Saki chooses the name.
     fn extension(self) -> &'static str {
         match self {
             HeapFormat::Heap => "heap",
@@ -40,10 +40,10 @@ impl HeapFormat {
     }
 }
 
-/// What is wanted of a snapshot.
+/// The options of a snapshot.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HeapRequest {
-    /// Types whose objects' reasons are told.
+    /// Types whose objects' paths from roots are reported.
     pub why: Vec<String>,
     pub formats: Vec<HeapFormat>,
     pub output: Option<PathBuf>,
@@ -122,16 +122,16 @@ impl HeapWords {
     }
 }
 
-/// What a request for a running process begins with; then the file, and seconds to wait.
+/// The beginning of a request to a running process; the file and the seconds to wait follow.
 pub const REQUEST_WORD: &str = "heap\t";
-/// The process's answer when the file is there.
+/// The process's answer when the file has been written.
 const WRITTEN: &str = "written\n";
 
 /// More than the frames below take: 128 KiB.
 const STALE_WORDS: usize = 16 << 10;
 
 static REQUEST: OnceLock<HeapRequest> = OnceLock::new();
-/// Somebody takes the snapshot of `REQUEST`, or has.
+/// A thread is taking the snapshot of `REQUEST`, or has taken it.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// A snapshot of the program that is about to run is to be taken, by `take_requested`.
@@ -152,7 +152,7 @@ fn at_exit() {
     }
 }
 
-/// Takes the snapshot that `begin` was told of, once.
+/// Takes the snapshot that `begin` noted, once.
 pub fn take_requested() {
     let Some(request) = REQUEST.get() else { return };
     if IS_TAKEN.swap(true, Ordering::Relaxed) {
@@ -168,16 +168,16 @@ pub fn take_requested() {
     }
 }
 
-/// Zeroes the stack below: what the program's last calls left there is no root. What runs next leaves parts of its frames as they were.
+/// Zeroes the stack below, so that words left there by the program's last calls are no roots: later frames do not overwrite all of their words.
 #[inline(never)]
 fn clear_stale_words() {
     let mut words = [0_u64; STALE_WORDS];
     std::hint::black_box(&mut words);
 }
 
-/// What is to be said of a snapshot, and its files written.
+/// Writes the files of a snapshot, and returns the report of it.
 fn finish(mut graph: HeapGraph, request: &HeapRequest, base: &Path) -> String {
-    // First, since what is written is all that was found.
+    // First, because the file must hold all that was found.
     let is_heap = |format: &&HeapFormat| **format == HeapFormat::Heap;
     let mut files = request
         .formats
@@ -199,7 +199,7 @@ fn finish(mut graph: HeapGraph, request: &HeapRequest, base: &Path) -> String {
     text + &files
 }
 
-/// Writes a file; what is to be said of it.
+/// Writes a file; returns the message about it.
 fn write_file(
     graph: &HeapGraph,
     format: HeapFormat,
@@ -226,7 +226,7 @@ fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
     }
 }
 
-/// `--pid`: has the process write its snapshot, at once or after the duration, reads it and says what is to be said.
+/// `--pid`: makes the process write its snapshot, at once or after the duration, reads it and prints the report.
 ///
 /// # Errors
 /// The process cannot be asked, or refuses; the file cannot be read.
@@ -250,7 +250,7 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
         println!("heap snapshot: {}", path.display());
         request.formats.iter().copied().filter(|&format| format != HeapFormat::Heap).collect()
     } else {
-        // It was only for the way from there to here.
+        // The file only passed the snapshot from the process to this one.
         let _ = std::fs::remove_file(&path);
         request.formats.clone()
     };
@@ -261,7 +261,7 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
     Ok(())
 }
 
-/// In the process: `line` is what comes behind `REQUEST_WORD`.
+/// In the process: `line` is the rest of the request after `REQUEST_WORD`.
 pub fn serve(mut stream: UnixStream, line: &str) -> io::Result<()> {
     let Some((path, seconds)) = line.rsplit_once('\t') else { return writeln!(stream, "error: no file") };
     let duration = parse_seconds(seconds).ok();

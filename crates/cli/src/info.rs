@@ -3,7 +3,7 @@
 use saki_metadata::{Image, OpenError, TableId};
 use std::path::{Path, PathBuf};
 
-/// Prints what the assemblies are; the exit code.
+/// Prints descriptions of the assemblies; returns the exit code.
 pub fn print(files: &[PathBuf]) -> i32 {
     let mut exit_code = 0;
     for (index, file) in files.iter().enumerate() {
@@ -25,7 +25,8 @@ fn open(path: &Path) -> Result<Image, String> {
     })
 }
 
-/// Whether the file can be a program at all: one line naming it and what is wrong, otherwise.
+/// Checks that the file can be a program at all; the error is one line that names the file and the
+/// problem.
 pub fn check_program(path: &Path) -> Result<(), String> {
     check_image(&open(path)?, path)
 }

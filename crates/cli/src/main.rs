@@ -2,7 +2,7 @@
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
-// The unit tests' harness brings a `main` of its own.
+// The unit tests' harness has its own `main`.
 #![cfg_attr(not(test), no_main)]
 
 mod cache_command;
@@ -42,7 +42,7 @@ static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAl
 /// Exit code when the command line or the program file is not usable.
 const EXIT_UNUSABLE: i32 = 2;
 
-/// What errors begin with: "saki", or "saki info".
+/// The beginning of error messages: "saki", or "saki info".
 static NAME: OnceLock<&str> = OnceLock::new();
 
 /// See `process_start` for why it is a C function. The standard library finds the arguments by itself.
@@ -103,8 +103,8 @@ fn view_profile(file: &Path, why: &[String]) -> Result<(), String> {
     profile_command::view(file)
 }
 
-/// What the starter of a set-user-id process chose must not lead it: takes our variables away, and those of Mono's that we heed,
-/// before anything reads them. (The C library does so with its own.)
+/// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that Saki
+/// heeds, before anything reads them. (The C library does so with its own.)
 fn forget_environment() {
     if !saki_os::privilege::is_elevated() {
         return;
@@ -125,7 +125,7 @@ fn with_environment(options: Options) -> i32 {
     }
 }
 
-/// The exit code of a command that did what it was asked or says why not.
+/// The exit code of a command; an error is printed.
 fn end_with(result: Result<(), String>) -> i32 {
     match result {
         Ok(()) => 0,
@@ -133,7 +133,7 @@ fn end_with(result: Result<(), String>) -> i32 {
     }
 }
 
-/// Says what cannot be done, under the command's name.
+/// Prints an error message under the command's name; returns the exit code.
 fn fail(message: &str) -> i32 {
     eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
     EXIT_UNUSABLE
@@ -175,7 +175,7 @@ fn run(options: &Options) -> i32 {
     start(options, path)
 }
 
-/// Starts the machine and runs the program, a file that has been looked at.
+/// Starts the machine and runs the program, a file that has been checked.
 fn start(options: &Options, path: &Path) -> i32 {
     let started = std::time::Instant::now();
     if let Some(Err(stop)) = options.profile.as_ref().map(ProfileOption::prepare) {

@@ -29,7 +29,7 @@ const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 /// Where Debian installs the class libraries.
 pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
 
-/// Threads that trace, unless asked for more.
+/// The default number of collector threads.
 const DEFAULT_GC_THREADS: usize = 1;
 
 /// Version and commit (`build.rs`).
@@ -347,7 +347,7 @@ impl Stop {
         Stop { text: text.into(), goes_to_standard_output: false, exit_code }
     }
 
-    /// What was asked for.
+    /// An answer that the command line asked for, such as help.
     pub fn answer(text: impl Into<String>) -> Stop {
         Stop { text: text.into(), goes_to_standard_output: true, exit_code: 0 }
     }
@@ -445,8 +445,8 @@ pub fn is_command_name(word: &str) -> bool {
     COMMAND_NAMES.contains(&word)
 }
 
-/// `saki app.exe …` without options, which is what start-up is measured with: building the definitions of all subcommands and
-/// options costs more than all else that happens before the machine starts.
+/// A fast path for `saki app.exe …` without options, by which start-up is measured: building the definitions of all
+/// subcommands and options costs more than everything else before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
     let has_option_variables = [
@@ -498,7 +498,7 @@ fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) 
             compiler_options.push(word);
         }
     }
-    // What follows is no option, whatever it begins with.
+    // The next word is the option's value, whatever it begins with.
     if words.peek().is_some_and(|word| word != "--") {
         own.push("--".into());
     }
@@ -506,7 +506,7 @@ fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) 
     (own, compiler_options)
 }
 
-/// What clap wants to say, with the name of the subcommand where clap has "error".
+/// clap's message, with the name of the subcommand in place of clap's "error".
 fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
     let text = error.render().to_string();
     let text = match text.strip_prefix("error: ") {
@@ -543,7 +543,7 @@ fn mono_path() -> Vec<PathBuf> {
 }
 
 impl Default for Options {
-    /// What the definitions say (a test compares).
+    /// The defaults of the definitions (a test compares them).
     fn default() -> Options {
         Options {
             threads: ThreadMode::Native,
@@ -611,7 +611,7 @@ impl Options {
         DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
     }
 
-    /// Whether to use the code cache: not when something was asked for that is only seen when code is compiled.
+    /// Whether to use the code cache: not with options whose output appears only when code is compiled.
     pub fn code_cache(&self) -> bool {
         let wants_compiling = self.verify
             || self.dump_ir.is_some()
@@ -622,7 +622,7 @@ impl Options {
         !self.no_cache && !wants_compiling
     }
 
-    /// What `compile_only` asks for.
+    /// The form that `compile_only` prints.
     pub fn form(&self) -> Form {
         match self.emit {
             Emit::Ir => Form::Ir,

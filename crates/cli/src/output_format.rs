@@ -33,7 +33,7 @@ pub fn separate(formats: &[OutputFormat], output: Option<&Path>) -> (Vec<Format>
     (files.collect(), formats.contains(&OutputFormat::Jitdump).then_some(folder))
 }
 
-/// What is said of a jitdump in `folder` at the end.
+/// The message at the end about a jitdump in `folder`.
 pub fn about_jitdump(folder: &Path) -> String {
     let file = folder.join(format!("jit-{}.dump", std::process::id()));
     format!(

@@ -17,8 +17,8 @@ pub fn prepare() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
-/// Opens /dev/null in place of standard streams that are closed: files that are opened later would get their numbers, and
-/// receive what is meant for the streams.
+/// Opens /dev/null in place of standard streams that are closed: otherwise files that are opened later would get their
+/// numbers, and receive output meant for the streams.
 fn open_standard_streams() {
     for descriptor in libc::STDIN_FILENO..=libc::STDERR_FILENO {
         // SAFETY: only asks for the descriptor's flags.

@@ -20,13 +20,13 @@ use std::time::Duration;
 
 /// Samples a second, unless asked otherwise: a thousandth of a processor, at some microseconds each.
 const DEFAULT_HZ: u32 = 1000;
-/// By the clock on the wall all threads are looked at, which costs more.
+/// Lower, because wall-clock sampling looks at all threads, which costs more.
 const DEFAULT_WALL_HZ: u32 = 100;
 /// Bytes between two samples of allocations, on average: 2,000 samples for each gigabyte.
 pub const DEFAULT_ALLOC_BYTES: usize = 512 << 10;
 const MAX_HZ: u32 = saki_runtime::profile_log::settings::MAX_SAMPLES_A_SECOND;
 
-/// What profile is wanted of a run.
+/// The profile that is requested of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileRequest {
     /// Each once; a profile each. None if only a heap snapshot is wanted.
@@ -37,7 +37,7 @@ pub struct ProfileRequest {
     pub hz: Option<u32>,
     /// Bytes between two samples of allocations.
     pub alloc_bytes: usize,
-    /// The program goes on without it after so long.
+    /// After this time profiling ends and the program goes on.
     pub duration: Option<Duration>,
     pub formats: Vec<Format>,
     /// Of several formats each gets its ending.
@@ -91,7 +91,7 @@ impl ProfileRequest {
         heap.place_beside(&self.formats, self.output.as_deref());
     }
 
-    /// What names of files say of the kinds.
+    /// The word for the kinds in names of files.
     pub fn file_word(&self) -> &'static str {
         if let [kind] = self.kinds[..] { kind.name() } else { "profile" }
     }
@@ -201,7 +201,7 @@ impl std::str::FromStr for ProfileRequest {
 }
 
 impl std::fmt::Display for ProfileRequest {
-    /// What `from_str` reads.
+    /// The text that `from_str` reads.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{},bytes={}", self.kind_names(), self.alloc_bytes)?;
         if let Some(hz) = self.hz {
@@ -239,9 +239,9 @@ fn session() -> MutexGuard<'static, Option<Session>> {
     SESSION.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for. The heap is
-/// looked at then, too, when the profiles have ended: before the handlers of ProcessExit, as nobody else could say what the program has left.
-/// Before `Main`, on its thread.
+/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for. The heap
+/// snapshot is taken then, too, after the profiles have ended: before the handlers of ProcessExit run, so that it shows the objects that the program
+/// itself has left. Before `Main`, on its thread.
 ///
 /// # Errors
 /// The sampler's, or the system's for a thread.
@@ -266,13 +266,13 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
 /// The program is over: where its heap is wanted, ends the profiles and takes the snapshot.
 pub fn before_exit() {
     if heap_command::is_requested() {
-        // What waits here for other threads does so with this one counted as stopped.
+        // This thread counts as stopped while it waits for other threads here.
         saki_thread::blocking(|| end(None));
         heap_command::take_requested();
     }
 }
 
-/// `finish`, and says what is to be said.
+/// Calls `finish` and prints its message.
 fn end(number: Option<u64>) {
     if let Some(text) = finish(number) {
         eprint!("{text}");
@@ -284,12 +284,12 @@ fn end_with_process() {
     saki_os::at_exit(ExitStage::Profile, || end(None));
 }
 
-/// Remembers what the program is called.
+/// Remembers the program's command line.
 pub fn remember(options: &Options) {
     let _ = COMMAND.set(options.command.clone());
 }
 
-/// What `remember` was told.
+/// The command line that `remember` stored.
 pub fn command_line() -> &'static [String] {
     COMMAND.get().map_or(&[], Vec::as_slice)
 }
@@ -318,7 +318,7 @@ pub fn start(request: &ProfileRequest) -> Result<u64, String> {
     Ok(number)
 }
 
-/// Ends the profile of this number, or whichever there is, and writes it: what is to be said of it. None if it has ended already.
+/// Ends the profile of this number, or the current one, and writes it; returns the message about it. None if it has ended already.
 pub fn finish(number: Option<u64>) -> Option<String> {
     let ended = session().take_if(|session| number.is_none_or(|number| number == session.number))?;
     profile_events::end();

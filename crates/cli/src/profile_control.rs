@@ -35,14 +35,14 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// Of a request.
 const MAX_REQUEST_BYTES: u64 = 16 << 10;
 
-/// Where sockets are: the user's runtime directory, or else a folder for temporary files that is the user's alone.
+/// The folder of the sockets: the user's runtime directory, or else a private folder of the user among the temporary files.
 fn folder() -> PathBuf {
     let user = privilege::effective_user();
     let runtime = PathBuf::from(format!("/run/user/{user}"));
     if is_private(&runtime) { runtime.join("saki") } else { Path::new("/tmp").join(format!("saki-{user}")) }
 }
 
-/// Whether this is a folder, no link, of the user, and nobody else's business.
+/// Whether this is a folder, not a link, that belongs to the user and that other users cannot access.
 fn is_private(path: &Path) -> bool {
     std::fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_dir() && found.uid() == privilege::effective_user() && found.mode() & 0o077 == 0)
@@ -56,14 +56,14 @@ fn socket_of(process: u32) -> PathBuf {
 fn is_own_user(stream: &UnixStream) -> bool {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: `peer` has room for what the option gives, and `len` says how much.
+    // SAFETY: `peer` has room for the option's value, and `len` is its size.
     let result = unsafe {
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut len)
     };
     result == 0 && peer.uid == privilege::effective_user()
 }
 
-/// For the thread of dumps: whether somebody waits for this process, who is then served by a thread of its own.
+/// For the thread of dumps: whether a client waits for this process; a new thread then serves it.
 pub fn serve_request() -> bool {
     if privilege::is_elevated() || !is_private(&folder()) {
         return false;
@@ -73,7 +73,7 @@ pub fn serve_request() -> bool {
         return false;
     }
     let started = saki_os::thread::start_service("profile-control", move || {
-        // The client is gone: there is nobody to be told.
+        // An error means that the client is gone, so there is no one to report it to.
         let _ = serve(stream);
     });
     started.is_ok()
@@ -107,10 +107,10 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Profiles the process, and prints what it says; then looks at its heap, if that is asked for too.
+/// Profiles the process, and prints its answer; then takes a heap snapshot, if that is asked for too.
 ///
 /// # Errors
-/// It is none of Saki's that can be asked, or it refuses.
+/// It is no process of Saki that can be asked, or it refuses.
 pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let mut request = request.clone();
     let heap = request.heap.take();
@@ -125,14 +125,14 @@ pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     }
 }
 
-/// What the user is told meanwhile.
+/// The message for the user meanwhile.
 pub enum Notice {
     Profiling(Option<Duration>),
     Waiting(Duration),
     Silent,
 }
 
-/// Sends the process a request and returns what it says in the end. Ctrl-C ends its waiting.
+/// Sends the process a request and returns its final answer. Ctrl-C ends its waiting.
 ///
 /// # Errors
 /// As `attach`.
@@ -140,13 +140,13 @@ pub fn ask(process: u32, request: &str, notice: Notice) -> Result<String, String
     check_process(process)?;
     let listener = listen(process).map_err(|error| format!("{}: {error}", socket_of(process).display()))?;
     let connected = connect(process, &listener);
-    // Nobody else is to find it.
+    // No other process should find the socket.
     let _ = std::fs::remove_file(socket_of(process));
     let stream = connected?;
     talk(stream, request, notice).map_err(|error| format!("process {process}: {error}"))
 }
 
-/// SIGQUIT ends a process that does not catch it, so this looks first.
+/// SIGQUIT ends a process that does not catch it, so this checks first.
 fn check_process(process: u32) -> Result<(), String> {
     let proc = PathBuf::from(format!("/proc/{process}"));
     let status = std::fs::read_to_string(proc.join("status")).map_err(|_| format!("there is no process {process}"))?;

@@ -3,12 +3,12 @@
 use saki_profile::Unit;
 use saki_sampler::{EventKind, Kinds, What};
 
-/// What is measured.
+/// The kinds of measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Processor time of each thread.
     Cpu,
-    /// What every thread does at each moment, waiting included.
+    /// Wall-clock time of every thread, waiting included.
     Wall,
     /// Allocated bytes.
     Alloc,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProfileOption {
     Own(ProfileRequest),
-    /// And what is said about the option.
+    /// The settings of the log, and messages about the option.
     Log(Box<LogSettings>, Vec<String>),
     /// A text is printed in place of a run.
     Help(String),
@@ -39,7 +39,7 @@ impl ProfileOption {
     /// Before the machine starts.
     ///
     /// # Errors
-    /// What is printed in place of a run.
+    /// The message that is printed in place of a run.
     pub fn prepare(&self) -> Result<(), Stop> {
         match self {
             ProfileOption::Own(_) => {}

@@ -18,9 +18,9 @@ use std::process::{Command, Stdio};
 
 /// Folder of compiled sources in the cache.
 const FOLDER: &str = "run";
-/// What the compiler gets unless the command line says otherwise: line numbers in stack traces, and code as for release.
+/// The compiler's default options: line numbers in stack traces, and release code.
 const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
-/// What mcs refers to unasked; it compiles their constants into programs.
+/// Assemblies that mcs references by default; it compiles their constants into programs.
 const DEFAULT_REFERENCES: [&str; 5] =
     ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
 
@@ -58,14 +58,14 @@ impl RunCommand {
         Ok(RunCommand { options, compiler_options, sources, arguments: words.collect() })
     }
 
-    /// Whether the options say all that the compiler reads: not what lies in folders or belongs to packages.
+    /// Whether the options name all files that the compiler reads: they do not if it searches folders or packages.
     fn names_all_files(&self) -> bool {
         let searches =
             |option: &OsString| [b"-recurse:".as_slice(), b"-pkg:"].iter().any(|o| option.as_bytes().starts_with(o));
         !self.compiler_options.iter().any(searches)
     }
 
-    /// What follows the colon of options.
+    /// The values of options, after the colon.
     fn option_values(&self) -> impl Iterator<Item = &[u8]> {
         self.compiler_options.iter().filter_map(|option| {
             let text = option.as_bytes();
@@ -151,10 +151,10 @@ pub struct Prepared {
     pub temporary: Option<PathBuf>,
 }
 
-/// Compiles the sources unless the cache has their executable.
+/// Compiles the sources, unless the cache has their executable.
 ///
 /// # Errors
-/// The exit code; what is wrong has been said, by the compiler in its own format.
+/// The exit code; the error has been printed, by the compiler in its own format.
 pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     let fail = |message: String| crate::fail(&message);
     let options = &command.options;
@@ -180,7 +180,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         if let Some(kept) = find_kept(place, &key, &name) {
             return prepared(kept, None);
         }
-        // Somebody may save a source while the compiler reads it.
+        // A source may be saved while the compiler reads it.
         let is_unchanged = || hash().is_ok_and(|now| now == key);
         match compile_kept(command, options, &compiler, place, (&key, &is_unchanged)) {
             Ok(kept) => return prepared(kept, None),
@@ -208,14 +208,14 @@ enum Failure {
     Folder(String),
 }
 
-/// The executable that the cache has under this key, if nobody else can have put it there or can exchange it before it is loaded.
+/// The executable that the cache has under this key, if no other user can have put it there or can exchange it before it is loaded.
 fn find_kept(place: &Place, key: &str, name: &Path) -> Option<PathBuf> {
     let folder = place.open_below(OsStr::new(FOLDER))?.below(OsStr::new(key)).ok()??;
     is_whole(&folder, name).then_some(())?;
     Some(trusted::firm_path(folder.path(), place.trust()).ok()?.join(name))
 }
 
-/// Whether the executable is there, and all beside it, which it may load, is trusted.
+/// Whether the executable exists, and all files beside it, which it may load, are trusted.
 fn is_whole(folder: &TrustedFolder, name: &Path) -> bool {
     folder.distrusted(0).is_empty() && matches!(folder.file(name.as_os_str()), Ok(Some(_)))
 }
@@ -241,19 +241,19 @@ fn compile_kept(
             return Err(unusable(&"a source was changed meanwhile"));
         }
         if !matches!(kept.below(key), Ok(Some(there)) if is_whole(&there, &name)) {
-            // What is there, if anything, is damaged: it would be in the way.
+            // An existing folder is damaged, and would be in the way.
             let _ = std::fs::remove_dir_all(path.join(key));
             kept.folder().rename(&own, key).map_err(|e| unusable(&e))?;
         }
         Ok(path.join(key).join(&name))
     });
-    // Another process was faster, or there is nothing to keep.
+    // Another process was faster, or the executable cannot be kept.
     let _ = std::fs::remove_dir_all(&folder);
     place.evict();
     outcome
 }
 
-/// Takes the compiler's files from the group and others, whatever the process's umask.
+/// Removes the group's and others' access to the compiler's files, whatever the process's umask.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -263,7 +263,7 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Compiles into a folder that is there.
+/// Compiles into an existing folder.
 fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Path) -> Result<(), Failure> {
     let mut out = OsString::from("-out:");
     out.push(folder.join(command.executable_name()));
@@ -281,7 +281,7 @@ fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Pa
         .arg(out)
         .args(&command.compiler_options)
         .args(&command.sources);
-    // The program's standard output is the program's: what the compiler says goes to standard error.
+    // The compiler's messages go to standard error, because standard output belongs to the program.
     let stderr = std::io::stderr();
     let output = child
         .stdin(Stdio::null())

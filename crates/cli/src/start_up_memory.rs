@@ -19,7 +19,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tikv_jemallocator::Jemalloc;
 
-/// What hello world allocates until `Main`.
+/// The memory that hello world allocates until `Main`.
 const BLOCK_BYTES: usize = 4 << 20;
 /// Larger pieces would leave the block unused at its end, and are often grown or freed.
 const MAX_PIECE_BYTES: usize = 32 << 10;
@@ -72,7 +72,7 @@ fn from_block(layout: Layout) -> *mut u8 {
     }
 }
 
-/// What jemalloc gave. Without memory the process ends with a line instead of Rust's abort: nothing here can do without.
+/// Memory from jemalloc. Without memory the process ends with a line instead of Rust's abort, since it cannot go on.
 #[inline]
 fn given(pointer: *mut u8, len_bytes: usize) -> *mut u8 {
     if pointer.is_null() {
@@ -86,14 +86,14 @@ fn end_without_memory(len_bytes: usize) -> ! {
     let mut line = [0u8; 200];
     let room = line.len();
     let mut rest = &mut line[..];
-    // Into memory that is there; what does not fit is cut off.
+    // Written into existing memory; text that does not fit is cut off.
     let _ = write!(rest, "saki: the system refused {len_bytes} bytes of memory");
     if let Some(scarcity) = address_space::scarcity() {
         let _ = write!(rest, "; {scarcity}");
     }
     let _ = writeln!(rest);
     let len = room - rest.len();
-    // SAFETY: as many bytes are there.
+    // SAFETY: the buffer has `len` bytes.
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), len) };
     // SAFETY: ends the process; handlers of exit would allocate.
     unsafe { libc::_exit(crate::EXIT_UNUSABLE) }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What to print at exit.
+/// What is printed at exit: the requested reports.
 struct Wanted {
     /// From the command's start to `Main`.
     start_up: Duration,
@@ -125,7 +125,7 @@ fn print(start_up: Duration) {
     let pause_at = |share| heap.pause_quantile(share).as_secs_f64() * 1e6;
     print_durations("pause", [pause_at(0.5), pause_at(0.99), heap.pause_max.as_secs_f64() * 1e6], pauses);
     let latency = saki_thread::stop_latency_histogram();
-    // The recorded buckets begin at 1 ns; below 1 µs nothing is told apart.
+    // The recorded buckets begin at 1 ns; those below 1 µs are shown as one.
     let below_1_us: u64 = latency.counts[..10].iter().sum();
     let above = latency.counts[10..].iter().enumerate().map(|(bucket, count)| (2 << bucket, *count));
     let stop_at = |share| latency.quantile_ns(share) as f64 / 1e3;

@@ -96,7 +96,8 @@ fn something_else_of_mscorlibs_name_is_refused_in_a_line() {
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
 }
 
-/// With a System.dll of another release the machine runs what both have in common; what is different is not called.
+/// With a System.dll of another release the machine runs calls that both have in common; different ones are not
+/// called.
 #[test]
 fn a_mixture_of_releases_is_told_by_name() {
     let Some(folder) = framework("libraries-mixed") else { return };

@@ -10,7 +10,7 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// Methods, of five hundred, that one run may compile and another not: threads start and finalizers run when they please.
+/// How many of five hundred methods one run may compile and another not, because threads and finalizers run at varying times.
 const FEW: u64 = 25;
 
 /// Generics over types of its own, closures, exceptions with filters, statics, interfaces, threads, a delegate that native
@@ -135,7 +135,7 @@ impl Setup {
     }
 }
 
-/// What a run printed and what its statistics say.
+/// The output of a run and its statistics.
 struct Run {
     output: String,
     compiled: u64,
@@ -169,7 +169,7 @@ impl Run {
     }
 }
 
-/// What PROGRAM prints, with the cache off.
+/// The output of PROGRAM with the cache off.
 fn expected(setup: &Setup) -> String {
     let run = setup.run(&["--no-cache"]);
     assert_eq!((run.found, run.kept), (0, 0));

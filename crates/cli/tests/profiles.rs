@@ -182,7 +182,7 @@ fn perf_tells_the_same() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = |name: &str| folder.join(name).display().to_string();
     let (data, injected, folded) = (path("perf.data"), path("injected.data"), path("folded"));
-    // What perf keeps of the files that it saw is the test's own, too.
+    // perf's cache of files belongs to the test, too.
     let kept = format!("--buildid-dir={}", path("perf-files"));
     let mut record = Command::new("perf");
     record.args([&kept, "record", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", "-o", &data]);
@@ -324,7 +324,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// Returns when all threads do what they are to do.
+    /// Returns when all threads do their work.
     fn start(program: &Path, options: &[&str]) -> Busy {
         let mut process = Command::new(env!("CARGO_BIN_EXE_saki"))
             .args(options)
@@ -391,7 +391,7 @@ fn idle_threads_get_no_samples_of_processor_time() {
         let of = |kind: &str| threads.iter().filter_map(|name| name.strip_prefix(kind)).collect::<Vec<_>>();
         let idle = of("cpu: Idle");
         assert!(of("cpu: ").contains(&"Main") && idle.is_empty(), "{mode}: {threads:?}");
-        // They are there, and the other clock sees them.
+        // The threads exist, and wall-clock sampling sees them.
         assert_eq!(of("wall: Idle").len(), 5, "{mode}: {threads:?}");
     }
 }
@@ -494,7 +494,7 @@ fn waits_for_locks_have_their_length() {
         let base = profile_of("lock", &program, &[mode], &["lock"]);
         let waited_ms = below(&stacks(&base), "Events:WaitsForLock") / 1e6;
         assert!((300.0..3000.0).contains(&waited_ms), "{mode}: {waited_ms} of some 1000 ms");
-        // What the file holds of who had the lock, and how many waited.
+        // The file's data on the lock's owner, and how many threads waited.
         let view = saki(&["profile", "view", &with_ending(&base, "pb.gz").display().to_string()]);
         let view = text(&view.stdout);
         let holder =

@@ -14,7 +14,7 @@ const CONNECTIONS: u64 = 16;
 const FEW: u64 = 100;
 const MANY: u64 = 1100;
 
-/// The program, or None without what the tests need.
+/// The program, or None if the tests' tools are missing.
 fn compile(test: &str) -> Option<PathBuf> {
     let traced = Command::new("strace").args(["-f", "-o", "/dev/null", "true"]).output();
     if !traced.is_ok_and(|done| done.status.success()) {
@@ -56,7 +56,7 @@ fn trace(program: &Path, options: &[&str], requests: u64) -> HashMap<String, u64
 /// Checks how many calls of some names a request makes at most, in hundredths.
 fn check(test: &str, options: &[&str], allowed: &[(&[&str], u64)]) {
     let Some(program) = compile(test) else { return };
-    // Compiles what the runs that are compared find in the code cache.
+    // Fills the code cache for the runs that are compared.
     trace(&program, options, FEW);
     let (few, many) = (trace(&program, options, FEW), trace(&program, options, MANY));
     let requests = CONNECTIONS * (MANY - FEW);

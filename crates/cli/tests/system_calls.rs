@@ -15,12 +15,12 @@ const OPERATIONS_PER_CALL: u64 = 1000;
 /// On a loaded machine carriers change places more often, so the best of some attempts counts.
 const ATTEMPTS: usize = 3;
 
-/// What the watcher sleeps with (`std::thread::sleep`).
+/// The system call by which the watcher sleeps (`std::thread::sleep`).
 const WATCHERS_CALL: &str = "clock_nanosleep";
 
 const SMALL_COUNT: u64 = 20_000;
 
-/// The program, or None without what the tests need.
+/// The program, or None if the tests' tools are missing.
 fn compile(test: &str) -> Option<PathBuf> {
     let traced = Command::new("strace").args(["-f", "-o", "/dev/null", "true"]).output();
     if !traced.is_ok_and(|done| done.status.success()) {
@@ -64,7 +64,7 @@ fn trace(program: &Path, mode: &str, which: &str, count: u64) -> (u64, String) {
 fn check(which: &str, modes: &[&str], count: u64) {
     let Some(program) = compile(which) else { return };
     for mode in modes {
-        // Compiles what the runs that are compared find in the code cache.
+        // Fills the code cache for the runs that are compared.
         trace(&program, mode, which, SMALL_COUNT);
         let allowed = (count - SMALL_COUNT) / OPERATIONS_PER_CALL;
         let mut told = String::new();

@@ -89,7 +89,8 @@ impl<'a> Bundle<'a> {
     }
 }
 
-/// By identity: a thread that all of them have seen is one; those without an id by their names.
+/// Threads by identity: a thread that several profiles have seen is one entry; threads without an id are identified by
+/// their names.
 #[derive(Default)]
 struct Threads {
     list: Vec<ThreadInfo>,
@@ -115,7 +116,7 @@ fn stacks_in(builder: &mut ProfileBuilder, profile: &Profile) -> Vec<u32> {
         .map(|frame| builder.frame(Frame { function: functions[frame.function as usize], line: frame.line }))
         .collect();
     let mut stacks = vec![0_u32];
-    // Callers have smaller numbers than what they call.
+    // Callers have smaller numbers than their callees.
     for node in profile.nodes.iter().skip(1) {
         stacks.push(builder.stack(stacks[node.parent as usize], frames[node.frame as usize]));
     }

@@ -63,7 +63,7 @@ impl CallTree {
         }
     }
 
-    /// Calls `visit` with each call, its depth (0 = root) and the sum of what comes before it at its level; callers first.
+    /// Calls `visit` with each call, its depth (0 = root) and the sum of the calls before it at its level; callers first.
     pub fn visit(&self, mut visit: impl FnMut(&Call, usize, u64)) {
         // Without recursion: stacks may be deep.
         let mut rest = vec![(0_u32, 0_usize, 0_u64)];
@@ -87,7 +87,7 @@ impl CallTree {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share<'a> {
     pub function: &'a Function,
-    /// With what it calls; recursion counts once.
+    /// Including its callees; recursion counts once.
     pub total: u64,
     pub own: u64,
 }

@@ -6,7 +6,7 @@ use crate::{folded, svg};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// What changed from one profile to another.
+/// The changes from one profile to another.
 pub struct Changes {
     before: Profile,
     after: Profile,
@@ -25,10 +25,10 @@ impl Changes {
         Changes { before, after }
     }
 
-    /// Of two files: the profiles of one kind are compared, or the only ones.
+    /// Compares two files: their profiles of the same kind, or the only ones.
     ///
     /// # Errors
-    /// There are none.
+    /// There are no two such profiles.
     pub fn between_files(mut before: Vec<Profile>, mut after: Vec<Profile>) -> Result<Vec<Changes>, String> {
         if let ([_], [_]) = (&before[..], &after[..])
             && (before[0].unit == after[0].unit
@@ -46,7 +46,7 @@ impl Changes {
         if changes.is_empty() { Err("the files have no kind of profile in common".into()) } else { Ok(changes) }
     }
 
-    /// Those that differ most first.
+    /// The changes, the largest first.
     fn list(&self) -> Vec<Change> {
         let of = |profile: &Profile| -> FxHashMap<String, f64> {
             let total = profile.total().max(1) as f64;

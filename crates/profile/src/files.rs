@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Writes `contents` to a file of this name, in place of one that is there.
+/// Writes `contents` to a file of this name, replacing an existing one.
 ///
 /// # Errors
 /// The system's, with the file's name.
@@ -16,7 +16,7 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_with(path, |file| file.write_all(contents))
 }
 
-/// As `write`, with what `contents` writes, a large part at a time.
+/// As `write`, but `contents` writes the data, a large part at a time.
 ///
 /// # Errors
 /// As `write`, and those of `contents`.
@@ -37,7 +37,7 @@ pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Resu
     result.map_err(named)
 }
 
-/// A file of this name to write to, in place of one that is there.
+/// A new file of this name to write to, replacing an existing one.
 ///
 /// # Errors
 /// As `write`.
@@ -54,7 +54,7 @@ fn create(path: &Path) -> io::Result<std::fs::File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// `/dev/null`, `/dev/stdout`, a pipe: what is written to and not replaced.
+/// Whether the name is of a file that is written to and not replaced: `/dev/null`, `/dev/stdout`, a pipe.
 fn is_device(path: &Path) -> bool {
     let is_plain = |kind: std::fs::FileType| kind.is_file() || kind.is_dir();
     let is_below_dev = path.starts_with("/dev") || path.starts_with("/proc");

@@ -118,7 +118,7 @@ fn write_thread(
     );
 }
 
-/// What threads share.
+/// The tables that threads share.
 fn write_tables(out: &mut String, bundle: &Bundle<'_>) {
     let (functions, nodes) = (&bundle.functions, bundle.nodes.get(1..).unwrap_or_default());
     // Strings: the functions' names, and behind them the files'.
@@ -199,18 +199,18 @@ fn category(kind: FunctionKind) -> u32 {
     }
 }
 
-/// A column that says the same in each row.
+/// A column that has the same value in each row.
 fn repeat(out: &mut String, column: &str, value: &str, count: usize) {
     let _ = write!(out, ",\"{column}\":");
     json::array(out, 0..count, |out, _| out.push_str(value));
 }
 
-/// Whether this is such a file, and not another one of JSON.
+/// Whether this is such a file, and not some other JSON file.
 pub fn is_one(file: &Value) -> bool {
     file["meta"]["preprocessedProfileVersion"].is_number()
 }
 
-/// Reads what `write` wrote.
+/// Reads a file that `write` wrote.
 ///
 /// # Errors
 /// What is wrong with it; files of other programs, and those that the Firefox Profiler has saved in another version, are not read.
@@ -234,7 +234,7 @@ pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
             let kind = thread["processName"].as_str().unwrap_or_default();
             let unit = match weight {
                 Weight::Bytes => Unit::Bytes,
-                // Of what is counted only exceptions take no time.
+                // Of the kinds that are counted, only exceptions are no samples of time.
                 Weight::Samples if kind == "exceptions" => Unit::Count,
                 Weight::Samples | Weight::Milliseconds => Unit::Nanoseconds,
             };
@@ -287,7 +287,7 @@ fn read_stack(builder: &mut ProfileBuilder, shared: &Value, stack: &Value) -> Re
     let mut at = stack.clone();
     while !at.is_null() {
         let prefix = cell(stacks, "prefix", &at).ok_or_else(|| format!("firefox: there is no stack {at}"))?;
-        // Callers come before what they call, so this ends.
+        // Callers come before their callees, so this ends.
         if prefix.as_u64() >= at.as_u64() {
             return Err(format!("firefox: stack {at} is called by {prefix}"));
         }

@@ -6,10 +6,10 @@
 use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
 use std::collections::BTreeMap;
 
-/// What native functions are marked with, as by `perf script`'s converters.
+/// The mark of native functions, as in the output of `perf script`'s converters.
 const NATIVE_SUFFIX: &str = "_[n]";
 
-/// What such a profile is called when it is read: stacks say neither kind nor unit.
+/// The kind of such a profile when it is read: the stacks name neither kind nor unit.
 pub const KIND: &str = "folded";
 
 pub fn write(profiles: &[Profile]) -> String {
@@ -22,7 +22,7 @@ pub fn write(profiles: &[Profile]) -> String {
     text
 }
 
-/// What has a meaning in a line becomes a colon: one stack stays one line.
+/// Characters that have a meaning in a line become colons, so that one stack stays one line.
 fn one_name(name: &str) -> String {
     name.replace([';', '\n', '\r'], ":")
 }
@@ -45,7 +45,7 @@ pub fn stacks(profile: &Profile) -> BTreeMap<String, u64> {
     lines
 }
 
-/// Reads what `write` or another tool wrote.
+/// Reads a file that `write` or another tool wrote.
 ///
 /// # Errors
 /// A line without a number at its end.

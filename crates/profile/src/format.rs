@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// What files of the format end with, by which their tools know them.
+    /// The extension of the format's files, by which their tools recognise them.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Html => "html",
@@ -81,7 +81,7 @@ pub fn write(profiles: &[Profile], format: Format) -> Vec<u8> {
     }
 }
 
-/// What `read` reads, for messages and help.
+/// The formats that `read` reads, for messages and help.
 pub const READ_FORMATS: &str = "pprof, speedscope, firefox (as saki wrote it), folded";
 
 /// Reads the profiles in a file of one of `READ_FORMATS`.

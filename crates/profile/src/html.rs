@@ -33,7 +33,7 @@ const MAX_EVENTS: usize = 5000;
 
 pub fn write(bundle: &Bundle<'_>) -> String {
     let script = format!("(() => {{\n{}}})();\n", SCRIPTS.concat());
-    // The data last: text in it may look like one of the places.
+    // The data is inserted last, because text in it may look like a placeholder.
     let page = PAGE.replacen(STYLE_PLACE, STYLE, 1).replacen(SCRIPT_PLACE, &script, 1);
     page.replacen(DATA_PLACE, &data(bundle), 1)
 }
@@ -125,7 +125,7 @@ fn write_part(out: &mut String, part: &Part<'_>) {
     json::numbers(out, merged.keys().map(|(_, _, stack)| stack));
     out.push_str(",\"values\":");
     json::numbers(out, merged.values().map(|(value, _)| value));
-    // Of samples by time the values say it.
+    // Left out for samples by time, whose values determine the counts.
     if !profile.is_sampled_time() {
         out.push_str(",\"counts\":");
         json::numbers(out, merged.values().map(|(_, count)| count));

@@ -12,7 +12,7 @@ const MAX_INTERVAL_NS: u64 = 1 << 62;
 /// Where intervals begin to grow, when samples become too many.
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 
-/// What values count.
+/// The unit of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Unit {
     #[default]
@@ -28,7 +28,7 @@ pub enum FunctionKind {
     Managed,
     /// The machine itself, libraries in C, the kernel's part of the process.
     Native,
-    /// No code: what a row is about, such as a collection.
+    /// Not code but the subject of a row, such as a collection.
     Note,
 }
 
@@ -58,10 +58,10 @@ pub struct Node {
     pub frame: u32,
 }
 
-/// What is known of a wait for a lock beside its place and time, as it began.
+/// The state of a lock when a wait for it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct Wait {
-    /// Who had the lock: an index into `Profile::threads`; None if not known.
+    /// The lock's owner: an index into `Profile::threads`; None if not known.
     pub owner: Option<u32>,
     /// Threads that waited for it, this one included.
     pub waiters: u32,
@@ -80,7 +80,7 @@ pub struct Sample {
     pub count: u64,
     /// In `Profile::unit`.
     pub value: u64,
-    /// Of a wait for a lock: index into `Profile::waits` and 1 more; else 0.
+    /// For a wait for a lock: its index in `Profile::waits` plus 1; else 0.
     pub wait: u32,
 }
 
@@ -97,7 +97,7 @@ pub struct Profile {
     /// "cpu", "wall", ...
     pub kind: String,
     pub unit: Unit,
-    /// What one sample stands for, in `unit`; 0 if that differs.
+    /// The value of one sample, in `unit`; 0 if samples differ.
     pub period: u64,
     /// The command line.
     pub title: String,
@@ -139,7 +139,7 @@ impl Profile {
         &self.functions[frame.function as usize]
     }
 
-    /// What is known of a sample that is a wait for a lock.
+    /// The data of a sample that is a wait for a lock.
     pub fn wait_of(&self, sample: &Sample) -> Option<Wait> {
         self.waits.get((sample.wait as usize).checked_sub(1)?).copied()
     }
@@ -177,7 +177,7 @@ fn index_of<K: std::hash::Hash + Eq + Clone>(known: &mut FxHashMap<K, u32>, list
 }
 
 impl ProfileBuilder {
-    /// Begins with what is known from the start; `profile` holds no samples.
+    /// Begins with the properties that are known from the start; `profile` holds no samples.
     pub fn new(mut profile: Profile) -> ProfileBuilder {
         // The empty stack, of which nothing is the key.
         profile.nodes = vec![Node { parent: 0, frame: u32::MAX }];
@@ -241,7 +241,7 @@ impl ProfileBuilder {
         self.profile.without_callers += count;
     }
 
-    /// Doubles the interval, and makes the samples of a thread and a stack in one of them one.
+    /// Doubles the interval, and merges the samples of a thread and a stack within one interval.
     fn coarsen(&mut self) {
         self.interval_ns *= 2;
         let interval_ns = self.interval_ns;

@@ -96,12 +96,12 @@ mod proto {
     }
 }
 
-/// What gzip's output begins with.
+/// The first bytes of gzip's output.
 pub const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// More than that unpacked is no profile: a file of some megabytes may claim to hold terabytes.
 const MAX_UNPACKED_BYTES: u64 = 4 << 30;
 
-/// Keys of labels: the sample's thread, and of waits for locks who had the lock, and how many threads waited.
+/// Keys of labels: the sample's thread, and for waits for locks the lock's owner and how many threads waited.
 const THREAD: &str = "thread";
 const OWNER: &str = "owner";
 const WAITERS: &str = "waiters";
@@ -198,7 +198,7 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
         .zip(bundle.functions.iter())
         .map(|(id, function)| {
             let (name, filename) = (strings.add(&*function.name), strings.add(&*function.file));
-            // No system's name: pprof takes angle brackets for those of C++ and leaves out what is inside, where both names are one.
+            // Without a system name: if both names are equal, pprof takes angle brackets for C++ templates and leaves out their contents.
             proto::Function { id, name, filename }
         })
         .collect();
@@ -214,7 +214,8 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
     out
 }
 
-/// Reads what `write` or another program wrote, compressed or not: a profile for each kind of value, but for counts beside them.
+/// Reads a file that `write` or another program wrote, compressed or not: a profile for each kind of value, except counts that accompany another
+/// kind.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -276,7 +277,7 @@ impl<'a, T: Fn(i64) -> &'a str> Reader<'a, T> {
                 "bytes" => Unit::Bytes,
                 _ => Unit::Count,
             },
-            // The period is that of one of the types.
+            // The period belongs to one of the types.
             period: if file.period_type.is_none_or(|t| t == value_type) { unsigned(file.period) } else { 0 },
             title: file.comment.first().map_or_else(String::new, |comment| text(*comment).to_owned()),
             start_unix_ns: unsigned(file.time_nanos),

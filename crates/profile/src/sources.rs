@@ -10,9 +10,9 @@ use std::path::Path;
 
 /// Endings of files that are read.
 const ENDINGS: [&str; 7] = ["cs", "fs", "il", "vb", "c", "cpp", "rs"];
-/// Lines shown before and behind one that was measured.
+/// Lines shown before and after a measured one.
 const AROUND: u32 = 3;
-/// Larger files are nobody's own.
+/// Larger files are hardly written by hand.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 /// Characters of a line, and lines in all.
 const MAX_LINE_CHARACTERS: usize = 200;

@@ -55,7 +55,7 @@ pub fn write(bundle: &Bundle<'_>) -> String {
     out
 }
 
-/// Whether this is such a file, and not another one of JSON.
+/// Whether this is such a file, and not some other JSON file.
 pub fn is_one(file: &Value) -> bool {
     file["$schema"].as_str().is_some_and(|schema| schema == SCHEMA)
 }
@@ -64,7 +64,7 @@ fn list<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], String> {
     value.as_array().map(Vec::as_slice).ok_or_else(|| format!("speedscope: no {what}"))
 }
 
-/// Reads what `write` or another program wrote: a profile for each kind, that is for each `KIND: ` and unit.
+/// Reads a file that `write` or another program wrote: a profile for each kind, that is for each `KIND: ` and unit.
 ///
 /// # Errors
 /// What is wrong with it; profiles of events rather than samples are not read.

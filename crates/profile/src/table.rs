@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Rows of the table.
 pub const ROWS: usize = 20;
 
-/// The table of the top, and what is to be known of the profile as a whole.
+/// The table of the largest shares, and the properties of the profile as a whole.
 pub fn top(profile: &Profile, rows: usize) -> String {
     let mut out = String::new();
     let total = profile.total();
@@ -63,14 +63,14 @@ fn holders(profile: &Profile) -> Vec<(u64, Option<u32>, u32)> {
     holders
 }
 
-/// The calls with at least a hundredth of the whole, callers above what they call.
+/// The calls with at least a hundredth of the whole, callers above callees.
 pub fn tree(profile: &Profile) -> String {
     /// Depth beyond which calls are left out.
     const MAX_DEPTH: usize = 60;
     let tree = CallTree::of(profile, |_| true);
     let total = tree.total();
     let mut lines = Vec::new();
-    // Callers first, but children from the last to the first: put in order by what comes before them.
+    // Callers first, but children from the last to the first: ordered by the sum of the calls before them.
     tree.visit(|call, depth, before| {
         if depth > 0 && depth <= MAX_DEPTH && call.total * 100 >= total {
             lines.push((before, depth, call.total, call.function));
@@ -86,7 +86,7 @@ pub fn tree(profile: &Profile) -> String {
     out
 }
 
-/// Without what a terminal would obey.
+/// The name without control characters, which a terminal would obey.
 fn one_line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

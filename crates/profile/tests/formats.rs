@@ -85,7 +85,7 @@ fn any_profile(kind: &'static str, unit: Unit) -> impl Strategy<Value = Profile>
     })
 }
 
-/// By stack, as names and lines outermost first: the sum of the values. What has none leaves no trace in some formats.
+/// The sum of the values by stack, as names and lines outermost first. Stacks with a sum of 0 are missing in some formats.
 fn sums(profile: &Profile) -> BTreeMap<Vec<(String, u32)>, u64> {
     let mut sums = BTreeMap::new();
     for sample in profile.samples.iter().filter(|sample| sample.value > 0) {
@@ -155,7 +155,7 @@ fn check_speedscope(file: &Value) {
     }
 }
 
-/// What in `value` is against a schema of JSON Schema draft 6, as far as speedscope's needs it: another keyword is a violation, too.
+/// The violations of a schema (JSON Schema draft 6) by `value`, for the keywords that speedscope's schema uses; any other keyword counts as a violation, too.
 fn violations(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (keyword, rule) in schema.as_object().expect("a schema") {

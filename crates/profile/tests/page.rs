@@ -9,7 +9,7 @@ use browser::browse;
 use saki_profile::{
     Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait, write,
 };
-/// Frames are names with a line behind a colon, outermost first; `[x]` is what a sample is about. (stack, thread, milliseconds, value)
+/// Frames are names with a line after a colon, outermost first; `[x]` is the subject of a sample. (stack, thread, milliseconds, value)
 type Row<'a> = (&'a str, u64, u64, u64);
 
 fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {
@@ -30,7 +30,7 @@ fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {
     builder.finish(1_000_000_000)
 }
 
-/// What the script has told, of a page without faults.
+/// The script's results, for a page without faults.
 fn told(name: &str, profiles: &[Profile], fragment: &str, script: &str) -> Option<serde_json::Value> {
     let page = String::from_utf8(write(profiles, Format::Html)).expect("text");
     let told = browser::told(name, &page, fragment, script)?;
@@ -222,7 +222,7 @@ fn a_hundred_thousand_stacks_are_drawn_at_once() {
     let Some(told) = told("large", &[builder.finish(1 << 30)], "", &script) else { return };
     eprintln!("milliseconds: {told}");
     for step in ["search", "zoom", "functions", "tree", "threads"] {
-        // A few tens of milliseconds on a machine that does nothing else.
+        // It takes a few tens of milliseconds on an idle machine.
         assert!(told[step].as_f64().expect("a time") < 1500.0, "{step}: {told}");
     }
 }
@@ -235,7 +235,7 @@ fn odd_names_are_shown_as_they_are() {
     let rows: Vec<Row<'_>> = rows.iter().map(|row| (&**row, 1, 1, 1_000_000)).collect();
     let profiles = [profile("cpu", Unit::Nanoseconds, 1_000_000, &rows)];
     let picture = String::from_utf8(write(&profiles, Format::Svg)).expect("text");
-    // The same way into the document as the profile's.
+    // Inserted into the document in the same way as the profile's data.
     let picture = serde_json::to_string(&picture).expect("a string").replace('<', "\\u003c");
     let script = format!(
         "{STEPS} view('functions'); told.names = [...document.querySelectorAll('#panel tbody .name')].map(n => n.textContent); told.elements = document.querySelectorAll('#panel b').length;
@@ -251,7 +251,7 @@ fn odd_names_are_shown_as_they_are() {
     assert_eq!(found, ["0", "\"svg\"", "9", "0"]);
 }
 
-/// What the other tests look at is there when something is wrong.
+/// When the page has a fault, the other tests see it.
 #[test]
 fn faults_are_seen() {
     let page = String::from_utf8(write(&[cpu()], Format::Html)).expect("text");

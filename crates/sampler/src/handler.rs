@@ -42,7 +42,7 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
     let Some(record) = threads::of_signal_value(signal.value) else { return Disposition::Handled };
     let (weight, flags) = match signal.overruns {
         Some(overruns) => (1 + u64::from(overruns), 0),
-        // Relaxed: see `wall`. A signal without a count of ticks was not sent by us.
+        // Relaxed: see `wall`. No ticks are counted for a signal that the sampler did not send.
         None => (u64::from(record.ticks.swap(0, Ordering::Relaxed)), WALL),
     };
     if weight == 0 {

@@ -17,8 +17,8 @@ pub fn mono_version() -> String {
 /// As Mono calls it.
 const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };
 
-/// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; who reads it learns whom they
-/// talk to.
+/// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; human readers learn that this
+/// is Saki.
 pub fn version() -> String {
     format!(
         "Mono JIT compiler version {} (Saki {}, in place of Mono)\n\

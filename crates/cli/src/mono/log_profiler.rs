@@ -42,7 +42,7 @@ const EVENTS: [(&str, LogEvents); 13] = [
     ("legacy", LEGACY),
 ];
 
-/// What comes of the option.
+/// The meaning of the option.
 #[derive(Debug)]
 pub enum LogOption {
     Write(Box<LogSettings>),
@@ -54,13 +54,13 @@ pub fn is_log(text: &str) -> bool {
     text == "log" || text.starts_with("log:")
 }
 
-/// What is said of another profiler.
+/// The message about any other profiler.
 pub fn no_such_profiler(text: &str) -> String {
     let module = text.split(':').next().unwrap_or_default();
     format!("The '{module}' profiler is not there; 'log' is.\n")
 }
 
-/// Reads what follows `--profile=`, a log's, and what to say of it.
+/// Reads the text after `--profile=` for a log; returns its meaning and messages about it.
 pub fn parse(text: &str) -> (LogOption, Vec<String>) {
     let list = text.split_once(':').map_or("", |(_, list)| list);
     let mut reader = Reader {
@@ -100,7 +100,7 @@ pub fn parse(text: &str) -> (LogOption, Vec<String>) {
     (LogOption::Write(Box::new(settings)), messages)
 }
 
-/// Commas separate arguments; quotes and backslashes keep one that is part of them.
+/// Commas separate arguments; quotes and backslashes protect a comma that belongs to an argument.
 fn split(list: &str) -> Vec<String> {
     let (mut arguments, mut argument, mut quote) = (Vec::new(), String::new(), None);
     let mut rest = list.chars().peekable();

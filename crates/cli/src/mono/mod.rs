@@ -28,7 +28,7 @@ pub fn is_name(command: &OsStr) -> bool {
     Path::new(command).file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
 
-/// Sets what Mono's environment variables ask for where Saki's own options leave it open. Under either name.
+/// Applies Mono's environment variables to options that Saki's own options leave open, under either name of the command.
 ///
 /// # Errors
 /// A value that Mono refuses, too.
@@ -36,7 +36,7 @@ pub fn apply_environment(options: Options) -> Result<Options, Stop> {
     CommandLine { options, ..CommandLine::default() }.with_environment()
 }
 
-/// What Mono's command line says.
+/// The parsed options of Mono's command line.
 #[derive(Debug, Default)]
 struct CommandLine {
     options: Options,
@@ -44,13 +44,13 @@ struct CommandLine {
     collector: String,
     /// `--gc-debug=`.
     collector_debug: String,
-    /// Profilers and debuggers to tell of code, as `saki --perf` has them.
+    /// Profilers and debuggers to which code is described, under the names of `saki --perf`.
     tools: Vec<&'static str>,
     config: Option<PathBuf>,
 }
 
 impl CommandLine {
-    /// The options, and what the variables ask for where they leave it open.
+    /// The options, completed by the variables where they leave something open.
     fn with_environment(mut self) -> Result<Options, Stop> {
         let read = |name: &str| std::env::var(name).unwrap_or_default();
         let options = &mut self.options;
@@ -74,7 +74,7 @@ impl CommandLine {
 /// Reads the words behind the command's name.
 ///
 /// # Errors
-/// What Mono would print and end with.
+/// Mono's message and exit code.
 pub fn parse(words: Vec<OsString>) -> Result<Options, Stop> {
     let from_environment = std::env::var("MONO_ENV_OPTIONS").unwrap_or_default();
     let from_environment = arguments::split(&from_environment).map_err(|text| Stop::error(EXIT_REFUSED, text))?;
@@ -200,7 +200,7 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
     Ok(())
 }
 
-/// Whether the file can be a program at all, with Mono's words and exit code for what cannot.
+/// Checks that the file can be a program at all; errors have Mono's text and exit code.
 pub fn check_program(path: &Path) -> Result<(), Stop> {
     let cannot_open = |why: &str| {
         let text = format!("Cannot open assembly '{}': {why}.\n", path.display());

@@ -9,12 +9,12 @@ use Meaning::{
 /// Mono's exit code for command lines that it does not take.
 pub const EXIT_REFUSED: i32 = 1;
 
-/// What becomes of an option.
+/// How Saki treats an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
     /// Nothing changes.
     Accepted,
-    /// It asks for something that Saki cannot do: what is said.
+    /// It asks for something that Saki cannot do; the message.
     Refused(&'static str),
     Version,
     VersionNumber,
@@ -60,7 +60,7 @@ const NO_TRACE: Meaning =
 const NO_DEBUGGER: Meaning =
     Refused("mono: --debugger-agent: Saki has no soft debugger; 'saki --perf gdb' shows managed frames in gdb");
 
-/// Refused because it would do something else than run the program.
+/// Refused because it asks for an action other than running the program.
 const fn action(text: &'static str) -> Meaning {
     Refused(text)
 }
@@ -69,7 +69,7 @@ const OF_MONOS_COMPILER: &str = "of Mono's compiler";
 const ONE_COMPILER: &str = "there is one compiler, which compiles at run time";
 const IS_AN_ACTION: &str = "examines Mono's compiler instead of running the program";
 
-/// In the order of mono(1); what only `--help-devel` tells follows.
+/// In the order of mono(1); options that only `--help-devel` lists follow.
 pub const OPTIONS: &[MonoOption] = &[
     option("--aot", NO_AOT, "compiled code is kept in the code cache"),
     option("--aot=OPTIONS", NO_AOT, "as above"),
@@ -200,7 +200,7 @@ pub fn find(word: &str) -> Option<(&'static MonoOption, &str)> {
         if word == spelling {
             return Some((option, ""));
         }
-        // A value in capitals stands for any; "--gc=sgen" is a word of its own.
+        // A value in capitals stands for any value; "--gc=sgen" is a separate option.
         let (name, value) =
             spelling.split_once('=').filter(|(_, value)| value.starts_with(|c: char| c.is_uppercase()))?;
         debug_assert!(!value.is_empty());

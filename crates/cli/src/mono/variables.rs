@@ -6,10 +6,10 @@
 use super::table::EXIT_REFUSED;
 use crate::options::Stop;
 
-/// What becomes of a variable.
+/// How Saki treats a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Saki does what it says; the text says how.
+    /// Saki supports the variable; the text says how.
     Does(&'static str),
     /// The class library reads it.
     ClassLibrary,
@@ -84,7 +84,7 @@ pub const VARIABLES: &[(&str, Effect)] = &[
     ("MONO_XMLSERIALIZER_DEBUG, MONO_XMLSERIALIZER_THS", ClassLibrary),
 ];
 
-/// What MONO_DEBUG and the command line take; those that end with "=" have a value.
+/// The options of MONO_DEBUG and the command line; those that end with "=" have a value.
 pub const DEBUG_OPTIONS: [&str; 36] = [
     "handle-sigint",
     "keep-delegates",
@@ -130,7 +130,7 @@ pub fn is_debug_option(option: &str) -> bool {
     option.is_empty() || DEBUG_OPTIONS.into_iter().any(matches)
 }
 
-/// Does what the option says, if it says anything here.
+/// Applies the option, if it has a meaning for Saki.
 pub fn set_debug_option(option: &str, tools: &mut Vec<&'static str>) {
     if option == "gdb" {
         tools.push("gdb");

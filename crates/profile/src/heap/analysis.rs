@@ -19,7 +19,7 @@ pub struct TypeRow {
 pub struct Analysis {
     /// By type.
     pub types: Vec<TypeRow>,
-    /// By source of roots: what would go if these roots went.
+    /// By source of roots: the bytes that would be freed without these roots.
     pub sources: Vec<u64>,
     /// (object, retained bytes), the largest first: of objects that no other one keeps alone.
     pub largest: Vec<(u32, u64)>,

@@ -35,7 +35,7 @@ impl std::fmt::Display for TooLarge {
 pub struct GraphBuilder {
     pieces: Vec<Box<Piece>>,
     by_number: FxHashMap<u64, u32>,
-    /// The piece that was asked for last: (number, index).
+    /// The piece that was looked up last: (number, index).
     last: Option<(u64, u32)>,
     /// (key, value), for later.
     dependents: Vec<(u32, u32)>,

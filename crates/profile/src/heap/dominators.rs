@@ -12,11 +12,11 @@ pub trait FlowGraph {
     fn successor(&self, node: u32, index: u32) -> Successor;
 }
 
-/// What stands at a place of a node's list.
+/// An entry of a node's list of successors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Successor {
     Node(u32),
-    /// Nothing, but the list goes on.
+    /// No successor, but the list goes on.
     Nothing,
     End,
 }
@@ -24,7 +24,7 @@ pub enum Successor {
 /// The node cannot be reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// The dominator tree. Its nodes are numbered in the order of a depth-first search: a dominator has a smaller number than what it dominates.
+/// The dominator tree. Its nodes are numbered in the order of a depth-first search: a dominator has a smaller number than the nodes that it dominates.
 pub struct Dominators {
     /// By number: the node.
     pub nodes: Vec<u32>,
@@ -96,18 +96,18 @@ fn predecessors(graph: &impl FlowGraph, search: &Search) -> (Vec<u64>, Vec<u32>)
     (end, list)
 }
 
-/// The forest of what has been looked at, with compressed paths.
+/// The forest of the nodes visited so far, with compressed paths.
 struct Forest {
     /// Parent, or an ancestor.
     ancestor: Vec<u32>,
-    /// The one with the least semidominator on the way to it.
+    /// The node with the least semidominator on the path to it.
     label: Vec<u32>,
     semi: Vec<u32>,
     path: Vec<u32>,
 }
 
 impl Forest {
-    /// The node with the least semidominator on the way from `node` up to its tree's root, which is left out; nodes from `linked` on are in trees.
+    /// The node with the least semidominator on the path from `node` up to its tree's root, which is left out; nodes from `linked` on are in trees.
     #[inline]
     fn evaluate(&mut self, node: u32, linked: u32) -> u32 {
         if self.ancestor[node as usize] < linked {
@@ -178,7 +178,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What can be reached without going through `removed`.
+    /// The nodes that can be reached without passing `removed`.
     fn reached_without(graph: &Lists, removed: Option<u32>) -> Vec<bool> {
         let mut reached = vec![false; graph.0.len()];
         let mut stack: Vec<u32> = if removed == Some(0) { Vec::new() } else { vec![0] };
@@ -190,7 +190,7 @@ pub(super) mod tests {
         reached
     }
 
-    /// By definition: what dominates a node is what it cannot be reached without; the immediate one is that which all others dominate.
+    /// By definition: the dominators of a node are those without which it cannot be reached; the immediate one is that which all others dominate.
     fn naive(graph: &Lists) -> Vec<u32> {
         let count = graph.0.len();
         let all = reached_without(graph, None);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a file says, what is read of it can be analysed.
+        /// Whatever a file contains, a graph read from it can be analysed.
         #[test]
         fn damaged_files_do_no_harm(at in 9_usize..120, byte: u8) {
             let mut file = written(&example());

@@ -15,10 +15,10 @@ pub const MAX_OBJECTS: usize = (1 << 31) - (1 << 24);
 /// Unit of sizes: objects are multiples of it.
 pub(super) const SIZE_UNIT_BYTES: u64 = 8;
 
-/// What stands behind the name of a type of an application domain, before the number and a parenthesis.
+/// The mark after the name of an application domain's type, before the domain's number and a closing parenthesis.
 pub const DOMAIN_MARK: &str = " (domain ";
 
-/// What the references of a type's objects are called.
+/// The names of the references of a type's objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Slots {
     /// One entry for each field, null or not.
@@ -53,9 +53,9 @@ pub struct HeapGraph {
     /// How long the program stood still for it at most, with the collection.
     pub took_ns: u64,
     pub types: Vec<HeapType>,
-    /// What roots are: "static field A.b", "stack of thread ...".
+    /// Descriptions of roots: "static field A.b", "stack of thread ...".
     pub sources: Vec<String>,
-    /// Sources from here on are stacks: they hold what they hold for a moment, and perhaps only seem to.
+    /// Sources from here on are stacks: their words keep objects alive only for a moment, and may be stale.
     pub first_stack_source: u32,
     /// (source, object), ascending, each once.
     pub roots: Vec<(u32, u32)>,
@@ -69,7 +69,8 @@ pub struct HeapGraph {
 }
 
 impl HeapGraph {
-    /// Leaves out the roots from stacks to objects that live without any stack. Stale words of stacks would else take from statics what these keep.
+    /// Leaves out the roots from stacks to objects that live without any stack. Otherwise stale words of stacks would be credited with objects that
+    /// statics keep.
     pub fn prefer_lasting_roots(&mut self) {
         let first_object = self.first_object_node();
         let mut is_reached = vec![false; self.node_count()];
@@ -129,7 +130,7 @@ impl HeapGraph {
         })
     }
 
-    /// What a reference is called behind the name of the object's type: ".field", " [i]", " [i].field".
+    /// The name of a reference after the name of the object's type: ".field", " [i]", " [i].field".
     pub fn label(&self, object: u32, edge: Edge) -> String {
         if edge.is_dependent {
             return " (key in a ConditionalWeakTable)".into();
@@ -143,7 +144,7 @@ impl HeapGraph {
         }
     }
 
-    /// What tells references of objects of a type apart: those of equal kind have equal names.
+    /// A number that distinguishes references of a type's objects: references with equal numbers have equal names.
     pub(super) fn label_number(&self, object: u32, edge: Edge) -> u32 {
         if edge.is_dependent {
             return u32::MAX;
@@ -154,7 +155,7 @@ impl HeapGraph {
         }
     }
 
-    /// The graph's nodes: one that stands for the process, then the sources of roots, then the objects.
+    /// The first node of an object. The graph's nodes are one for the process, then the sources of roots, then the objects.
     pub fn first_object_node(&self) -> u32 {
         1 + self.sources.len() as u32
     }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 const PAGE: &str = include_str!("page.html");
 /// Where the data goes; once in the page.
 const PLACE: &str = "__HEAP__";
-/// Types whose ways are in the page: the search of each looks at all objects.
+/// Types whose paths are in the page: the search for each looks at all objects.
 const TYPES_WITH_PATHS: usize = 20;
 /// Ways of each.
 const PATHS: usize = 8;

@@ -8,7 +8,7 @@ use super::dominators::{FlowGraph, UNREACHED};
 use super::graph::HeapGraph;
 use rustc_hash::FxHashMap;
 
-/// A part of a way.
+/// A step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// Type, and the field that leads on.
@@ -28,7 +28,7 @@ pub struct Path {
     pub own_bytes: u64,
 }
 
-/// A type's path: what is above, by which field, and the type there.
+/// A path of types: the path above, the field, and the type that the field leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct GroupKey {
     above: u32,
@@ -50,7 +50,7 @@ struct Group {
 
 const NO_GROUP: u32 = u32::MAX;
 
-/// The way to every object.
+/// The path to every object.
 pub struct Paths<'a> {
     graph: &'a HeapGraph,
     /// By node: the node before it.
@@ -84,7 +84,7 @@ impl<'a> Paths<'a> {
         Paths { graph, parent, order }
     }
 
-    /// The ways to the objects of a type, those of most objects first.
+    /// The paths to the objects of a type, those of most objects first.
     pub fn to_type(&self, ty: u32) -> Vec<Path> {
         let first_object = self.graph.first_object_node();
         let mut is_on_way = vec![false; self.parent.len()];
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_list_is_one_step() {
         let mut graph = graph(&[&[1], &[2], &[3], &[]], &[0]);
-        // Numbers are ranks by address: whoever is no root is a node of the list.
+        // Numbers are ranks by address: every object except the root is a node of the list.
         let root = graph.roots[0].1;
         (0..4).for_each(|object| graph.type_of[object as usize] = u32::from(object != root));
         graph.types[0].name = "List".into();

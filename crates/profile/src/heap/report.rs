@@ -14,7 +14,7 @@ pub const ROWS: usize = 25;
 const SOURCE_ROWS: usize = 10;
 /// Ways shown.
 const PATHS: usize = 10;
-/// Names shown when there is no type of the name asked for.
+/// How many similar names are shown when there is no type of the requested name.
 const NEAR_NAMES: usize = 5;
 
 /// `1,234`.
@@ -34,7 +34,7 @@ fn objects(count: u64) -> String {
     if count == 1 { "1 object".into() } else { format!("{} objects", thousands(count)) }
 }
 
-/// Types with what they take and keep, and the roots that keep most.
+/// Types with their own and retained sizes, and the roots that retain most.
 pub fn table(graph: &HeapGraph, analysis: &Analysis) -> String {
     let mut out = format!(
         "heap: {} of {} types, {} bytes, {} references\n",

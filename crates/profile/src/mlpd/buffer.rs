@@ -12,7 +12,7 @@ const POINTER_BYTES: u8 = 8;
 /// Bytes after which a buffer ends.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 
-/// What a file says of the process before the first buffer.
+/// The file's header, which describes the process.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
     /// As on the command line: "log:sample".
@@ -143,7 +143,7 @@ impl Buffer {
         self
     }
 
-    /// Appends what there is to `out` as a buffer of the file; nothing if nothing is there. Empty afterwards.
+    /// Appends the events to `out` as a buffer of the file, or nothing if there are none. Empty afterwards.
     pub(super) fn take(&mut self, out: &mut Vec<u8>) {
         if self.payload.is_empty() {
             return;

@@ -70,7 +70,7 @@ pub mod collection {
     pub const POST_START_WORLD_UNLOCKED: u8 = 11;
 }
 
-/// What happened to a lock.
+/// Events of locks.
 pub mod monitor {
     pub const CONTENTION: u8 = 1;
     pub const ACQUIRED: u8 = 2;

@@ -22,17 +22,17 @@ use std::sync::{Mutex, MutexGuard};
 /// Threads that write at once seldom meet.
 const SHARDS: usize = 32;
 
-/// Where a log goes; ended once, so that what is at the end of the file can be written.
+/// The destination of a log; it is ended once, so that the end of the file can be written.
 pub trait Sink: Write + Send {
     /// # Errors
     /// The last bytes could not be written.
     fn end(self: Box<Self>) -> io::Result<()>;
 }
 
-/// What a thread has written since its last buffer went to the file, and what it is to remember.
+/// The events that a thread has written since its last buffer went to the file, and its state.
 pub struct ThreadLog {
     pub buffer: Buffer,
-    /// Calls under way.
+    /// The number of calls under way.
     pub call_depth: u32,
 }
 
@@ -123,7 +123,7 @@ impl LogWriter {
         self.send(&mut buffer);
     }
 
-    /// Ends the log; what went wrong since it began.
+    /// Ends the log; returns the first failure since it began.
     ///
     /// # Errors
     /// The sink's.

@@ -26,7 +26,7 @@ const FIRST_ADDRESS: u64 = 0x1000_0000;
 const FIRST_METHOD: u64 = 0x2000_0000;
 const DOMAIN: u64 = 1;
 const IMAGE: u64 = 2;
-/// Where identities of vtables begin; those of their classes are one more.
+/// Where the invented identities of vtables begin; the identity of a vtable's class is one more.
 const FIRST_VTABLE: u64 = 0x4000_0000;
 
 pub fn write(profile: &Profile) -> Vec<u8> {
@@ -41,7 +41,8 @@ pub fn write(profile: &Profile) -> Vec<u8> {
     for (thread, samples) in by_thread.into_iter().enumerate() {
         let mut buffer = Buffer::new(start_ns, thread_key(profile, thread));
         for sample in samples {
-            // One that counts for many, as a thread that has no samples of its own, need not be written as often.
+            // The most times that one sample is written. A sample with a larger weight, as of a thread without its own samples, is written no more often than
+            // this.
             const MAX_REPEATED: u64 = 100_000;
             for _ in 0..sample.count.min(MAX_REPEATED) {
                 buffer.write_sample(profile, sample, start_ns + sample.time_ns);
@@ -58,7 +59,7 @@ pub fn write(profile: &Profile) -> Vec<u8> {
     out
 }
 
-/// What stands for a thread's address; not 0.
+/// The number that stands for a thread's address; not 0.
 fn thread_key(profile: &Profile, thread: usize) -> u64 {
     profile.threads.get(thread).map_or(1, |info| if info.id == 0 { 0x1_0000 + thread as u64 } else { info.id })
 }
@@ -147,7 +148,7 @@ fn write_metadata(out: &mut Vec<u8>, buffer: &mut Buffer, profile: &Profile) {
     }
 }
 
-/// Of what was allocated: the functions that are no code.
+/// Writes the classes of allocated objects, which are the functions without code.
 fn write_classes(buffer: &mut Buffer, profile: &Profile) {
     let time_ns = profile.start_unix_ns;
     buffer.event(event::METADATA_LOAD, time_ns).byte(metadata::IMAGE);

@@ -18,13 +18,13 @@ pub enum Output {
     File(PathBuf),
     /// The shell runs it; the log is its standard input, and it is waited for at the end.
     Command(String),
-    /// `mprof-report`, which prints what is in the log.
+    /// `mprof-report`, which prints the contents of the log.
     Report,
 }
 
 impl Output {
     /// # Errors
-    /// The system's, with what could not be opened.
+    /// The system's, with the name of the file or program that could not be opened.
     pub fn open(&self, is_zipped: bool) -> io::Result<Box<dyn Sink>> {
         let command = match self {
             Output::File(path) => return Ok(zipped(FileSink(files::open_new(path)?), is_zipped)),

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The document after `script` has run, with what the console said; None without Chromium. `fragment` comes behind the address.
+/// The document after `script` has run, with the console's output; None without Chromium. `fragment` is appended to the address.
 pub fn browse(name: &str, page: &str, fragment: &str, script: &str) -> Option<(String, Vec<String>)> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -38,7 +38,7 @@ pub fn browse(name: &str, page: &str, fragment: &str, script: &str) -> Option<(S
     Some((document.into_owned(), console))
 }
 
-/// What the script has told, of a page whose console is silent.
+/// The script's results, for a page whose console is silent.
 pub fn told(name: &str, page: &str, fragment: &str, script: &str) -> Option<serde_json::Value> {
     let (document, console) = browse(name, page, fragment, script)?;
     assert_eq!(console, [""; 0], "the console");

@@ -66,7 +66,7 @@ impl Backend for Poll {
                 has_ended: has_failed,
                 is_watch_over: false,
             };
-            // Directions that were requested meanwhile stay in the list.
+            // Directions that are not ready, or were requested meanwhile, stay in the list.
             let mut watched = self.watched.lock();
             if let Some(wanted) = watched.get_mut(&entry.fd) {
                 wanted.read &= !ready.read;
