@@ -218,7 +218,7 @@ fn write_file(
     }
 }
 
-/// Of several formats each gets its ending.
+/// With several formats each file gets its format's extension.
 fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
     match (&request.output, request.formats.len()) {
         (Some(output), 1) => output.clone(),

@@ -40,7 +40,7 @@ pub struct ProfileRequest {
     /// After this time profiling ends and the program goes on.
     pub duration: Option<Duration>,
     pub formats: Vec<Format>,
-    /// Of several formats each gets its ending.
+    /// With several formats each file gets its format's extension.
     pub output: Option<PathBuf>,
     /// The folder of the jitdump that is written, too; not for processes that run already.
     pub jitdump: Option<PathBuf>,
@@ -69,7 +69,7 @@ impl ProfileRequest {
         }
     }
 
-    /// Of kinds as they were named, the heap among them.
+    /// Makes a request from kinds as they were named, the heap among them.
     pub fn of_words(words: &[KindWord]) -> ProfileRequest {
         let kinds = words.iter().filter_map(|word| match word {
             KindWord::Profile(kind) => Some(*kind),
@@ -279,7 +279,7 @@ fn end(number: Option<u64>) {
     }
 }
 
-/// Has a profile that is still being made when the process ends written then.
+/// Registers that a profile which is still being made when the process ends is written then.
 fn end_with_process() {
     saki_os::at_exit(ExitStage::Profile, || end(None));
 }

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How often it looks whether Ctrl-C was pressed.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// Of a request.
+/// The maximum length of a request.
 const MAX_REQUEST_BYTES: u64 = 16 << 10;
 
 /// The folder of the sockets: the user's runtime directory, or else a private folder of the user among the temporary files.

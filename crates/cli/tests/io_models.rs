@@ -15,7 +15,7 @@ fn compile(test: &str) -> Option<PathBuf> {
     support::compile("system_calls/requests.cs", &program).then_some(program)
 }
 
-/// Has `io_uring_setup` fail with EPERM in the calling process from now on.
+/// Makes `io_uring_setup` fail with EPERM in the calling process from now on.
 fn forbid_io_uring() -> std::io::Result<()> {
     const ALLOW: u32 = 0x7fff_0000;
     const FAIL: u32 = 0x0005_0000;

@@ -174,7 +174,7 @@ fn every_sort_of_work_has_its_share() {
     }
 }
 
-/// Both see the same run. perf knows no managed callers, so functions are compared by what they take themselves.
+/// Both see the same run. perf knows no managed callers, so functions are compared by their own time, without callees.
 #[test]
 fn perf_tells_the_same() {
     let Some(program) = compile("perf", "profiles/truth.cs") else { return };
@@ -243,7 +243,7 @@ fn native_code_is_below_the_method_that_called_it() {
     for name in ["CopiesStructs", "AllocatesLarge", "Throws"] {
         assert!(native(name) > 0.005 * whole, "native code below {name}: {under:?}");
     }
-    // What is called back has its callers on the other side of the native code.
+    // The callers of a method that native code calls back are on the other side of the native code.
     let compare = stacks.iter().filter(|(f, _)| f.iter().any(|f| f.starts_with("Native:Compare")));
     for (frames, _) in compare.clone() {
         assert!(frames[0].starts_with("Native:Main") && frames[1].starts_with("Native:CalledBack"), "{frames:?}");

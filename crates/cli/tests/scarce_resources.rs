@@ -340,7 +340,7 @@ fn the_user_mode_emulator_runs_programs() {
     let mut command = Command::new(&emulator);
     command.arg(env!("CARGO_BIN_EXE_saki")).arg(&work);
     command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("scarce-cache"));
-    // What it took before it was killed.
+    // The address space that the program took before it was killed.
     limit(&mut command, libc::RLIMIT_AS, 64 << 40);
     check_runs(&emulator, &command.output().expect("the emulator starts"), WORK_OUTPUT);
 }

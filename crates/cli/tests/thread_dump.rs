@@ -55,7 +55,7 @@ fn dump_of_parked(program: &Path, mode: &str, count: u32) -> String {
     let dump = loop {
         send_quit(child.id());
         let dump: String = lines.by_ref().take_while(|line| line != HEAD).map(|line| line + "\n").collect();
-        // Those that have said that they are ready may be on their way to the gate.
+        // Threads that have reported that they are ready may not have reached the gate yet.
         let are_waiting = dump.matches(" threads with this stack (").count() == 2;
         if are_waiting || Instant::now() > deadline {
             break dump;

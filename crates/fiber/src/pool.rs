@@ -146,7 +146,7 @@ pub struct StackCounts {
     pub stacks: usize,
     pub in_use: usize,
     pub free: usize,
-    /// Those of the free ones that have no memory.
+    /// Free stacks without memory.
     pub cold: usize,
     pub guard: GuardKind,
 }

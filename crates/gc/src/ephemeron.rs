@@ -33,7 +33,7 @@ struct Noted {
     unresolved: Vec<*mut Pair>,
 }
 
-// SAFETY: the addresses are only followed by the collection, with the world stopped and the lock held.
+// SAFETY: only the collection dereferences the addresses, with the world stopped and the lock held.
 unsafe impl Send for Noted {}
 
 static NOTED: Mutex<Noted> = Mutex::new(Noted { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub struct SampledAllocation<'a> {
     /// The current thread.
     pub thread: &'a ManagedThread,
-    /// It has its vtable; its other words are zero.
+    /// The object; only its vtable word is set, all other words are zero.
     pub object: ObjRef,
     pub size_bytes: usize,
     /// Allocated by the thread's carrier since the sample before, this object included.
@@ -88,9 +88,9 @@ fn note_move(from: usize, to: usize) {
 /// When a carrier's next sample is due.
 #[derive(Default)]
 pub(crate) struct SamplingState {
-    /// Of the carrier's count of allocated bytes; 0 = not chosen yet.
+    /// The carrier's count of allocated bytes at which the next sample is due; 0 = not chosen yet.
     pub next_at_bytes: u64,
-    /// As above: the last sample.
+    /// The carrier's count of allocated bytes at the last sample.
     pub last_at_bytes: u64,
     /// The buffer's own limit while a lower one stands in; 0 = none does.
     pub hidden_limit: usize,

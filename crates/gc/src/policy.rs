@@ -91,7 +91,7 @@ pub struct HeapPolicy {
     nursery_bytes: AtomicUsize,
     small_bytes: AtomicUsize,
     nursery_times: Mutex<NurseryTimes>,
-    /// Of the largest nursery.
+    /// The size of the largest nursery.
     nursery_pages: usize,
     max_pages: usize,
     limit_pages: AtomicUsize,

@@ -46,7 +46,7 @@ impl HeapObject {
         unsafe { object_size_bytes(self.0) }
     }
 
-    /// 0 = young, 1 = has survived a collection, as all have that were not made by the collection itself.
+    /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made itself.
     pub fn generation(self) -> u32 {
         // SAFETY: as above.
         unsafe { crate::generation_of(self.0) }
@@ -166,7 +166,8 @@ static TURN: Mutex<()> = Mutex::new(());
 /// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is
 /// not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
 pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
-    // SAFETY: only the lifetime goes. The collection calls it while this function waits, and nobody has it when this function returns.
+    // SAFETY: the cast removes only the lifetime. The collection calls the closure while this function waits, and no thread has it when this function
+    // returns.
     let wanted: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
     let mut is_taken = false;
     world::while_stopped(|| {

@@ -206,7 +206,7 @@ impl Stage<'_> {
             self.collect(full);
             assert!(!hidden.exists(), "full: {full}");
         }
-        // An old one goes with a full collection only.
+        // Only a full collection frees an old object.
         deep(|| set_root(0, self.node(NULL, NULL, 2)));
         self.collect(true);
         let hidden = deep(|| hide(root(0)));
@@ -624,7 +624,7 @@ impl Stage<'_> {
         self.collect(true);
         let after = resident_mib();
         assert!(after < before + 80, "{before} → {full} → {after} MiB");
-        // What was given back can be used again.
+        // Memory that was given back can be reused.
         let again = array(self.thread, self.types.bytes, 90 << 20);
         // SAFETY: inside the array.
         unsafe { assert_eq!(*again.field_ptr::<u64>(32 + (80 << 20)), 0) };

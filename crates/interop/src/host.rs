@@ -71,7 +71,7 @@ pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data:
         Some(thread) if thread.is_running() => {
             // SAFETY: the current thread, running; the C caller holds no references.
             unsafe { saki_thread::enter_native(thread.abi()) };
-            // The C frames go on after the region, on this OS thread.
+            // The C frames continue after the region and must do so on this OS thread.
             thread.pin();
             std::ptr::dangling_mut::<c_void>()
         }

@@ -67,9 +67,9 @@ impl CpuId {
 pub enum LockedReads {
     /// The processor orders them.
     Ordered,
-    /// It would not, but there is only one.
+    /// A fence would be needed, but the machine has only one processor.
     SingleProcessor,
-    /// It would not, but the firmware has turned that off.
+    /// A fence would be needed, but the firmware has turned the optimisation off.
     FixedByFirmware,
     /// A fence is needed.
     NeedFence,
@@ -88,7 +88,7 @@ pub fn judge(cpu: Option<CpuId>, processors: usize, bu_cfg: Option<u64>) -> Lock
     }
 }
 
-/// Of this machine.
+/// The answer for this machine.
 pub fn locked_reads() -> LockedReads {
     static STATE: OnceLock<LockedReads> = OnceLock::new();
     *STATE.get_or_init(|| {

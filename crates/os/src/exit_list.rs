@@ -35,7 +35,7 @@ const STAGES: usize = ExitStage::TemporaryFiles as usize + 1;
 
 static ACTIONS: [OnceLock<fn()>; STAGES] = [const { OnceLock::new() }; STAGES];
 
-/// Has `action` run in its stage when the process ends. The first action of a stage stays.
+/// Registers `action` to run in its stage when the process ends. The first action of a stage stays.
 pub fn at_exit(stage: ExitStage, action: fn()) {
     static REGISTERED: Once = Once::new();
     let _ = ACTIONS[stage as usize].set(action);

@@ -14,7 +14,7 @@ mod arch;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalValue {
     pub value: usize,
-    /// Of a timer's signal: how many times the timer ran out again before it was delivered.
+    /// For a timer's signal: how many more times the timer expired before the signal was delivered.
     pub overruns: Option<u32>,
 }
 
@@ -109,7 +109,7 @@ impl FaultContext {
         arch::by_dwarf_number(self.machine(), dwarf_number)
     }
 
-    /// Of a signal that a timer sent, or `thread::queue_signal`: the value that came with it.
+    /// The value of a signal that a timer or `thread::queue_signal` sent.
     pub fn value(&self) -> Option<SignalValue> {
         let code = self.code();
         if code != libc::SI_TIMER && code != libc::SI_QUEUE {

@@ -92,7 +92,7 @@ impl Reservation {
             // SAFETY: `range` checked that the pages are ours; nothing keeps references into a reservation.
             let whole = unsafe { advise_many(&ranges, MADV_GUARD_INSTALL) } / len_bytes;
             if whole == 0 {
-                // It cannot, or says why not.
+                // The kernel cannot, or this call returns the error.
                 let result = self.install_guard(offset_bytes + done * stride_bytes, len_bytes, GuardKind::Markers);
                 if result.is_err() {
                     return (done, result);

@@ -107,9 +107,9 @@ impl EndNotice {
         }
     }
 
-    /// Has the handler called at the end of the calling thread with the address of `argument`; once.
+    /// Registers the handler to be called once, at the end of the calling thread, with the address of `argument`.
     pub fn ask<T: Sync>(&self, argument: &'static T) {
-        // SAFETY: the key is never deleted. Without memory for it the thread's end goes unnoticed.
+        // SAFETY: the key is never deleted. If there is no memory for the value, the thread's end goes unnoticed.
         unsafe { libc::pthread_setspecific(self.0, std::ptr::from_ref(argument).cast()) };
     }
 }
@@ -188,7 +188,7 @@ pub fn touch_stack_ahead() {
 }
 
 thread_local! {
-    /// Of a thread that [`start`] has made: an address in its first frame, and the size of its stack.
+    /// For a thread that [`start`] has made: an address in its first frame, and the size of its stack.
     static STARTED: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
@@ -205,7 +205,7 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     if error != 0 && is_main {
         return Ok(main_stack_bounds());
     }
-    // It allocates, which fails where address space is scarce.
+    // The C library's function allocates, which fails where address space is scarce.
     if let Some((first_frame, size_bytes)) = STARTED.get().filter(|_| error != 0) {
         return Ok(first_frame - size_bytes.saturating_sub(ABOVE_FIRST_FRAME_BYTES)..first_frame);
     }

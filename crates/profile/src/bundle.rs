@@ -65,7 +65,7 @@ impl<'a> Bundle<'a> {
         }
     }
 
-    /// Of the first profile; all are of one run.
+    /// The title of the first profile; all are of one run.
     pub fn title(&self) -> &str {
         self.parts.first().map_or("", |part| &part.profile.title)
     }

@@ -22,7 +22,7 @@ pub struct CallTree {
 }
 
 impl CallTree {
-    /// Of the samples that `is_wanted` lets pass, by thread.
+    /// Builds the tree of the samples whose thread `is_wanted` accepts.
     pub fn of(profile: &Profile, is_wanted: impl Fn(u32) -> bool) -> CallTree {
         let mut calls = vec![Call { function: u32::MAX, ..Call::default() }];
         let mut places: FxHashMap<(u32, u32), u32> = FxHashMap::default();

@@ -15,7 +15,7 @@ use std::fmt::Write;
 const VERSION: u64 = 61;
 const PRODUCT: &str = "saki ";
 
-/// Of the categories in `META`.
+/// Indices of the categories in `META`.
 const CATEGORY_MANAGED: u32 = 0;
 const CATEGORY_NATIVE: u32 = 1;
 const CATEGORY_OTHER: u32 = 2;

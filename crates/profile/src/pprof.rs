@@ -265,7 +265,7 @@ impl<'a, T: Fn(i64) -> &'a str> Reader<'a, T> {
         Reader { file, text, locations, functions }
     }
 
-    /// Of the value at `index` of each sample.
+    /// The profile of the value at `index` of each sample.
     fn profile(&self, index: usize, count_at: Option<usize>) -> Profile {
         let (file, text) = (self.file, self.text);
         let value_type = file.sample_type[index];

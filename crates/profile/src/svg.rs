@@ -8,7 +8,7 @@ const WIDTH: f64 = 1200.0;
 const ROW: f64 = 17.0;
 /// Narrower boxes are left out.
 const MIN_WIDTH: f64 = 0.3;
-/// Of a character of the font, about.
+/// The approximate width of a character.
 const CHARACTER: f64 = 6.6;
 
 /// Whose share grew and whose shrank: by function, −1 to 1.

@@ -66,7 +66,7 @@ pub(crate) trait Backend: Send + Sync {
 pub(crate) enum Event {
     /// A descriptor is ready.
     Ready(i32, Readiness),
-    /// The transfer of a thread has ended, which is to be woken.
+    /// The transfer of this thread has ended, and the thread has to be woken.
     Moved(&'static ManagedThread),
 }
 

@@ -51,7 +51,7 @@ pub fn is_initialised(ty: Ty) -> bool {
     false
 }
 
-/// Whether the module of `ty` has no constructor that is still to run, or has failed.
+/// Whether the module of `ty` has no constructor that has failed or has not run yet.
 fn is_module_initialised(ty: Ty) -> bool {
     let Some(def) = ty.def() else { return true };
     match def.image.module_type() {

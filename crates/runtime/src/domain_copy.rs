@@ -251,7 +251,7 @@ pub fn copy_pending(t: Thread, to: &'static Universe) -> exceptions::Thrown {
             }
             let in_flight = &t.managed().roots[saki_thread::root::ABORT_EXCEPTION];
             if in_flight.get() == original {
-                // The abort goes on here.
+                // The abort continues in this domain.
                 in_flight.set(exception);
             }
             return t.throw(exception);

@@ -327,7 +327,8 @@ impl Domain {
     }
 }
 
-/// Lets the current thread go on in `domain`; gives the domain that it was in. The thread's objects are those of the domain.
+/// Switches the current thread to `domain`; returns the domain that it was in. The thread's Thread objects are then those of
+/// `domain`.
 pub fn switch(t: Thread, domain: &'static Domain) -> &'static Domain {
     let before = current();
     if std::ptr::eq(before, domain) {

@@ -221,7 +221,7 @@ fn carrier_detaching(carrier: &'static Carrier) {
 /// The slots that a carrier has reserved are given back when it ends.
 static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching: carrier_detaching };
 
-/// Has carriers that end give back the slots that they have reserved. Called once, before there are carriers of the program.
+/// Makes ending carriers give back the slots that they have reserved. Called once, before the program has carriers.
 pub fn hook_carriers() {
     saki_thread::add_carrier_hooks(&CARRIER_HOOKS);
 }

@@ -25,7 +25,7 @@ struct Source {
     kind: RootKind,
     /// Managed id; 0 = of no thread.
     thread: u32,
-    /// Of a cell the object's vtable, of a word of the stack the method in whose frame it is, or 0; by address.
+    /// For a cell the object's vtable, for a stack word the method of its frame, or 0; by address.
     part: usize,
 }
 

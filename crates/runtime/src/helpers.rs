@@ -640,7 +640,7 @@ pub unsafe extern "C" fn resolve_interface_hook(
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*(method as *const Method) };
         let target = crate::proxies::virtual_target(t, receiver, method)?;
-        // It is about to be called, and remembered: better its code than its stub.
+        // The target is about to be called and cached, so its code is better than its stub.
         match saki_code::MethodEntry::of_stub(target) {
             Some(entry) => {
                 // SAFETY: entries are made with a `&'static Method` as argument.

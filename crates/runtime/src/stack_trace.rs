@@ -42,12 +42,12 @@ pub struct TraceFrame {
 }
 
 impl TraceFrame {
-    /// Of the wrapper of a delegate's call: whether it looks the method up on its first argument.
+    /// For the wrapper of a delegate's call: whether it looks the method up on its first argument.
     pub fn is_virtual_delegate_call(&self) -> bool {
         self.is_wrapper && self.il_offset == VIRTUAL_CALL_POSITION
     }
 
-    /// Of a wrapper: whether native code called the method through it, by way of a delegate.
+    /// For a wrapper: whether native code called the method through it, by way of a delegate.
     pub fn is_called_by_native_code(&self) -> bool {
         self.is_wrapper && self.il_offset == CALLED_BY_NATIVE
     }

@@ -153,7 +153,7 @@ pub(crate) fn abort_others(t: Thread) {
         }
     });
     for thread in others {
-        // First the request: the thread sees it when it goes on.
+        // The request comes first: the thread sees it when it is resumed.
         let is_aborted = threads::request_abort_at_exit(thread.as_static());
         // AcqRel: as in `resume`. A thread without a Thread object has no state yet and was not stopped.
         let _ = thread.state_bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
@@ -209,7 +209,7 @@ pub fn stop_if_asked(t: Thread) {
 
 fn stay_suspended(t: Thread) {
     let thread = t.managed();
-    // Of the thread itself: at exit its objects may be finalized, and know it no longer.
+    // The thread's own word is used: at exit its objects may be finalized, and no longer refer to it.
     if thread.roots[root::THREAD_OBJECT].get().is_null() {
         thread.clear_poll(POLL_SUSPEND);
         return;

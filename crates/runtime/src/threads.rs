@@ -168,7 +168,7 @@ fn link(internal: ObjRef, thread: &'static ManagedThread) {
     }
 }
 
-/// Has the finalizer of an InternalThread run, which frees its name.
+/// Registers an InternalThread for finalization, so that its name is freed.
 pub(crate) fn register(internal: ObjRef) {
     // AcqRel: the thread whose CAS succeeds registers the object.
     if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
@@ -693,7 +693,7 @@ pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
 }
 
 /// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
-/// one in flight goes on as any other, which can be reset.
+/// one in flight continues as an ordinary abort, which can be reset.
 pub(crate) fn withdraw_abort_by_unload(t: Thread) {
     if !is_aborted_by_unload(t) {
         return;

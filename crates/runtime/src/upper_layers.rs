@@ -41,7 +41,7 @@ pub struct HostEvents {
 }
 
 impl Default for HostEvents {
-    /// Of a host that wants to know nothing.
+    /// The events of a host that ignores them all.
     fn default() -> Self {
         HostEvents { before_exit: || (), serve_request: || false }
     }

@@ -32,7 +32,7 @@ pub(crate) fn slot_code(ty: Ty, method: &'static Method) -> LoadResult<usize> {
     slot_target(ty, method)
 }
 
-/// Puts a type that has just got its vtable into the lists of heirs. The caller holds the loader lock.
+/// Puts a type that has just got its vtable into the lists of derived types. The caller holds the loader lock.
 ///
 /// # Errors
 /// `TypeLoad`.
@@ -53,7 +53,7 @@ pub(crate) fn list(mut ty: Ty) -> LoadResult<()> {
     Ok(())
 }
 
-/// Makes virtual and interface calls that run `method` go to its code, which was just published.
+/// Makes virtual and interface calls of `method` jump to its code, which was just published.
 pub(crate) fn update(method: &'static Method, code: usize) {
     let owner = method.owner;
     if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args.is_empty() {
@@ -82,7 +82,7 @@ fn update_heirs(ty: Ty, slot: u32, stub: usize, code: usize) {
         if target == stub {
             word.store(code, Ordering::Release);
         } else if target != code {
-            // Overridden, for heirs as well.
+            // Overridden here, so also for types derived from this one.
             return;
         }
         for index in 0..IMT_SLOTS {

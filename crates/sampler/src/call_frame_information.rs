@@ -64,7 +64,7 @@ enum Rule {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FrameAddress {
     Register(usize, i64),
-    /// Of a procedure linkage table: sp + 8, + 8 behind the push, which is at byte 11 of 16.
+    /// The rule of a procedure linkage table: sp + 8, and 8 more after the push, which is at byte 11 of 16.
     LinkageTable,
     NotUnderstood,
 }
@@ -493,7 +493,7 @@ mod tests {
                 }
             }
             assert!(steps > 1000);
-            // Of the C library's own assembly some is described by expressions.
+            // Some of the C library's own assembly is described by expressions.
             assert!(failed.len() * 1000 < steps, "{} of {steps} not understood: {failed:x?}", failed.len());
         }
     }

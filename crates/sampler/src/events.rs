@@ -125,7 +125,7 @@ pub enum Subject {
     Handle {
         /// As managed code has it.
         bits: u32,
-        /// Of its target, when it was created; 0 = null, or not known.
+        /// The address of its target when the handle was created; 0 = null, or not known.
         object: usize,
     },
 }
@@ -150,7 +150,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Of the managed thread; empty for one of the machine's own.
+    /// The stack of the managed thread; empty for one of the machine's own threads.
     pub fn stack(&self) -> Stack<'_> {
         Stack::new(&self.words)
     }

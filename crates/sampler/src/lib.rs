@@ -75,7 +75,7 @@ pub struct Session {
     pub timers: Option<(TimerClock, u32)>,
     /// All threads, by the clock on the wall, so many times a second (at least 1).
     pub wall_hz: Option<u32>,
-    /// Of events all are recorded.
+    /// The kinds of events; all events of these kinds are recorded.
     pub events: Kinds,
     pub recordings: Vec<Recording>,
     /// Gets everything as well.
@@ -126,7 +126,7 @@ static READER: Mutex<Option<Running>> = Mutex::new(None);
 
 struct Running {
     reader: Reader,
-    /// Of the process's OS threads when sampling began.
+    /// Processor time of the process's OS threads when sampling began.
     cpu_before: FxHashMap<u32, u64>,
     not_sampled_before: u64,
 }
@@ -178,14 +178,14 @@ pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the reader look at once.
+/// Makes the reader look at once.
 pub(crate) fn wake_reader() {
     // Relaxed: only compared.
     WAKE.atomic().fetch_add(1, Ordering::Relaxed);
     WAKE.wake(1);
 }
 
-/// Of an OS thread that is being sampled.
+/// The record of an OS thread that is being sampled.
 pub(crate) fn record_of(native_id: u32) -> Option<&'static threads::ThreadRecord> {
     ARMED.lock().as_ref()?.threads.get(&native_id).map(threads::Armed::record)
 }

@@ -28,7 +28,7 @@ pub enum StackFrame<'a> {
 }
 
 impl<'a> Stack<'a> {
-    /// Of a sample in the handler's format.
+    /// The stack of a sample in the handler's format.
     pub(crate) fn new(words: &'a [u64]) -> Stack<'a> {
         let flags = words.get(1).map_or(0, |time| time >> FLAGS_SHIFT);
         Stack { frames: words.get(2..).unwrap_or_default(), is_truncated: flags & TRUNCATED != 0 }

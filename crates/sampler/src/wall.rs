@@ -32,7 +32,7 @@ pub const NOTES: [&str; 7] = [
     "[waiting]",
 ];
 
-/// Of a processor's time, rounds take this part at most.
+/// Rounds take at most this part (one in so many) of a processor's time.
 const MAX_SHARE: u32 = 10;
 
 /// Rounds until `is_over`.
@@ -94,7 +94,7 @@ fn note(thread: &'static ManagedThread, ticks: u32, time_ns: u64, samples: &mut 
     let time_at = samples.len();
     samples.push(time_ns);
     samples.push(match thread.wait_state() {
-        // It was on its way to run.
+        // The thread was about to run.
         _ if !thread.is_in_safe_region() => 0,
         WaitState::Sleep => 1,
         WaitState::Join => 2,

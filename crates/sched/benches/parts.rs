@@ -200,7 +200,7 @@ fn wake_ups(idle: &IdleCarriers) {
             while !idle.has_idle() {
                 std::hint::spin_loop();
             }
-            // It is in the kernel by then.
+            // The carrier sleeps in the kernel by then.
             let begun = Instant::now();
             while begun.elapsed().as_micros() < 50 {}
             awake_at.store(0, Ordering::Relaxed);

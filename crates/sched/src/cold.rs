@@ -52,7 +52,7 @@ static RESTORED: AtomicU64 = AtomicU64::new(0);
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
 /// Threads with hot stacks, except those that have ended.
 static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
-/// Counts reasons for the mover to go on; it sleeps on it.
+/// Counts reasons for the mover to run again; the mover sleeps on this word.
 static REASONS: WaitWord = WaitWord::new(0);
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 

@@ -53,13 +53,13 @@ const IDLE: u32 = 1 << 16;
 /// Why a carrier does not sleep any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SleepEnd<R> {
-    /// Its last look found something.
+    /// The carrier's last look found work.
     Found(R),
     /// There may be work.
     Woken,
     /// The deadline has come.
     TimedOut,
-    /// It polled, and there were events. It runs, and does not search.
+    /// The carrier polled, and there were events. It counts as running, not as searching.
     Polled,
 }
 
@@ -69,7 +69,7 @@ pub type Poll<'a> = &'a mut dyn FnMut(Option<Duration>, &mut dyn FnMut());
 /// The means by which a carrier is woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Alarm {
-    /// It is awake.
+    /// The carrier is awake: no means are needed.
     None,
     Futex,
     Interrupt,

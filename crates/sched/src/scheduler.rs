@@ -603,7 +603,7 @@ pub struct Statistics {
     pub cold: ColdCounts,
 }
 
-/// What the scheduler has done so far; None with native threads.
+/// Counts of the scheduler's actions so far; None with native threads.
 pub fn statistics() -> Option<Statistics> {
     let parts = PARTS.get()?;
     let workers = WORKERS.read();

@@ -38,7 +38,7 @@ pub struct WorkerSlot {
 }
 
 impl WorkerSlot {
-    /// Of a worker for which a slot was taken.
+    /// The state of a worker for which a slot was taken.
     pub fn new_active() -> WorkerSlot {
         WorkerSlot { status: AtomicU32::new(ACTIVE), activations: WaitWord::new(0) }
     }
@@ -91,7 +91,7 @@ impl WorkerSlot {
 pub trait SlotHolder {
     /// Whether it is on its worker, in a safe region that its slot can be taken from. Acquire.
     fn is_safe(&self) -> bool;
-    /// Has it look for its slot when it leaves the region.
+    /// Makes the thread check for its slot when it leaves the region.
     fn ask(&self);
     /// Undoes `ask`.
     fn withdraw(&self);

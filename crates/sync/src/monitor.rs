@@ -72,7 +72,7 @@ pub const QUIET_EXITS: u32 = 4096;
 #[cfg(loom)]
 const QUIET_EXITS: u32 = 1;
 
-/// Models spin nowhere: a look more is a state more, and the paths behind it are the same.
+/// Loom models do not spin: each extra probe multiplies the states and reaches no new code.
 const SPINS_BEFORE_QUEUEING: bool = cfg!(not(loom));
 
 /// A managed thread's place in monitor queues. A thread is in at most one queue at a time.

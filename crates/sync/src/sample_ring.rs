@@ -25,7 +25,7 @@ pub struct SampleRing {
 /// A record that is being written; dropped without `finish` it was never there.
 pub struct Record<'a> {
     ring: &'a SampleRing,
-    /// Where its first word goes.
+    /// The position of its first word.
     start: usize,
     len: usize,
     /// Words that are free, from `start`.

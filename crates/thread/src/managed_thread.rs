@@ -363,7 +363,7 @@ impl ManagedThread {
         self.lifecycle.load(Ordering::Acquire) == ATTACHED
     }
 
-    /// Has ended.
+    /// Whether the thread has ended.
     pub fn is_detached(&self) -> bool {
         self.lifecycle.load(Ordering::Acquire) == DETACHED
     }

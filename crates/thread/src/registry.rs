@@ -254,8 +254,8 @@ impl Drop for DetachAtExit {
 static IS_PROCESS_ENDING: AtomicBool = AtomicBool::new(false);
 static NATIVE_END_HOOK: OnceLock<fn(&'static ManagedThread)> = OnceLock::new();
 
-/// Has `hook` called for each thread that native code ends, or that ends in native code, before it is detached: without the stop lock, in
-/// a safe region. Once.
+/// Sets the hook that is called for each thread that native code ends, or that ends in native code, before it is detached: without the
+/// stop lock, in a safe region. To be called once.
 pub fn set_native_end_hook(hook: fn(&'static ManagedThread)) {
     let _ = NATIVE_END_HOOK.set(hook);
 }

@@ -148,7 +148,7 @@ impl Reader {
         match (name, value) {
             ("nodefaults", None) => self.say("The nodefaults option can only be used as the first argument."),
             ("report", None) => self.is_report = true,
-            // Of Mono's own tests.
+            // An option that Mono's own tests use; it is ignored.
             ("debug", None) => {}
             ("heapshot", _) => self.heap_shots(value),
             ("heapshot-on-shutdown", None) => {

@@ -103,7 +103,7 @@ fn files_that_others_may_write_to_are_not_used() {
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).expect("a mode");
     }
     setup.check_refused(&setup.file_of("mscorlib"), "mode 0666 lets other users write");
-    // What was compiled took their place.
+    // Newly compiled bodies took their place.
     assert!(setup.run_in_time().compiled <= FEW);
 }
 
@@ -144,7 +144,7 @@ fn fifos_and_links_in_place_of_files() {
             if is_fifo {
                 assert!(Command::new("mkfifo").arg(&file).status().expect("mkfifo runs").success());
             } else {
-                // To good code: even so a link is not followed.
+                // The link leads to good code; even so it is not followed.
                 std::fs::rename(&copy, &victim).expect("a file");
                 symlink(&victim, &file).expect("a link");
             }
@@ -231,7 +231,7 @@ fn executables_that_others_could_exchange_are_compiled_anew() {
     assert_eq!(run(), "planted\n", "the last one only changed the folder's mode");
 }
 
-/// A set-user-id process gets its environment from somebody with fewer rights.
+/// A set-user-id process gets its environment from a user with fewer rights.
 #[test]
 fn an_elevated_process_ignores_the_environment() {
     if !is_root() {

@@ -126,7 +126,7 @@ unsafe fn system_mmap(
     std::ptr::with_exposed_provenance_mut(result as usize)
 }
 
-/// MMTk cannot go on without memory that its own limit (`--max-heap`) allows, and would end the process with pages of text.
+/// MMTk cannot continue when the system refuses memory within its own limit (`--max-heap`), and would end the process with pages of text.
 fn refuse(len_bytes: usize) -> ! {
     let error = saki_os::error::last_error();
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();

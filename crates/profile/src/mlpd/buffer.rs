@@ -17,7 +17,7 @@ pub(super) const BUFFER_BYTES: usize = 64 << 10;
 pub struct Header<'a> {
     /// As on the command line: "log:sample".
     pub arguments: &'a str,
-    /// Of the command server; 0 = none.
+    /// The port of the command server; 0 = none.
     pub port: u16,
     pub start_unix_ns: u64,
     /// By the clock of the events.

@@ -18,7 +18,7 @@ use crate::model::{FunctionKind, Profile, Sample, Unit};
 use buffer::BUFFER_BYTES;
 use event::metadata;
 
-/// Of a function's range of addresses.
+/// The size of a function's range of addresses.
 const RANGE_BYTES: u64 = 16;
 /// Where ranges begin: below any address that a program has.
 const FIRST_ADDRESS: u64 = 0x1000_0000;

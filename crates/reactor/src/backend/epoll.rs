@@ -102,7 +102,7 @@ impl Backend for Epoll {
     }
 
     fn unwatch(&self, fd: i32) {
-        // It may be closed already, which ended the watch.
+        // The descriptor may be closed already, which has ended the watch.
         let _ = self.control(libc::EPOLL_CTL_DEL, fd, 0);
     }
 

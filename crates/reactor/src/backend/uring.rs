@@ -201,7 +201,7 @@ impl Uring {
         Readiness {
             read: has_failed || events & EVENTS_OF_READING != 0,
             write: has_failed || events & libc::POLLOUT != 0,
-            // Of each arrival the kernel says that urgent data may be there: short transfers prove nothing.
+            // The kernel reports possible urgent data with each arrival, so a short transfer does not prove that no data is left.
             has_ended: has_failed || events & (libc::POLLRDHUP | libc::POLLPRI) != 0,
             is_watch_over: name.kind == Kind::Always && !cqueue::more(completion.flags()),
         }
@@ -217,7 +217,7 @@ impl Backend for Uring {
     fn watch_once(&self, fd: i32, wanted: Readiness) -> io::Result<()> {
         let read = if wanted.read { libc::POLLIN | libc::POLLRDHUP } else { 0 };
         let write = if wanted.write { libc::POLLOUT } else { 0 };
-        // It takes the place of what was asked before.
+        // The new request replaces earlier ones.
         self.unwatch(fd);
         self.watch(Kind::Once, fd, read | write)
     }
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(waited(&uring), [(fd, false, true)]);
         assert_eq!(waited(&uring), []);
         far.write_all(b"x").unwrap();
-        // Of a change the kernel tells what has changed.
+        // At a change the kernel reports which direction has changed.
         assert_eq!(waited(&uring), [(fd, true, false)]);
         assert_eq!(waited(&uring), []);
         assert!(uring.watch_always(fd, true).unwrap());

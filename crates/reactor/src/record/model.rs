@@ -14,7 +14,7 @@ use saki_sync::facade::{Arc, thread};
 use saki_sync::model::explore;
 use saki_sync::{Parker, WaitWord};
 
-/// What the kernel has of a stream.
+/// The kernel's data of a stream.
 #[derive(Clone, Copy, Default)]
 struct Content {
     bytes: usize,
@@ -70,7 +70,7 @@ impl Stream {
         }
     }
 
-    /// What a read of so many bytes gives; None: it would block.
+    /// The result of a read of so many bytes; None: it would block.
     fn read(&self, wanted: usize) -> Option<usize> {
         let mut content = lock(&self.content);
         let taken = content.bytes.min(wanted);
@@ -165,7 +165,7 @@ fn model_two_who_wait_share_what_comes() {
         let receivers = [receiver(&stream, 0, 1), receiver(&stream, 1, 1)];
         let other = stream.clone();
         let poller = thread::spawn(move || {
-            // Both go on by the end at the latest.
+            // The end of the stream wakes both at the latest.
             other.is_watched.store(true, Ordering::SeqCst);
             other.change(|content| *content = Content { bytes: 2, has_ended: true });
             other.poll(1);

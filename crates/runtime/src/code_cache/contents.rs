@@ -25,7 +25,7 @@ pub type ContentId = [u64; 2];
 struct Identified {
     id: ContentId,
     path: PathBuf,
-    /// Of the file when it was mapped.
+    /// The file's stamp when it was mapped.
     stamp: FileStamp,
 }
 

@@ -25,7 +25,7 @@ pub struct Place {
     trust: Trust,
 }
 
-/// Of the cache in its base folder.
+/// The name of the cache in its base folder.
 const NAME: &str = "saki";
 
 /// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None without either, and in a process that has rights which its
@@ -49,7 +49,7 @@ pub fn installed() -> Option<Place> {
 }
 
 impl Place {
-    /// Of the cache's folder.
+    /// The path of the cache's folder.
     pub fn path(&self) -> PathBuf {
         self.base.join(NAME)
     }
@@ -155,7 +155,7 @@ pub fn files(cache: &Folder) -> Vec<CacheFile> {
 
 fn collect(folder: &Folder, names: &mut Vec<OsString>, found: &mut Vec<CacheFile>) {
     for name in folder.names().unwrap_or_default() {
-        // Of a symbolic link, not of what it points to.
+        // The status of a symbolic link itself, not of its target.
         let Ok(status) = folder.status_of(&name) else { continue };
         names.push(name);
         let name = names.last().map_or(OsStr::new(""), OsString::as_os_str);

@@ -232,8 +232,8 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
     Some(kept)
 }
 
-/// The references among these modules that have been followed, but for those by which the modules are found and those to corlib,
-/// of which there is one.
+/// The references among these modules that have been followed, except those by which the modules are found and those to corlib,
+/// which exists once.
 fn list_bindings(modules: &[Listed]) -> Vec<[u32; 3]> {
     let mut bindings = Vec::new();
     for (from, listed) in modules.iter().enumerate() {

@@ -45,7 +45,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Of the cache's files.
+/// The extension of the cache's files.
 pub const FILE_EXTENSION: &str = "saki-code";
 /// Kept bodies are written before exit when there are this many bytes of them.
 const WRITE_EARLY_BYTES: usize = 16 << 20;
@@ -55,7 +55,7 @@ struct Settings {
     own: Option<Place>,
     /// The cache that came with the installation; never written.
     installed: Option<Place>,
-    /// Of this build's files in both.
+    /// The name of this build's folder in both caches.
     folder: OsString,
     build_key: u64,
 }

@@ -21,7 +21,7 @@ pub(super) struct Module {
 /// The bodies of a module, which all domains that load it share.
 pub(super) struct Bodies {
     pub id: ContentId,
-    /// Of the cache file.
+    /// The name of the cache file.
     pub file_name: OsString,
     /// The user's file, and the one that came with the installation, as far as they exist.
     files: OnceLock<Vec<CodeFile<'static>>>,
@@ -106,7 +106,7 @@ pub(super) fn loaded(id: ContentId) -> Option<&'static Image> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Of an assembly's name in the name of its cache file.
+/// How many characters of an assembly's name are in the name of its cache file.
 const MAX_NAME_CHARS: usize = 80;
 
 /// The bodies of all modules seen so far.

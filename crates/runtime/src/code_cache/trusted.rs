@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// Writable by the group or by others.
 const FOREIGN_WRITERS: u32 = 0o022;
-/// Of a folder: entries are removed and renamed by their owners only.
+/// The sticky bit of a folder: only their owners may remove and rename entries.
 const STICKY: u32 = 0o1000;
 
 /// Whose files are believed.
@@ -250,14 +250,14 @@ impl TrustedFolder {
     }
 }
 
-/// Of files that are not complete yet.
+/// The extension of incomplete files.
 pub(super) const TEMPORARY_EXTENSION: &str = "tmp";
 
 /// Checks that no other user can make the path lead elsewhere, for a file that is opened by path later. Returns the path without symbolic
 /// links.
 ///
 /// # Errors
-/// The folder on the way that somebody else may write to.
+/// The folder on the path that another user may write to.
 pub fn firm_path(path: &Path, trust: Trust) -> Result<PathBuf, Distrust> {
     let distrust = |path: &Path, reason| Distrust { path: path.to_path_buf(), reason };
     let real = std::fs::canonicalize(path).map_err(|e| distrust(path, Reason::Unusable(e)))?;

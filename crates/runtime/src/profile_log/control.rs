@@ -14,7 +14,7 @@ pub fn are_events_on(kind: LogEvents) -> bool {
     super::is_on(kind)
 }
 
-/// Has events of a kind written, or not any more.
+/// Switches the writing of a kind of events on or off.
 pub fn set_events(kind: LogEvents, are_wanted: bool) {
     let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
     if are_wanted {
@@ -69,7 +69,8 @@ pub fn samples() -> Option<(SampleClock, u32)> {
     *LOG.get()?.samples.lock()
 }
 
-/// Has samples taken so from now on, or none. False: they are not taken so. As under Mono only a log that was to have samples from the start can change that.
+/// Sets the clock and rate of samples from now on, or ends them. False: the setting was refused. As under Mono, only a log that was started with samples can
+/// change this.
 pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
     let Some(log) = LOG.get().filter(|log| !log.is_over() && log.settings.samples.is_some()) else { return false };
     // A thread that waits for the lock, or for the last samples, counts as stopped meanwhile.

@@ -18,7 +18,7 @@ const COUNT: u64 = 3 << 24;
 const MONOTONIC: u64 = 1 << 28;
 const VARIABLE: u64 = 1 << 30;
 
-/// Of type: signed 64 bits, and microseconds.
+/// Types of counters: signed 64 bits, and microseconds.
 const LONG: u64 = 3;
 const INTERVAL: u64 = 7;
 

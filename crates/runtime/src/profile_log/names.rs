@@ -21,7 +21,7 @@ const STEP: u64 = 16;
 const FIRST_CODE: u64 = 1 << 47;
 /// Where ranges of native functions begin, behind all of methods.
 const FIRST_NATIVE: u64 = 1 << 62;
-/// Of a method's range.
+/// The size of a method's range.
 const CODE_ROOM: u64 = 1 << 20;
 
 /// Which code of a method is meant: tags in the low bits of its address.

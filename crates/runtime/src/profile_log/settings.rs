@@ -52,7 +52,7 @@ impl std::ops::BitOr for LogEvents {
     }
 }
 
-/// Of a stack, as Mono.
+/// The maximum frames of a stack, as in Mono.
 pub const MAX_FRAMES: usize = 32;
 
 /// More than that the sampler itself would take most of the time.

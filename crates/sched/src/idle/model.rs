@@ -220,8 +220,8 @@ fn model_a_notice_meets_a_find() {
 
 #[test]
 fn model_the_last_searcher_wakes_the_next() {
-    // Both carriers asleep, or one about to be, when two tasks come, the second while the first carrier searches: who made it
-    // visible has woken nobody for it, and each carrier takes one. That carriers fall asleep costs no preemption.
+    // Both carriers asleep, or one about to be, when two tasks come, the second while the first carrier searches: its maker
+    // has woken no carrier for it, and each carrier takes one task. That carriers fall asleep costs no preemption.
     explore(Some(3), || {
         let shared = shared(2);
         let carriers = [0, 1].map(|carrier| {
@@ -258,7 +258,7 @@ fn model_a_deadline_meets_a_wake_up() {
         work.0.fetch_add(1, Ordering::Relaxed);
         let has_woken = idle.has_idle() && idle.wake_one();
         let (first, second) = carrier.join().unwrap();
-        // Whoever was taken off the list has noticed.
+        // A carrier that was taken off the list has noticed that.
         if has_woken && first == SleepEnd::TimedOut {
             assert!(second.is_some_and(|end| end != SleepEnd::TimedOut), "{first:?} {second:?}");
         }

@@ -127,7 +127,7 @@ fn a_poller_runs_when_there_are_events_and_searches_when_it_is_woken() {
     assert_eq!(idle.sleep_or_poll(0, false, || None, look, Some(&mut is_woken)), SleepEnd::Woken);
     assert_eq!((idle.counts(), rings.load(Ordering::Relaxed)), ((0, 1), 1));
     idle.stop_searching(|| false);
-    // Somebody else polls: it sleeps.
+    // Another thread polls, so this carrier sleeps.
     assert!(idle.try_look());
     let mut never = |_: Option<Duration>, _: &mut dyn FnMut()| panic!("two poll");
     let end = idle.sleep_or_poll(1, false, || Some(0), look, Some(&mut never));
@@ -210,7 +210,7 @@ fn no_task_is_left_behind_in_a_storm() {
             std::thread::yield_now();
         }
         is_over.store(true, Ordering::Release);
-        // Those that go to sleep just now are on the list soon.
+        // Carriers that are falling asleep are on the list soon.
         while (0..CARRIERS).any(|carrier| idle.wake(carrier)) || idle.counts() != (0, CARRIERS) {
             if idle.counts().1 == 0 && idle.counts().0 == 0 {
                 break;

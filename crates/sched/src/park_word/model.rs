@@ -26,7 +26,7 @@ impl Thread {
         }
     }
 
-    /// What takes it from a run queue.
+    /// The part of the carrier that takes the thread from a run queue.
     fn resume(&self) {
         self.stack.touch();
         self.resumed.fetch_add(1, Ordering::Relaxed);

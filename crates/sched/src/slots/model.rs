@@ -139,7 +139,7 @@ fn model_a_worker_gives_way_to_a_thread_that_returns() {
         let thread = thread::spawn(move || other.come_back(true));
         world.managed.touch();
         world.waits.park(None);
-        // It could run on for ever, and the thread would wait as long.
+        // The worker could run for ever, and the thread would wait as long.
         assert!(!world.slots.keep(world.second));
         assert!(thread.join().unwrap());
         world.slots.give_back(world.second);

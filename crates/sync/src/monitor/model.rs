@@ -75,7 +75,7 @@ fn model_a_thread_that_loses_the_race_is_handed_the_lock() {
         let me = ModelThread::new(1);
         run(&me, &shared);
         run(&me, &shared);
-        // A stale token, as interrupts leave them: the heir may look before it is woken.
+        // A stale token, as interrupts leave one: the heir may check its phase before it is woken.
         heir.node().parker.unpark();
         run(&me, &shared);
         thread.join().unwrap();
@@ -230,7 +230,7 @@ fn model_an_interrupt_and_a_pulse_agree() {
 
 #[test]
 fn model_a_pulse_is_not_lost_on_a_waiter_that_times_out() {
-    // Two waiters, the first with a timeout. A pulse that finds somebody waiting ends exactly one wait. That both wait costs no
+    // Two waiters, the first with a timeout. A pulse that finds a waiter ends exactly one wait. That both wait costs no
     // preemption; one puts the timeout between the pulse and the exit, one the exit between the timeout and its look.
     explore(Some(2), || {
         let shared = shared();
