@@ -56,8 +56,8 @@ impl Cell {
         Cell(cell)
     }
 
-    /// A new cell that lives as long as the record at `anchor`: of a collectible assembly, it is a root only as long as
-    /// something has that.
+    /// A new cell that lives as long as the record at `anchor`. For a record of a collectible assembly the cell is a
+    /// root only while something refers to the assembly.
     pub fn beside(anchor: usize, object: ObjRef) -> Cell {
         Cell::with_owner(collectible::of(anchor), object)
     }

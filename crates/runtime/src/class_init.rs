@@ -60,7 +60,7 @@ fn is_module_initialised(ty: Ty) -> bool {
     }
 }
 
-/// `ensure` for compiled code: an abort that had to wait for the constructor is thrown behind it.
+/// `ensure` for compiled code: an abort that had to wait for the constructor is thrown after it.
 ///
 /// # Errors
 /// As `ensure`; ThreadAbortException.

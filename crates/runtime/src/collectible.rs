@@ -250,7 +250,7 @@ pub(crate) fn reclaim_dead() {
         }
         retired.push_back(Batch { stamp: walks.stamp(), owners, bodies, entries: freed_entries });
     }
-    // Twice: without walkers everything passes at once.
+    // Twice, because without walkers two advances make every stamp pass at once.
     let _ = walks.try_advance() && walks.try_advance();
     while retired.front().is_some_and(|batch| walks.has_passed(batch.stamp)) {
         if let Some(batch) = retired.pop_front() {

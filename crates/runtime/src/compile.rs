@@ -108,7 +108,7 @@ pub fn init(options: CompilerOptions, dump: DumpOptions) {
     let _ = DUMP.set(dump);
 }
 
-/// The compiler, set up when the first body needs it: a run that finds all its code in the cache does without.
+/// The compiler, set up when the first body needs it: a run that finds all its code in the cache needs no compiler.
 pub(crate) fn compiler() -> &'static Compiler {
     COMPILER.get_or_init(|| {
         let Some(options) = OPTIONS.get() else { saki_base::bug!("code was compiled before start-up said how") };

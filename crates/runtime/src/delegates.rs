@@ -75,7 +75,7 @@ pub fn init(
     resolved_code: Option<usize>,
 ) -> Managed<()> {
     let kind = delegate_kind(type_of(delegate), method, !target.is_null()).to_managed(t)?;
-    // `CreateDelegate` may bind null; the constructor, which is given code, may not.
+    // `CreateDelegate` may bind null as the target; the constructor, which gets a code address, may not.
     if kind == DelegateKind::ClosedInstance && target.is_null() && resolved_code.is_some() {
         return Err(exceptions::throw(
             t,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for the threads of the domain to end.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often to look whether they did.
+/// How often to check whether the threads have left the domain.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Outcome of `tear_down` on another thread, in an atomic.

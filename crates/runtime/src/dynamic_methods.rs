@@ -5,7 +5,7 @@
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
 //! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
-//! - a method that lives for one of the last two reasons names it;
+//! - a method that lives for one of the two reasons above names it;
 //! - something that the collector does not trace refers to it: a function pointer (`keep`).
 //!
 //! | list | meaning | leaves it when |
@@ -180,7 +180,7 @@ impl Share {
     }
 }
 
-/// A method and its DynamicMethod object, which nothing has moved yet.
+/// A method and its DynamicMethod object, which no collection has moved yet.
 struct Young {
     method: &'static Method,
     object: ObjRef,
@@ -267,7 +267,7 @@ pub fn info_of(method: &'static Method) -> ObjRef {
     ObjRef(notes(method).info.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
-/// Ties a method to a RuntimeMethodInfo that was made of it, as long as that lives. Gives the first one.
+/// Links a method weakly to a RuntimeMethodInfo that was made of it. Returns the first such object.
 pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
     let mut lists = LISTS.lock();
     let known = info_of(method);
@@ -462,7 +462,7 @@ fn reclaim(methods: Vec<&'static Method>) {
     }
     let walks = saki_code::walks();
     let batch = Batch { stamp: walks.stamp(), methods, bodies };
-    // Twice: without walkers everything passes at once.
+    // Twice, because without walkers two advances make every stamp pass at once.
     let _ = walks.try_advance() && walks.try_advance();
     if walks.has_passed(batch.stamp) {
         free(batch);

@@ -86,7 +86,7 @@ impl ManagedField {
 
     /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
     pub fn offset_bytes(&self) -> usize {
-        // Relaxed: a number that stands for itself.
+        // Relaxed: the number is complete by itself and publishes nothing.
         let known = self.offset.load(Ordering::Relaxed);
         if known != UNKNOWN {
             return known;

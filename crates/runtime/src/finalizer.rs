@@ -172,7 +172,7 @@ pub fn wait_for_pending(t: Thread) {
     wait_for_pending_until(t, None);
 }
 
-/// As `wait_for_pending`, but at most until `deadline`; false when that came first.
+/// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
 pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bool {
     let me = t.id();
     saki_thread::blocking(|| {

@@ -222,7 +222,7 @@ fn name_of(ty: Ty) -> String {
     ty.full_name() + &domain_mark(ty)
 }
 
-/// Types of other domains than the first have the domain behind their names.
+/// Types of domains other than the first have the domain after their names.
 fn domain_mark(ty: Ty) -> String {
     let universe = ty.universe();
     let is_first = *universe == *saki_types::universe::root();

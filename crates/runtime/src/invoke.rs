@@ -122,7 +122,7 @@ fn thunk_of(t: Thread, method: &'static Method) -> Managed<usize> {
 /// Calls `method` non-virtually. `args`: see the module header. The result is the scalar result, if any.
 ///
 /// # Errors
-/// The exception that came out, or one from compiling the method, is pending.
+/// The exception that left the method, or one from compiling it, is pending.
 pub fn invoke(t: Thread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
     let call = prepare(t, method)?;
     debug_assert!(

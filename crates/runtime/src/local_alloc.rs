@@ -67,7 +67,7 @@ impl Drop for SpareBlocks {
     }
 }
 
-/// Zeroed memory behind a header's room; null when there is none.
+/// Zeroed memory after room for a header; null when there is no memory.
 fn new_block(t: Thread, layout: Layout) -> *mut Block {
     if layout.size() == SMALL_BYTES
         && let Some(block) = crate::thread_data::of(t).spare_blocks().take()

@@ -53,7 +53,7 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
 struct Waiter {
     t: Thread,
     object: ObjRef,
-    /// How it was when it first had to wait, if profiles are made of that.
+    /// The state of the lock when the thread first had to wait, if locks are profiled.
     wait: Cell<Option<LockWait>>,
     /// Whether the log has an event that this thread has to wait.
     is_contended: Cell<bool>,
@@ -225,7 +225,7 @@ pub fn hash_code(object: ObjRef) -> i32 {
     word.install_hash(next_hash()) as i32
 }
 
-/// How many numbers a thread takes at once, so that threads do not write to one place all the time.
+/// How many numbers a thread takes at once, so that threads do not contend for one word.
 const HASHES_AT_ONCE: u32 = 4096;
 
 /// A Weyl sequence: well spread, cheap, different for objects hashed one after the other. Positive, as Mono's are.

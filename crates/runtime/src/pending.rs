@@ -126,7 +126,7 @@ fn catches(t: Thread) -> Vec<HandlerFrame> {
     found
 }
 
-/// Where the instruction at `offset` leaves to, if it is a `leave`. ECMA-335 §III.3.46.
+/// The target of the instruction at `offset`, if it is a `leave`. ECMA-335 §III.3.46.
 fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
     const LEAVE: u8 = 0xdd;
     const LEAVE_SHORT: u8 = 0xde;

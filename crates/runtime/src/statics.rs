@@ -27,7 +27,7 @@ impl StaticRoots {
 }
 
 static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
-/// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries go with their owners.
+/// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries are removed with their owners.
 static OWNED_ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
 
 /// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of it.
@@ -48,7 +48,7 @@ fn zeroed(size_bytes: usize) -> *mut u8 {
     Box::leak(vec![0u128; words].into_boxed_slice()).as_mut_ptr() as *mut u8
 }
 
-/// Statics that are roots only as long as something has the type.
+/// Statics that are roots only while something refers to the type.
 fn collectible_area(owner: &'static Owner, layout: &StaticLayout) -> Option<*mut u8> {
     let size = Layout::from_size_align((layout.size_bytes as usize).max(1), align_of::<u128>()).ok()?;
     let base = owner.allocate(size)?;

@@ -205,7 +205,7 @@ pub(crate) fn release_dead(internal: ObjRef) {
     crate::thread_names::free(internal);
 }
 
-/// Gives some released references back: more than a start takes, so that they become fewer, and few, so that no start takes long.
+/// Gives some released references back: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
 fn drop_released() {
     if HAS_RELEASED.load(Ordering::Relaxed) {
         let mut released = RELEASED.lock();
@@ -450,7 +450,7 @@ pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
 /// The body of a started thread.
 fn run(t: Thread, start: ThreadStartHandles) {
     if start.domain.add_thread(t).is_err() {
-        // Unloaded since, with its handles: nothing of it may be touched.
+        // The domain has been unloaded, with its handles: none of its objects may be touched.
         t.take_pending();
         return;
     }
@@ -681,7 +681,7 @@ fn is_aborted_by_unload(t: Thread) -> bool {
     current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
 }
 
-/// Ends the abort in flight, with its pending exception, if it is the unloading's of `domain`, which the current thread leaves.
+/// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
 pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
     if !is_aborted_by_unload(t) || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
         return false;

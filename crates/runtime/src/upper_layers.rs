@@ -33,8 +33,8 @@ pub struct UpperLayers {
 /// Events that the host, the program that contains the machine, is notified of.
 #[derive(Clone, Copy)]
 pub struct HostEvents {
-    /// The program is over, and nothing of it has been finalized. On the thread that ends the process, which runs managed code then, before the handlers of
-    /// ProcessExit.
+    /// The program has ended, and none of its objects has been finalized at exit. On the thread that ends the process, which runs managed code then, before
+    /// the handlers of ProcessExit.
     pub before_exit: fn(),
     /// SIGQUIT has come. True: it was a request for something other than a thread dump, which has been served.
     pub serve_request: fn() -> bool,

@@ -65,7 +65,7 @@ struct Names {
 pub(super) enum Refused {
     /// An entity that the body names is missing, or is not the one that the body was compiled for.
     Stale,
-    /// Not all of these classes, which it takes for initialised, are.
+    /// The body assumes that these classes are initialised, and not all of them are.
     TooEarly(Vec<Ty>),
 }
 

@@ -58,10 +58,10 @@ impl Place {
         self.trust
     }
 
-    /// The cache's folder; None if it is not there.
+    /// The cache's folder; None if it does not exist.
     ///
     /// # Errors
-    /// It does not pass.
+    /// The folder is not trusted.
     pub fn open(&self) -> Result<Option<TrustedFolder>, Distrust> {
         TrustedFolder::open(&self.base, OsStr::new(NAME), self.trust)
     }
@@ -88,7 +88,7 @@ impl Place {
         }
     }
 
-    /// Why nothing can be written here, if so.
+    /// The reason why the cache cannot be written, if any.
     pub fn unwritable(&self) -> Option<Distrust> {
         let path = self.path();
         let there = path.ancestors().find(|path| path.exists())?;

@@ -175,7 +175,7 @@ pub(super) fn encode(
     Some(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// A module that a body depends on, and how to come to it: by which module's which AssemblyRef.
+/// A module that a body depends on, and the module and AssemblyRef row that lead to it.
 #[derive(Clone, Copy)]
 struct Listed {
     image: &'static Image,
@@ -294,7 +294,7 @@ impl Encoder {
         };
         let mut words = vec![self.ty(method.owner)?, kind, method.generic_args.len() as u32];
         for arg in method.generic_args {
-            // The definition itself, over its own parameters: nothing of it can run.
+            // The definition itself, over its own parameters, has no code that can run.
             words.push(self.ty(arg)?);
         }
         Some(self.methods.add(address, &words))

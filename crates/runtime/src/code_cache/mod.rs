@@ -51,7 +51,7 @@ pub const FILE_EXTENSION: &str = "saki-code";
 const WRITE_EARLY_BYTES: usize = 16 << 20;
 
 struct Settings {
-    /// The user's; None: nothing is written.
+    /// The user's cache; None: nothing is written.
     own: Option<Place>,
     /// The cache that came with the installation; never written.
     installed: Option<Place>,
