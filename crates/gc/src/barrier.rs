@@ -27,7 +27,8 @@
 //! **Large arrays of references** ([`array_element_write_slow`], [`array_copy`]): logging a 10M-element array would make
 //! each nursery collection scan 80 MB, so up to a share of the elements the slots are remembered one by one instead.
 //!
-//! The functions here store with release, as the CLI memory model asks.
+//! Left out: the memory order of compiled code's stores; the functions here store with release, as the CLI memory model
+//! asks.
 
 use crate::mmtk;
 use saki_abi::{ArrayHeader, ObjRef};
