@@ -4,8 +4,8 @@
 //! child loads and compiles, and a line of standard output says how the child ended: `exit N` or `signal N`. A start costs a hundred times as much as a fork. Invariant:
 //! a child allocates only literals and exceptions, since it has no collector threads; and SIGPROF ends it when it takes too long.
 
+use saki_runtime::CurrentThread;
 use saki_runtime::compile_all::Compiled;
-use saki_runtime::thread::Thread;
 use saki_types::{Assembly, universe};
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ const DATA_LIMIT_BYTES: u64 = 2 << 30;
 const EXIT_PANIC: i32 = 101;
 
 /// Serves until standard input ends; the command's exit code.
-pub fn run(t: Thread, program: &'static Assembly) -> i32 {
+pub fn run(t: CurrentThread, program: &'static Assembly) -> i32 {
     let mut compiled = Compiled::new(t);
     compiled.compile_all(program);
     for method in std::mem::take(&mut compiled.invalid) {

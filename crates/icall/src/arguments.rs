@@ -4,28 +4,28 @@ use saki_abi::ObjRef;
 use saki_runtime::exceptions;
 use saki_runtime::object;
 use saki_runtime::strings;
-use saki_runtime::{Managed, Thread, Thrown};
+use saki_runtime::{CurrentThread, Managed, Thrown};
 use saki_types::universe;
 
 /// # Errors
 /// NullReferenceException.
-pub(crate) fn non_null_this(t: Thread, object: ObjRef) -> Managed<()> {
+pub(crate) fn non_null_this(t: CurrentThread, object: ObjRef) -> Managed<()> {
     if object.is_null() { Err(exceptions::throw_null_reference(t)) } else { Ok(()) }
 }
 
 /// # Errors
 /// ArgumentNullException.
-pub(crate) fn non_null(t: Thread, object: ObjRef, parameter: &str) -> Managed<()> {
+pub(crate) fn non_null(t: CurrentThread, object: ObjRef, parameter: &str) -> Managed<()> {
     if object.is_null() { Err(exceptions::throw_argument_null(t, parameter)) } else { Ok(()) }
 }
 
 /// ArgumentException.
-pub(crate) fn argument_error(t: Thread, message: &str) -> Thrown {
+pub(crate) fn argument_error(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, "System", "ArgumentException", message)
 }
 
 /// ArgumentException that names its parameter.
-pub(crate) fn argument_error_for(t: Thread, parameter: &str, message: &str) -> Thrown {
+pub(crate) fn argument_error_for(t: CurrentThread, parameter: &str, message: &str) -> Thrown {
     exceptions::throw_argument(t, message, parameter)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn argument_error_for(t: Thread, parameter: &str, message: &str) -> T
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn optional_string(t: Thread, text: Option<&str>) -> Managed<ObjRef> {
+pub(crate) fn optional_string(t: CurrentThread, text: Option<&str>) -> Managed<ObjRef> {
     text.map_or(Ok(ObjRef::NULL), |text| strings::new_string(t, text))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn optional_string(t: Thread, text: Option<&str>) -> Managed<ObjRef> 
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn string_array<S: AsRef<str>>(t: Thread, items: &[S]) -> Managed<ObjRef> {
+pub(crate) fn string_array<S: AsRef<str>>(t: CurrentThread, items: &[S]) -> Managed<ObjRef> {
     let array = object::new_array(t, universe().string(), items.len())?;
     for (index, item) in items.iter().enumerate() {
         let text = strings::new_string(t, item.as_ref())?;
@@ -51,7 +51,7 @@ pub(crate) fn string_array<S: AsRef<str>>(t: Thread, items: &[S]) -> Managed<Obj
 }
 
 /// Stores an object through an `out` or `ref` parameter, which may lie on the stack or in the heap.
-pub(crate) fn store_out(t: Thread, place: *mut ObjRef, value: ObjRef) {
+pub(crate) fn store_out(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
     // SAFETY: compiled code passes the address of a variable of a reference type.
     unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), place, value) };
 }

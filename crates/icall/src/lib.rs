@@ -1,6 +1,6 @@
 //! The internal calls of the class library outside reflection and interop: a folder per namespace, a file per managed type.
 //!
-//! Conventions: an internal call is an `extern "C"` function of the current `Thread` and the managed arguments; managed
+//! Conventions: an internal call is an `extern "C"` function of the current `CurrentThread` and the managed arguments; managed
 //! results narrower than 32 bits are returned as `i32`, because compiled code reads the whole register. They are private:
 //! only the tables name them, and only compiled code calls them, with arguments of the declared managed types.
 //!

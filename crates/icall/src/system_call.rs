@@ -6,7 +6,7 @@
 
 use crate::io::errors::errno;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
-use saki_runtime::{Managed, Thread, pending, suspension};
+use saki_runtime::{CurrentThread, Managed, pending, suspension};
 use saki_thread::{REQUEST_ABORT, WaitState};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// The errno value; EINTR for an abort.
-pub(crate) fn system_call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+pub(crate) fn system_call(t: CurrentThread, body: impl FnMut() -> isize) -> Result<usize, i32> {
     system_call_unless(t, || false, body)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn system_call(t: Thread, body: impl FnMut() -> isize) -> Result<usiz
 /// # Errors
 /// As `system_call`.
 pub(crate) fn system_call_unless(
-    t: Thread,
+    t: CurrentThread,
     is_over: impl Fn() -> bool,
     mut body: impl FnMut() -> isize,
 ) -> Result<usize, i32> {
@@ -67,7 +67,7 @@ pub(crate) enum Parked {
 /// `is_over` says that the failure is to stay. The calls themselves are made outside of safe regions, as they take some microseconds at most. `timeout` is
 /// asked for when the thread has to wait for the first time.
 pub(crate) fn parking_call(
-    t: Thread,
+    t: CurrentThread,
     wait: &Wait,
     timeout: impl FnOnce() -> Option<Duration>,
     is_over: impl Fn() -> bool,
@@ -110,7 +110,7 @@ pub(crate) fn parking_call(
 ///
 /// # Errors
 /// ThreadAbortException.
-pub(crate) fn park_until(t: Thread, timeout: Option<Duration>, is_done: impl Fn() -> bool) -> Managed<bool> {
+pub(crate) fn park_until(t: CurrentThread, timeout: Option<Duration>, is_done: impl Fn() -> bool) -> Managed<bool> {
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let has_abort = || t.managed().pending_requests() & REQUEST_ABORT != 0;
     loop {

@@ -11,7 +11,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_il::synth::marshal::{CharSet, NativeType, Place, native_layout, native_type};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 
 /// The native form of an object.
 enum Form {
@@ -23,7 +23,7 @@ enum Form {
     Elements,
 }
 
-fn form_of(t: Thread, object: ObjRef, charset: CharSet) -> Managed<Form> {
+fn form_of(t: CurrentThread, object: ObjRef, charset: CharSet) -> Managed<Form> {
     let ty = object::type_of(object);
     let native = native_type(ty, None, charset, Place::Param).to_managed(t)?;
     match native {
@@ -48,7 +48,7 @@ fn boxed_value(object: ObjRef) -> *mut u8 {
     object.field_ptr(OBJECT_HEADER_BYTES as usize)
 }
 
-fn elements(t: Thread, array: ObjRef) -> Managed<(*mut u8, usize)> {
+fn elements(t: CurrentThread, array: ObjRef) -> Managed<(*mut u8, usize)> {
     let element = object::type_of(array).element().unwrap_or_else(|| object::type_of(array));
     let bytes = element_stride(t, element)? * object::array_length(array);
     Ok((array.field_ptr(ARRAY_DATA_OFFSET as usize), bytes))
@@ -58,7 +58,7 @@ fn elements(t: Thread, array: ObjRef) -> Managed<(*mut u8, usize)> {
 ///
 /// # Errors
 /// ArgumentException, OutOfMemoryException, and those of the fields' conversions.
-pub fn to_native(t: Thread, object: ObjRef, charset: CharSet) -> Managed<usize> {
+pub fn to_native(t: CurrentThread, object: ObjRef, charset: CharSet) -> Managed<usize> {
     match form_of(t, object, charset)? {
         Form::Pointer(native) => {
             let mut word = 0usize;
@@ -89,7 +89,7 @@ pub fn to_native(t: Thread, object: ObjRef, charset: CharSet) -> Managed<usize> 
 ///
 /// # Safety
 /// `block` is from `to_native` of this object.
-pub unsafe fn update(t: Thread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
+pub unsafe fn update(t: CurrentThread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
     match form_of(t, object, charset)? {
         // Strings cannot change.
         Form::Pointer(NativeType::String(_)) => Ok(()),
@@ -116,7 +116,7 @@ pub unsafe fn update(t: Thread, object: ObjRef, charset: CharSet, block: usize) 
 ///
 /// # Safety
 /// As `update`; the copy is not used again.
-pub unsafe fn free(t: Thread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
+pub unsafe fn free(t: CurrentThread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
     match form_of(t, object, charset)? {
         Form::Pointer(native) => {
             let mut block = block;

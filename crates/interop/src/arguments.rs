@@ -15,13 +15,13 @@ use saki_il::synth::marshal::{NativeType, ParamPlan};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 
 /// (address of the managed value, descriptor) → native word.
 ///
 /// # Errors
 /// As `to_native`; nothing is left allocated then.
-pub fn marshal_in(t: Thread, value: usize, info: usize) -> Managed<i64> {
+pub fn marshal_in(t: CurrentThread, value: usize, info: usize) -> Managed<i64> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
@@ -74,7 +74,7 @@ fn is_struct(native: &NativeType) -> bool {
 }
 
 /// Frees a half-filled slot without disturbing the pending exception.
-fn release_after_error(t: Thread, native: &NativeType, slot: *mut u8, length: Option<usize>) {
+fn release_after_error(t: CurrentThread, native: &NativeType, slot: *mut u8, length: Option<usize>) {
     let pending = t.take_pending();
     // SAFETY: filled by `to_native` as far as it got; zero elsewhere.
     let _ = unsafe { release(t, native, slot, length) };
@@ -95,7 +95,7 @@ fn element_count(native: &NativeType, managed: *const u8) -> Option<usize> {
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+pub fn marshal_out(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
@@ -129,7 +129,7 @@ pub fn marshal_out(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
 ///
 /// # Errors
 /// Load errors.
-pub fn marshal_free(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+pub fn marshal_free(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
     if word == 0 {
         return Ok(());
     }
@@ -162,7 +162,7 @@ pub fn marshal_free(t: Thread, word: i64, value: usize, info: usize) -> Managed<
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn callback_in(t: Thread, word: i64, value: usize, info: usize) -> Managed<()> {
+pub fn callback_in(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
@@ -189,7 +189,7 @@ pub fn callback_in(t: Thread, word: i64, value: usize, info: usize) -> Managed<(
 ///
 /// # Errors
 /// As `to_native`.
-pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<i64> {
+pub fn callback_out(t: CurrentThread, value: usize, word: i64, info: usize) -> Managed<i64> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let plan = &descriptor.plan;
@@ -244,7 +244,7 @@ pub fn callback_out(t: Thread, value: usize, word: i64, info: usize) -> Managed<
 ///
 /// # Errors
 /// Always.
-pub fn throw_marshal_directive(t: Thread, info: usize) -> Managed<()> {
+pub fn throw_marshal_directive(t: CurrentThread, info: usize) -> Managed<()> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     let message = match &descriptor.plan.native {

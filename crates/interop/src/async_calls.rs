@@ -14,7 +14,7 @@ use saki_runtime::internal_calls::InternalCall;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::monitors;
 use saki_runtime::object;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::{pending, threads};
 use saki_types::{Method, Ty, universe};
 
@@ -42,7 +42,7 @@ const ARGUMENTS: usize = 0;
 const RESULT: usize = 1;
 const EXCEPTION: usize = 2;
 
-fn class_method(t: Thread, namespace: &str, class: &str, name: &str, params: usize) -> Managed<&'static Method> {
+fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, params: usize) -> Managed<&'static Method> {
     let ty = universe().corlib_type(namespace, class).to_managed(t)?;
     match ty.find_method(name, params).to_managed(t)? {
         Some(method) => Ok(method),
@@ -57,7 +57,7 @@ fn class_method(t: Thread, namespace: &str, class: &str, name: &str, params: usi
 ///
 /// # Errors
 /// ArgumentException for several targets; OutOfMemoryException.
-pub fn begin_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     if !DELEGATES.get_ref(delegate).is_null() {
         return Err(exceptions::throw(t, "System", "ArgumentException", "The delegate must have only one target"));
     }
@@ -81,7 +81,7 @@ pub fn begin_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<O
 ///
 /// # Safety
 /// `t` is the current thread, and `this` a live AsyncResult that `BeginInvoke` made.
-unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn async_result_invoke(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let delegate = ASYNC_DELEGATE.get_ref(this);
         let data = OBJECT_DATA.get_ref(this);
@@ -121,7 +121,7 @@ unsafe extern "C" fn async_result_invoke(t: Thread, this: ObjRef) -> ObjRef {
 const MAX_ARGUMENT_WORDS: usize = 66;
 
 /// Calls a delegate with boxed arguments (its first parameters); by-reference ones are changed in the array.
-fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+fn call_boxed(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let call = invoke_method(object::type_of(delegate)).to_managed(t)?;
     let sig = call.sig().to_managed(t)?;
     if sig.params.len() + 2 > MAX_ARGUMENT_WORDS {
@@ -184,7 +184,7 @@ fn call_boxed(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef>
 }
 
 /// A `Nullable<T>` with an object header, from a boxed T or null.
-fn nullable_instance(t: Thread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
+fn nullable_instance(t: CurrentThread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
     let made = object::new_instance(t, ty)?;
     if boxed.is_null() {
         return Ok(made);
@@ -202,7 +202,7 @@ fn nullable_instance(t: Thread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// The exception of the call; InvalidOperationException for a second call or another delegate's result.
-pub fn end_invoke(t: Thread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let count = object::array_length(arguments);
     let result = if count == 0 { ObjRef::NULL } else { object::get_element_ref(arguments, count - 1) };
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;

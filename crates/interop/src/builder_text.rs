@@ -7,7 +7,7 @@ use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::object;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::universe;
 
 static CHARS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkChars");
@@ -44,7 +44,7 @@ pub fn builder_units(builder: ObjRef) -> (Vec<u16>, usize) {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_builder(t: Thread, units: &[u16]) -> Managed<ObjRef> {
+pub fn new_builder(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
     let builder_ty = universe().corlib_type("System.Text", "StringBuilder").to_managed(t)?;
     let builder = object::new_instance(t, builder_ty)?;
     let chars = object::new_array(t, universe().char_(), units.len().max(DEFAULT_CAPACITY))?;
@@ -58,7 +58,7 @@ pub fn new_builder(t: Thread, units: &[u16]) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn set_builder_units(t: Thread, builder: ObjRef, units: &[u16]) -> Managed<()> {
+pub fn set_builder_units(t: CurrentThread, builder: ObjRef, units: &[u16]) -> Managed<()> {
     let capacity = object::array_length(CHARS.get_ref(builder)) + OFFSET.get::<i32>(builder) as usize;
     let mut chars = CHARS.get_ref(builder);
     if !PREVIOUS.get_ref(builder).is_null() || object::array_length(chars) < units.len() {

@@ -17,7 +17,7 @@ use saki_il::synth::native_value::handle_ref_offset;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
 use saki_runtime::strings;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::{ElementType, Ty};
 
 /// Reads a word of native or managed memory at any alignment.
@@ -37,7 +37,7 @@ pub unsafe fn write<T: Copy>(address: *mut u8, value: T) {
 }
 
 /// Stores a reference anywhere, with barrier.
-pub fn store_reference(t: Thread, slot: *mut u8, value: ObjRef) {
+pub fn store_reference(t: CurrentThread, slot: *mut u8, value: ObjRef) {
     let slot = slot.cast::<ObjRef>();
     // SAFETY: callers pass an aligned reference slot of an object they hold, of a static or of a stack.
     unsafe { slot.write(value) };
@@ -51,29 +51,29 @@ fn units_of_native(form: StringForm) -> usize {
     }
 }
 
-fn size_of_native(t: Thread, native: &NativeType) -> Managed<usize> {
+fn size_of_native(t: CurrentThread, native: &NativeType) -> Managed<usize> {
     Ok(native.size_bytes().to_managed(t)? as usize)
 }
 
 /// Bytes from one element of an array of this type to the next.
-pub fn element_stride(t: Thread, element: Ty) -> Managed<usize> {
+pub fn element_stride(t: CurrentThread, element: Ty) -> Managed<usize> {
     if element.is_reference_type() {
         return Ok(8);
     }
     Ok(element.value_size_bytes().to_managed(t)? as usize)
 }
 
-fn argument_error(t: Thread, message: &str) -> exceptions::Thrown {
+fn argument_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
     exceptions::throw(t, "System", "ArgumentException", message)
 }
 
 /// MarshalDirectiveException.
-pub fn directive_error(t: Thread, message: &str) -> exceptions::Thrown {
+pub fn directive_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
     exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", message)
 }
 
 /// Offset of a handle object's `handle` field.
-fn handle_offset(t: Thread, ty: Ty) -> Managed<usize> {
+fn handle_offset(t: CurrentThread, ty: Ty) -> Managed<usize> {
     let base = handle_class(ty).to_managed(t)?.unwrap_or(ty);
     let field = base.find_field("handle").to_managed(t)?;
     match field {
@@ -94,7 +94,7 @@ fn ansi_char(unit: u16) -> u8 {
 ///
 /// # Safety
 /// `managed` holds a value of the type that `native` was made from; `slot` has the native size, zeroed.
-pub unsafe fn to_native(t: Thread, native: &NativeType, managed: *const u8, slot: *mut u8) -> Managed<()> {
+pub unsafe fn to_native(t: CurrentThread, native: &NativeType, managed: *const u8, slot: *mut u8) -> Managed<()> {
     // SAFETY: for the whole body: the caller's promise; each arm reads and writes as many bytes as its type has.
     unsafe {
         match native {
@@ -221,7 +221,7 @@ fn data_of(object: ObjRef, ty: Ty) -> *mut u8 {
 ///
 /// # Safety
 /// As `to_native`, for all fields of `ty`.
-pub unsafe fn fields_to_native(t: Thread, ty: Ty, data: *const u8, slot: *mut u8) -> Managed<()> {
+pub unsafe fn fields_to_native(t: CurrentThread, ty: Ty, data: *const u8, slot: *mut u8) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
         return Err(directive_error(t, why));
@@ -242,7 +242,7 @@ pub unsafe fn fields_to_native(t: Thread, ty: Ty, data: *const u8, slot: *mut u8
 /// # Safety
 /// `array` has at least `count` elements of `element_type`; `block` has room for their native forms, zeroed.
 pub unsafe fn elements_to_native(
-    t: Thread,
+    t: CurrentThread,
     element: &NativeType,
     element_type: Ty,
     array: ObjRef,
@@ -277,7 +277,7 @@ unsafe fn fixed_string_to_native(string: ObjRef, slot: *mut u8, units: usize, wi
     }
 }
 
-fn builder_to_native(t: Thread, form: StringForm, builder: ObjRef) -> Managed<*mut u8> {
+fn builder_to_native(t: CurrentThread, form: StringForm, builder: ObjRef) -> Managed<*mut u8> {
     let (units, capacity) = builder_units(builder);
     let content = match units_of_native(form) {
         2 => text::bytes_of(&units).to_vec(),
@@ -310,7 +310,7 @@ unsafe fn builder_text(form: StringForm, block: *const u8) -> Vec<u16> {
 ///
 /// # Safety
 /// `slot` holds a native value; `managed` has room for the managed type and is a valid place to store it.
-pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
+pub unsafe fn to_managed(t: CurrentThread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
     // SAFETY: the caller's promise.
     unsafe { to_managed_of_length(t, native, slot, managed, None) }
 }
@@ -323,7 +323,7 @@ pub unsafe fn to_managed(t: Thread, native: &NativeType, slot: *const u8, manage
 /// # Safety
 /// As `to_managed`.
 pub unsafe fn to_managed_of_length(
-    t: Thread,
+    t: CurrentThread,
     native: &NativeType,
     slot: *const u8,
     managed: *mut u8,
@@ -442,7 +442,7 @@ pub unsafe fn to_managed_of_length(
 ///
 /// # Safety
 /// As `to_managed`, for all fields of `ty`.
-pub unsafe fn fields_to_managed(t: Thread, ty: Ty, slot: *const u8, data: *mut u8) -> Managed<()> {
+pub unsafe fn fields_to_managed(t: CurrentThread, ty: Ty, slot: *const u8, data: *mut u8) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
         return Err(directive_error(t, why));
@@ -467,7 +467,7 @@ pub unsafe fn fields_to_managed(t: Thread, ty: Ty, slot: *const u8, data: *mut u
 /// # Safety
 /// `block` holds the native forms of all of `array`'s elements.
 pub unsafe fn elements_to_managed(
-    t: Thread,
+    t: CurrentThread,
     element: &NativeType,
     element_type: Ty,
     block: *const u8,
@@ -485,7 +485,7 @@ pub unsafe fn elements_to_managed(
 
 /// # Safety
 /// `units` units can be read at `slot`.
-unsafe fn fixed_string_to_managed(t: Thread, slot: *const u8, units: usize, wide: bool) -> Managed<ObjRef> {
+unsafe fn fixed_string_to_managed(t: CurrentThread, slot: *const u8, units: usize, wide: bool) -> Managed<ObjRef> {
     if wide {
         // SAFETY: the caller's promise.
         let all = unsafe { text::copied_units(slot, units) };
@@ -511,7 +511,7 @@ fn array_slot(array: ObjRef, index: usize) -> *mut u8 {
 ///
 /// # Safety
 /// `slot` was made by `to_native` from the value at `managed`.
-pub unsafe fn update_managed(t: Thread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
+pub unsafe fn update_managed(t: CurrentThread, native: &NativeType, slot: *const u8, managed: *mut u8) -> Managed<()> {
     // SAFETY: for the whole body: the caller's promise.
     unsafe {
         let object: ObjRef = read(managed);
@@ -545,7 +545,7 @@ pub unsafe fn update_managed(t: Thread, native: &NativeType, slot: *const u8, ma
 ///
 /// # Safety
 /// `slot` was filled by `to_native` (or by native code in its place) and is not used again.
-pub unsafe fn release(t: Thread, native: &NativeType, slot: *mut u8, length: Option<usize>) -> Managed<()> {
+pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: *mut u8, length: Option<usize>) -> Managed<()> {
     // SAFETY: for the whole body: the caller's promise.
     unsafe {
         match native {
@@ -592,7 +592,7 @@ pub unsafe fn release(t: Thread, native: &NativeType, slot: *mut u8, length: Opt
 ///
 /// # Safety
 /// `slot` holds a native struct of `ty`.
-pub unsafe fn release_fields(t: Thread, ty: Ty, slot: *mut u8) -> Managed<()> {
+pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: *mut u8) -> Managed<()> {
     for field in &native_layout(ty).to_managed(t)?.fields {
         // SAFETY: field offsets lie inside the layout.
         let address = unsafe { slot.add(field.offset_bytes as usize) };

@@ -6,11 +6,11 @@ use crate::convert::directive_error;
 use crate::descriptor::MarshalDescriptor;
 use saki_abi::ObjRef;
 use saki_il::synth::marshal::NativeType;
-use saki_runtime::cells::Cell;
+use saki_runtime::cells::RootCell;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::strings;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 
@@ -18,7 +18,7 @@ use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 ///
 /// # Errors
 /// TypeLoadException, MarshalDirectiveException; exceptions of `GetInstance`.
-pub fn custom_marshaler(t: Thread, info: usize) -> Managed<ObjRef> {
+pub fn custom_marshaler(t: CurrentThread, info: usize) -> Managed<ObjRef> {
     // SAFETY: `Symbol::MarshalInfo`.
     let descriptor = unsafe { MarshalDescriptor::from_address(info) };
     if let Some(cell) = descriptor.custom_marshaler.get() {
@@ -50,7 +50,7 @@ pub fn custom_marshaler(t: Thread, info: usize) -> Managed<ObjRef> {
     }
     // The first to store wins, so that everyone sees one instance.
     let method = std::ptr::from_ref(descriptor.method).addr();
-    Ok(descriptor.custom_marshaler.get_or_init(|| Cell::beside(method, marshaler)).get())
+    Ok(descriptor.custom_marshaler.get_or_init(|| RootCell::beside(method, marshaler)).get())
 }
 
 /// "Ns.Outer+Inner, Assembly, Version=…"; without an assembly the type is in `image`, or in corlib.

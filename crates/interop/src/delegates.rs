@@ -24,7 +24,7 @@ use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::profile_log::calls;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::{callback_exceptions, domain_copy, domains, handles, object, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
@@ -78,7 +78,7 @@ impl CallbackContext {
 ///
 /// # Errors
 /// MarshalDirectiveException is left to the first call; OutOfMemoryException, load errors.
-pub fn function_pointer(t: Thread, delegate: ObjRef) -> Managed<usize> {
+pub fn function_pointer(t: CurrentThread, delegate: ObjRef) -> Managed<usize> {
     if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
         return Ok(EXTRA_ARG.get(delegate));
     }
@@ -119,7 +119,7 @@ pub fn function_pointer(t: Thread, delegate: ObjRef) -> Managed<usize> {
     Ok(entry)
 }
 
-fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
+fn callback_type(t: CurrentThread, ty: Ty) -> Managed<&'static CallbackType> {
     if let Some(known) = CALLBACK_TYPES.lock().as_ref().and_then(|table| table.get(&ty)) {
         return Ok(known);
     }
@@ -149,7 +149,7 @@ fn callback_type(t: Thread, ty: Ty) -> Managed<&'static CallbackType> {
 
 /// Runs `body` in the domain that the delegate (not null) belongs to; native code may call it from any domain. An exception thrown
 /// there becomes one of the caller's domain.
-fn in_domain_of(t: Thread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
+fn in_domain_of(t: CurrentThread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
     let domain = domains::of_universe(object::type_of(delegate).universe());
     if std::ptr::eq(domain, domains::current()) {
         return body();
@@ -197,7 +197,7 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
     let class = unsafe { (*context).class };
     let is_foreign = saki_thread::current().is_none();
     let thread = saki_thread::attach_current(ThreadKind::Background);
-    let t = Thread::current();
+    let t = CurrentThread::current();
     let was_safe = thread.is_in_safe_region();
     // The native frames below know their OS thread: by thread-local storage, by locks that they hold.
     thread.pin();
@@ -252,7 +252,7 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
 }
 
 /// A profile of calls shows the step from native code to the delegate's method.
-fn called_by_native(t: Thread, delegate: ObjRef, has_ended: bool) {
+fn called_by_native(t: CurrentThread, delegate: ObjRef, has_ended: bool) {
     if calls::are_written()
         && let Some(method) = saki_runtime::delegates::method_of(delegate)
     {
@@ -261,7 +261,7 @@ fn called_by_native(t: Thread, delegate: ObjRef, has_ended: bool) {
 }
 
 /// The exception for native code that calls a delegate which has been collected or whose domain is unloaded.
-fn throw_delegate_is_gone(t: Thread, domain: &Domain) -> Thrown {
+fn throw_delegate_is_gone(t: CurrentThread, domain: &Domain) -> Thrown {
     if domain.is_unloading() {
         return domains::throw_unloaded(t);
     }
@@ -284,7 +284,7 @@ pub(crate) fn forget_dead() {
 ///
 /// # Errors
 /// InvalidOperationException when it has been collected.
-pub fn callback_delegate(t: Thread, context: usize) -> Managed<ObjRef> {
+pub fn callback_delegate(t: CurrentThread, context: usize) -> Managed<ObjRef> {
     // SAFETY: `dispatch` passes its own context; contexts are never freed.
     let context = unsafe { &*(context as *const CallbackContext) };
     let delegate = context.target();
@@ -301,7 +301,7 @@ fn is_of_domain(object: ObjRef, ty: Ty) -> bool {
 ///
 /// # Errors
 /// MarshalDirectiveException when no delegate type is known; OutOfMemoryException, load errors.
-pub fn delegate_for(t: Thread, address: usize, ty: Ty) -> Managed<ObjRef> {
+pub fn delegate_for(t: CurrentThread, address: usize, ty: Ty) -> Managed<ObjRef> {
     if address == 0 {
         return Ok(ObjRef::NULL);
     }
@@ -326,7 +326,7 @@ pub fn delegate_for(t: Thread, address: usize, ty: Ty) -> Managed<ObjRef> {
 }
 
 /// Code of the wrapper that calls the native function of a delegate.
-fn native_invoke(t: Thread, ty: Ty, invoke: &'static Method) -> Managed<usize> {
+fn native_invoke(t: CurrentThread, ty: Ty, invoke: &'static Method) -> Managed<usize> {
     if let Some(&known) = NATIVE_INVOKES.lock().as_ref().and_then(|table| table.get(&ty)) {
         return Ok(known);
     }

@@ -6,9 +6,9 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
-use saki_runtime::cells::Cell;
+use saki_runtime::cells::RootCell;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::{Method, collectible};
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ pub struct MarshalDescriptor {
     pub method: &'static Method,
     pub plan: ParamPlan,
     /// The `ICustomMarshaler`, once made.
-    pub custom_marshaler: OnceLock<Cell>,
+    pub custom_marshaler: OnceLock<RootCell>,
 }
 
 type Key = (usize, u32);
@@ -28,7 +28,7 @@ static DESCRIPTORS: Mutex<Option<FxHashMap<Key, &'static MarshalDescriptor>>> = 
 ///
 /// # Errors
 /// Load errors; ExecutionEngineException for an index the method does not have.
-pub fn descriptor(t: Thread, method: &'static Method, index: u32) -> Managed<&'static MarshalDescriptor> {
+pub fn descriptor(t: CurrentThread, method: &'static Method, index: u32) -> Managed<&'static MarshalDescriptor> {
     let key = (method as *const Method as usize, index);
     if let Some(known) = DESCRIPTORS.lock().as_ref().and_then(|table| table.get(&key)) {
         return Ok(known);

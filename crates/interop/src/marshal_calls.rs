@@ -13,7 +13,7 @@ use saki_runtime::fields::ManagedField;
 use saki_runtime::internal_calls::InternalCall;
 use saki_runtime::object;
 use saki_runtime::strings;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::type_objects;
 use saki_types::Method;
 
@@ -23,66 +23,66 @@ static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "
 /// The default minimum block: allocating 0 bytes gives memory.
 const MIN_BLOCK_BYTES: usize = 4;
 
-fn checked(t: Thread, block: *mut libc::c_void) -> Managed<usize> {
+fn checked(t: CurrentThread, block: *mut libc::c_void) -> Managed<usize> {
     if block.is_null() { Err(exceptions::out_of_memory(t)) } else { Ok(block as usize) }
 }
 
-fn argument_null(t: Thread, pointer: usize, name: &str) -> Managed<()> {
+fn argument_null(t: CurrentThread, pointer: usize, name: &str) -> Managed<()> {
     if pointer == 0 { Err(exceptions::throw_argument_null(t, name)) } else { Ok(()) }
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn alloc_hglobal(t: Thread, bytes: usize) -> usize {
+unsafe extern "C" fn alloc_hglobal(t: CurrentThread, bytes: usize) -> usize {
     // SAFETY: plain allocation.
     t.run(|| checked(t, unsafe { libc::malloc(bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn alloc_co_task_mem(t: Thread, bytes: i32) -> usize {
+unsafe extern "C" fn alloc_co_task_mem(t: CurrentThread, bytes: i32) -> usize {
     // SAFETY: plain allocation; a negative size is too large.
     t.run(|| checked(t, unsafe { libc::malloc((bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn re_alloc_hglobal(t: Thread, block: usize, bytes: usize) -> usize {
+unsafe extern "C" fn re_alloc_hglobal(t: CurrentThread, block: usize, bytes: usize) -> usize {
     // SAFETY: managed code passes memory of `alloc_hglobal`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn re_alloc_co_task_mem(t: Thread, block: usize, bytes: i32) -> usize {
+unsafe extern "C" fn re_alloc_co_task_mem(t: CurrentThread, block: usize, bytes: i32) -> usize {
     // SAFETY: managed code passes memory of `alloc_co_task_mem`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, (bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn free_block(_t: Thread, block: usize) {
+unsafe extern "C" fn free_block(_t: CurrentThread, block: usize) {
     // SAFETY: managed code passes memory of the functions above, or null.
     unsafe { libc::free(block as *mut _) }
 }
 
 /// # Safety
 /// `string` is 0 or a BSTR that nothing uses any more.
-unsafe extern "C" fn free_bstr(_t: Thread, string: usize) {
+unsafe extern "C" fn free_bstr(_t: CurrentThread, string: usize) {
     // SAFETY: managed code passes a BSTR or null.
     unsafe { free_string(StringForm::Bstr, string as *mut u8) }
 }
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn buffer_to_bstr(t: Thread, units: *const u16, length: i32) -> usize {
+unsafe extern "C" fn buffer_to_bstr(t: CurrentThread, units: *const u16, length: i32) -> usize {
     // SAFETY: managed code passes that many pinned characters.
     t.run(|| Ok(native_copy(t, StringForm::Bstr, unsafe { units_at(units, length) })? as usize))
 }
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn string_to_hglobal_ansi(t: Thread, units: *const u16, length: i32) -> usize {
+unsafe extern "C" fn string_to_hglobal_ansi(t: CurrentThread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
     }
@@ -92,7 +92,7 @@ unsafe extern "C" fn string_to_hglobal_ansi(t: Thread, units: *const u16, length
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn string_to_hglobal_uni(t: Thread, units: *const u16, length: i32) -> usize {
+unsafe extern "C" fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
     }
@@ -112,14 +112,14 @@ unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a string that ends with a zero byte.
-unsafe extern "C" fn ptr_to_string_ansi(t: Thread, native: usize) -> ObjRef {
+unsafe extern "C" fn ptr_to_string_ansi(t: CurrentThread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a C string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf8, native as *const u8) })
 }
 
 /// # Safety
 /// `t` is the current thread; `native` is 0, or `length` bytes can be read there.
-unsafe extern "C" fn ptr_to_string_ansi_length(t: Thread, native: usize, length: i32) -> ObjRef {
+unsafe extern "C" fn ptr_to_string_ansi_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         let Ok(length) = usize::try_from(length) else {
@@ -132,14 +132,14 @@ unsafe extern "C" fn ptr_to_string_ansi_length(t: Thread, native: usize, length:
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a UTF-16 string that ends with a zero unit.
-unsafe extern "C" fn ptr_to_string_uni(t: Thread, native: usize) -> ObjRef {
+unsafe extern "C" fn ptr_to_string_uni(t: CurrentThread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a terminated UTF-16 string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf16, native as *const u8) })
 }
 
 /// # Safety
 /// `t` is the current thread; `native` is 0, or `length` UTF-16 units can be read there.
-unsafe extern "C" fn ptr_to_string_uni_length(t: Thread, native: usize, length: i32) -> ObjRef {
+unsafe extern "C" fn ptr_to_string_uni_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         let Ok(length) = usize::try_from(length) else {
@@ -152,7 +152,7 @@ unsafe extern "C" fn ptr_to_string_uni_length(t: Thread, native: usize, length: 
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or a BSTR.
-unsafe extern "C" fn ptr_to_string_bstr(t: Thread, native: usize) -> ObjRef {
+unsafe extern "C" fn ptr_to_string_bstr(t: CurrentThread, native: usize) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         // SAFETY: managed code passes a BSTR.
@@ -162,13 +162,13 @@ unsafe extern "C" fn ptr_to_string_bstr(t: Thread, native: usize) -> ObjRef {
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType.
-unsafe extern "C" fn size_of(t: Thread, class: ObjRef) -> i32 {
+unsafe extern "C" fn size_of(t: CurrentThread, class: ObjRef) -> i32 {
     t.run(|| Ok(structure::size_of(t, type_objects::require(t, class, "t")?)? as i32))
 }
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType, `field` null or a live string.
-unsafe extern "C" fn offset_of(t: Thread, class: ObjRef, field: ObjRef) -> usize {
+unsafe extern "C" fn offset_of(t: CurrentThread, class: ObjRef, field: ObjRef) -> usize {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
         if field.is_null() {
@@ -181,7 +181,7 @@ unsafe extern "C" fn offset_of(t: Thread, class: ObjRef, field: ObjRef) -> usize
 /// # Safety
 /// `t` is the current thread; `source` is null or a live object; `address` is 0 or has room for its native structure,
 /// and holds one if `delete_old` says so.
-unsafe extern "C" fn structure_to_ptr(t: Thread, source: ObjRef, address: usize, delete_old: i32) {
+unsafe extern "C" fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: usize, delete_old: i32) {
     t.run(|| {
         if source.is_null() {
             return Err(exceptions::throw_argument_null(t, "structure"));
@@ -195,7 +195,7 @@ unsafe extern "C" fn structure_to_ptr(t: Thread, source: ObjRef, address: usize,
 /// # Safety
 /// `t` is the current thread; `destination` is null or a live object; `address` is 0 or holds a native structure of
 /// the type.
-unsafe extern "C" fn ptr_to_structure(t: Thread, address: usize, destination: ObjRef) {
+unsafe extern "C" fn ptr_to_structure(t: CurrentThread, address: usize, destination: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
         if destination.is_null() {
@@ -209,7 +209,7 @@ unsafe extern "C" fn ptr_to_structure(t: Thread, address: usize, destination: Ob
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
 /// type.
-unsafe extern "C" fn ptr_to_structure_type(t: Thread, address: usize, class: ObjRef) -> ObjRef {
+unsafe extern "C" fn ptr_to_structure_type(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         if address == 0 {
             return Ok(ObjRef::NULL);
@@ -223,7 +223,7 @@ unsafe extern "C" fn ptr_to_structure_type(t: Thread, address: usize, class: Obj
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
 /// type.
-unsafe extern "C" fn destroy_structure(t: Thread, address: usize, class: ObjRef) {
+unsafe extern "C" fn destroy_structure(t: CurrentThread, address: usize, class: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
         let ty = type_objects::require(t, class, "structureType")?;
@@ -233,7 +233,7 @@ unsafe extern "C" fn destroy_structure(t: Thread, address: usize, class: ObjRef)
 }
 
 /// The part of an array that a copy names: (first byte, byte count).
-fn array_part(t: Thread, array: ObjRef, start: i32, length: i32, array_name: &str) -> Managed<(*mut u8, usize)> {
+fn array_part(t: CurrentThread, array: ObjRef, start: i32, length: i32, array_name: &str) -> Managed<(*mut u8, usize)> {
     if array.is_null() {
         return Err(exceptions::throw_argument_null(t, array_name));
     }
@@ -257,7 +257,7 @@ fn array_part(t: Thread, array: ObjRef, start: i32, length: i32, array_name: &st
 /// `t` is the current thread; `source` is null or a live array; `destination` is 0 or has room for `length` of its
 /// elements.
 unsafe extern "C" fn copy_to_unmanaged(
-    t: Thread,
+    t: CurrentThread,
     source: ObjRef,
     start: i32,
     destination: usize,
@@ -277,7 +277,7 @@ unsafe extern "C" fn copy_to_unmanaged(
 /// `t` is the current thread; `destination` is null or a live array of numbers; `source` is 0 or holds `length` of its
 /// elements.
 unsafe extern "C" fn copy_from_unmanaged(
-    t: Thread,
+    t: CurrentThread,
     source: usize,
     start: i32,
     destination: ObjRef,
@@ -295,7 +295,7 @@ unsafe extern "C" fn copy_from_unmanaged(
 
 /// # Safety
 /// `array` is null or a live array.
-unsafe extern "C" fn address_of_element(_t: Thread, array: ObjRef, index: i32) -> usize {
+unsafe extern "C" fn address_of_element(_t: CurrentThread, array: ObjRef, index: i32) -> usize {
     if array.is_null() {
         return 0;
     }
@@ -304,14 +304,14 @@ unsafe extern "C" fn address_of_element(_t: Thread, array: ObjRef, index: i32) -
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn get_last_error(t: Thread) -> i32 {
+unsafe extern "C" fn get_last_error(t: CurrentThread) -> i32 {
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error }
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn set_last_error(t: Thread, error: i32) {
+unsafe extern "C" fn set_last_error(t: CurrentThread, error: i32) {
     // SAFETY: as above.
     unsafe { (*t.abi()).last_error = error }
 }
@@ -319,7 +319,7 @@ unsafe extern "C" fn set_last_error(t: Thread, error: i32) {
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is a C function of the delegate's
 /// signature.
-unsafe extern "C" fn delegate_for_pointer(t: Thread, address: usize, class: ObjRef) -> ObjRef {
+unsafe extern "C" fn delegate_for_pointer(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
         if !ty.is_delegate() {
@@ -331,7 +331,7 @@ unsafe extern "C" fn delegate_for_pointer(t: Thread, address: usize, class: ObjR
 
 /// # Safety
 /// `t` is the current thread; `delegate` is null or a live delegate.
-unsafe extern "C" fn pointer_for_delegate(t: Thread, delegate: ObjRef) -> usize {
+unsafe extern "C" fn pointer_for_delegate(t: CurrentThread, delegate: ObjRef) -> usize {
     t.run(|| {
         if delegate.is_null() {
             return Err(exceptions::throw_argument_null(t, "d"));
@@ -342,13 +342,13 @@ unsafe extern "C" fn pointer_for_delegate(t: Thread, delegate: ObjRef) -> usize 
 
 /// # Safety
 /// None: the arguments are not used.
-unsafe extern "C" fn is_com_object(_t: Thread, _object: ObjRef) -> i32 {
+unsafe extern "C" fn is_com_object(_t: CurrentThread, _object: ObjRef) -> i32 {
     0
 }
 
 /// # Safety
 /// `t` is the current thread; `method` is null or a live RuntimeMethodInfo.
-unsafe extern "C" fn prelink(t: Thread, method: ObjRef) {
+unsafe extern "C" fn prelink(t: CurrentThread, method: ObjRef) {
     t.run(|| {
         if method.is_null() {
             return Err(exceptions::throw_argument_null(t, "m"));
@@ -364,7 +364,7 @@ unsafe extern "C" fn prelink(t: Thread, method: ObjRef) {
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType.
-unsafe extern "C" fn prelink_all(t: Thread, class: ObjRef) {
+unsafe extern "C" fn prelink_all(t: CurrentThread, class: ObjRef) {
     t.run(|| {
         let ty = type_objects::require(t, class, "c")?;
         for method in exceptions::ToManaged::to_managed(ty.methods(), t)? {

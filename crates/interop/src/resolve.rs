@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::upper_layers;
 use saki_types::{Image, Method, universe};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn own_function(library: &str, function: &str) -> Option<usize> {
 ///
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException; load errors.
-pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
+pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     let Some(row) = impl_map(method).to_managed(t)? else {
         let message = format!("{} names no native function", method.full_name());
         return Err(exceptions::throw(t, "System", "EntryPointNotFoundException", &message));

@@ -9,12 +9,12 @@ use saki_il::synth::marshal::{
 };
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, Ty};
 
 /// The layout of a type that must have one.
-fn layout_of(t: Thread, ty: Ty) -> Managed<&'static NativeLayout> {
+fn layout_of(t: CurrentThread, ty: Ty) -> Managed<&'static NativeLayout> {
     let layout = native_layout(ty).to_managed(t)?;
     match &layout.refused {
         None => Ok(layout),
@@ -32,7 +32,7 @@ fn layout_of(t: Thread, ty: Ty) -> Managed<&'static NativeLayout> {
 ///
 /// # Errors
 /// ArgumentException for a type without native layout: enums, automatic layout, arrays.
-pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
+pub fn size_of(t: CurrentThread, ty: Ty) -> Managed<usize> {
     if ty.is_pointer() {
         return Ok(8);
     }
@@ -65,7 +65,7 @@ pub fn size_of(t: Thread, ty: Ty) -> Managed<usize> {
 ///
 /// # Errors
 /// ArgumentException when there is no such field.
-pub fn offset_of(t: Thread, ty: Ty, field: &str) -> Managed<usize> {
+pub fn offset_of(t: CurrentThread, ty: Ty, field: &str) -> Managed<usize> {
     let layout = layout_of(t, ty)?;
     match layout.fields.iter().rev().find(|f| f.field.name == field) {
         Some(found) => Ok(found.offset_bytes as usize),
@@ -84,7 +84,7 @@ pub fn offset_of(t: Thread, ty: Ty, field: &str) -> Managed<usize> {
 ///
 /// # Safety
 /// `address` has room for the native structure.
-pub unsafe fn structure_to_ptr(t: Thread, source: ObjRef, address: *mut u8, delete_old: bool) -> Managed<()> {
+pub unsafe fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: *mut u8, delete_old: bool) -> Managed<()> {
     let ty = object::type_of(source);
     let data = source.field_ptr::<u8>(saki_abi::object::OBJECT_HEADER_BYTES as usize);
     let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
@@ -110,7 +110,7 @@ pub unsafe fn structure_to_ptr(t: Thread, source: ObjRef, address: *mut u8, dele
 ///
 /// # Safety
 /// `address` is null or holds a native structure of `ty`.
-pub unsafe fn ptr_to_new_structure(t: Thread, address: *const u8, ty: Ty) -> Managed<ObjRef> {
+pub unsafe fn ptr_to_new_structure(t: CurrentThread, address: *const u8, ty: Ty) -> Managed<ObjRef> {
     if address.is_null() {
         return Ok(ObjRef::NULL);
     }
@@ -127,7 +127,7 @@ pub unsafe fn ptr_to_new_structure(t: Thread, address: *const u8, ty: Ty) -> Man
 ///
 /// # Safety
 /// `address` holds a native structure of the object's type.
-pub unsafe fn ptr_to_structure(t: Thread, address: *const u8, destination: ObjRef) -> Managed<()> {
+pub unsafe fn ptr_to_structure(t: CurrentThread, address: *const u8, destination: ObjRef) -> Managed<()> {
     let ty = object::type_of(destination);
     if ty.is_value_type() {
         let message = "The structure must not be a value class.";
@@ -139,7 +139,7 @@ pub unsafe fn ptr_to_structure(t: Thread, address: *const u8, destination: ObjRe
 
 /// # Safety
 /// `address` holds a native structure of `ty`; `object` is of that type.
-unsafe fn fill(t: Thread, address: *const u8, object: ObjRef, ty: Ty) -> Managed<()> {
+unsafe fn fill(t: CurrentThread, address: *const u8, object: ObjRef, ty: Ty) -> Managed<()> {
     let data = object.field_ptr::<u8>(saki_abi::object::OBJECT_HEADER_BYTES as usize);
     let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
     if let NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar = native {
@@ -159,7 +159,7 @@ unsafe fn fill(t: Thread, address: *const u8, object: ObjRef, ty: Ty) -> Managed
 ///
 /// # Safety
 /// `address` holds a native structure of `ty`.
-pub unsafe fn destroy_structure(t: Thread, address: *mut u8, ty: Ty) -> Managed<()> {
+pub unsafe fn destroy_structure(t: CurrentThread, address: *mut u8, ty: Ty) -> Managed<()> {
     if address.is_null() {
         return Err(directive_error(t, "A null structure cannot be destroyed."));
     }

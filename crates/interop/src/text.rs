@@ -8,7 +8,7 @@ use saki_abi::ObjRef;
 use saki_il::synth::marshal::StringForm;
 use saki_runtime::exceptions;
 use saki_runtime::strings;
-use saki_runtime::thread::{Managed, Thread};
+use saki_runtime::thread::{CurrentThread, Managed};
 
 /// Bytes of the length in front of a BSTR.
 const BSTR_PREFIX_BYTES: usize = 4;
@@ -17,7 +17,7 @@ const BSTR_PREFIX_BYTES: usize = 4;
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn allocate(t: Thread, bytes: usize) -> Managed<*mut u8> {
+pub fn allocate(t: CurrentThread, bytes: usize) -> Managed<*mut u8> {
     // SAFETY: plain allocation.
     let block = unsafe { libc::calloc(1, bytes.max(1)) };
     if block.is_null() { Err(exceptions::out_of_memory(t)) } else { Ok(block.cast()) }
@@ -44,7 +44,7 @@ pub fn utf8_of(units: &[u16]) -> Vec<u8> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn native_copy(t: Thread, form: StringForm, units: &[u16]) -> Managed<*mut u8> {
+pub fn native_copy(t: CurrentThread, form: StringForm, units: &[u16]) -> Managed<*mut u8> {
     match form {
         StringForm::Utf8 => terminated(t, &utf8_of(units), 0),
         StringForm::Utf16 => terminated(t, bytes_of(units), 0),
@@ -54,7 +54,7 @@ pub fn native_copy(t: Thread, form: StringForm, units: &[u16]) -> Managed<*mut u
 }
 
 /// `prefix` bytes of length (if any), the content, two zero bytes; gives the address of the content.
-fn terminated(t: Thread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
+fn terminated(t: CurrentThread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
     let block = allocate(t, prefix + content.len() + 2)?;
     if prefix != 0 {
         // SAFETY: the block begins with room for the length.
@@ -84,7 +84,7 @@ pub fn units_of<'a>(string: ObjRef) -> &'a [u16] {
 ///
 /// # Safety
 /// `native` is null or a string of this form.
-pub unsafe fn managed_copy(t: Thread, form: StringForm, native: *const u8) -> Managed<ObjRef> {
+pub unsafe fn managed_copy(t: CurrentThread, form: StringForm, native: *const u8) -> Managed<ObjRef> {
     if native.is_null() {
         return Ok(ObjRef::NULL);
     }

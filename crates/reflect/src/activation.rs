@@ -2,7 +2,7 @@
 
 use crate::runtime_type::this_type;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef};
 use saki_runtime::{object, proxies, strings};
 use saki_types::{Ty, universe};
 
@@ -10,7 +10,7 @@ use saki_types::{Ty, universe};
 ///
 /// # Errors
 /// ArgumentException for interfaces, abstract classes and open types.
-fn uninitialized(t: Thread, ty: Ty) -> Managed<ObjRef> {
+fn uninitialized(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     let can_exist = !ty.is_interface() && !ty.is_abstract() && !ty.is_open && !ty.is_pointer() && !ty.is_byref();
     if !can_exist {
         let message = "Type cannot be instantiated";
@@ -27,7 +27,7 @@ fn uninitialized(t: Thread, ty: Ty) -> Managed<ObjRef> {
 }
 
 /// `RuntimeType.CreateInstanceInternal(type)`: the default value of a value type, boxed; null for Nullable.
-unsafe extern "C" fn create_instance(t: Thread, ty: ObjRef) -> ObjRef {
+unsafe extern "C" fn create_instance(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if ty.is_nullable() {
@@ -39,12 +39,12 @@ unsafe extern "C" fn create_instance(t: Thread, ty: ObjRef) -> ObjRef {
 }
 
 /// `ActivationServices.AllocateUninitializedClassInstance(type)`
-unsafe extern "C" fn allocate_uninitialized(t: Thread, ty: ObjRef) -> ObjRef {
+unsafe extern "C" fn allocate_uninitialized(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| uninitialized(t, this_type(t, ty)?))
 }
 
 /// `ActivationServices.EnableProxyActivation(type, enable)`
-unsafe extern "C" fn enable_proxy_activation(t: Thread, ty: ObjRef, enable: u8) {
+unsafe extern "C" fn enable_proxy_activation(t: CurrentThread, ty: ObjRef, enable: u8) {
     t.run(|| {
         proxies::redirect_activation(this_type(t, ty)?, enable != 0);
         Ok(())

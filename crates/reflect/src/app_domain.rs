@@ -6,11 +6,11 @@ use crate::known;
 use crate::objects::assembly_object;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{self, unboxed};
-use saki_runtime::{InternalCall, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, ObjRef};
 use saki_types::{GenericContext, universe};
 
 /// `GetAssemblies(bool reflectionOnly)`, in load order.
-unsafe extern "C" fn get_assemblies(t: Thread, _this: ObjRef, reflection_only: u8) -> ObjRef {
+unsafe extern "C" fn get_assemblies(t: CurrentThread, _this: ObjRef, reflection_only: u8) -> ObjRef {
     t.run(|| {
         let binder = universe().binder();
         // Held until the objects are made.
@@ -26,7 +26,7 @@ unsafe extern "C" fn get_assemblies(t: Thread, _this: ObjRef, reflection_only: u
 }
 
 /// `ExecuteAssembly(Assembly, string[] args)`: runs the entry point in this domain.
-unsafe extern "C" fn execute_assembly(t: Thread, _this: ObjRef, assembly: ObjRef, args: ObjRef) -> i32 {
+unsafe extern "C" fn execute_assembly(t: CurrentThread, _this: ObjRef, assembly: ObjRef, args: ObjRef) -> i32 {
     t.run(|| {
         let image = require_assembly(t, assembly)?.image;
         let token = image.meta.entry_point_token();

@@ -9,7 +9,7 @@ use saki_metadata::{Rid, TableId};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
 use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
 
 /// Types of one image: found, or why not.
@@ -57,7 +57,7 @@ fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
 ///
 /// # Errors
 /// ReflectionTypeLoadException when one could not be loaded.
-fn types_or_throw(t: Thread, found: &Found) -> Managed<ObjRef> {
+fn types_or_throw(t: CurrentThread, found: &Found) -> Managed<ObjRef> {
     let array = object::new_array(t, universe().runtime_type(), found.len())?;
     for (index, ty) in found.iter().enumerate() {
         if let Ok(ty) = ty {
@@ -83,7 +83,7 @@ fn types_or_throw(t: Thread, found: &Found) -> Managed<ObjRef> {
 }
 
 /// `GetTypes(bool exportedOnly)`
-unsafe extern "C" fn get_types(t: Thread, this: ObjRef, exported_only: u8) -> ObjRef {
+unsafe extern "C" fn get_types(t: CurrentThread, this: ObjRef, exported_only: u8) -> ObjRef {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         assembly.image.load_modules().to_managed(t)?;
@@ -96,7 +96,7 @@ unsafe extern "C" fn get_types(t: Thread, this: ObjRef, exported_only: u8) -> Ob
 }
 
 /// `RuntimeModule.InternalGetTypes(image)`
-unsafe extern "C" fn module_get_types(t: Thread, image: usize) -> ObjRef {
+unsafe extern "C" fn module_get_types(t: CurrentThread, image: usize) -> ObjRef {
     t.run(|| {
         let mut found = Vec::new();
         // SAFETY: the `_impl` of a RuntimeModule.
@@ -107,11 +107,11 @@ unsafe extern "C" fn module_get_types(t: Thread, image: usize) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_full_name(t: Thread, assembly: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_full_name(t: CurrentThread, assembly: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &require_assembly(t, assembly)?.display_name()))
 }
 
-unsafe extern "C" fn get_location(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_location(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &require_assembly(t, this)?.path.display().to_string()))
 }
 
@@ -129,7 +129,7 @@ fn escape_path(path: &str) -> String {
 }
 
 /// `get_code_base(Assembly, bool escaped)`
-unsafe extern "C" fn get_code_base(t: Thread, assembly: ObjRef, escaped: u8) -> ObjRef {
+unsafe extern "C" fn get_code_base(t: CurrentThread, assembly: ObjRef, escaped: u8) -> ObjRef {
     t.run(|| {
         let path = require_assembly(t, assembly)?.path.display().to_string();
         // Assemblies from memory count as lying in the root folder.
@@ -139,22 +139,22 @@ unsafe extern "C" fn get_code_base(t: Thread, assembly: ObjRef, escaped: u8) -> 
     })
 }
 
-unsafe extern "C" fn is_in_gac(t: Thread, this: ObjRef) -> u8 {
+unsafe extern "C" fn is_in_gac(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| {
         let gac = universe().binder().paths().framework_root.join("gac");
         Ok(u8::from(require_assembly(t, this)?.path.starts_with(gac)))
     })
 }
 
-unsafe extern "C" fn is_reflection_only(t: Thread, this: ObjRef) -> u8 {
+unsafe extern "C" fn is_reflection_only(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(require_assembly(t, this)?.reflection_only)))
 }
 
-unsafe extern "C" fn get_image_runtime_version(t: Thread, assembly: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_image_runtime_version(t: CurrentThread, assembly: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, require_assembly(t, assembly)?.image.meta.metadata_version()))
 }
 
-unsafe extern "C" fn get_entry_point(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_entry_point(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let image = require_assembly(t, this)?.image;
         let token = image.meta.entry_point_token();
@@ -166,12 +166,12 @@ unsafe extern "C" fn get_entry_point(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_manifest_module(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_manifest_module(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| module_object(t, require_assembly(t, this)?.image))
 }
 
 /// The manifest module, those that it names or that were loaded into the assembly, and the files without metadata.
-unsafe extern "C" fn get_modules(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_modules(t: CurrentThread, this: ObjRef) -> ObjRef {
     const CONTAINS_NO_METADATA: u32 = 1;
     t.run(|| {
         let assembly = require_assembly(t, this)?;
@@ -197,7 +197,7 @@ unsafe extern "C" fn get_modules(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_referenced_assemblies(t: Thread, assembly: ObjRef) -> usize {
+unsafe extern "C" fn get_referenced_assemblies(t: CurrentThread, assembly: ObjRef) -> usize {
     t.run(|| {
         let names = referenced_names(require_assembly(t, assembly)?.image.meta).to_managed(t)?;
         Ok(pointer_array(&names) as usize)
@@ -205,12 +205,12 @@ unsafe extern "C" fn get_referenced_assemblies(t: Thread, assembly: ObjRef) -> u
 }
 
 /// There is no ahead-of-time compiled code.
-unsafe extern "C" fn get_aot_id(_t: Thread, _id: ObjRef) -> u8 {
+unsafe extern "C" fn get_aot_id(_t: CurrentThread, _id: ObjRef) -> u8 {
     0
 }
 
 /// There are no permission requests: the out parameters stay as they are.
-unsafe extern "C" fn load_permissions(_t: Thread, _assembly: ObjRef) -> u8 {
+unsafe extern "C" fn load_permissions(_t: CurrentThread, _assembly: ObjRef) -> u8 {
     0
 }
 

@@ -6,7 +6,7 @@ use crate::known;
 use crate::objects::assembly_object;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings, thread_data, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, object, strings, thread_data, vm};
 use saki_types::binder::{AssemblyName, Binder};
 use saki_types::emitted::EmittedType;
 use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, LoaderEvents, universe};
@@ -40,7 +40,7 @@ fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -
     if vm::domain_object().is_null() {
         return None;
     }
-    let t = Thread::current();
+    let t = CurrentThread::current();
     if thread_data::of(t).caller_raises_resolve().get() {
         return None;
     }
@@ -61,7 +61,7 @@ fn assembly_loaded(assembly: &'static Assembly) {
     if vm::domain_object().is_null() || ASSEMBLY_LOAD.get_ref(vm::domain_object()).is_null() {
         return;
     }
-    let t = Thread::current();
+    let t = CurrentThread::current();
     if !t.pending().is_null() {
         return;
     }
@@ -76,7 +76,7 @@ fn assembly_loaded(assembly: &'static Assembly) {
 }
 
 /// Calls an instance method of the AppDomain that raises an event.
-pub(crate) fn call_domain(t: Thread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
+pub(crate) fn call_domain(t: CurrentThread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
     let domain = vm::domain_object();
     let class = object::type_of(domain);
     let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
@@ -89,7 +89,7 @@ pub(crate) fn call_domain(t: Thread, method: &str, arguments: &[Slot]) -> Manage
 }
 
 fn raise_assembly_resolve(
-    t: Thread,
+    t: CurrentThread,
     name: &str,
     requesting: Option<&'static Assembly>,
 ) -> Managed<Option<&'static Assembly>> {
@@ -126,7 +126,7 @@ fn is_for_reflection_only(object: ObjRef) -> bool {
 ///
 /// # Errors
 /// What the handler throws.
-pub fn resolve_type_event(t: Thread, type_name: &str) -> Managed<Option<&'static Assembly>> {
+pub fn resolve_type_event(t: CurrentThread, type_name: &str) -> Managed<Option<&'static Assembly>> {
     if TYPE_RESOLVE.get_ref(vm::domain_object()).is_null() {
         return Ok(None);
     }
@@ -140,7 +140,7 @@ pub fn resolve_type_event(t: Thread, type_name: &str) -> Managed<Option<&'static
 /// # Errors
 /// BadImageFormatException, FileLoadException.
 pub fn try_resolve(
-    t: Thread,
+    t: CurrentThread,
     wanted: &AssemblyName,
     requesting: Option<&'static Image>,
 ) -> Managed<Option<&'static Assembly>> {
@@ -153,7 +153,7 @@ pub fn try_resolve(
 
 /// `AppDomain.LoadAssembly(name, evidence, refOnly, ref mark)`; null when there is none, then managed code throws.
 unsafe extern "C" fn load_assembly(
-    t: Thread,
+    t: CurrentThread,
     _this: ObjRef,
     name: ObjRef,
     evidence: ObjRef,
@@ -197,7 +197,7 @@ unsafe extern "C" fn load_assembly(
 }
 
 /// An assembly in the directory of the caller, when that was itself loaded from outside the application directory.
-fn beside_caller(t: Thread, wanted: &AssemblyName) -> Managed<Option<&'static Assembly>> {
+fn beside_caller(t: CurrentThread, wanted: &AssemblyName) -> Managed<Option<&'static Assembly>> {
     let Some(directory) = calling_assembly(t).and_then(|caller| caller.path.parent()) else { return Ok(None) };
     if directory.as_os_str().is_empty() {
         return Ok(None);
@@ -216,7 +216,7 @@ fn beside_caller(t: Thread, wanted: &AssemblyName) -> Managed<Option<&'static As
 
 /// `AppDomain.LoadAssemblyRaw(byte[], byte[] symbols, evidence, refOnly)`
 unsafe extern "C" fn load_bytes(
-    t: Thread,
+    t: CurrentThread,
     _this: ObjRef,
     bytes: ObjRef,
     _symbols: ObjRef,
@@ -247,7 +247,7 @@ unsafe extern "C" fn load_bytes(
 
 /// Loads the assembly in a file named by the program, by one of the binder's functions.
 fn load_path(
-    t: Thread,
+    t: CurrentThread,
     file: ObjRef,
     load: impl Fn(&Binder, &Path) -> LoadResult<&'static Assembly>,
 ) -> Managed<ObjRef> {
@@ -272,7 +272,7 @@ fn load_path(
 pub const INVALID_IMAGE: &str = "Invalid Image";
 
 /// FileNotFoundException or BadImageFormatException with a message and a file name.
-pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &str) -> Thrown {
+pub fn throw_invalid_file(t: CurrentThread, kind: LoadErrorKind, message: &str, file: &str) -> Thrown {
     let (namespace, name) = match kind {
         LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
         _ => ("System", "BadImageFormatException"),
@@ -281,14 +281,14 @@ pub fn throw_invalid_file(t: Thread, kind: LoadErrorKind, message: &str, file: &
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
-unsafe extern "C" fn load_from(t: Thread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
+unsafe extern "C" fn load_from(t: CurrentThread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
     t.run(|| {
         load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_reflection_only_file })
     })
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`
-unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjRef {
+unsafe extern "C" fn load_file(t: CurrentThread, file: ObjRef, _mark: *mut i32) -> ObjRef {
     t.run(|| {
         if !file.is_null() && !Path::new(&strings::to_rust(file)).is_absolute() {
             let message = "Absolute path information is required.";
@@ -299,7 +299,7 @@ unsafe extern "C" fn load_file(t: Thread, file: ObjRef, _mark: *mut i32) -> ObjR
 }
 
 /// `Assembly.load_with_partial_name(name, evidence)`; null when there is none.
-unsafe extern "C" fn load_with_partial_name(t: Thread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
+unsafe extern "C" fn load_with_partial_name(t: CurrentThread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
     t.run(|| {
         let Some(wanted) = AssemblyName::parse(&strings::to_rust(name)) else { return Ok(ObjRef::NULL) };
         match try_resolve(t, &wanted, None)? {

@@ -5,7 +5,7 @@ use crate::native_memory::{allocate, byte_block, c_string, store_out, text_of};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, ObjRef, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, ObjRef, strings};
 use saki_types::binder::{token_of_key, token_of_reference};
 use saki_types::{LoadErrorKind, LoadResult};
 use std::ffi::{c_char, c_void};
@@ -123,7 +123,7 @@ pub(crate) fn forget_dead() {
 }
 
 /// `AssemblyName.GetNativeName(assembly pointer)`
-unsafe extern "C" fn get_native_name(t: Thread, assembly: usize) -> usize {
+unsafe extern "C" fn get_native_name(t: CurrentThread, assembly: usize) -> usize {
     t.run(|| {
         // SAFETY: the `_mono_assembly` of a RuntimeAssembly.
         let Some(found) = (unsafe { crate::handles::assembly(assembly) }) else {
@@ -162,7 +162,7 @@ pub fn referenced_names(meta: &saki_metadata::Image) -> LoadResult<Vec<usize>> {
 }
 
 /// `RuntimeMarshal.FreeAssemblyName(ref MonoAssemblyName, bool freeStruct)`
-unsafe extern "C" fn free_assembly_name(_t: Thread, name: *mut MonoAssemblyName, free_struct: u8) {
+unsafe extern "C" fn free_assembly_name(_t: CurrentThread, name: *mut MonoAssemblyName, free_struct: u8) {
     if name.is_null() {
         return;
     }
@@ -302,7 +302,7 @@ fn parse(text: &str) -> Option<ParsedName> {
 
 /// `ParseAssemblyName(char* name, out MonoAssemblyName, out bool hasVersion, out bool hasToken)`
 unsafe extern "C" fn parse_assembly_name(
-    _t: Thread,
+    _t: CurrentThread,
     text: *const c_char,
     name: *mut MonoAssemblyName,
     has_version: *mut u8,
@@ -322,7 +322,7 @@ unsafe extern "C" fn parse_assembly_name(
 }
 
 /// `get_public_token(byte* token, byte* key, int length)`: writes 8 bytes.
-unsafe extern "C" fn get_public_token(_t: Thread, token: *mut u8, key: *const u8, length: i32) {
+unsafe extern "C" fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i32) {
     // SAFETY: pinned arrays of the caller.
     unsafe {
         let found = token_of_key(std::slice::from_raw_parts(key, length.max(0) as usize));
@@ -331,7 +331,7 @@ unsafe extern "C" fn get_public_token(_t: Thread, token: *mut u8, key: *const u8
 }
 
 /// `Assembly.InternalGetAssemblyName(string file, out MonoAssemblyName, out string codeBase)`
-unsafe extern "C" fn name_of_file(t: Thread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
+unsafe extern "C" fn name_of_file(t: CurrentThread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
     t.run(|| {
         let path = strings::to_rust(file);
         let opened = saki_metadata::Image::open(Path::new(&path));

@@ -10,14 +10,14 @@ use crate::objects::{assembly_object, field_object, method_object, property_obje
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
 use saki_types::{Method, Ty, universe};
 
 static DATA: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeData");
 static TYPED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeTypedArgument");
 static NAMED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeNamedArgument");
 
-fn required(t: Thread, method: Option<&'static Method>) -> Managed<&'static Method> {
+fn required(t: CurrentThread, method: Option<&'static Method>) -> Managed<&'static Method> {
     method.ok_or_else(|| exceptions::throw_default(t, "MissingMethodException"))
 }
 
@@ -25,7 +25,7 @@ fn required(t: Thread, method: Option<&'static Method>) -> Managed<&'static Meth
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn data_array(t: Thread, attributes: &[Attribute]) -> Managed<ObjRef> {
+pub fn data_array(t: CurrentThread, attributes: &[Attribute]) -> Managed<ObjRef> {
     let class = DATA.get(t)?;
     // CustomAttributeData(ConstructorInfo, Assembly, IntPtr data, uint length)
     let ctor = required(t, class.find_method(".ctor", 4).to_managed(t)?)?;
@@ -48,7 +48,7 @@ pub fn data_array(t: Thread, attributes: &[Attribute]) -> Managed<ObjRef> {
 }
 
 /// A boxed CustomAttributeTypedArgument(Type, object).
-fn typed_argument(t: Thread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
+fn typed_argument(t: CurrentThread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
     let class = TYPED_ARGUMENT.get(t)?;
     let ctor = required(t, class.find_method(".ctor", 2).to_managed(t)?)?;
     let ty = type_object(t, ty)?;
@@ -59,7 +59,7 @@ fn typed_argument(t: Thread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
 }
 
 /// A boxed CustomAttributeNamedArgument(MemberInfo, CustomAttributeTypedArgument).
-fn named_argument(t: Thread, member: ObjRef, typed: ObjRef) -> Managed<ObjRef> {
+fn named_argument(t: CurrentThread, member: ObjRef, typed: ObjRef) -> Managed<ObjRef> {
     let class = NAMED_ARGUMENT.get(t)?;
     let typed_class = TYPED_ARGUMENT.get(t)?;
     let mut ctor = None;
@@ -81,7 +81,7 @@ fn named_argument(t: Thread, member: ObjRef, typed: ObjRef) -> Managed<ObjRef> {
 
 /// `ResolveArgumentsInternal(ctor, assembly, data, length, out object[] ctorArgs, out object[] namedArgs)`
 unsafe extern "C" fn resolve_arguments(
-    t: Thread,
+    t: CurrentThread,
     constructor: ObjRef,
     assembly: ObjRef,
     data: *const u8,

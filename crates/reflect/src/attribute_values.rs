@@ -4,7 +4,7 @@ use crate::type_lookup::type_of_serialized_name;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, Managed, ObjRef, object, strings};
 use saki_types::{Image, Method, Ty, universe};
 use std::cell::Cell;
 
@@ -29,7 +29,7 @@ fn hint_of(ty: Ty) -> Option<CaTypeHint> {
 /// # Errors
 /// CustomAttributeFormatException for a malformed blob; TypeLoadException for an enum that does not exist.
 pub fn decode(
-    t: Thread,
+    t: CurrentThread,
     image: &'static Image,
     constructor: &'static Method,
     blob: &[u8],
@@ -68,7 +68,7 @@ pub fn decode(
 }
 
 /// The type that a blob names for a boxed value.
-fn type_of_hint(t: Thread, image: &'static Image, hint: &CaTypeHint) -> Managed<Ty> {
+fn type_of_hint(t: CurrentThread, image: &'static Image, hint: &CaTypeHint) -> Managed<Ty> {
     let u = universe();
     Ok(match hint {
         CaTypeHint::Prim(element) => u.primitive(*element),
@@ -106,7 +106,7 @@ fn primitive_bits(value: &CaValue) -> Option<u64> {
 ///
 /// # Errors
 /// TypeLoadException for a named type that does not exist.
-pub fn value_object(t: Thread, image: &'static Image, value: &CaValue, ty: Ty) -> Managed<ObjRef> {
+pub fn value_object(t: CurrentThread, image: &'static Image, value: &CaValue, ty: Ty) -> Managed<ObjRef> {
     match value {
         CaValue::String(text) => match text {
             Some(text) => strings::new_string(t, text),
@@ -139,7 +139,7 @@ pub fn value_object(t: Thread, image: &'static Image, value: &CaValue, ty: Ty) -
     }
 }
 
-fn array_object(t: Thread, image: &'static Image, items: &[CaValue], element: Ty) -> Managed<ObjRef> {
+fn array_object(t: CurrentThread, image: &'static Image, items: &[CaValue], element: Ty) -> Managed<ObjRef> {
     let array = object::new_array(t, element, items.len())?;
     if !element.is_value_type() {
         for (index, item) in items.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::recent::Recent;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_runtime::{Cell, Managed, ObjRef, dynamic_methods};
+use saki_runtime::{Managed, ObjRef, RootCell, dynamic_methods};
 use saki_types::collectible;
 use saki_types::dynamic_records;
 
@@ -23,11 +23,11 @@ pub enum Kind {
 type Key = (Kind, usize, usize);
 
 /// Never held while an object is allocated: allocation is a safepoint.
-static CELLS: RwLock<Option<FxHashMap<Key, Cell>>> = RwLock::new(None);
+static CELLS: RwLock<Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
 
 thread_local! {
     /// In front of `CELLS`.
-    static RECENT: Recent<Key, Cell, 128> = const { Recent::new() };
+    static RECENT: Recent<Key, RootCell, 128> = const { Recent::new() };
 }
 
 fn hash((kind, handle, reflected): Key) -> usize {
@@ -35,18 +35,18 @@ fn hash((kind, handle, reflected): Key) -> usize {
 }
 
 #[inline(never)]
-fn recent_cell(key: Key) -> Option<Cell> {
+fn recent_cell(key: Key) -> Option<RootCell> {
     RECENT.with(|recent| recent.get(hash(key), &key))
 }
 
 #[inline(never)]
-fn remember(key: Key, cell: Cell) {
+fn remember(key: Key, cell: RootCell) {
     RECENT.with(|recent| recent.put(hash(key), key, cell));
 }
 
 /// The object of a handle if this thread asked for it lately. No handle of a dynamic method is found.
 pub(crate) fn recent(kind: Kind, handle: usize, reflected: usize) -> Option<ObjRef> {
-    recent_cell((kind, handle, reflected)).map(Cell::get)
+    recent_cell((kind, handle, reflected)).map(RootCell::get)
 }
 
 /// Drops what stands for records of dead assemblies.
@@ -86,7 +86,7 @@ pub fn get_or_make(
             let object = make()?;
             *CELLS.write().get_or_insert_default().entry(key).or_insert_with(|| {
                 let anchor = if collectible::of(reflected).is_some() { reflected } else { handle };
-                Cell::beside(anchor, object)
+                RootCell::beside(anchor, object)
             })
         }
     };

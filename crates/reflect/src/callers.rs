@@ -1,7 +1,7 @@
 //! Who called: the assembly or method on whose behalf a reflection method runs.
 
 use crate::objects::{assembly_object, method_object};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, exceptions, stack_trace, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, exceptions, stack_trace, vm};
 use saki_types::{Assembly, Image, Method};
 
 /// Whether the method belongs to a type of corlib in this namespace (nested types are in none).
@@ -18,40 +18,40 @@ fn is_in_corlib_namespace(method: &'static Method, namespaces: &[&str]) -> bool 
 }
 
 /// The innermost method outside corlib's System and System.Reflection.
-pub fn calling_method(t: Thread) -> Option<&'static Method> {
+pub fn calling_method(t: CurrentThread) -> Option<&'static Method> {
     let frames = stack_trace::walk(t);
     frames.iter().map(|f| f.method).find(|m| !is_in_corlib_namespace(m, &["System", "System.Reflection"]))
 }
 
 /// The image whose code asked for a type or an assembly.
-pub fn calling_image(t: Thread) -> Option<&'static Image> {
+pub fn calling_image(t: CurrentThread) -> Option<&'static Image> {
     calling_method(t).map(|m| m.image())
 }
 
 /// The assembly for relative paths and LoadFrom contexts.
-pub fn calling_assembly(t: Thread) -> Option<&'static Assembly> {
+pub fn calling_assembly(t: CurrentThread) -> Option<&'static Assembly> {
     calling_image(t).map(|image| image.assembly())
 }
 
-fn no_caller(t: Thread) -> exceptions::Thrown {
+fn no_caller(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw(t, "System", "NotSupportedException", "There is no calling method.")
 }
 
 /// (innermost method outside System.Reflection, the next one outside it)
-fn executing_and_calling(t: Thread) -> (Option<&'static Method>, Option<&'static Method>) {
+fn executing_and_calling(t: CurrentThread) -> (Option<&'static Method>, Option<&'static Method>) {
     let frames = stack_trace::walk(t);
     let mut methods = frames.iter().map(|f| f.method).filter(|m| !is_in_corlib_namespace(m, &["System.Reflection"]));
     (methods.next(), methods.next())
 }
 
-unsafe extern "C" fn get_executing_assembly(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_executing_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let executing = executing_and_calling(t).0.ok_or_else(|| no_caller(t))?;
         assembly_object(t, executing.image().assembly())
     })
 }
 
-unsafe extern "C" fn get_calling_assembly(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_calling_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let (executing, calling) = executing_and_calling(t);
         let found = calling.or(executing).ok_or_else(|| no_caller(t))?;
@@ -59,7 +59,7 @@ unsafe extern "C" fn get_calling_assembly(t: Thread) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_entry_assembly(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_entry_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| match vm::entry_assembly() {
         Some(assembly) => assembly_object(t, assembly),
         None => Ok(ObjRef::NULL),
@@ -67,7 +67,7 @@ unsafe extern "C" fn get_entry_assembly(t: Thread) -> ObjRef {
 }
 
 /// The definition of the calling method: of a generic type's or generic method's instantiation, the open one.
-unsafe extern "C" fn get_current_method(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_current_method(t: CurrentThread) -> ObjRef {
     t.run(|| -> Managed<ObjRef> {
         let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
         let definition = crate::method_info::definition_of(t, method)?;

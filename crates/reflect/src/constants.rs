@@ -2,14 +2,14 @@
 
 use saki_metadata::{ConstantValue, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, Managed, ObjRef, object, strings};
 use saki_types::{Image, LoadError, Ty, universe};
 
 /// The constant of a Field, Param or Property; None when it has none.
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn constant_of(t: Thread, image: &'static Image, parent: Token) -> Managed<Option<ConstantValue>> {
+pub fn constant_of(t: CurrentThread, image: &'static Image, parent: Token) -> Managed<Option<ConstantValue>> {
     let value = image.meta.constant(parent).and_then(|row| row.map(|row| image.meta.constant_value(&row)).transpose());
     value.map_err(LoadError::from).to_managed(t)
 }
@@ -18,7 +18,7 @@ pub fn constant_of(t: Thread, image: &'static Image, parent: Token) -> Managed<O
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn constant_object(t: Thread, value: &ConstantValue, as_type: Option<Ty>) -> Managed<ObjRef> {
+pub fn constant_object(t: CurrentThread, value: &ConstantValue, as_type: Option<Ty>) -> Managed<ObjRef> {
     use ConstantValue as C;
     let u = universe();
     let enum_type = as_type.filter(|ty| ty.is_enum());

@@ -12,7 +12,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object::{self, type_of};
 use saki_runtime::proxies::{self, REAL_PROXY};
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread, domain_copy, domains, pending, thread_data, threads};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, domain_copy, domains, pending, thread_data, threads};
 use saki_types::{ElementType, Method, Ty, universe};
 
 const PROXIES: &str = "System.Runtime.Remoting.Proxies";
@@ -22,7 +22,7 @@ static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_t
 const NO_DOMAIN: i32 = -1;
 
 /// Whether a call of the method on the proxy can go this way.
-pub fn is_direct(t: Thread, proxy: ObjRef, method: &'static Method) -> bool {
+pub fn is_direct(t: CurrentThread, proxy: ObjRef, method: &'static Method) -> bool {
     let real_proxy = REAL_PROXY.get_ref(proxy);
     TARGET_DOMAIN.get::<i32>(real_proxy) != NO_DOMAIN
         && !TARGET_URI.get_ref(real_proxy).is_null()
@@ -77,7 +77,7 @@ enum Back {
 }
 
 /// The parameters, by position, whose arguments come back.
-fn parameters_back(t: Thread, method: &'static Method) -> Managed<Vec<(usize, Back)>> {
+fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(usize, Back)>> {
     let mut found = Vec::new();
     for (index, param) in method.sig().to_managed(t)?.params.iter().enumerate() {
         if param.is_byref() {
@@ -93,7 +93,7 @@ fn parameters_back(t: Thread, method: &'static Method) -> Managed<Vec<(usize, Ba
 }
 
 /// The values of an object[] that have to be serialised, as an object[]; null when there are none. They leave `values`.
-fn take_complex(t: Thread, values: ObjRef) -> Managed<ObjRef> {
+fn take_complex(t: CurrentThread, values: ObjRef) -> Managed<ObjRef> {
     let indices: Vec<usize> =
         (0..object::array_length(values)).filter(|&index| !is_plain(object::get_element_ref(values, index))).collect();
     if indices.is_empty() {
@@ -112,7 +112,7 @@ fn take_complex(t: Thread, values: ObjRef) -> Managed<ObjRef> {
 }
 
 /// Puts deserialised values back where `take_complex` took them from.
-fn put_complex(t: Thread, values: ObjRef, taken: ObjRef) {
+fn put_complex(t: CurrentThread, values: ObjRef, taken: ObjRef) {
     if taken.is_null() {
         return;
     }
@@ -125,11 +125,11 @@ fn put_complex(t: Thread, values: ObjRef, taken: ObjRef) {
     }
 }
 
-fn services(t: Thread, name: &str, params: usize) -> Managed<&'static Method> {
+fn services(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
     class_method(t, universe().corlib_type("System.Runtime.Remoting", "RemotingServices").to_managed(t)?, name, params)
 }
 
-fn call_services(t: Thread, name: &str, argument: ObjRef) -> Managed<ObjRef> {
+fn call_services(t: CurrentThread, name: &str, argument: ObjRef) -> Managed<ObjRef> {
     Ok(invoke::invoke(t, services(t, name, 1)?, &[Slot::from_ref(argument)])?.as_ref())
 }
 
@@ -139,13 +139,13 @@ struct Parcel {
     bytes: ObjRef,
 }
 
-fn pack(t: Thread, values: ObjRef) -> Managed<Parcel> {
+fn pack(t: CurrentThread, values: ObjRef) -> Managed<Parcel> {
     let taken = take_complex(t, values)?;
     Ok(Parcel { values, bytes: call_services(t, "SerializeCallData", taken)? })
 }
 
 /// The values of a parcel from another domain, in the current one.
-fn unpack(t: Thread, parcel: Parcel) -> Managed<ObjRef> {
+fn unpack(t: CurrentThread, parcel: Parcel) -> Managed<ObjRef> {
     let values = domain_copy::copy(t, parcel.values, universe())?;
     let bytes = domain_copy::copy(t, parcel.bytes, universe())?;
     let taken = call_services(t, "DeserializeCallData", bytes)?;
@@ -161,7 +161,7 @@ enum End {
     Threw(ObjRef),
 }
 
-fn call_there(t: Thread, uri: ObjRef, method: &'static Method, arguments: Parcel) -> Managed<Parcel> {
+fn call_there(t: CurrentThread, uri: ObjRef, method: &'static Method, arguments: Parcel) -> Managed<Parcel> {
     let arguments = unpack(t, arguments)?;
     let method = domain_copy::method_in(method, universe()).to_managed(t)?;
     let uri = domain_copy::copy(t, uri, universe())?;
@@ -182,7 +182,7 @@ fn call_there(t: Thread, uri: ObjRef, method: &'static Method, arguments: Parcel
 }
 
 /// The pending exception of the domain, serialised; one that cannot be is replaced by the one that says so.
-fn serialise_pending(t: Thread) -> Managed<ObjRef> {
+fn serialise_pending(t: CurrentThread) -> Managed<ObjRef> {
     let exception = t.take_pending();
     match call_services(t, "SerializeExceptionData", exception) {
         Ok(bytes) => Ok(bytes),
@@ -197,7 +197,7 @@ fn serialise_pending(t: Thread) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// What serialising throws there or deserialising here; AppDomainUnloadedException.
-pub fn represent(t: Thread, object: ObjRef) -> Managed<ObjRef> {
+pub fn represent(t: CurrentThread, object: ObjRef) -> Managed<ObjRef> {
     if is_plain(object) {
         return domain_copy::copy(t, object, universe());
     }
@@ -218,7 +218,7 @@ pub fn represent(t: Thread, object: ObjRef) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// What the method threw, as an exception of this domain; AppDomainUnloadedException.
-pub fn call(t: Thread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn call(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
     let real_proxy = REAL_PROXY.get_ref(proxy);
     let Some(domain) = domains::by_id(TARGET_DOMAIN.get::<i32>(real_proxy)) else {
         return Err(domains::throw_unloaded(t));

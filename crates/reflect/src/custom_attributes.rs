@@ -14,7 +14,7 @@ use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
 
 /// Where the attributes of something are.
@@ -38,7 +38,7 @@ pub struct Attribute {
 ///
 /// # Errors
 /// NotSupportedException for other kinds of objects.
-pub fn provider_of(t: Thread, object: ObjRef) -> Managed<Option<Provider>> {
+pub fn provider_of(t: CurrentThread, object: ObjRef) -> Managed<Option<Provider>> {
     if object.is_null() {
         return Err(exceptions::throw_argument_null(t, "obj"));
     }
@@ -79,7 +79,7 @@ pub fn provider_of(t: Thread, object: ObjRef) -> Managed<Option<Provider>> {
     Err(exceptions::throw(t, "System", "NotSupportedException", &message))
 }
 
-fn parameter_provider(t: Thread, parameter: ObjRef) -> Managed<Option<Provider>> {
+fn parameter_provider(t: CurrentThread, parameter: ObjRef) -> Managed<Option<Provider>> {
     let member = parameters::MEMBER.get_ref(parameter);
     if member.is_null() {
         return Ok(None);
@@ -149,7 +149,7 @@ pub fn attribute_blob(
     Ok(None)
 }
 
-fn provider_attributes(t: Thread, provider: ObjRef) -> Managed<Vec<Attribute>> {
+fn provider_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Vec<Attribute>> {
     if !provider.is_null()
         && let Some(attributes) = builder_attributes(t, provider)?
     {
@@ -162,7 +162,7 @@ fn provider_attributes(t: Thread, provider: ObjRef) -> Managed<Vec<Attribute>> {
 }
 
 /// `IsDefinedInternal(provider, attributeType)`
-unsafe extern "C" fn is_defined(t: Thread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
+unsafe extern "C" fn is_defined(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
     t.run(|| {
         let wanted = this_type(t, attribute_type)?;
         for attribute in provider_attributes(t, provider)? {
@@ -176,7 +176,12 @@ unsafe extern "C" fn is_defined(t: Thread, provider: ObjRef, attribute_type: Obj
 }
 
 /// `GetCustomAttributesInternal(provider, attributeType or null, pseudoAttrs)`
-unsafe extern "C" fn get_custom_attributes(t: Thread, provider: ObjRef, attribute_type: ObjRef, _pseudo: u8) -> ObjRef {
+unsafe extern "C" fn get_custom_attributes(
+    t: CurrentThread,
+    provider: ObjRef,
+    attribute_type: ObjRef,
+    _pseudo: u8,
+) -> ObjRef {
     t.run(|| {
         let wanted = if attribute_type.is_null() { None } else { Some(this_type(t, attribute_type)?) };
         let mut attributes = provider_attributes(t, provider)?;
@@ -198,12 +203,12 @@ unsafe extern "C" fn get_custom_attributes(t: Thread, provider: ObjRef, attribut
     })
 }
 
-fn format_error(t: Thread, message: &str) -> exceptions::Thrown {
+fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
     exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", message)
 }
 
 /// Makes the attribute object: constructor, then named fields and properties in the blob's order.
-fn construct(t: Thread, attribute: &Attribute) -> Managed<ObjRef> {
+fn construct(t: CurrentThread, attribute: &Attribute) -> Managed<ObjRef> {
     let constructor = attribute.constructor;
     let params: Vec<Ty> = constructor.sig().to_managed(t)?.params.clone();
     let decoded = decode(t, attribute.image, constructor, attribute.blob)?;
@@ -243,7 +248,7 @@ fn construct(t: Thread, attribute: &Attribute) -> Managed<ObjRef> {
 }
 
 /// `GetCustomAttributesDataInternal(provider)`
-unsafe extern "C" fn get_custom_attributes_data(t: Thread, provider: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_custom_attributes_data(t: CurrentThread, provider: ObjRef) -> ObjRef {
     t.run(|| {
         let attributes = provider_attributes(t, provider)?;
         crate::attribute_data::data_array(t, &attributes)

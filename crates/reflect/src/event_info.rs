@@ -9,15 +9,15 @@ use crate::objects::{event_object, method_object};
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, object, strings};
 use saki_types::{Method, Ty};
 
-fn require_event(t: Thread, event: ObjRef) -> Managed<(&'static Event, Ty)> {
+fn require_event(t: CurrentThread, event: ObjRef) -> Managed<(&'static Event, Ty)> {
     let found = if event.is_null() { None } else { event_of(event) };
     found.ok_or_else(|| exceptions::throw_argument_null(t, "event"))
 }
 
-fn accessor_object(t: Thread, accessor: Option<&'static Method>, reflected: Ty) -> Managed<ObjRef> {
+fn accessor_object(t: CurrentThread, accessor: Option<&'static Method>, reflected: Ty) -> Managed<ObjRef> {
     match accessor {
         Some(method) => method_object(t, method, reflected),
         None => Ok(ObjRef::NULL),
@@ -25,7 +25,7 @@ fn accessor_object(t: Thread, accessor: Option<&'static Method>, reflected: Ty) 
 }
 
 /// `get_event_info(event, out MonoEventInfo)`
-unsafe extern "C" fn get_event_info(t: Thread, event: ObjRef, info: *mut u8) {
+unsafe extern "C" fn get_event_info(t: CurrentThread, event: ObjRef, info: *mut u8) {
     static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "declaring_type");
     static REFLECTED: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "reflected_type");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "name");
@@ -59,7 +59,7 @@ unsafe extern "C" fn get_event_info(t: Thread, event: ObjRef, info: *mut u8) {
     });
 }
 
-unsafe extern "C" fn get_metadata_token(t: Thread, event: ObjRef) -> i32 {
+unsafe extern "C" fn get_metadata_token(t: CurrentThread, event: ObjRef) -> i32 {
     t.run(|| {
         let event = require_event(t, event)?.0;
         Ok(event.image.shown_token(TableId::Event, event.rid).0 as i32)
@@ -67,7 +67,7 @@ unsafe extern "C" fn get_metadata_token(t: Thread, event: ObjRef) -> i32 {
 }
 
 /// `EventInfo.internal_from_handle_type(event, type)`; null when the type does not have the event.
-unsafe extern "C" fn from_handle(t: Thread, event: usize, ty: usize) -> ObjRef {
+unsafe extern "C" fn from_handle(t: CurrentThread, event: usize, ty: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the values of a RuntimeEventHandle and a RuntimeTypeHandle.
         let (event, ty) = unsafe { (handles::event(event), handles::ty(ty)) };

@@ -8,11 +8,11 @@ use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{self, unboxed};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, class_init, proxies, statics};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, class_init, proxies, statics};
 use saki_types::{Field, Ty, universe};
 
 /// Address of the value; `target` is the (boxed) object of an instance field.
-fn address_of(t: Thread, field: &'static Field, target: ObjRef) -> Managed<*mut u8> {
+fn address_of(t: CurrentThread, field: &'static Field, target: ObjRef) -> Managed<*mut u8> {
     if field.is_static() {
         if field.owner.is_open {
             let message =
@@ -36,7 +36,7 @@ fn address_of(t: Thread, field: &'static Field, target: ObjRef) -> Managed<*mut 
 }
 
 /// Boxes the value at `address`.
-fn load(t: Thread, ty: Ty, address: *const u8) -> Managed<ObjRef> {
+fn load(t: CurrentThread, ty: Ty, address: *const u8) -> Managed<ObjRef> {
     if ty.is_value_type() {
         return object::box_value(t, ty, address);
     }
@@ -49,7 +49,7 @@ fn load(t: Thread, ty: Ty, address: *const u8) -> Managed<ObjRef> {
 }
 
 /// Stores a boxed value at `address`, which lies in `holder` unless that is null.
-fn store(t: Thread, ty: Ty, address: *mut u8, holder: ObjRef, value: ObjRef) -> Managed<()> {
+fn store(t: CurrentThread, ty: Ty, address: *mut u8, holder: ObjRef, value: ObjRef) -> Managed<()> {
     if ty.is_nullable() {
         let size = ty.value_size_bytes().to_managed(t)? as usize;
         let (has_value, at) = object::nullable_offsets(t, ty)?;
@@ -84,7 +84,7 @@ fn store(t: Thread, ty: Ty, address: *mut u8, holder: ObjRef, value: ObjRef) -> 
 ///
 /// # Errors
 /// NullReferenceException, TypeInitializationException, load errors.
-pub fn get_value(t: Thread, field: &'static Field, target: ObjRef) -> Managed<ObjRef> {
+pub fn get_value(t: CurrentThread, field: &'static Field, target: ObjRef) -> Managed<ObjRef> {
     let ty = field.ty().to_managed(t)?;
     if field.is_literal() {
         let token = Token::new(TableId::Field, field.rid);
@@ -113,7 +113,7 @@ fn is_remote(field: &'static Field, target: ObjRef) -> bool {
 ///
 /// # Errors
 /// As `get_value`.
-pub fn set_value(t: Thread, field: &'static Field, target: ObjRef, value: ObjRef) -> Managed<()> {
+pub fn set_value(t: CurrentThread, field: &'static Field, target: ObjRef, value: ObjRef) -> Managed<()> {
     if is_remote(field, target) {
         return remoting::set_field(t, target, field, value);
     }
@@ -123,7 +123,7 @@ pub fn set_value(t: Thread, field: &'static Field, target: ObjRef, value: ObjRef
     store(t, ty, address, holder, value)
 }
 
-unsafe extern "C" fn get_value_internal(t: Thread, this: ObjRef, target: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_value_internal(t: CurrentThread, this: ObjRef, target: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         if field.image.assembly().reflection_only {
@@ -135,7 +135,7 @@ unsafe extern "C" fn get_value_internal(t: Thread, this: ObjRef, target: ObjRef)
     })
 }
 
-unsafe extern "C" fn set_value_internal(t: Thread, field: ObjRef, target: ObjRef, value: ObjRef) {
+unsafe extern "C" fn set_value_internal(t: CurrentThread, field: ObjRef, target: ObjRef, value: ObjRef) {
     t.run(|| {
         let field = require_field(t, field)?;
         if field.image.assembly().reflection_only {
@@ -147,7 +147,7 @@ unsafe extern "C" fn set_value_internal(t: Thread, field: ObjRef, target: ObjRef
     });
 }
 
-unsafe extern "C" fn get_raw_constant_value(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_raw_constant_value(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
@@ -161,7 +161,7 @@ static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::corlib("System", "Type
 static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::corlib("System", "TypedReference", "Value");
 
 /// (address of the field, the object it lies in or null) within what a TypedReference points to.
-fn place_in(t: Thread, field: &'static Field, reference: *const u8) -> Managed<(*mut u8, ObjRef)> {
+fn place_in(t: CurrentThread, field: &'static Field, reference: *const u8) -> Managed<(*mut u8, ObjRef)> {
     // SAFETY: the caller's TypedReference.
     let (ty, value) = unsafe {
         let ty = *(reference.add(TYPED_REFERENCE_TYPE.offset_bytes()) as *const usize);
@@ -184,7 +184,7 @@ fn place_in(t: Thread, field: &'static Field, reference: *const u8) -> Managed<(
 
 /// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
 unsafe extern "C" fn get_value_direct(
-    t: Thread,
+    t: CurrentThread,
     field: ObjRef,
     _ty: ObjRef,
     reference: *const u8,
@@ -198,7 +198,7 @@ unsafe extern "C" fn get_value_direct(
 }
 
 unsafe extern "C" fn set_value_direct(
-    t: Thread,
+    t: CurrentThread,
     field: ObjRef,
     _ty: ObjRef,
     reference: *const u8,
@@ -214,7 +214,7 @@ unsafe extern "C" fn set_value_direct(
 
 /// `TypedReference.InternalMakeTypedReference(void* result, object target, IntPtr[] fields, RuntimeType lastFieldType)`
 unsafe extern "C" fn make_typed_reference(
-    t: Thread,
+    t: CurrentThread,
     result: *mut u8,
     target: ObjRef,
     fields: ObjRef,
@@ -252,7 +252,7 @@ unsafe extern "C" fn make_typed_reference(
 }
 
 /// Bytes from the start of the fields; 0 for constants, which have no storage.
-unsafe extern "C" fn get_field_offset(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn get_field_offset(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let Some(field) = field_of(this).filter(|field| !field.is_literal()) else { return Ok(0) };
         let offset = field.offset_bytes().to_managed(t)? as i32;
@@ -262,7 +262,7 @@ unsafe extern "C" fn get_field_offset(t: Thread, this: ObjRef) -> i32 {
 }
 
 /// `TypedReference.InternalToObject(void*)`
-unsafe extern "C" fn typed_reference_to_object(t: Thread, reference: *const u8) -> ObjRef {
+unsafe extern "C" fn typed_reference_to_object(t: CurrentThread, reference: *const u8) -> ObjRef {
     t.run(|| {
         // SAFETY: the caller's TypedReference.
         let (ty, value) = unsafe {

@@ -6,7 +6,7 @@ use crate::objects::field_object;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef};
 use saki_types::{LoadResult, Ty};
 
 /// Whether `owner` is `ty` or one of its base types.
@@ -15,7 +15,7 @@ pub(crate) fn is_own_or_inherited(ty: Ty, owner: Ty) -> LoadResult<bool> {
 }
 
 /// `FieldInfo.internal_from_handle_type(field, type)`; null when the type does not have the field.
-unsafe extern "C" fn from_handle(t: Thread, field: usize, ty: usize) -> ObjRef {
+unsafe extern "C" fn from_handle(t: CurrentThread, field: usize, ty: usize) -> ObjRef {
     t.run(|| -> Managed<ObjRef> {
         // SAFETY: the values of a RuntimeFieldHandle and a RuntimeTypeHandle.
         let (field, ty) = unsafe { (handles::field(field), handles::ty(ty)) };
@@ -28,7 +28,7 @@ unsafe extern "C" fn from_handle(t: Thread, field: usize, ty: usize) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn resolve_type(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn resolve_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = require_field(t, this)?.ty().to_managed(t)?;
         type_object(t, ty)
@@ -36,7 +36,7 @@ unsafe extern "C" fn resolve_type(t: Thread, this: ObjRef) -> ObjRef {
 }
 
 /// `GetParentType(bool declaring)`: the declaring or the reflected type.
-unsafe extern "C" fn get_parent_type(t: Thread, this: ObjRef, declaring: u8) -> ObjRef {
+unsafe extern "C" fn get_parent_type(t: CurrentThread, this: ObjRef, declaring: u8) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         // SAFETY: the field holds a `Type`'s address.
@@ -46,14 +46,14 @@ unsafe extern "C" fn get_parent_type(t: Thread, this: ObjRef, declaring: u8) -> 
     })
 }
 
-unsafe extern "C" fn get_metadata_token(t: Thread, field: ObjRef) -> i32 {
+unsafe extern "C" fn get_metadata_token(t: CurrentThread, field: ObjRef) -> i32 {
     t.run(|| {
         let field = require_field(t, field)?;
         Ok(field.image.shown_token(TableId::Field, field.rid).0 as i32)
     })
 }
 
-unsafe extern "C" fn get_marshal_info(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_marshal_info(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         marshal_as_object(t, field.image, Token::new(TableId::Field, field.rid))

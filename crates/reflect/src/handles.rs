@@ -4,7 +4,7 @@ use crate::known;
 use crate::members::{Event, Property};
 use saki_runtime::exceptions;
 use saki_runtime::object::type_of;
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef};
 use saki_types::{Assembly, Field, Image, Method, Ty, Type};
 
 pub static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
@@ -95,7 +95,7 @@ pub fn reflected_type_of(object: ObjRef) -> ObjRef {
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_method(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+pub fn require_method(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     if object.is_null() {
         return Err(exceptions::throw_argument_null(t, "method"));
     }
@@ -113,7 +113,7 @@ pub fn field_of(object: ObjRef) -> Option<&'static Field> {
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_field(t: Thread, object: ObjRef) -> Managed<&'static Field> {
+pub fn require_field(t: CurrentThread, object: ObjRef) -> Managed<&'static Field> {
     if object.is_null() {
         return Err(exceptions::throw_argument_null(t, "field"));
     }
@@ -154,7 +154,7 @@ pub fn assembly_of(object: ObjRef) -> Option<&'static Assembly> {
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_assembly(t: Thread, object: ObjRef) -> Managed<&'static Assembly> {
+pub fn require_assembly(t: CurrentThread, object: ObjRef) -> Managed<&'static Assembly> {
     if object.is_null() {
         return Err(exceptions::throw_argument_null(t, "assembly"));
     }

@@ -13,7 +13,7 @@ use saki_runtime::object::{self, type_of, unboxed};
 use saki_runtime::proxies;
 use saki_runtime::type_objects::type_object;
 use saki_runtime::vtables::vtable_of;
-use saki_runtime::{Managed, ObjRef, Thread};
+use saki_runtime::{CurrentThread, Managed, ObjRef};
 use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, universe};
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
@@ -39,7 +39,12 @@ fn is_struct(ty: Ty) -> bool {
 ///
 /// # Errors
 /// What the callee threw, and load errors, are pending.
-pub fn reflected_call(t: Thread, method: &'static Method, target: ObjRef, arguments: ObjRef) -> Managed<CallOutcome> {
+pub fn reflected_call(
+    t: CurrentThread,
+    method: &'static Method,
+    target: ObjRef,
+    arguments: ObjRef,
+) -> Managed<CallOutcome> {
     let mut method = method;
     let sig = method.sig().to_managed(t)?;
     let is_ctor = method.name == ".ctor";
@@ -100,7 +105,7 @@ pub fn reflected_call(t: Thread, method: &'static Method, target: ObjRef, argume
 ///
 /// # Errors
 /// What the callee threw, and load errors, are pending.
-pub fn invoke_boxed(t: Thread, method: &'static Method, target: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn invoke_boxed(t: CurrentThread, method: &'static Method, target: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let is_construction = method.name == ".ctor" && target.is_null();
     if is_construction {
         return construct(t, method, arguments);
@@ -114,7 +119,7 @@ pub fn invoke_boxed(t: Thread, method: &'static Method, target: ObjRef, argument
     call(t, Call { method, sig, target, arguments })
 }
 
-fn construct(t: Thread, ctor: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
+fn construct(t: CurrentThread, ctor: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
     let owner = ctor.owner;
     let sig = ctor.sig().to_managed(t)?;
     if owner == universe().string() {
@@ -145,7 +150,7 @@ fn construct(t: Thread, ctor: &'static Method, arguments: ObjRef) -> Managed<Obj
 }
 
 /// The constructors of array types: lengths, or pairs of lower bound and length.
-fn construct_array(t: Thread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -> Managed<ObjRef> {
+fn construct_array(t: CurrentThread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -> Managed<ObjRef> {
     let mut numbers = Vec::new();
     for index in 0..object::array_length(arguments) {
         let item = object::get_element_ref(arguments, index);
@@ -168,7 +173,7 @@ fn construct_array(t: Thread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -
 }
 
 /// `new T[a][b]…`: arrays of arrays, each level filled. Lengths of levels that no array has are not looked at.
-fn nested_arrays(t: Thread, array: Ty, lengths: &[i32]) -> Managed<ObjRef> {
+fn nested_arrays(t: CurrentThread, array: Ty, lengths: &[i32]) -> Managed<ObjRef> {
     let length = lengths.first().copied().unwrap_or(0);
     let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
     let made = object::new_sz_array(t, array, length)?;
@@ -182,13 +187,13 @@ fn nested_arrays(t: Thread, array: Ty, lengths: &[i32]) -> Managed<ObjRef> {
 }
 
 /// A heap object with the layout of Nullable<T>, holding what `boxed` (T or null) holds.
-fn nullable_holder(t: Thread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
+fn nullable_holder(t: CurrentThread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
     let holder = object::new_instance(t, ty)?;
     fill_nullable(t, ty, unboxed(holder), boxed)?;
     Ok(holder)
 }
 
-fn fill_nullable(t: Thread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
+fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
     if boxed.is_null() {
         return Ok(());
     }
@@ -212,7 +217,7 @@ fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
     Ok(words)
 }
 
-fn call(t: Thread, call: Call) -> Managed<ObjRef> {
+fn call(t: CurrentThread, call: Call) -> Managed<ObjRef> {
     let argument_words = call.sig.params.len() + 2;
     let struct_words = struct_words(call.sig).to_managed(t)?;
     match argument_words.max(struct_words) {
@@ -230,7 +235,7 @@ fn call(t: Thread, call: Call) -> Managed<ObjRef> {
 }
 
 /// The call itself; `N` words hold the arguments and as many the structs.
-fn call_in_frame<const N: usize>(t: Thread, call: Call) -> Managed<ObjRef> {
+fn call_in_frame<const N: usize>(t: CurrentThread, call: Call) -> Managed<ObjRef> {
     let Call { method, sig, target, arguments } = call;
     let mut words = [Slot(0); N];
     let mut structs = [0u64; N];
@@ -279,7 +284,7 @@ fn call_in_frame<const N: usize>(t: Thread, call: Call) -> Managed<ObjRef> {
     }
 }
 
-fn fill_struct(t: Thread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
+fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
     if ty.is_nullable() {
         return fill_nullable(t, ty, data, boxed);
     }
@@ -302,7 +307,7 @@ fn scalar_argument(ty: Ty, value: ObjRef) -> Slot {
     Slot::from_ref(value)
 }
 
-fn byref_argument(t: Thread, element: Ty, arguments: ObjRef, index: usize) -> Managed<Slot> {
+fn byref_argument(t: CurrentThread, element: Ty, arguments: ObjRef, index: usize) -> Managed<Slot> {
     if element.is_reference_type() {
         return Ok(Slot::from_ptr(object::element_address(arguments, index, 8)));
     }
@@ -320,7 +325,7 @@ fn byref_argument(t: Thread, element: Ty, arguments: ObjRef, index: usize) -> Ma
 }
 
 /// Boxes a scalar result; pointers become System.Reflection.Pointer objects.
-fn boxed_result(t: Thread, ty: Ty, result: Slot) -> Managed<ObjRef> {
+fn boxed_result(t: CurrentThread, ty: Ty, result: Slot) -> Managed<ObjRef> {
     if ty.is_pointer() {
         return pointer_object(t, ty, result.as_usize());
     }
@@ -331,7 +336,7 @@ fn boxed_result(t: Thread, ty: Ty, result: Slot) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn pointer_object(t: Thread, ty: Ty, value: usize) -> Managed<ObjRef> {
+pub fn pointer_object(t: CurrentThread, ty: Ty, value: usize) -> Managed<ObjRef> {
     let class = universe().corlib_type("System.Reflection", "Pointer").to_managed(t)?;
     let Some(make) = class.find_method("Box", 2).to_managed(t)? else {
         return Err(exceptions::throw_default(t, "MissingMethodException"));

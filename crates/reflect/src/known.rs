@@ -1,7 +1,7 @@
 //! Class-library types that this crate names, looked up once.
 
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Managed, Thread};
+use saki_runtime::{CurrentThread, Managed};
 use saki_types::{Ty, TypeKind, universe};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,7 +20,7 @@ impl KnownType {
 
     /// # Errors
     /// TypeLoadException when the class library lacks the type.
-    pub fn get(&self, t: Thread) -> Managed<Ty> {
+    pub fn get(&self, t: CurrentThread) -> Managed<Ty> {
         // Relaxed: a number that stands for itself.
         match self.rid.load(Ordering::Relaxed) {
             0 => {

@@ -6,7 +6,7 @@ use crate::type_name::parse_type_name;
 use saki_metadata::{NativeTypeRaw, Token, native_type::native};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object, strings};
 use saki_types::{Image, LoadError};
 
 static MARSHAL_AS: KnownType = KnownType::corlib("System.Runtime.InteropServices", "MarshalAsAttribute");
@@ -30,7 +30,7 @@ fields! {
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn marshal_as_object(t: Thread, image: &'static Image, parent: Token) -> Managed<ObjRef> {
+pub fn marshal_as_object(t: CurrentThread, image: &'static Image, parent: Token) -> Managed<ObjRef> {
     let raw = image
         .meta
         .field_marshal(parent)

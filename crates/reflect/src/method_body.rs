@@ -8,7 +8,7 @@ use saki_metadata::EhKind;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object};
 use saki_types::method::method_flags;
 use saki_types::{GenericContext, Method};
 
@@ -20,7 +20,7 @@ static CLAUSE: KnownType = KnownType::corlib("System.Reflection", "ExceptionHand
 ///
 /// # Errors
 /// BadImageFormatException; load errors of the types in the body.
-pub fn body_object(t: Thread, method: &'static Method) -> Managed<ObjRef> {
+pub fn body_object(t: CurrentThread, method: &'static Method) -> Managed<ObjRef> {
     if method.flags & (method_flags::PINVOKE | method_flags::ABSTRACT) != 0
         || method.is_internal_call()
         || method.is_runtime_implemented()
@@ -30,7 +30,7 @@ pub fn body_object(t: Thread, method: &'static Method) -> Managed<ObjRef> {
     cache::get_or_make(Kind::MethodBody, address(method), 0, || make(t, method))
 }
 
-fn make(t: Thread, method: &'static Method) -> Managed<ObjRef> {
+fn make(t: CurrentThread, method: &'static Method) -> Managed<ObjRef> {
     let Some(body) = method.body().to_managed(t)? else { return Ok(ObjRef::NULL) };
     let context = method.context();
     let written = code_as_written(method);
@@ -57,7 +57,7 @@ fn make(t: Thread, method: &'static Method) -> Managed<ObjRef> {
 }
 
 fn locals(
-    t: Thread,
+    t: CurrentThread,
     method: &'static Method,
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,
@@ -78,7 +78,7 @@ fn locals(
 }
 
 fn clauses(
-    t: Thread,
+    t: CurrentThread,
     method: &'static Method,
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,

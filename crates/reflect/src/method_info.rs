@@ -11,7 +11,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
 use saki_runtime::{
-    InternalCall, Managed, ManagedField, ObjRef, Thread, domain_copy, domains, dynamic_methods, entries, object,
+    CurrentThread, InternalCall, Managed, ManagedField, ObjRef, domain_copy, domains, dynamic_methods, entries, object,
     strings, threads,
 };
 use saki_types::dynamic_records;
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn definition_of(t: Thread, method: &'static Method) -> Managed<&'static Method> {
+pub fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
     let open = method.definition.unwrap_or(method);
     match (open.owner.generic_definition(), open.rid()) {
         (Some(owner), Some(rid)) if owner != open.owner => owner.method_by_rid(rid).to_managed(t),
@@ -41,7 +41,7 @@ fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'sta
 }
 
 /// A RuntimeMethodHandle does not keep its DynamicMethod alive.
-fn refuse_stale(t: Thread, method: usize) -> Managed<()> {
+fn refuse_stale(t: CurrentThread, method: usize) -> Managed<()> {
     if dynamic_records::is_stale(method) {
         return Err(exceptions::throw(t, "System", "ArgumentException", "The dynamic method of the handle is gone."));
     }
@@ -49,7 +49,7 @@ fn refuse_stale(t: Thread, method: usize) -> Managed<()> {
 }
 
 /// `GetMethodFromHandleInternalType_native(method, type, genericCheck)`; null when the type does not have the method.
-unsafe extern "C" fn from_handle(t: Thread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
+unsafe extern "C" fn from_handle(t: CurrentThread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
     t.run(|| {
         if generic_check == 0
             && let Some(known) = cache::recent(Kind::Method, method, ty)
@@ -93,7 +93,7 @@ fn calling_conventions(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// `get_method_info(handle, out MonoMethodInfo)`
-unsafe extern "C" fn get_method_info(t: Thread, method: usize, info: *mut u8) {
+unsafe extern "C" fn get_method_info(t: CurrentThread, method: usize, info: *mut u8) {
     static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "parent");
     static RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "ret");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "attrs");
@@ -123,12 +123,12 @@ unsafe extern "C" fn get_method_info(t: Thread, method: usize, info: *mut u8) {
     });
 }
 
-unsafe extern "C" fn get_method_attributes(_t: Thread, method: usize) -> i32 {
+unsafe extern "C" fn get_method_attributes(_t: CurrentThread, method: usize) -> i32 {
     // SAFETY: the value of a RuntimeMethodHandle.
     unsafe { handles::method(method) }.map_or(0, |m| i32::from(m.flags))
 }
 
-unsafe extern "C" fn get_retval_marshal(t: Thread, method: usize) -> ObjRef {
+unsafe extern "C" fn get_retval_marshal(t: CurrentThread, method: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {
@@ -139,7 +139,7 @@ unsafe extern "C" fn get_retval_marshal(t: Thread, method: usize) -> ObjRef {
 }
 
 /// `get_parameter_info(handle, member)`
-unsafe extern "C" fn get_parameter_info(t: Thread, method: usize, member: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_parameter_info(t: CurrentThread, method: usize, member: ObjRef) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         let Some(method) = (unsafe { handles::method(method) }) else {
@@ -160,7 +160,7 @@ static METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "Ru
 static CONSTRUCTOR_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "name");
 
 /// The method's name, which managed code finds in the object from now on: there is one string for it.
-unsafe extern "C" fn get_name(t: Thread, info: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_name(t: CurrentThread, info: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, info)?;
         let name = strings::new_string(t, method.name)?;
@@ -179,7 +179,7 @@ pub fn token_of(method: &'static Method) -> Token {
     Token::new(TableId::MethodDef, method.rid().unwrap_or(0))
 }
 
-unsafe extern "C" fn get_metadata_token(t: Thread, method: ObjRef) -> i32 {
+unsafe extern "C" fn get_metadata_token(t: CurrentThread, method: ObjRef) -> i32 {
     t.run(|| {
         let method = require_method(t, method)?;
         // Methods of arrays and dynamic ones have no row.
@@ -218,27 +218,27 @@ pub fn base_method(method: &'static Method, first_definition: bool) -> LoadResul
     }
 }
 
-unsafe extern "C" fn get_base_method(t: Thread, method: ObjRef, definition: u8) -> ObjRef {
+unsafe extern "C" fn get_base_method(t: CurrentThread, method: ObjRef, definition: u8) -> ObjRef {
     t.run(|| {
         let found = base_method(require_method(t, method)?, definition != 0).to_managed(t)?;
         method_object(t, found, found.owner)
     })
 }
 
-unsafe extern "C" fn is_generic_method(t: Thread, this: ObjRef) -> u8 {
+unsafe extern "C" fn is_generic_method(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(!require_method(t, this)?.generic_args.is_empty())))
 }
 
-unsafe extern "C" fn is_generic_method_definition(t: Thread, this: ObjRef) -> u8 {
+unsafe extern "C" fn is_generic_method_definition(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(require_method(t, this)?.is_generic_definition())))
 }
 
-unsafe extern "C" fn get_generic_arguments(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_generic_arguments(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| type_array(t, universe().type_(), require_method(t, this)?.generic_args))
 }
 
 /// Null when the method is not generic; managed code throws.
-unsafe extern "C" fn get_generic_method_definition(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_generic_method_definition(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, this)?;
         match method.definition {
@@ -249,7 +249,7 @@ unsafe extern "C" fn get_generic_method_definition(t: Thread, this: ObjRef) -> O
     })
 }
 
-unsafe extern "C" fn make_generic_method(t: Thread, this: ObjRef, types: ObjRef) -> ObjRef {
+unsafe extern "C" fn make_generic_method(t: CurrentThread, this: ObjRef, types: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, this)?;
         let Some(arguments) = types_of_array(types) else {
@@ -272,7 +272,13 @@ unsafe extern "C" fn make_generic_method(t: Thread, this: ObjRef, types: ObjRef)
 }
 
 /// `GetPInvoke(out PInvokeAttributes flags, out string entryPoint, out string dllName)`
-unsafe extern "C" fn get_pinvoke(t: Thread, this: ObjRef, flags: *mut i32, entry_point: *mut ObjRef, dll: *mut ObjRef) {
+unsafe extern "C" fn get_pinvoke(
+    t: CurrentThread,
+    this: ObjRef,
+    flags: *mut i32,
+    entry_point: *mut ObjRef,
+    dll: *mut ObjRef,
+) {
     t.run(|| {
         let method = require_method(t, this)?;
         let meta = &method.image().meta;
@@ -294,7 +300,7 @@ unsafe extern "C" fn get_pinvoke(t: Thread, this: ObjRef, flags: *mut i32, entry
     });
 }
 
-unsafe extern "C" fn get_function_pointer(t: Thread, method: usize) -> usize {
+unsafe extern "C" fn get_function_pointer(t: CurrentThread, method: usize) -> usize {
     t.run(|| {
         refuse_stale(t, method)?;
         // SAFETY: the value of a RuntimeMethodHandle.
@@ -313,7 +319,7 @@ unsafe extern "C" fn get_function_pointer(t: Thread, method: usize) -> usize {
 /// The caller, which is in the method's domain, has switched to another: there the method of the same name is called with
 /// copies, and the caller gets a copy of what comes back.
 fn invoke_in_other_domain(
-    t: Thread,
+    t: CurrentThread,
     method: &'static Method,
     target: ObjRef,
     arguments: ObjRef,
@@ -343,7 +349,7 @@ fn invoke_in_other_domain(
 }
 
 unsafe extern "C" fn internal_invoke(
-    t: Thread,
+    t: CurrentThread,
     this: ObjRef,
     target: ObjRef,
     arguments: ObjRef,
@@ -365,7 +371,7 @@ unsafe extern "C" fn internal_invoke(
     })
 }
 
-unsafe extern "C" fn get_method_body(t: Thread, method: usize) -> ObjRef {
+unsafe extern "C" fn get_method_body(t: CurrentThread, method: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {

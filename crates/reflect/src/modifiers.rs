@@ -4,7 +4,7 @@ use crate::handles::{method_of, property_of, require_field};
 use crate::objects::type_array;
 use saki_metadata::TypeSig;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
 /// The required or the optional modifiers at the top of a signature type, innermost first.
@@ -28,7 +28,7 @@ fn modifiers(image: &'static Image, sig: &TypeSig, optional: bool, context: &Gen
 }
 
 /// A Type[]; null when there are none, for which managed code has a shared empty array.
-fn modifier_array(t: Thread, found: LoadResult<Vec<Ty>>) -> Managed<ObjRef> {
+fn modifier_array(t: CurrentThread, found: LoadResult<Vec<Ty>>) -> Managed<ObjRef> {
     let found = found.to_managed(t)?;
     if found.is_empty() { Ok(ObjRef::NULL) } else { type_array(t, universe().type_(), &found) }
 }
@@ -46,7 +46,7 @@ fn of_parameter(method: &'static Method, position: i32, optional: bool) -> LoadR
 }
 
 /// `RuntimeFieldInfo.GetTypeModifiers(bool optional)`
-unsafe extern "C" fn field_modifiers(t: Thread, this: ObjRef, optional: u8) -> ObjRef {
+unsafe extern "C" fn field_modifiers(t: CurrentThread, this: ObjRef, optional: u8) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         let row = field.image.meta.field(field.rid);
@@ -61,7 +61,7 @@ unsafe extern "C" fn field_modifiers(t: Thread, this: ObjRef, optional: u8) -> O
 
 /// `RuntimeParameterInfo.GetTypeModifiers(Type, MemberInfo, int position, bool optional)`
 unsafe extern "C" fn parameter_modifiers(
-    t: Thread,
+    t: CurrentThread,
     _ty: ObjRef,
     member: ObjRef,
     position: i32,
@@ -82,7 +82,7 @@ unsafe extern "C" fn parameter_modifiers(
 }
 
 /// `RuntimePropertyInfo.GetTypeModifiers(RuntimePropertyInfo, bool optional)`
-unsafe extern "C" fn property_modifiers(t: Thread, property: ObjRef, optional: u8) -> ObjRef {
+unsafe extern "C" fn property_modifiers(t: CurrentThread, property: ObjRef, optional: u8) -> ObjRef {
     t.run(|| {
         let Some((property, _)) = property_of(property) else {
             return Err(exceptions::throw_argument_null(t, "property"));

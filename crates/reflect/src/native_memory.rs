@@ -1,7 +1,7 @@
 //! What crosses to managed code as native memory: GPtrArray, C strings, out parameters. All of it is malloc'ed, because
 //! managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
-use saki_runtime::{ObjRef, Thread};
+use saki_runtime::{CurrentThread, ObjRef};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 
@@ -76,7 +76,7 @@ pub unsafe fn borrowed_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
 
 /// Stores a reference through an `out` or `ref` parameter, wherever that points.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "every caller passes on the address of a managed variable")]
-pub fn store_out(t: Thread, slot: *mut ObjRef, value: ObjRef) {
+pub fn store_out(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
     if !slot.is_null() {
         // SAFETY: managed code passes the address of a variable of its own; `t` is current.
         unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };

@@ -7,14 +7,14 @@ use crate::members::{Event, Property};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object, strings};
 use saki_types::{Assembly, Field, Image, Method, Ty};
 
 /// The RuntimeMethodInfo or RuntimeConstructorInfo of a method, as got from `reflected`.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn method_object(t: Thread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
+pub fn method_object(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
     cache::get_or_make(Kind::Method, address(method), address(reflected), || {
         let is_constructor = method.name == ".ctor" || method.name == ".cctor";
         let class = if is_constructor { &known::RUNTIME_CONSTRUCTOR_INFO } else { &known::RUNTIME_METHOD_INFO };
@@ -34,7 +34,7 @@ pub fn method_object(t: Thread, method: &'static Method, reflected: Ty) -> Manag
 ///
 /// # Errors
 /// OutOfMemoryException; TypeLoadException for the field's type.
-pub fn field_object(t: Thread, field: &'static Field, reflected: Ty) -> Managed<ObjRef> {
+pub fn field_object(t: CurrentThread, field: &'static Field, reflected: Ty) -> Managed<ObjRef> {
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "name");
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "type");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "attrs");
@@ -56,7 +56,7 @@ pub fn field_object(t: Thread, field: &'static Field, reflected: Ty) -> Managed<
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn property_object(t: Thread, property: &'static Property, reflected: Ty) -> Managed<ObjRef> {
+pub fn property_object(t: CurrentThread, property: &'static Property, reflected: Ty) -> Managed<ObjRef> {
     cache::get_or_make(Kind::Property, address(property), address(reflected), || {
         let made = object::new_instance(t, known::RUNTIME_PROPERTY_INFO.get(t)?)?;
         handles::PROPERTY_CLASS.set(made, address(reflected));
@@ -69,7 +69,7 @@ pub fn property_object(t: Thread, property: &'static Property, reflected: Ty) ->
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn event_object(t: Thread, event: &'static Event, reflected: Ty) -> Managed<ObjRef> {
+pub fn event_object(t: CurrentThread, event: &'static Event, reflected: Ty) -> Managed<ObjRef> {
     cache::get_or_make(Kind::Event, address(event), address(reflected), || {
         let made = object::new_instance(t, known::RUNTIME_EVENT_INFO.get(t)?)?;
         handles::EVENT_CLASS.set(made, address(reflected));
@@ -82,7 +82,7 @@ pub fn event_object(t: Thread, event: &'static Event, reflected: Ty) -> Managed<
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn assembly_object(t: Thread, assembly: &'static Assembly) -> Managed<ObjRef> {
+pub fn assembly_object(t: CurrentThread, assembly: &'static Assembly) -> Managed<ObjRef> {
     cache::get_or_make(Kind::Assembly, address(assembly), 0, || {
         let made = object::new_instance(t, known::RUNTIME_ASSEMBLY.get(t)?)?;
         handles::ASSEMBLY_HANDLE.set(made, address(assembly));
@@ -94,7 +94,7 @@ pub fn assembly_object(t: Thread, assembly: &'static Assembly) -> Managed<ObjRef
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn module_object(t: Thread, image: &'static Image) -> Managed<ObjRef> {
+pub fn module_object(t: CurrentThread, image: &'static Image) -> Managed<ObjRef> {
     static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
     static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
@@ -132,7 +132,7 @@ fn module_token(image: &'static Image) -> Token {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn resource_module_object(t: Thread, assembly: &'static Assembly, file_rid: u32) -> Managed<ObjRef> {
+pub fn resource_module_object(t: CurrentThread, assembly: &'static Assembly, file_rid: u32) -> Managed<ObjRef> {
     static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
     static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
@@ -156,7 +156,7 @@ pub fn resource_module_object(t: Thread, assembly: &'static Assembly, file_rid: 
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn type_array(t: Thread, element: Ty, types: &[Ty]) -> Managed<ObjRef> {
+pub fn type_array(t: CurrentThread, element: Ty, types: &[Ty]) -> Managed<ObjRef> {
     let array = object::new_array(t, element, types.len())?;
     for (index, ty) in types.iter().enumerate() {
         let item = type_object(t, ty)?;

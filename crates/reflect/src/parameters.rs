@@ -10,7 +10,7 @@ use saki_metadata::{ConstantValue, ParamRow, Rid, TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, class_init, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, class_init, object, strings};
 use saki_types::{LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
 pub static MEMBER: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "MemberImpl");
@@ -42,7 +42,7 @@ pub fn param_row(method: &'static Method, sequence: u16) -> LoadResult<Option<(R
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn marshal_as(t: Thread, method: &'static Method, sequence: u16) -> Managed<ObjRef> {
+pub fn marshal_as(t: CurrentThread, method: &'static Method, sequence: u16) -> Managed<ObjRef> {
     match param_row(method, sequence).to_managed(t)? {
         Some((rid, _)) => marshal_as_object(t, method.image(), Token::new(TableId::Param, rid)),
         None => Ok(ObjRef::NULL),
@@ -53,11 +53,11 @@ pub fn marshal_as(t: Thread, method: &'static Method, sequence: u16) -> Managed<
 ///
 /// # Errors
 /// BadImageFormatException, load errors of parameter types.
-pub fn parameter_objects(t: Thread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
+pub fn parameter_objects(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
     cache::get_or_make(Kind::Parameters, address(method), address(reflected), || make_all(t, method, reflected))
 }
 
-fn make_all(t: Thread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
+fn make_all(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
     let sig = method.sig().to_managed(t)?;
     let class = known::RUNTIME_PARAMETER_INFO.get(t)?;
     let member = method_object(t, method, reflected)?;
@@ -79,7 +79,7 @@ fn make_all(t: Thread, method: &'static Method, reflected: Ty) -> Managed<ObjRef
 }
 
 fn make(
-    t: Thread,
+    t: CurrentThread,
     method: &'static Method,
     ty: Ty,
     index: usize,
@@ -121,7 +121,7 @@ fn make(
 }
 
 /// The default value; Missing.Value for an optional parameter without one, else DBNull.Value.
-fn default_value(t: Thread, method: &'static Method, ty: Ty, row: Option<&(Rid, ParamRow)>) -> Managed<ObjRef> {
+fn default_value(t: CurrentThread, method: &'static Method, ty: Ty, row: Option<&(Rid, ParamRow)>) -> Managed<ObjRef> {
     let flags = row.map_or(0, |(_, row)| row.flags);
     if let Some((rid, _)) = row
         && flags & param_flags::HAS_DEFAULT != 0
@@ -137,7 +137,7 @@ fn default_value(t: Thread, method: &'static Method, ty: Ty, row: Option<&(Rid, 
 }
 
 /// The value of a static reference field of corlib.
-fn static_value(t: Thread, namespace: &str, name: &str, field: &str) -> Managed<ObjRef> {
+fn static_value(t: CurrentThread, namespace: &str, name: &str, field: &str) -> Managed<ObjRef> {
     let ty = universe().corlib_type(namespace, name).to_managed(t)?;
     class_init::ensure(t, ty)?;
     let Some(field) = ty.find_field(field).to_managed(t)? else { return Ok(ObjRef::NULL) };
@@ -147,7 +147,7 @@ fn static_value(t: Thread, namespace: &str, name: &str, field: &str) -> Managed<
 }
 
 /// `RuntimeParameterInfo.GetMetadataToken()`
-unsafe extern "C" fn get_metadata_token(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn get_metadata_token(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let member = MEMBER.get_ref(this);
         let Some(method) = (if member.is_null() { None } else { method_of(member) }) else { return Ok(0) };

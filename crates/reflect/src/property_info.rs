@@ -9,7 +9,7 @@ use crate::objects::{method_object, property_object};
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, strings};
 use saki_types::method::method_flags;
 use saki_types::{Method, Ty};
 
@@ -23,13 +23,13 @@ mod wanted {
     pub const NAME: i32 = 0x20;
 }
 
-fn require_property(t: Thread, property: ObjRef) -> Managed<(&'static Property, Ty)> {
+fn require_property(t: CurrentThread, property: ObjRef) -> Managed<(&'static Property, Ty)> {
     let found = if property.is_null() { None } else { property_of(property) };
     found.ok_or_else(|| exceptions::throw_argument_null(t, "property"))
 }
 
 /// The accessor's object; null for a private accessor of a base type.
-fn accessor_object(t: Thread, accessor: Option<&'static Method>, reflected: Ty) -> Managed<ObjRef> {
+fn accessor_object(t: CurrentThread, accessor: Option<&'static Method>, reflected: Ty) -> Managed<ObjRef> {
     match accessor {
         Some(method)
             if method.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE || method.owner == reflected =>
@@ -41,7 +41,7 @@ fn accessor_object(t: Thread, accessor: Option<&'static Method>, reflected: Ty) 
 }
 
 /// `get_property_info(property, ref MonoPropertyInfo, PInfo)`
-unsafe extern "C" fn get_property_info(t: Thread, property: ObjRef, info: *mut u8, which: i32) {
+unsafe extern "C" fn get_property_info(t: CurrentThread, property: ObjRef, info: *mut u8, which: i32) {
     static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "parent");
     static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "declaring_type");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "name");
@@ -76,7 +76,7 @@ unsafe extern "C" fn get_property_info(t: Thread, property: ObjRef, info: *mut u
     });
 }
 
-unsafe extern "C" fn get_default_value(t: Thread, property: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_default_value(t: CurrentThread, property: ObjRef) -> ObjRef {
     t.run(|| {
         let (property, _) = require_property(t, property)?;
         match constant_of(t, property.image, property.token())? {
@@ -89,7 +89,7 @@ unsafe extern "C" fn get_default_value(t: Thread, property: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_metadata_token(t: Thread, property: ObjRef) -> i32 {
+unsafe extern "C" fn get_metadata_token(t: CurrentThread, property: ObjRef) -> i32 {
     t.run(|| {
         let property = require_property(t, property)?.0;
         Ok(property.image.shown_token(TableId::Property, property.rid).0 as i32)
@@ -97,7 +97,7 @@ unsafe extern "C" fn get_metadata_token(t: Thread, property: ObjRef) -> i32 {
 }
 
 /// `internal_from_handle_type(property, type)`; null when the type does not have the property.
-unsafe extern "C" fn from_handle(t: Thread, property: usize, ty: usize) -> ObjRef {
+unsafe extern "C" fn from_handle(t: CurrentThread, property: usize, ty: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the values of a RuntimePropertyHandle and a RuntimeTypeHandle.
         let (property, ty) = unsafe { (handles::property(property), handles::ty(ty)) };

@@ -12,7 +12,7 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object::{self, type_of};
 use saki_runtime::proxies::{self, REAL_PROXY};
 use saki_runtime::type_objects::{self, type_object};
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, domains, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, domains, strings};
 use saki_types::{Field, Method, Ty, universe};
 
 const MESSAGING: &str = "System.Runtime.Remoting.Messaging";
@@ -25,7 +25,7 @@ static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMe
 
 pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
 
-pub(crate) fn class_method(t: Thread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
+pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
     match class.find_method(name, params).to_managed(t)? {
         Some(method) => Ok(method),
         None => {
@@ -36,7 +36,7 @@ pub(crate) fn class_method(t: Thread, class: Ty, name: &str, params: usize) -> M
 }
 
 /// The object behind a proxy of a context-bound class, if the thread is in its context already.
-fn server_in_this_context(t: Thread, proxy: ObjRef) -> Managed<Option<ObjRef>> {
+fn server_in_this_context(t: CurrentThread, proxy: ObjRef) -> Managed<Option<ObjRef>> {
     let class = proxies::remote_class(proxy).class();
     if !class.is_subclass_of(universe().context_bound()).to_managed(t)? {
         return Ok(None);
@@ -48,7 +48,7 @@ fn server_in_this_context(t: Thread, proxy: ObjRef) -> Managed<Option<ObjRef>> {
 }
 
 /// A call on a transparent proxy: a message for its RealProxy, and what comes back.
-fn invoke_on_proxy(t: Thread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
+fn invoke_on_proxy(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
     if let Some(server) = server_in_this_context(t, proxy)? {
         let target = if method.is_virtual() { proxies::resolve_on(server, method).to_managed(t)? } else { method };
         return invoke_boxed(t, target, server, arguments);
@@ -91,11 +91,11 @@ fn invoke_on_proxy(t: Thread, proxy: ObjRef, method: &'static Method, arguments:
 }
 
 /// A method of TransparentProxy on a proxy itself.
-fn own_method(t: Thread, name: &str, params: usize) -> Managed<&'static Method> {
+fn own_method(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
     class_method(t, universe().corlib_type(PROXIES, "TransparentProxy").to_managed(t)?, name, params)
 }
 
-pub(crate) fn get_field(t: Thread, proxy: ObjRef, field: &'static Field) -> Managed<ObjRef> {
+pub(crate) fn get_field(t: CurrentThread, proxy: ObjRef, field: &'static Field) -> Managed<ObjRef> {
     let words = [
         Slot::from_ref(proxy),
         Slot(std::ptr::from_ref(field.owner).addr() as u64),
@@ -104,7 +104,7 @@ pub(crate) fn get_field(t: Thread, proxy: ObjRef, field: &'static Field) -> Mana
     Ok(invoke::invoke(t, own_method(t, "LoadRemoteFieldNew", 2)?, &words)?.as_ref())
 }
 
-pub(crate) fn set_field(t: Thread, proxy: ObjRef, field: &'static Field, value: ObjRef) -> Managed<()> {
+pub(crate) fn set_field(t: CurrentThread, proxy: ObjRef, field: &'static Field, value: ObjRef) -> Managed<()> {
     let words = [
         Slot::from_ref(proxy),
         Slot(std::ptr::from_ref(field.owner).addr() as u64),
@@ -116,7 +116,7 @@ pub(crate) fn set_field(t: Thread, proxy: ObjRef, field: &'static Field, value: 
 }
 
 /// `RealProxy.InternalGetTransparentProxy(className)`; the class is the RealProxy's own.
-unsafe extern "C" fn get_transparent_proxy(t: Thread, real_proxy: ObjRef, _class_name: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_transparent_proxy(t: CurrentThread, real_proxy: ObjRef, _class_name: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, CLASS_TO_PROXY.get_ref(real_proxy), "classToProxy")?;
         let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
@@ -126,16 +126,16 @@ unsafe extern "C" fn get_transparent_proxy(t: Thread, real_proxy: ObjRef, _class
 }
 
 /// `RealProxy.InternalGetProxyType(proxy)`
-unsafe extern "C" fn get_proxy_type(t: Thread, proxy: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_proxy_type(t: CurrentThread, proxy: ObjRef) -> ObjRef {
     t.run(|| type_object(t, proxies::remote_class(proxy).class()))
 }
 
-unsafe extern "C" fn is_transparent_proxy(_t: Thread, object: ObjRef) -> i32 {
+unsafe extern "C" fn is_transparent_proxy(_t: CurrentThread, object: ObjRef) -> i32 {
     i32::from(!object.is_null() && proxies::is_proxy(object))
 }
 
 /// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or null.
-unsafe extern "C" fn get_virtual_method(t: Thread, ty: ObjRef, method: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_virtual_method(t: CurrentThread, ty: ObjRef, method: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, ty, "type")?;
         if method.is_null() {
@@ -154,7 +154,7 @@ unsafe extern "C" fn get_virtual_method(t: Thread, ty: ObjRef, method: ObjRef) -
 }
 
 /// The field of an object's class or of an ancestor.
-fn field_named(t: Thread, object: ObjRef, name: ObjRef) -> Managed<&'static Field> {
+fn field_named(t: CurrentThread, object: ObjRef, name: ObjRef) -> Managed<&'static Field> {
     let name = strings::to_rust(name);
     let mut class = Some(type_of(object));
     while let Some(ty) = class {
@@ -167,7 +167,7 @@ fn field_named(t: Thread, object: ObjRef, name: ObjRef) -> Managed<&'static Fiel
 }
 
 /// Object.FieldGetter and FieldSetter, (type name, field name, value) in `parameters`: none has a body of use.
-fn access_field(t: Thread, target: ObjRef, parameters: ObjRef, is_store: bool) -> Managed<ObjRef> {
+fn access_field(t: CurrentThread, target: ObjRef, parameters: ObjRef, is_store: bool) -> Managed<ObjRef> {
     let target = if proxies::is_proxy(target) { SERVER.get_ref(REAL_PROXY.get_ref(target)) } else { target };
     if target.is_null() {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
@@ -203,7 +203,7 @@ fn access_field(t: Thread, target: ObjRef, parameters: ObjRef, is_store: bool) -
 
 /// `RemotingServices.InternalExecute(method, object, parameters, out outArgs)`: a call at its destination.
 unsafe extern "C" fn internal_execute(
-    t: Thread,
+    t: CurrentThread,
     method: ObjRef,
     target: ObjRef,
     parameters: ObjRef,

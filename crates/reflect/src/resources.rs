@@ -5,7 +5,7 @@ use crate::native_memory::store_out;
 use crate::objects::{assembly_object, module_object};
 use saki_metadata::{ManifestResourceRow, Rid, TableId};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, object, strings};
 use saki_types::{Assembly, LoadError, universe};
 
 /// System.Reflection.ResourceLocation.
@@ -18,7 +18,7 @@ mod location {
 /// Files without metadata, §II.23.1.6.
 const CONTAINS_NO_METADATA: u32 = 1;
 
-unsafe extern "C" fn get_resource_names(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_resource_names(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let meta = &require_assembly(t, this)?.image.meta;
         let count = meta.row_count(TableId::ManifestResource);
@@ -32,7 +32,7 @@ unsafe extern "C" fn get_resource_names(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-fn find(t: Thread, assembly: &'static Assembly, name: &str) -> Managed<Option<(Rid, ManifestResourceRow)>> {
+fn find(t: CurrentThread, assembly: &'static Assembly, name: &str) -> Managed<Option<(Rid, ManifestResourceRow)>> {
     let meta = &assembly.image.meta;
     let found = meta.find_manifest_resource(name);
     let found = found.and_then(|rid| rid.map(|rid| meta.manifest_resource(rid).map(|row| (rid, row))).transpose());
@@ -40,7 +40,13 @@ fn find(t: Thread, assembly: &'static Assembly, name: &str) -> Managed<Option<(R
 }
 
 /// `GetManifestResourceInternal(name, out int size, out Module)`: address of the bytes, which stay mapped; 0 = none.
-unsafe extern "C" fn get_resource(t: Thread, this: ObjRef, name: ObjRef, size: *mut i32, module: *mut ObjRef) -> usize {
+unsafe extern "C" fn get_resource(
+    t: CurrentThread,
+    this: ObjRef,
+    name: ObjRef,
+    size: *mut i32,
+    module: *mut ObjRef,
+) -> usize {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         let Some((rid, row)) = find(t, assembly, &strings::to_rust(name))? else { return Ok(0) };
@@ -56,14 +62,14 @@ unsafe extern "C" fn get_resource(t: Thread, this: ObjRef, name: ObjRef, size: *
 }
 
 /// `GetManifestResourceInfoInternal(name, ManifestResourceInfo)`
-unsafe extern "C" fn get_resource_info(t: Thread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
+unsafe extern "C" fn get_resource_info(t: CurrentThread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         Ok(u8::from(fill_info(t, assembly, &strings::to_rust(name), info)?))
     })
 }
 
-fn fill_info(t: Thread, assembly: &'static Assembly, name: &str, info: ObjRef) -> Managed<bool> {
+fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: ObjRef) -> Managed<bool> {
     static ASSEMBLY: ManagedField =
         ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ReferencedAssembly>k__BackingField");
     static FILE: ManagedField =
@@ -97,7 +103,7 @@ fn fill_info(t: Thread, assembly: &'static Assembly, name: &str, info: ObjRef) -
 }
 
 /// `GetFilesInternal(string name, bool resourceModules)`: the path of that file, or all paths when `name` is null.
-unsafe extern "C" fn get_files(t: Thread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
+unsafe extern "C" fn get_files(t: CurrentThread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         let meta = &assembly.image.meta;

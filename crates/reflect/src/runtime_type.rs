@@ -9,12 +9,12 @@ use rustc_hash::FxHashSet;
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::{require, type_object};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
 use saki_types::names::NameStyle;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, TypeKind, universe};
 
 /// The type behind `this` or a RuntimeType argument.
-pub(crate) fn this_type(t: Thread, this: ObjRef) -> Managed<Ty> {
+pub(crate) fn this_type(t: CurrentThread, this: ObjRef) -> Managed<Ty> {
     require(t, this, "type")
 }
 
@@ -65,11 +65,11 @@ fn namespace(ty: Ty) -> LoadResult<&'static str> {
     Ok(outer.def().map_or("", |def| def.namespace))
 }
 
-unsafe extern "C" fn get_name(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_name(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &simple_name(this_type(t, this)?)))
 }
 
-unsafe extern "C" fn get_namespace(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_namespace(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let namespace = namespace(this_type(t, this)?).to_managed(t)?;
         if namespace.is_empty() { Ok(ObjRef::NULL) } else { strings::new_string(t, namespace) }
@@ -80,7 +80,7 @@ fn is_byref_to_param(ty: Ty) -> bool {
     ty.is_byref() && ty.element().is_some_and(|element| element.is_generic_param())
 }
 
-unsafe extern "C" fn get_full_name(t: Thread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
+unsafe extern "C" fn get_full_name(t: CurrentThread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let style = match (full_name != 0, assembly_qualified != 0) {
@@ -93,7 +93,7 @@ unsafe extern "C" fn get_full_name(t: Thread, this: ObjRef, full_name: u8, assem
     })
 }
 
-unsafe extern "C" fn get_declaring_type(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_declaring_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         if let Some(unfinished) = ty.unfinished_enclosing() {
@@ -110,7 +110,7 @@ unsafe extern "C" fn get_declaring_type(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_declaring_method(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_declaring_method(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let Some(param) = ty.generic_param() else {
@@ -126,7 +126,7 @@ unsafe extern "C" fn get_declaring_method(t: Thread, this: ObjRef) -> ObjRef {
 }
 
 /// `GetGenericArgumentsInternal(bool runtimeTypeArray)`; null for types that are not generic.
-unsafe extern "C" fn get_generic_arguments(t: Thread, this: ObjRef, runtime_types: u8) -> ObjRef {
+unsafe extern "C" fn get_generic_arguments(t: CurrentThread, this: ObjRef, runtime_types: u8) -> ObjRef {
     t.run(|| {
         let mut ty = this_type(t, this)?;
         if ty.is_byref() {
@@ -140,7 +140,7 @@ unsafe extern "C" fn get_generic_arguments(t: Thread, this: ObjRef, runtime_type
     })
 }
 
-unsafe extern "C" fn get_generic_parameter_position(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn get_generic_parameter_position(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| Ok(this_type(t, this)?.generic_param().map_or(-1, |param| param.index as i32)))
 }
 
@@ -179,7 +179,7 @@ pub fn interfaces_in_reflection_order(ty: Ty) -> LoadResult<Vec<Ty>> {
     Ok(inserted)
 }
 
-unsafe extern "C" fn get_interfaces(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_interfaces(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let mut ty = this_type(t, this)?;
         if ty.is_byref() {
@@ -192,7 +192,7 @@ unsafe extern "C" fn get_interfaces(t: Thread, this: ObjRef) -> ObjRef {
 
 /// `GetInterfaceMapData(Type, Type interface, out MethodInfo[] targets, out MethodInfo[] methods)`
 unsafe extern "C" fn get_interface_map(
-    t: Thread,
+    t: CurrentThread,
     this: ObjRef,
     interface: ObjRef,
     targets: *mut ObjRef,
@@ -229,7 +229,7 @@ unsafe extern "C" fn get_interface_map(
 }
 
 /// `GetPacking(out int packing, out int size)`
-unsafe extern "C" fn get_packing(t: Thread, this: ObjRef, packing: *mut i32, size: *mut i32) {
+unsafe extern "C" fn get_packing(t: CurrentThread, this: ObjRef, packing: *mut i32, size: *mut i32) {
     t.run(|| {
         let ty = this_type(t, this)?;
         let layout = match ty.def() {
@@ -284,11 +284,11 @@ pub fn type_code_of(ty: Ty) -> i32 {
     }
 }
 
-unsafe extern "C" fn get_type_code(t: Thread, ty: ObjRef) -> i32 {
+unsafe extern "C" fn get_type_code(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| Ok(type_code_of(this_type(t, ty)?)))
 }
 
-unsafe extern "C" fn internal_from_handle(t: Thread, handle: usize) -> ObjRef {
+unsafe extern "C" fn internal_from_handle(t: CurrentThread, handle: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeTypeHandle.
         match unsafe { crate::handles::ty(handle) } {
@@ -299,7 +299,7 @@ unsafe extern "C" fn internal_from_handle(t: Thread, handle: usize) -> ObjRef {
 }
 
 /// A MonoClass* and a MonoType* are the same here.
-unsafe extern "C" fn type_from_class(_t: Thread, class: usize) -> usize {
+unsafe extern "C" fn type_from_class(_t: CurrentThread, class: usize) -> usize {
     class
 }
 

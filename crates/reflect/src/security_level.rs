@@ -6,7 +6,7 @@ use crate::handles::{require_field, require_method};
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, ObjRef};
 use saki_types::class::has_attribute;
 use saki_types::{Image, LoadResult, Ty, universe};
 
@@ -48,11 +48,11 @@ fn level_of_member(owner: Ty, image: &'static Image, token: Token) -> LoadResult
     }
 }
 
-unsafe extern "C" fn of_type(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn of_type(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| level_of_type(this_type(t, this)?).to_managed(t))
 }
 
-unsafe extern "C" fn of_method(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn of_method(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let method = require_method(t, this)?;
         // Methods of arrays are in no file.
@@ -61,7 +61,7 @@ unsafe extern "C" fn of_method(t: Thread, this: ObjRef) -> i32 {
     })
 }
 
-unsafe extern "C" fn of_field(t: Thread, this: ObjRef) -> i32 {
+unsafe extern "C" fn of_field(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let field = require_field(t, this)?;
         level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
 use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, collectible};
 
 /// System.Reflection.ResolveTokenError.
@@ -108,7 +108,12 @@ fn under_construction(image: &'static Image, token: Token) -> Option<Named> {
     EmittedModule::of_image(image)?.named(token)
 }
 
-fn resolve_type(t: Thread, image: &'static Image, token: Token, context: &GenericContext) -> Managed<Resolved<Ty>> {
+fn resolve_type(
+    t: CurrentThread,
+    image: &'static Image,
+    token: Token,
+    context: &GenericContext,
+) -> Managed<Resolved<Ty>> {
     if let Some(named) = under_construction(image, token) {
         return Ok(finished_type(named).ok_or(resolve_error::OTHER));
     }
@@ -119,7 +124,7 @@ fn resolve_type(t: Thread, image: &'static Image, token: Token, context: &Generi
 }
 
 fn resolve_method(
-    t: Thread,
+    t: CurrentThread,
     image: &'static Image,
     token: Token,
     context: &GenericContext,
@@ -135,7 +140,7 @@ fn resolve_method(
 }
 
 fn resolve_field(
-    t: Thread,
+    t: CurrentThread,
     image: &'static Image,
     token: Token,
     context: &GenericContext,
@@ -154,7 +159,7 @@ fn resolve_field(
 
 /// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`
 unsafe extern "C" fn resolve_type_token(
-    t: Thread,
+    t: CurrentThread,
     image: usize,
     token: i32,
     types: ObjRef,
@@ -169,7 +174,7 @@ unsafe extern "C" fn resolve_type_token(
 }
 
 unsafe extern "C" fn resolve_method_token(
-    t: Thread,
+    t: CurrentThread,
     image: usize,
     token: i32,
     types: ObjRef,
@@ -184,7 +189,7 @@ unsafe extern "C" fn resolve_method_token(
 }
 
 unsafe extern "C" fn resolve_field_token(
-    t: Thread,
+    t: CurrentThread,
     image: usize,
     token: i32,
     types: ObjRef,
@@ -200,7 +205,7 @@ unsafe extern "C" fn resolve_field_token(
 
 /// As the above, giving the member's object.
 unsafe extern "C" fn resolve_member_token(
-    t: Thread,
+    t: CurrentThread,
     image: usize,
     token: i32,
     types: ObjRef,
@@ -233,7 +238,7 @@ unsafe extern "C" fn resolve_member_token(
 }
 
 /// `ResolveStringToken(image, token, out ResolveTokenError)`
-unsafe extern "C" fn resolve_string_token(t: Thread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+unsafe extern "C" fn resolve_string_token(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
     t.run(|| {
         let image = require_image(t, image)?;
         let token = Token(token as u32);
@@ -251,7 +256,7 @@ unsafe extern "C" fn resolve_string_token(t: Thread, image: usize, token: i32, e
 }
 
 /// `ResolveSignature(image, token, out ResolveTokenError)`: the bytes of a stand-alone signature.
-unsafe extern "C" fn resolve_signature(t: Thread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+unsafe extern "C" fn resolve_signature(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
     t.run(|| {
         let image = require_image(t, image)?;
         let token = Token(token as u32);

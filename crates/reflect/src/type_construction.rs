@@ -9,11 +9,11 @@ use crate::runtime_type::this_type;
 use crate::type_lookup::throw_type_load;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
 use saki_types::{ElementType, LoadError, Method, Ty, universe};
 
 /// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
-fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
+fn base_for_construction(t: CurrentThread, ty: Ty) -> Managed<Ty> {
     let inner = if ty.is_byref() { ty.element().unwrap_or(ty) } else { ty };
     match inner.element_type {
         ElementType::TypedByRef => Err(throw_type_load(t, &inner.full_name(), "")),
@@ -22,7 +22,7 @@ fn base_for_construction(t: Thread, ty: Ty) -> Managed<Ty> {
 }
 
 /// The exception for an array of structs that live on the stack only.
-pub fn throw_no_array_of(t: Thread, element: Ty) -> Thrown {
+pub fn throw_no_array_of(t: CurrentThread, element: Ty) -> Thrown {
     let name = format!("{}[]", element.full_name());
     let error = LoadError::type_load(format!("Could not create array type '{name}'"), name);
     exceptions::throw_load_error(t, &error)
@@ -32,7 +32,7 @@ pub fn throw_no_array_of(t: Thread, element: Ty) -> Thrown {
 const MAX_RANK: i32 = 32;
 
 /// `make_array_type(rank)`; rank 0 = zero-based one-dimensional.
-unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjRef {
+unsafe extern "C" fn make_array_type(t: CurrentThread, this: ObjRef, rank: i32) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let element = base_for_construction(t, ty)?;
@@ -52,7 +52,7 @@ unsafe extern "C" fn make_array_type(t: Thread, this: ObjRef, rank: i32) -> ObjR
     })
 }
 
-unsafe extern "C" fn make_byref_type(t: Thread, this: ObjRef) -> ObjRef {
+unsafe extern "C" fn make_byref_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let element = base_for_construction(t, ty)?;
@@ -60,7 +60,7 @@ unsafe extern "C" fn make_byref_type(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn make_pointer_type(t: Thread, ty: ObjRef) -> ObjRef {
+unsafe extern "C" fn make_pointer_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
         let element = base_for_construction(t, ty)?;
@@ -109,7 +109,7 @@ impl Instantiation {
 }
 
 /// `MakeGenericType(Type definition, Type[] arguments)`
-unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
+unsafe extern "C" fn make_generic_type(t: CurrentThread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
     t.run(|| {
         let definition = this_type(t, definition)?;
         let wanted = Instantiation::new(definition, arguments);
@@ -141,7 +141,7 @@ unsafe extern "C" fn make_generic_type(t: Thread, definition: ObjRef, arguments:
 }
 
 /// The method of a method object, or of a builder whose type is finished.
-fn finished_or_loaded(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+fn finished_or_loaded(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     let builder = (!object.is_null()).then(|| finished_builder_method(object)).flatten();
     match builder {
         Some(method) => Ok(method),
@@ -150,7 +150,7 @@ fn finished_or_loaded(t: Thread, object: ObjRef) -> Managed<&'static Method> {
 }
 
 /// The method of this instantiation that has the definition of `generic`; also for constructors.
-unsafe extern "C" fn get_corresponding_method(t: Thread, this: ObjRef, generic: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_corresponding_method(t: CurrentThread, this: ObjRef, generic: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let method = finished_or_loaded(t, generic)?;

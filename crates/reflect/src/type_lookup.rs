@@ -8,7 +8,7 @@ use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadErrorKind, LoadResult, Ty, universe};
 
@@ -30,7 +30,7 @@ pub struct Scope {
 ///
 /// # Errors
 /// What loading gives besides not finding it; what event handlers throw.
-pub fn find(t: Thread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
+pub fn find(t: CurrentThread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
     let image = match &name.assembly {
         Some(assembly) => match find_image(t, assembly, scope)? {
             Some(image) => image,
@@ -52,7 +52,7 @@ pub fn find(t: Thread, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
     construct(t, definition, name, scope)
 }
 
-fn find_image(t: Thread, assembly: &str, scope: &Scope) -> Managed<Option<&'static Image>> {
+fn find_image(t: CurrentThread, assembly: &str, scope: &Scope) -> Managed<Option<&'static Image>> {
     let Some(wanted) = AssemblyName::parse(assembly) else { return Ok(None) };
     if scope.reflection_only {
         return match universe().binder().load_reflection_only(&wanted) {
@@ -134,7 +134,7 @@ fn find_ignoring_case(image: &'static Image, name: &TypeName) -> LoadResult<Opti
     Ok(image.assembly().emitted_types().into_iter().find(is_wanted))
 }
 
-fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
+fn construct(t: CurrentThread, definition: Ty, name: &TypeName, scope: &Scope) -> Managed<Option<Ty>> {
     let mut ty = definition;
     if !name.arguments.is_empty() {
         let mut arguments = Vec::new();
@@ -173,7 +173,7 @@ fn construct(t: Thread, definition: Ty, name: &TypeName, scope: &Scope) -> Manag
 ///
 /// # Errors
 /// TypeLoadException when there is none.
-pub fn type_of_serialized_name(t: Thread, text: &str, image: &'static Image) -> Managed<Ty> {
+pub fn type_of_serialized_name(t: CurrentThread, text: &str, image: &'static Image) -> Managed<Ty> {
     let scope =
         Scope { image, ignore_case: false, search_corlib: true, raise_type_resolve: true, reflection_only: false };
     let found = match parse_type_name(text) {
@@ -184,7 +184,7 @@ pub fn type_of_serialized_name(t: Thread, text: &str, image: &'static Image) -> 
 }
 
 /// TypeLoadException: "Could not load type '…' from assembly '…'."
-pub fn throw_type_load(t: Thread, type_name: &str, assembly_name: &str) -> Thrown {
+pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -> Thrown {
     let made = (|| -> Managed<ObjRef> {
         let class = universe().corlib_type("System", "TypeLoadException").to_managed(t)?;
         let string = universe().string();
@@ -206,7 +206,7 @@ pub fn throw_type_load(t: Thread, type_name: &str, assembly_name: &str) -> Throw
 }
 
 /// Turns a failed search into null where the caller asked for that.
-fn unless_silent(t: Thread, throw_on_error: bool, result: Managed<ObjRef>) -> Managed<ObjRef> {
+fn unless_silent(t: CurrentThread, throw_on_error: bool, result: Managed<ObjRef>) -> Managed<ObjRef> {
     match result {
         Err(_) if !throw_on_error => {
             t.take_pending();
@@ -217,7 +217,7 @@ fn unless_silent(t: Thread, throw_on_error: bool, result: Managed<ObjRef>) -> Ma
 }
 
 unsafe extern "C" fn internal_from_name(
-    t: Thread,
+    t: CurrentThread,
     name: ObjRef,
     _stack_mark: *mut i32,
     _caller_assembly: ObjRef,
@@ -242,7 +242,13 @@ fn name_in_parse_error(text: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(namespace, _)| namespace)
 }
 
-fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool, reflection_only: bool) -> Managed<ObjRef> {
+fn from_name(
+    t: CurrentThread,
+    text: &str,
+    throw_on_error: bool,
+    ignore_case: bool,
+    reflection_only: bool,
+) -> Managed<ObjRef> {
     let Some(name) = parse_type_name(text) else {
         let message = format!("failed parse: {}", name_in_parse_error(text));
         return Err(exceptions::throw_argument(t, &message, "typeName"));
@@ -265,7 +271,7 @@ fn from_name(t: Thread, text: &str, throw_on_error: bool, ignore_case: bool, ref
 
 /// `Assembly.InternalGetType(module, name, throwOnError, ignoreCase)`
 unsafe extern "C" fn assembly_get_type(
-    t: Thread,
+    t: CurrentThread,
     assembly: ObjRef,
     module: ObjRef,
     name: ObjRef,

@@ -9,7 +9,7 @@ use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
 use rustc_hash::FxHashSet;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, ObjRef};
 use saki_types::field::field_flags;
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, Ty};
@@ -209,7 +209,13 @@ impl MethodQuery {
     }
 }
 
-unsafe extern "C" fn get_methods(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+unsafe extern "C" fn get_methods(
+    t: CurrentThread,
+    this: ObjRef,
+    name: *const c_char,
+    flags: i32,
+    list_type: i32,
+) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -244,7 +250,7 @@ fn find_constructors(ty: Ty, flags: i32) -> LoadResult<Vec<usize>> {
     Ok(out)
 }
 
-unsafe extern "C" fn get_constructors(t: Thread, this: ObjRef, flags: i32) -> usize {
+unsafe extern "C" fn get_constructors(t: CurrentThread, this: ObjRef, flags: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         Ok(pointer_array(&find_constructors(ty, flags).to_managed(t)?) as usize)
@@ -269,7 +275,13 @@ fn find_fields(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>
     Ok(out)
 }
 
-unsafe extern "C" fn get_fields(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+unsafe extern "C" fn get_fields(
+    t: CurrentThread,
+    this: ObjRef,
+    name: *const c_char,
+    flags: i32,
+    list_type: i32,
+) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -346,7 +358,13 @@ fn find_properties(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<&'
     Ok(out)
 }
 
-unsafe extern "C" fn get_properties(t: Thread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
+unsafe extern "C" fn get_properties(
+    t: CurrentThread,
+    this: ObjRef,
+    name: *const c_char,
+    flags: i32,
+    list_type: i32,
+) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -375,7 +393,7 @@ fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static Event>> {
     Ok(out)
 }
 
-unsafe extern "C" fn get_events(t: Thread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
+unsafe extern "C" fn get_events(t: CurrentThread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -401,7 +419,7 @@ fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<
 }
 
 unsafe extern "C" fn get_nested_types(
-    t: Thread,
+    t: CurrentThread,
     this: ObjRef,
     name: *const c_char,
     flags: i32,

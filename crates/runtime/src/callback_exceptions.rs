@@ -5,7 +5,7 @@
 //! waits; a later one replaces it. Left out: threads without a managed caller, where such an exception is unhandled
 //! (`interop`).
 
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_thread::root;
 
@@ -13,12 +13,12 @@ use saki_thread::root;
 const SLOT: usize = root::COUNT - 1;
 
 /// Keeps an exception until the native code returns.
-pub fn keep(t: Thread, exception: ObjRef) {
+pub fn keep(t: CurrentThread, exception: ObjRef) {
     t.managed().roots[SLOT].set(exception);
 }
 
 /// Native code has returned: leaves the exception that waited, if any, pending.
-pub fn throw_kept(t: Thread) {
+pub fn throw_kept(t: CurrentThread) {
     let kept = t.managed().roots[SLOT].get();
     if kept.is_null() {
         return;

@@ -25,20 +25,20 @@ unsafe impl Send for Chunk {}
 
 static CHUNKS: Mutex<Vec<Chunk>> = Mutex::new(Vec::new());
 /// Cells to use again.
-static FREED: Mutex<Vec<Cell>> = Mutex::new(Vec::new());
+static FREED: Mutex<Vec<RootCell>> = Mutex::new(Vec::new());
 
 /// Address of a root cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Cell(*mut ObjRef);
+pub struct RootCell(*mut ObjRef);
 
 // SAFETY: a cell is one aligned word that lives for ever; readers see either value of a racing store.
-unsafe impl Send for Cell {}
+unsafe impl Send for RootCell {}
 // SAFETY: as above.
-unsafe impl Sync for Cell {}
+unsafe impl Sync for RootCell {}
 
-impl Cell {
+impl RootCell {
     /// A new cell holding `object`.
-    pub fn new(object: ObjRef) -> Cell {
+    pub fn new(object: ObjRef) -> RootCell {
         if let Some(cell) = FREED.lock().pop() {
             cell.set(object);
             return cell;
@@ -53,24 +53,24 @@ impl Cell {
         chunk.used += 1;
         // SAFETY: the slot was not handed out before.
         unsafe { *cell = object };
-        Cell(cell)
+        RootCell(cell)
     }
 
     /// A new cell that lives as long as the record at `anchor`. For a record of a collectible assembly the cell is a
     /// root only while something refers to the assembly.
-    pub fn beside(anchor: usize, object: ObjRef) -> Cell {
-        Cell::with_owner(collectible::of(anchor), object)
+    pub fn beside(anchor: usize, object: ObjRef) -> RootCell {
+        RootCell::with_owner(collectible::of(anchor), object)
     }
 
     /// A new cell that lives as long as a domain.
-    pub fn of_domain(universe: &Universe, object: ObjRef) -> Cell {
-        Cell::with_owner(universe.owner(), object)
+    pub fn of_domain(universe: &Universe, object: ObjRef) -> RootCell {
+        RootCell::with_owner(universe.owner(), object)
     }
 
-    fn with_owner(owner: Option<&'static Owner>, object: ObjRef) -> Cell {
-        let Some(owner) = owner else { return Cell::new(object) };
-        let Some(place) = owner.allocate(Layout::new::<ObjRef>()) else { return Cell::new(object) };
-        let cell = Cell(place as *mut ObjRef);
+    fn with_owner(owner: Option<&'static Owner>, object: ObjRef) -> RootCell {
+        let Some(owner) = owner else { return RootCell::new(object) };
+        let Some(place) = owner.allocate(Layout::new::<ObjRef>()) else { return RootCell::new(object) };
+        let cell = RootCell(place as *mut ObjRef);
         cell.set(object);
         owner.add_slot(place);
         cell
@@ -101,8 +101,8 @@ impl Cell {
 
     /// # Safety
     /// `address` came from `address`.
-    pub unsafe fn from_address(address: usize) -> Cell {
-        Cell(address as *mut ObjRef)
+    pub unsafe fn from_address(address: usize) -> RootCell {
+        RootCell(address as *mut ObjRef)
     }
 }
 

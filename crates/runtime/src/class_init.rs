@@ -7,14 +7,14 @@
 //! | 0 | failed | every access throws the cached TypeInitializationException |
 //! | 1 | none | done, or no constructor: compiled code tests this byte |
 
-use crate::cells::Cell;
+use crate::cells::RootCell;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::pending;
 use crate::strings;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 
 enum State {
     Running { thread: u32 },
-    Failed { exception: Cell },
+    Failed { exception: RootCell },
 }
 
 #[derive(Default)]
@@ -64,7 +64,7 @@ fn is_module_initialised(ty: Ty) -> bool {
 ///
 /// # Errors
 /// As `ensure`; ThreadAbortException.
-pub fn ensure_outside(t: Thread, ty: Ty) -> Managed<()> {
+pub fn ensure_outside(t: CurrentThread, ty: Ty) -> Managed<()> {
     ensure(t, ty)?;
     pending::throw_if_aborted(t)
 }
@@ -74,7 +74,7 @@ pub fn ensure_outside(t: Thread, ty: Ty) -> Managed<()> {
 ///
 /// # Errors
 /// As `ensure`.
-pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()> {
+pub fn ensure_module(t: CurrentThread, image: &'static saki_types::Image) -> Managed<()> {
     match image.module_type() {
         Some(module) if !is_initialised(module) => ensure(t, module),
         _ => Ok(()),
@@ -85,7 +85,7 @@ pub fn ensure_module(t: Thread, image: &'static saki_types::Image) -> Managed<()
 ///
 /// # Errors
 /// TypeInitializationException, each time once the constructor has failed.
-pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
+pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
     if is_initialised(ty) {
         return Ok(());
     }
@@ -154,7 +154,7 @@ pub fn ensure(t: Thread, ty: Ty) -> Managed<()> {
             ty.runtime.init_done.store(1, Ordering::Release);
         }
         Some(exception) => {
-            let exception = Cell::beside(std::ptr::from_ref(ty).addr(), exception);
+            let exception = RootCell::beside(std::ptr::from_ref(ty).addr(), exception);
             running.types.insert(ty, State::Failed { exception });
         }
     }
@@ -189,7 +189,7 @@ fn would_deadlock(running: &Running, owner: u32, me: u32) -> bool {
     false
 }
 
-fn run(t: Thread, ty: Ty) -> Managed<()> {
+fn run(t: CurrentThread, ty: Ty) -> Managed<()> {
     if let Some(cctor) = ty.class_constructor().to_managed(t)? {
         invoke::invoke(t, cctor, &[])?;
     }
@@ -205,7 +205,7 @@ fn reported_name(ty: Ty) -> String {
 }
 
 /// The TypeInitializationException around the exception that the constructor threw.
-fn wrap(t: Thread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
+fn wrap(t: CurrentThread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
     let inner = t.take_pending();
     // An abort in flight would be thrown again by the exception's constructor.

@@ -27,7 +27,7 @@
 use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;
 use crate::profile_log;
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{cast_cache, class_init, code_cache, compile, entries, finalizer, proxies, source_lines, statics, strings};
 use parking_lot::Mutex;
@@ -329,7 +329,7 @@ const FREEING_LIMIT: Duration = Duration::from_secs(1);
 static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The domain is unloaded, and its root cells are empty: from now on its records live only as long as something refers to them.
-pub(crate) fn release_domain(t: Thread, universe: &'static Universe) {
+pub(crate) fn release_domain(t: CurrentThread, universe: &'static Universe) {
     let Some(owner) = universe.owner() else { return };
     // A domain has as much again outside of its records: code and tables.
     let released_bytes = 2 * owner.size_bytes();

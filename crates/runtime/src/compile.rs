@@ -14,7 +14,7 @@ use crate::profile_log::{self, LogEvents};
 use crate::statics;
 use crate::strings;
 use crate::tail_arguments::KeptTailArguments;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
 use crate::upper_layers::upper_layers;
 use crate::vtables::vtable_of;
@@ -155,7 +155,7 @@ impl ImportEnv for Env {
 /// Called by the compile trampoline with the current thread and an entry's argument.
 pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *const ()) -> usize {
     // SAFETY: the trampoline passes the pinned register.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: entries are made with a `&'static Method` as argument.
     let method = unsafe { &*(argument as *const Method) };
     // SAFETY: as above.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *
 ///
 /// # Errors
 /// The exception for why it cannot be compiled.
-pub fn compile_method(t: Thread, method: &'static Method) -> Managed<usize> {
+pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     // Acquire: the code is visible before its address.
     let known = method.runtime.code.load(Ordering::Acquire);
     if known != 0 {
@@ -216,7 +216,7 @@ enum Cached {
 }
 
 /// Places the body that an earlier run compiled, if there is one and its conditions hold.
-fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Managed<Cached> {
+fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -> Managed<Cached> {
     let started = Stopwatch::start();
     let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
     let (compiled, kind) = match slot.find() {
@@ -230,7 +230,11 @@ fn place_cached(t: Thread, identity: Identity, method: &'static Method) -> Manag
 }
 
 /// `allowed`: see `Env`.
-fn compile_and_place(t: Thread, method: &'static Method, allowed: Option<Vec<Ty>>) -> Managed<(usize, CompiledBy)> {
+fn compile_and_place(
+    t: CurrentThread,
+    method: &'static Method,
+    allowed: Option<Vec<Ty>>,
+) -> Managed<(usize, CompiledBy)> {
     let env = Env { allowed, ..Env::default() };
     let Some(slot) = code_cache::slot(Identity::Method(method)) else {
         let function = import(method, &env).to_managed(t)?;
@@ -347,7 +351,7 @@ pub fn deferred_error(method: &'static Method, index: usize) -> LoadError {
     }
 }
 
-fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<CompiledCode> {
+fn generate(t: CurrentThread, method: &'static Method, function: &Function) -> Managed<CompiledCode> {
     let started = Stopwatch::start();
     let compiled = compiler().compile(function);
     let compiled = compiled.map_err(|error| match error {
@@ -371,7 +375,7 @@ fn generate(t: Thread, method: &'static Method, function: &Function) -> Managed<
 }
 
 pub(crate) fn place(
-    t: Thread,
+    t: CurrentThread,
     method: &'static Method,
     compiled: CompiledCode,
     kind: CodeKind,
@@ -389,7 +393,7 @@ pub(crate) fn place(
 
 /// Resolves what the code names, copies it into the code heap and publishes it in the code map.
 fn place_compiled(
-    t: Thread,
+    t: CurrentThread,
     mut compiled: CompiledCode,
     kind: CodeKind,
     method: *const (),
@@ -505,7 +509,7 @@ fn keep_named(target: RelocTarget, by: *const ()) {
 }
 
 /// The address of a relocation's target.
-fn resolve(t: Thread, target: RelocTarget, compiled: &CompiledCode) -> Managed<usize> {
+fn resolve(t: CurrentThread, target: RelocTarget, compiled: &CompiledCode) -> Managed<usize> {
     let address = match target {
         RelocTarget::Symbol(symbol) => return resolve_symbol(t, symbol),
         RelocTarget::Stub(stub) => saki_code::stub_address(stub),
@@ -518,7 +522,7 @@ fn resolve(t: Thread, target: RelocTarget, compiled: &CompiledCode) -> Managed<u
     Ok(address)
 }
 
-fn resolve_symbol(t: Thread, symbol: Symbol) -> Managed<usize> {
+fn resolve_symbol(t: CurrentThread, symbol: Symbol) -> Managed<usize> {
     Ok(match symbol {
         Symbol::TypeHandle(ty) => ty as *const Type as usize,
         Symbol::MethodHandle(method) => method as *const Method as usize,
@@ -631,7 +635,12 @@ fn place_thunk_with(
 ///
 /// # Errors
 /// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.
-pub fn place_wrapper(t: Thread, identity: Identity, method: &'static Method, function: &Function) -> Managed<usize> {
+pub fn place_wrapper(
+    t: CurrentThread,
+    identity: Identity,
+    method: &'static Method,
+    function: &Function,
+) -> Managed<usize> {
     if let Cached::Placed(code) = place_cached(t, identity, method)? {
         return Ok(code);
     }

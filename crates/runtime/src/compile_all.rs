@@ -6,7 +6,7 @@
 //! methods of a mutant are unchanged.
 
 use crate::compile;
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use crate::vtables::vtable_of;
 use rustc_hash::FxHashSet;
 use saki_il::import::NothingInitialised;
@@ -16,16 +16,16 @@ use saki_types::{Assembly, GenericContext, Image, LoadErrorKind, LoadResult, Met
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The functions that were compiled before.
-pub struct Compiled {
-    t: Thread,
+pub struct Compiled<'t> {
+    t: CurrentThread<'t>,
     /// Hashes of IR.
     known: FxHashSet<u64>,
     /// Methods whose bodies are no valid programs, with the reason.
     pub invalid: Vec<String>,
 }
 
-impl Compiled {
-    pub fn new(t: Thread) -> Compiled {
+impl<'t> Compiled<'t> {
+    pub fn new(t: CurrentThread<'t>) -> Compiled<'t> {
         Compiled { t, known: FxHashSet::default(), invalid: Vec::new() }
     }
 

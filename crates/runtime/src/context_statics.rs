@@ -9,7 +9,7 @@ use crate::fields::ManagedField;
 use crate::handles;
 use crate::monitors;
 use crate::object;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -38,7 +38,7 @@ fn handle_of(context: ObjRef) -> Option<Handle> {
 ///
 /// # Errors
 /// OutOfMemoryException; the field type's load errors.
-pub fn address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
+pub fn address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
     if let Some(owner) = saki_types::collectible::owner_of(field).filter(|owner| !owner.is_domain()) {
         // Contexts know it by number.
         owner.keep_for_ever();
@@ -51,7 +51,7 @@ pub fn address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
     Ok(if object::type_of(holder).is_array() { object::element_address(holder, 0, 8) } else { object::unboxed(holder) })
 }
 
-fn holder(t: Thread, context: ObjRef, field: &'static Field) -> Managed<ObjRef> {
+fn holder(t: CurrentThread, context: ObjRef, field: &'static Field) -> Managed<ObjRef> {
     let number = number_of(field);
     let known = handle_of(context).and_then(|handle| handles::target(handle).ok()).unwrap_or(ObjRef::NULL);
     let length = if known.is_null() { 0 } else { object::array_length(known) };
@@ -88,7 +88,7 @@ fn holder(t: Thread, context: ObjRef, field: &'static Field) -> Managed<ObjRef> 
 }
 
 /// The context has died.
-pub fn release(t: Thread, context: ObjRef) {
+pub fn release(t: CurrentThread, context: ObjRef) {
     if let Some(handle) = handle_of(context) {
         STATIC_DATA.set(context, 0usize);
         // Freed with its domain at worst.

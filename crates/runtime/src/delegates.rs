@@ -6,7 +6,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::type_of;
 use crate::proxies;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
 use saki_types::{LoadResult, Method, MethodKind, RemotingStub};
@@ -25,7 +25,7 @@ pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDe
 /// # Safety
 /// A helper: called by its thunk.
 pub unsafe extern "C" fn delegate_init(
-    t: Thread,
+    t: CurrentThread,
     delegate: ObjRef,
     target: ObjRef,
     code: usize,
@@ -68,7 +68,7 @@ pub fn method_of_code(code: usize) -> Option<*const Method> {
 /// # Errors
 /// NullReferenceException for an instance method without target; load errors.
 pub fn init(
-    t: Thread,
+    t: CurrentThread,
     delegate: ObjRef,
     target: ObjRef,
     method: &'static Method,
@@ -144,7 +144,7 @@ pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
 ///
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn delegate_resolve_virtual(t: Thread, delegate: ObjRef, receiver: ObjRef) -> usize {
+pub unsafe extern "C" fn delegate_resolve_virtual(t: CurrentThread, delegate: ObjRef, receiver: ObjRef) -> usize {
     t.run(|| {
         if receiver.is_null() {
             return Err(exceptions::throw_null_reference(t));

@@ -8,7 +8,7 @@
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::{self, type_of};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::{strings, type_objects};
 use saki_abi::ObjRef;
 use saki_types::binder::AssemblyName;
@@ -100,7 +100,7 @@ struct Copied {
 ///
 /// # Errors
 /// SerializationException for what cannot be copied; OutOfMemoryException.
-pub fn copy(t: Thread, object: ObjRef, to: &'static Universe) -> Managed<ObjRef> {
+pub fn copy(t: CurrentThread, object: ObjRef, to: &'static Universe) -> Managed<ObjRef> {
     if object.is_null() || *type_of(object).universe() == *to {
         return Ok(object);
     }
@@ -109,7 +109,7 @@ pub fn copy(t: Thread, object: ObjRef, to: &'static Universe) -> Managed<ObjRef>
     copy_one(t, object, &mut copied)
 }
 
-fn copy_one(t: Thread, object: ObjRef, copied: &mut Copied) -> Managed<ObjRef> {
+fn copy_one(t: CurrentThread, object: ObjRef, copied: &mut Copied) -> Managed<ObjRef> {
     if object.is_null() {
         return Ok(object);
     }
@@ -150,7 +150,7 @@ fn copy_one(t: Thread, object: ObjRef, copied: &mut Copied) -> Managed<ObjRef> {
     Ok(made)
 }
 
-fn copy_elements(t: Thread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut Copied) -> Managed<()> {
+fn copy_elements(t: CurrentThread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut Copied) -> Managed<()> {
     let length = object::array_length(from);
     if element.is_reference_type() {
         for index in 0..length {
@@ -178,7 +178,7 @@ fn copy_elements(t: Thread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut 
 ///
 /// # Errors
 /// `TypeLoad`.
-pub fn replace_elements(t: Thread, from: ObjRef, to: ObjRef) -> LoadResult<()> {
+pub fn replace_elements(t: CurrentThread, from: ObjRef, to: ObjRef) -> LoadResult<()> {
     if from.is_null() || to.is_null() || type_of(from) != type_of(to) {
         return Ok(());
     }
@@ -198,7 +198,7 @@ pub fn replace_elements(t: Thread, from: ObjRef, to: ObjRef) -> LoadResult<()> {
 }
 
 /// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all domains.
-fn copy_fields(t: Thread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: &mut Copied) -> Managed<()> {
+fn copy_fields(t: CurrentThread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: &mut Copied) -> Managed<()> {
     let (from, to) = objects;
     let mut class = Some(ty);
     while let Some(current) = class {
@@ -224,14 +224,14 @@ fn copy_fields(t: Thread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: 
     Ok(())
 }
 
-fn refuse(t: Thread, ty: Ty) -> exceptions::Thrown {
+fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
     let message = format!("An object of type {} cannot go to another domain as it is.", ty.full_name());
     exceptions::throw(t, "System.Runtime.Serialization", "SerializationException", &message)
 }
 
 /// The pending exception as an exception of `to`: a copy or, where that is not possible, one of the nearest class with its
 /// message.
-pub fn copy_pending(t: Thread, to: &'static Universe) -> exceptions::Thrown {
+pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
     static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
     let original = t.take_pending();
     if *type_of(original).universe() == *to {
@@ -299,7 +299,7 @@ pub fn setup_text(object: ObjRef, name: &str) -> Option<String> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn copy_setup(t: Thread, from: ObjRef, to: ObjRef) -> Managed<()> {
+pub fn copy_setup(t: CurrentThread, from: ObjRef, to: ObjRef) -> Managed<()> {
     static LOADER_OPTIMIZATION: ManagedField = setup("loader_optimization");
     for field in SETUP_TEXTS.iter().chain(&SETUP_ARRAYS) {
         let value = copy(t, field.get_ref(from), universe())?;

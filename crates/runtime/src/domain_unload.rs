@@ -10,7 +10,7 @@ use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::{cells, collectible, finalizer, handles, interruption, pending, statics};
 use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const RUNNING: u32 = 0;
 const DONE: u32 = 1;
 const TIMED_OUT: u32 = 2;
 
-fn cannot_unload(t: Thread, message: &str) -> Thrown {
+fn cannot_unload(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, "System", "CannotUnloadAppDomainException", message)
 }
 
@@ -35,7 +35,7 @@ fn cannot_unload(t: Thread, message: &str) -> Thrown {
 ///
 /// # Errors
 /// CannotUnloadAppDomainException; the exception of a DomainUnload handler, as an exception of the current domain.
-pub fn unload(t: Thread, domain: &'static Domain) -> Managed<()> {
+pub fn unload(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     if std::ptr::eq(domain, domains::root_domain()) {
         return Err(cannot_unload(t, "The default appdomain can not be unloaded."));
     }
@@ -58,7 +58,7 @@ pub fn unload(t: Thread, domain: &'static Domain) -> Managed<()> {
     Ok(())
 }
 
-fn raise_unload_event(t: Thread, domain: &'static Domain) -> Managed<()> {
+fn raise_unload_event(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     let object = domain.object();
     match type_of(object).find_method("DoDomainUnload", 0).to_managed(t)? {
         Some(raise) => invoke::invoke(t, raise, &[Slot::from_ref(object)]).map(|_| ()),
@@ -66,12 +66,12 @@ fn raise_unload_event(t: Thread, domain: &'static Domain) -> Managed<()> {
     }
 }
 
-fn tear_down_elsewhere(t: Thread, domain: &'static Domain) -> Managed<u32> {
+fn tear_down_elsewhere(t: CurrentThread, domain: &'static Domain) -> Managed<u32> {
     let outcome = Arc::new(AtomicU32::new(RUNNING));
     let (waiter, theirs) = (t.managed(), outcome.clone());
     let spawned = saki_thread::spawn(ThreadKind::Internal, Some("Domain unloader"), 0, move |thread| {
         // SAFETY: the thread just attached.
-        let end = tear_down(unsafe { Thread::from_abi(thread.abi()) }, domain);
+        let end = tear_down(unsafe { CurrentThread::from_abi(thread.abi()) }, domain);
         // Release: pairs with the waiter's look.
         theirs.store(end, Ordering::Release);
         waiter.unpark();
@@ -88,7 +88,7 @@ fn tear_down_elsewhere(t: Thread, domain: &'static Domain) -> Managed<u32> {
     }
 }
 
-fn tear_down(t: Thread, domain: &'static Domain) -> u32 {
+fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
     if !abort_threads(t, domain) {
         return TIMED_OUT;
     }
@@ -104,7 +104,7 @@ fn tear_down(t: Thread, domain: &'static Domain) -> u32 {
 }
 
 /// Aborts the threads that are in the domain until none is.
-fn abort_threads(t: Thread, domain: &'static Domain) -> bool {
+fn abort_threads(t: CurrentThread, domain: &'static Domain) -> bool {
     let deadline = Instant::now() + ABORT_TIMEOUT;
     loop {
         let inside = domain.threads();

@@ -14,12 +14,12 @@
 //! | UNLOADING | `unload` | threads are aborted, finalizers run; nobody else may enter |
 //! | UNLOADED | `unload` | its statics and handles are gone |
 
-use crate::cells::Cell;
+use crate::cells::RootCell;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::handles;
 use crate::object;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::{domain_copy, strings, thread_data};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
@@ -50,12 +50,12 @@ pub struct Domain {
     pub id: i32,
     pub universe: &'static Universe,
     friendly_name: Mutex<String>,
-    object: Cell,
-    setup: Cell,
-    default_context: OnceLock<Cell>,
-    data: Mutex<HashMap<String, Cell>>,
+    object: RootCell,
+    setup: RootCell,
+    default_context: OnceLock<RootCell>,
+    data: Mutex<HashMap<String, RootCell>>,
     entry_assembly: OnceLock<&'static Assembly>,
-    pub(crate) interned: Mutex<FxHashMap<Box<[u16]>, Cell>>,
+    pub(crate) interned: Mutex<FxHashMap<Box<[u16]>, RootCell>>,
     pub(crate) preallocated: OnceLock<exceptions::Preallocated>,
     state: AtomicU32,
     /// How often each thread, by managed id, is in the domain.
@@ -114,8 +114,8 @@ fn add(universe: &'static Universe, name: &str) -> &'static Domain {
         id: ROOT_DOMAIN_ID + domains.len() as i32,
         universe,
         friendly_name: Mutex::new(name.to_string()),
-        object: Cell::of_domain(universe, ObjRef::NULL),
-        setup: Cell::of_domain(universe, ObjRef::NULL),
+        object: RootCell::of_domain(universe, ObjRef::NULL),
+        setup: RootCell::of_domain(universe, ObjRef::NULL),
         default_context: OnceLock::new(),
         data: Mutex::default(),
         entry_assembly: OnceLock::new(),
@@ -134,21 +134,21 @@ fn add(universe: &'static Universe, name: &str) -> &'static Domain {
 ///
 /// # Errors
 /// As `make_objects`.
-pub fn start(t: Thread) -> Managed<&'static Domain> {
+pub fn start(t: CurrentThread) -> Managed<&'static Domain> {
     let domain = add(saki_types::universe::root(), "");
     domain.make_objects(t)?;
     domain.setup.set(new_setup(t)?);
     Ok(domain)
 }
 
-fn new_setup(t: Thread) -> Managed<ObjRef> {
+fn new_setup(t: CurrentThread) -> Managed<ObjRef> {
     let ty = universe().corlib_type("System", "AppDomainSetup").to_managed(t)?;
     object::new_instance(t, ty)
 }
 
 impl Domain {
     /// The objects that must exist before managed code runs in the domain, which the current thread is in.
-    fn make_objects(&'static self, t: Thread) -> Managed<()> {
+    fn make_objects(&'static self, t: CurrentThread) -> Managed<()> {
         static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
         let ty = universe().corlib_type("System", "AppDomain").to_managed(t)?;
         let object = object::new_instance(t, ty)?;
@@ -196,14 +196,14 @@ impl Domain {
 
     pub fn set_data(&self, key: String, value: ObjRef) {
         // A name keeps its cell.
-        self.data.lock().entry(key).or_insert_with(|| Cell::of_domain(self.universe, ObjRef::NULL)).set(value);
+        self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, ObjRef::NULL)).set(value);
     }
 
     /// The remoting context that threads start in, made on first use without running a constructor. For the current domain.
     ///
     /// # Errors
     /// OutOfMemoryException.
-    pub fn default_context(&self, t: Thread) -> Managed<ObjRef> {
+    pub fn default_context(&self, t: CurrentThread) -> Managed<ObjRef> {
         static DOMAIN_ID: ManagedField =
             ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "domain_id");
         if let Some(cell) = self.default_context.get() {
@@ -213,7 +213,7 @@ impl Domain {
         let context = object::new_instance(t, ty)?;
         DOMAIN_ID.set(context, self.id);
         // The first to publish wins; the other object is garbage.
-        Ok(self.default_context.get_or_init(|| Cell::of_domain(self.universe, context)).get())
+        Ok(self.default_context.get_or_init(|| RootCell::of_domain(self.universe, context)).get())
     }
 
     pub fn is_unloaded(&self) -> bool {
@@ -245,7 +245,7 @@ impl Domain {
     ///
     /// # Errors
     /// AppDomainUnloadedException.
-    pub fn add_thread(&self, t: Thread) -> Managed<()> {
+    pub fn add_thread(&self, t: CurrentThread) -> Managed<()> {
         if self.is_root() {
             return Ok(());
         }
@@ -259,7 +259,7 @@ impl Domain {
     }
 
     /// Ends one `add_thread` of the current thread.
-    pub fn remove_thread(&self, t: Thread) {
+    pub fn remove_thread(&self, t: CurrentThread) {
         if self.is_root() {
             return;
         }
@@ -275,13 +275,13 @@ impl Domain {
     }
 
     /// Ends all `add_thread` of the current thread.
-    pub fn leave(&self, t: Thread) {
+    pub fn leave(&self, t: CurrentThread) {
         self.forget_thread(t.id());
         self.withdraw_abort(t);
     }
 
     /// The current thread is not in the domain any more: after this the domain's unloading does not abort it.
-    fn withdraw_abort(&self, t: Thread) {
+    fn withdraw_abort(&self, t: CurrentThread) {
         if self.is_unloading() {
             crate::threads::withdraw_abort_by_unload(t);
         }
@@ -329,7 +329,7 @@ impl Domain {
 
 /// Switches the current thread to `domain`; returns the domain that it was in. The thread's Thread objects are then those of
 /// `domain`.
-pub fn switch(t: Thread, domain: &'static Domain) -> &'static Domain {
+pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
     let before = current();
     if std::ptr::eq(before, domain) {
         return before;
@@ -345,12 +345,12 @@ pub fn switch(t: Thread, domain: &'static Domain) -> &'static Domain {
 }
 
 /// AppDomainUnloadedException.
-pub fn throw_unloaded(t: Thread) -> exceptions::Thrown {
+pub fn throw_unloaded(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw_default(t, "AppDomainUnloadedException")
 }
 
 /// Whether the thread is in no context but its domain's own.
-pub fn is_in_default_context(t: Thread) -> bool {
+pub fn is_in_default_context(t: CurrentThread) -> bool {
     let known = t.managed().roots[root::CONTEXT].get();
     known.is_null() || current().default_context.get().is_some_and(|cell| cell.get() == known)
 }
@@ -359,13 +359,13 @@ pub fn is_in_default_context(t: Thread) -> bool {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn context(t: Thread) -> Managed<ObjRef> {
+pub fn context(t: CurrentThread) -> Managed<ObjRef> {
     let known = t.managed().roots[root::CONTEXT].get();
     if known.is_null() { current().default_context(t) } else { Ok(known) }
 }
 
 /// Runs `body` in `domain`.
-pub fn run_in<R>(t: Thread, domain: &'static Domain, body: impl FnOnce() -> R) -> R {
+pub fn run_in<R>(t: CurrentThread, domain: &'static Domain, body: impl FnOnce() -> R) -> R {
     let before = switch(t, domain);
     let result = body();
     switch(t, before);
@@ -383,7 +383,7 @@ impl ThreadObjects {
         found.and_then(|(_, handle)| handles::target(*handle).ok()).unwrap_or(ObjRef::NULL)
     }
 
-    pub fn set(&mut self, t: Thread, domain: i32, object: ObjRef) {
+    pub fn set(&mut self, t: CurrentThread, domain: i32, object: ObjRef) {
         if let Some((_, handle)) = self.0.iter().find(|(id, _)| *id == domain) {
             // A handle of ours is not stale.
             let _ = handles::set_target(*handle, object);
@@ -402,7 +402,7 @@ impl ThreadObjects {
     }
 
     /// Gives the handles back, of one domain or of all.
-    pub fn release(&mut self, t: Thread, domain: Option<i32>) {
+    pub fn release(&mut self, t: CurrentThread, domain: Option<i32>) {
         self.0.retain(|(id, handle)| {
             let goes = domain.is_none_or(|domain| domain == *id);
             if goes {
@@ -417,7 +417,7 @@ impl ThreadObjects {
 ///
 /// # Errors
 /// Errors of loading the class library; OutOfMemoryException.
-pub fn create(t: Thread, name: &str, setup: ObjRef) -> Managed<&'static Domain> {
+pub fn create(t: CurrentThread, name: &str, setup: ObjRef) -> Managed<&'static Domain> {
     let universe = new_universe(setup).to_managed(t)?;
     let domain = add(universe, name);
     let created = run_in(t, domain, || {

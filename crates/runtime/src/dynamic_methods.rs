@@ -31,7 +31,7 @@ use crate::entries;
 use crate::fields::ManagedField;
 use crate::object;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
@@ -306,7 +306,7 @@ fn named_methods(method: &'static Method) -> impl Iterator<Item = &'static Metho
 
 /// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a list of
 /// pairs (object, rest).
-pub fn hold_by_exception(t: Thread, exception: ObjRef, method: &'static Method) {
+pub fn hold_by_exception(t: CurrentThread, exception: ObjRef, method: &'static Method) {
     static HELD: ManagedField = ManagedField::corlib("System", "Exception", "_dynamicMethods");
     let object = object_of(method);
     let rest = HELD.get_ref(exception);

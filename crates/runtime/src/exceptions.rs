@@ -1,12 +1,12 @@
 //! Making and throwing managed exceptions from Rust.
 
-use crate::cells::Cell;
+use crate::cells::RootCell;
 use crate::domains;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object;
 use crate::strings;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
@@ -23,19 +23,19 @@ pub static INNER_EXCEPTION: ManagedField = ManagedField::corlib("System", "Excep
 pub trait ToManaged<T> {
     /// # Errors
     /// The exception that .NET documents for the load error is pending.
-    fn to_managed(self, t: Thread) -> Managed<T>;
+    fn to_managed(self, t: CurrentThread) -> Managed<T>;
 }
 
 impl<T> ToManaged<T> for LoadResult<T> {
-    fn to_managed(self, t: Thread) -> Managed<T> {
+    fn to_managed(self, t: CurrentThread) -> Managed<T> {
         self.map_err(|error| throw_load_error(t, &error))
     }
 }
 
 /// Exceptions made at start-up because there may be no memory or stack for them later.
 pub(crate) struct Preallocated {
-    out_of_memory: Cell,
-    stack_overflow: Cell,
+    out_of_memory: RootCell,
+    stack_overflow: RootCell,
 }
 
 /// Mono's own text. The class library's, for `new StackOverflowException ()`, differs.
@@ -45,9 +45,9 @@ const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack ove
 ///
 /// # Errors
 /// What their constructors throw.
-pub fn preallocate(t: Thread) -> Managed<()> {
+pub fn preallocate(t: CurrentThread) -> Managed<()> {
     let domain = domains::current();
-    let cell = |name, message| Ok(Cell::of_domain(domain.universe, new_exception(t, "System", name, message)?));
+    let cell = |name, message| Ok(RootCell::of_domain(domain.universe, new_exception(t, "System", name, message)?));
     let out_of_memory = cell("OutOfMemoryException", None)?;
     let stack_overflow = cell("StackOverflowException", Some(STACK_OVERFLOW_MESSAGE))?;
     let _ = domain.preallocated.set(Preallocated { out_of_memory, stack_overflow });
@@ -55,7 +55,7 @@ pub fn preallocate(t: Thread) -> Managed<()> {
 }
 
 /// Throws the preallocated OutOfMemoryException.
-pub fn out_of_memory(t: Thread) -> Thrown {
+pub fn out_of_memory(t: CurrentThread) -> Thrown {
     match domains::current().preallocated.get() {
         Some(made) => {
             let exception = made.out_of_memory.get();
@@ -67,12 +67,12 @@ pub fn out_of_memory(t: Thread) -> Thrown {
 }
 
 /// Throws StackOverflowException.
-pub fn stack_overflow(t: Thread) -> Thrown {
+pub fn stack_overflow(t: CurrentThread) -> Thrown {
     t.throw(stack_overflow_object(t))
 }
 
 /// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that one itself.
-pub fn stack_overflow_object(t: Thread) -> ObjRef {
+pub fn stack_overflow_object(t: CurrentThread) -> ObjRef {
     let Some(made) = domains::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
     };
@@ -106,7 +106,7 @@ pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES 
 ///
 /// # Errors
 /// StackOverflowException where too little is left.
-pub(crate) fn ensure_stack(t: Thread, bytes: usize) -> Managed<()> {
+pub(crate) fn ensure_stack(t: CurrentThread, bytes: usize) -> Managed<()> {
     let is_started = domains::current().preallocated.get().is_some();
     if is_started && !t.managed().has_stack_for(bytes) { Err(stack_overflow(t)) } else { Ok(()) }
 }
@@ -128,7 +128,7 @@ fn corlib_type(namespace: &str, name: &str) -> Ty {
 ///
 /// # Errors
 /// What the constructor throws.
-pub fn new_exception(t: Thread, namespace: &str, name: &str, message: Option<&str>) -> Managed<ObjRef> {
+pub fn new_exception(t: CurrentThread, namespace: &str, name: &str, message: Option<&str>) -> Managed<ObjRef> {
     new_exception_of(t, corlib_type(namespace, name), message)
 }
 
@@ -136,7 +136,7 @@ pub fn new_exception(t: Thread, namespace: &str, name: &str, message: Option<&st
 ///
 /// # Errors
 /// What the constructor throws.
-pub fn new_exception_of(t: Thread, ty: Ty, message: Option<&str>) -> Managed<ObjRef> {
+pub fn new_exception_of(t: CurrentThread, ty: Ty, message: Option<&str>) -> Managed<ObjRef> {
     let exception = object::new_instance(t, ty)?;
     let with_message = match message {
         Some(_) => ty.find_method_sig(".ctor", &[universe().string()]).to_managed(t)?,
@@ -161,7 +161,7 @@ pub fn new_exception_of(t: Thread, ty: Ty, message: Option<&str>) -> Managed<Obj
 }
 
 /// Throws a corlib exception with a message.
-pub fn throw(t: Thread, namespace: &str, name: &str, message: &str) -> Thrown {
+pub fn throw(t: CurrentThread, namespace: &str, name: &str, message: &str) -> Thrown {
     match new_exception(t, namespace, name, Some(message)) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
@@ -169,7 +169,7 @@ pub fn throw(t: Thread, namespace: &str, name: &str, message: &str) -> Thrown {
 }
 
 /// Throws a `System` exception with its default message.
-pub fn throw_default(t: Thread, name: &str) -> Thrown {
+pub fn throw_default(t: CurrentThread, name: &str) -> Thrown {
     match new_exception(t, "System", name, None) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
@@ -181,22 +181,22 @@ pub fn throw_default(t: Thread, name: &str) -> Thrown {
 pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
 
 /// NullReferenceException for an operation of compiled code on null.
-pub fn throw_null_reference(t: Thread) -> Thrown {
+pub fn throw_null_reference(t: CurrentThread) -> Thrown {
     throw(t, "System", "NullReferenceException", NULL_REFERENCE_MESSAGE)
 }
 
 /// ArgumentNullException for a parameter.
-pub fn throw_argument_null(t: Thread, parameter: &str) -> Thrown {
+pub fn throw_argument_null(t: CurrentThread, parameter: &str) -> Thrown {
     throw_with_texts(t, "System", "ArgumentNullException", [parameter])
 }
 
 /// ArgumentException with a message of its own and the parameter it is about.
-pub fn throw_argument(t: Thread, message: &str, parameter: &str) -> Thrown {
+pub fn throw_argument(t: CurrentThread, message: &str, parameter: &str) -> Thrown {
     throw_with_texts(t, "System", "ArgumentException", [message, parameter])
 }
 
 /// An exception of mscorlib, made by its constructor of one or two strings.
-pub fn throw_with_texts<const N: usize>(t: Thread, namespace: &str, name: &str, texts: [&str; N]) -> Thrown {
+pub fn throw_with_texts<const N: usize>(t: CurrentThread, namespace: &str, name: &str, texts: [&str; N]) -> Thrown {
     const { assert!(N == 1 || N == 2) };
     let made = (|| {
         let ty = corlib_type(namespace, name);
@@ -218,13 +218,13 @@ pub fn throw_with_texts<const N: usize>(t: Thread, namespace: &str, name: &str, 
 }
 
 /// NotImplementedException that names what Saki lacks.
-pub fn throw_not_implemented(t: Thread, what: &str) -> Thrown {
+pub fn throw_not_implemented(t: CurrentThread, what: &str) -> Thrown {
     crate::missing::record(what);
     throw(t, "System", "NotImplementedException", what)
 }
 
 /// The exception that .NET documents for a load error.
-pub fn throw_load_error(t: Thread, error: &LoadError) -> Thrown {
+pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
     match load_exception(t, error) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
@@ -235,7 +235,7 @@ pub fn throw_load_error(t: Thread, error: &LoadError) -> Thrown {
 ///
 /// # Errors
 /// What constructors throw.
-pub fn load_exception(t: Thread, error: &LoadError) -> Managed<ObjRef> {
+pub fn load_exception(t: CurrentThread, error: &LoadError) -> Managed<ObjRef> {
     let (namespace, name) = match error.kind {
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ("System", "TypeLoadException"),
         LoadErrorKind::MissingMethod => ("System", "MissingMethodException"),
@@ -277,7 +277,7 @@ const WRAPPED_EXCEPTION: &str = "RuntimeWrappedException";
 ///
 /// # Errors
 /// Exceptions of making the wrapper.
-pub fn as_exception(t: Thread, thrown: ObjRef) -> Managed<ObjRef> {
+pub fn as_exception(t: CurrentThread, thrown: ObjRef) -> Managed<ObjRef> {
     if object::type_of(thrown).is_subclass_of(universe().exception()).to_managed(t)? {
         return Ok(thrown);
     }

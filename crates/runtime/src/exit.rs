@@ -13,7 +13,7 @@ use crate::domains::{self, Domain};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{finalizer, pending, suspension};
 use saki_abi::ObjRef;
@@ -31,14 +31,14 @@ pub fn has_shutdown_started() -> bool {
 }
 
 /// The end of a program after `Main`: foreground threads, ProcessExit, finalizers, output buffers.
-pub(crate) fn shut_down(t: Thread) {
+pub(crate) fn shut_down(t: CurrentThread) {
     saki_thread::wait_for_foreground_threads();
     run_exit_hooks(t);
 }
 
 /// Whether another thread ends the process and has stopped the current one, which is the program's: the current thread must run
 /// no more managed code, but end.
-pub(crate) fn is_over_for(t: Thread) -> bool {
+pub(crate) fn is_over_for(t: CurrentThread) -> bool {
     // Acquire: a thread that sees the stop also sees which thread ends the process.
     suspension::are_others_stopped()
         && ENDING_THREAD.load(Ordering::Acquire) != t.id()
@@ -63,7 +63,7 @@ const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 
 /// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
 /// since these finalize what the threads still use.
-pub fn run_exit_hooks(t: Thread) {
+pub fn run_exit_hooks(t: CurrentThread) {
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
         Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
@@ -84,7 +84,7 @@ pub fn run_exit_hooks(t: Thread) {
 }
 
 /// Calls the ProcessExit handlers of every domain. An exception from a handler skips the other handlers of its domain, and is not reported.
-fn raise_process_exit(t: Thread) {
+fn raise_process_exit(t: CurrentThread) {
     let home = domains::current();
     let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
     let others = ids.filter_map(domains::by_id).filter(|domain| !std::ptr::eq(*domain, home));
@@ -93,7 +93,7 @@ fn raise_process_exit(t: Thread) {
     }
 }
 
-fn raise_process_exit_in(t: Thread, domain: &Domain) {
+fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
     static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
     let handler = PROCESS_EXIT.get_ref(domain.object());
     if handler.is_null() {

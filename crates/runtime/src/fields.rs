@@ -1,6 +1,6 @@
 //! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
 
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_types::{Field, universe};
 use std::sync::OnceLock;
@@ -123,7 +123,7 @@ impl ManagedField {
     }
 
     /// Writes a reference, with the write barrier.
-    pub fn set_ref(&self, t: Thread, object: ObjRef, value: ObjRef) {
+    pub fn set_ref(&self, t: CurrentThread, object: ObjRef, value: ObjRef) {
         crate::object::store_ref(t, object, self.address(object), value);
     }
 

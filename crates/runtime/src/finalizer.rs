@@ -4,7 +4,7 @@
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use crate::{collectible, domains, dynamic_methods};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use saki_abi::ObjRef;
@@ -49,7 +49,7 @@ pub fn start() -> std::io::Result<()> {
     STATE.lock().started = true;
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
         // SAFETY: the thread just attached.
-        let t = unsafe { Thread::from_abi(thread.abi()) };
+        let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         STATE.lock().thread = Some(t.id());
         let mut reclaim_at = None;
         loop {
@@ -109,7 +109,7 @@ impl Met {
 }
 
 /// Runs everything that is ready now, on the calling thread.
-pub fn drain(t: Thread) {
+pub fn drain(t: CurrentThread) {
     let mut met = Met::default();
     let before = domains::current();
     let mut is_any = false;
@@ -131,7 +131,7 @@ pub fn drain(t: Thread) {
     domains::switch(t, before);
 }
 
-fn finalize(t: Thread, object: ObjRef, met: &mut Met) {
+fn finalize(t: CurrentThread, object: ObjRef, met: &mut Met) {
     let ty = type_of(object);
     let domain = domains::of_universe(ty.universe());
     if domain.is_unloaded() {
@@ -163,17 +163,17 @@ fn finalize(t: Thread, object: ObjRef, met: &mut Met) {
 }
 
 /// Whether this is the thread that runs finalizers.
-pub fn is_finalizer_thread(t: Thread) -> bool {
+pub fn is_finalizer_thread(t: CurrentThread) -> bool {
     STATE.lock().thread == Some(t.id())
 }
 
 /// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
-pub fn wait_for_pending(t: Thread) {
+pub fn wait_for_pending(t: CurrentThread) {
     wait_for_pending_until(t, None);
 }
 
 /// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
-pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bool {
+pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>) -> bool {
     let me = t.id();
     saki_thread::blocking(|| {
         let mut state = STATE.lock();
@@ -190,7 +190,7 @@ pub(crate) fn wait_for_pending_until(t: Thread, deadline: Option<Instant>) -> bo
 
 /// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
 /// one of the stopped threads.
-pub(crate) fn wait_while_others_are_stopped(t: Thread, deadline: Instant) -> bool {
+pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant) -> bool {
     let mut looks = 0;
     while looks < MAX_WAITING_LOOKS {
         let now = Instant::now();

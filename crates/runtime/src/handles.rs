@@ -2,7 +2,7 @@
 
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_gc::{Root, RootKind, RootProvider, WeakFate, WeakKind, WeakTable};
@@ -30,7 +30,7 @@ pub fn free_domain(universe: &'static Universe) {
 }
 
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
-pub fn allocate(t: Thread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
+pub fn allocate(t: CurrentThread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
     let handle = TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)?;
     if profile_events::is_listening_to_handles() {
         profile_events::handle_created(t, handle, target);
@@ -55,7 +55,7 @@ pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
 
 /// # Errors
 /// As `target`: also a double free.
-pub fn free(t: Thread, handle: Handle) -> Result<(), StaleHandle> {
+pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     if profile_log::is_on(LogEvents::HANDLE) {
         profile_log::events::handle_destroyed(t, handle);
     }

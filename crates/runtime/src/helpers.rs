@@ -6,7 +6,7 @@
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::profile_log;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, upper_layers};
 use crate::{class_init, compile, delegates, local_alloc, monitors, pending, proxies, statics, strings, type_objects};
 use saki_abi::object::ArrayBound;
@@ -104,14 +104,14 @@ fn ty(handle: *const Type) -> Ty {
 
 /// # Safety
 /// `t` is the current thread; `vtable` is the address of a vtable (`Symbol::VTable`).
-unsafe extern "C" fn new_object(t: Thread, vtable: *const VTable) -> ObjRef {
+unsafe extern "C" fn new_object(t: CurrentThread, vtable: *const VTable) -> ObjRef {
     // SAFETY: `Symbol::VTable`; vtables are never freed.
     t.run(|| object::new_instance_of(t, unsafe { &*vtable }))
 }
 
 /// # Safety
 /// `t` is the current thread; `vtable` is the address of the array type's vtable (`Symbol::VTable`).
-unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64) -> ObjRef {
+unsafe extern "C" fn new_sz_array(t: CurrentThread, vtable: *const VTable, length: i64) -> ObjRef {
     t.run(|| {
         if length < 0 {
             return Err(exceptions::throw_default(t, "OverflowException"));
@@ -123,14 +123,19 @@ unsafe extern "C" fn new_sz_array(t: Thread, vtable: *const VTable, length: i64)
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn new_string(t: Thread, length: i32) -> ObjRef {
+unsafe extern "C" fn new_string(t: CurrentThread, length: i32) -> ObjRef {
     t.run(|| strings::alloc_string(t, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
 /// # Safety
 /// `t` is the current thread; `vtable` is the address of the array type's vtable, and `args` of `count` numbers: a length,
 /// or a lower bound and a length, for each dimension.
-unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args: *const i32, count: i32) -> ObjRef {
+unsafe extern "C" fn new_multi_dim_array(
+    t: CurrentThread,
+    vtable: *const VTable,
+    args: *const i32,
+    count: i32,
+) -> ObjRef {
     t.run(|| {
         // SAFETY: as in `new_object`.
         let array_ty = crate::vtables::type_of_vtable(unsafe { &*vtable });
@@ -156,7 +161,7 @@ unsafe extern "C" fn new_multi_dim_array(t: Thread, vtable: *const VTable, args:
 }
 
 /// `new T[a][b]…` in one constructor call.
-fn new_jagged(t: Thread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
+fn new_jagged(t: CurrentThread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
     let Some((&length, rest)) = lengths.split_first() else { return Ok(ObjRef::NULL) };
     let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
     let array = object::new_sz_array(t, array_ty, length)?;
@@ -174,7 +179,7 @@ fn new_jagged(t: Thread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
 /// # Safety
 /// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
 /// (`Symbol::TypeHandle`).
-unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
+unsafe extern "C" fn cast_class(t: CurrentThread, object: ObjRef, target: *const Type) -> ObjRef {
     t.run(|| {
         if object.is_null() || object::is_instance(t, object, ty(target))? {
             return Ok(object);
@@ -186,14 +191,14 @@ unsafe extern "C" fn cast_class(t: Thread, object: ObjRef, target: *const Type) 
 /// # Safety
 /// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
 /// (`Symbol::TypeHandle`).
-unsafe extern "C" fn is_inst(t: Thread, object: ObjRef, target: *const Type) -> ObjRef {
+unsafe extern "C" fn is_inst(t: CurrentThread, object: ObjRef, target: *const Type) -> ObjRef {
     t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, ty(target))? { ObjRef::NULL } else { object }))
 }
 
 /// # Safety
 /// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
 /// (`Symbol::TypeHandle`).
-unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *mut u8 {
+unsafe extern "C" fn unbox(t: CurrentThread, object: ObjRef, target: *const Type) -> *mut u8 {
     t.run(|| {
         if object.is_null() {
             return Err(exceptions::throw_null_reference(t));
@@ -209,7 +214,7 @@ unsafe extern "C" fn unbox(t: Thread, object: ObjRef, target: *const Type) -> *m
 
 /// # Safety
 /// `t` is the current thread; `array` is null or a live array, `value` null or a live object.
-unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) {
+unsafe extern "C" fn check_array_store(t: CurrentThread, array: ObjRef, value: ObjRef) {
     t.run(|| {
         if array.is_null() {
             return Err(exceptions::throw_null_reference(t));
@@ -231,7 +236,7 @@ unsafe extern "C" fn check_array_store(t: Thread, array: ObjRef, value: ObjRef) 
 /// # Safety
 /// `t` is the current thread; `array` is null or a live array, `element` the address of a type's record
 /// (`Symbol::TypeHandle`).
-unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *const Type) {
+unsafe extern "C" fn check_element_address(t: CurrentThread, array: ObjRef, element: *const Type) {
     t.run(|| {
         if array.is_null() {
             return Err(exceptions::throw_null_reference(t));
@@ -245,13 +250,13 @@ unsafe extern "C" fn check_element_address(t: Thread, array: ObjRef, element: *c
 
 /// # Safety
 /// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn class_init_helper(t: Thread, class: *const Type) {
+unsafe extern "C" fn class_init_helper(t: CurrentThread, class: *const Type) {
     t.run(|| class_init::ensure_outside(t, ty(class)));
 }
 
 /// # Safety
 /// `t` is the current thread; `field` is the address of a thread-static field's record (`Symbol::FieldHandle`).
-unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *mut u8 {
+unsafe extern "C" fn thread_static_address(t: CurrentThread, field: *const Field) -> *mut u8 {
     // SAFETY: `Symbol::FieldHandle`.
     t.run(|| statics::thread_static_address(t, unsafe { &*field }))
 }
@@ -259,7 +264,7 @@ unsafe extern "C" fn thread_static_address(t: Thread, field: *const Field) -> *m
 /// # Safety
 /// `t` is the current thread; `receiver` is null or a live object, `method` the address of a method's record
 /// (`Symbol::MethodHandle`).
-unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const Method) -> usize {
+unsafe extern "C" fn resolve_virtual(t: CurrentThread, receiver: ObjRef, method: *const Method) -> usize {
     t.run(|| {
         if receiver.is_null() {
             return Err(exceptions::throw_null_reference(t));
@@ -278,7 +283,7 @@ unsafe extern "C" fn resolve_virtual(t: Thread, receiver: ObjRef, method: *const
 
 /// # Safety
 /// `t` is the current thread; `exception` is null or a live object.
-unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
+unsafe extern "C" fn throw(t: CurrentThread, exception: ObjRef) {
     if exception.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
@@ -293,7 +298,7 @@ unsafe extern "C" fn throw(t: Thread, exception: ObjRef) {
 
 /// # Safety
 /// `t` is the current thread; `exception` is a live object, which a catch clause has caught.
-unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
+unsafe extern "C" fn rethrow(t: CurrentThread, exception: ObjRef) {
     let exception = match exceptions::as_exception(t, exception) {
         Ok(exception) => exception,
         Err(_) => return,
@@ -304,7 +309,7 @@ unsafe extern "C" fn rethrow(t: Thread, exception: ObjRef) {
 
 macro_rules! throwers {
     ($($function:ident = $name:literal;)*) => {
-        $(unsafe extern "C" fn $function(t: Thread) {
+        $(unsafe extern "C" fn $function(t: CurrentThread) {
             let _ = exceptions::throw_default(t, $name);
         })*
     };
@@ -312,13 +317,13 @@ macro_rules! throwers {
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn throw_null_reference(t: Thread) {
+unsafe extern "C" fn throw_null_reference(t: CurrentThread) {
     let _ = exceptions::throw_null_reference(t);
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn throw_stale_handle(t: Thread) {
+unsafe extern "C" fn throw_stale_handle(t: CurrentThread) {
     let _ = exceptions::throw(
         t,
         "System",
@@ -336,7 +341,7 @@ throwers! {
 /// # Safety
 /// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) that has a deferred
 /// error of number `index`.
-unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method) {
+unsafe extern "C" fn throw_deferred(t: CurrentThread, index: i32, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let error = compile::deferred_error(unsafe { &*method }, index as usize);
     let _ = exceptions::throw_load_error(t, &error);
@@ -344,7 +349,7 @@ unsafe extern "C" fn throw_deferred(t: Thread, index: i32, method: *const Method
 
 /// # Safety
 /// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
-unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
+unsafe extern "C" fn throw_compile_error(t: CurrentThread, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };
     if let Ok(_code) = compile::compile_method(t, method) {
@@ -354,7 +359,7 @@ unsafe extern "C" fn throw_compile_error(t: Thread, method: *const Method) {
 
 /// # Safety
 /// `t` is the current thread; `slot` is null or a valid address of a reference, `value` null or a live object.
-unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjRef) {
+unsafe extern "C" fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
     if slot.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
@@ -365,20 +370,20 @@ unsafe extern "C" fn store_ref_unknown(t: Thread, slot: *mut ObjRef, value: ObjR
 
 /// # Safety
 /// `t` is the current thread; `slot` is the address of a reference that the thread has just stored.
-unsafe extern "C" fn barrier_unknown(t: Thread, slot: *mut ObjRef) {
+unsafe extern "C" fn barrier_unknown(t: CurrentThread, slot: *mut ObjRef) {
     saki_gc::barrier::after_store_unknown(t.managed(), slot);
 }
 
 /// # Safety
 /// `t` is the current thread; `object` is a live object into which the thread has just stored a reference.
-unsafe extern "C" fn barrier_slow(t: Thread, object: ObjRef) {
+unsafe extern "C" fn barrier_slow(t: CurrentThread, object: ObjRef) {
     saki_gc::barrier::object_reference_write_slow(t.managed(), object);
 }
 
 /// # Safety
 /// `t` is the current thread; `dst` and `src` are null or addresses of values of the type, and `class` is the address of a
 /// type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8, class: *const Type) {
+unsafe extern "C" fn copy_struct_barrier(t: CurrentThread, dst: *mut u8, src: *const u8, class: *const Type) {
     if dst.is_null() || src.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
@@ -389,7 +394,7 @@ unsafe extern "C" fn copy_struct_barrier(t: Thread, dst: *mut u8, src: *const u8
 
 /// # Safety
 /// `t` is the current thread; unless null, `src` can be read and `dst` written for `bytes` bytes.
-unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i64) {
+unsafe extern "C" fn mem_move(t: CurrentThread, dst: *mut u8, src: *const u8, bytes: i64) {
     if bytes == 0 {
         return;
     }
@@ -403,7 +408,7 @@ unsafe extern "C" fn mem_move(t: Thread, dst: *mut u8, src: *const u8, bytes: i6
 
 /// # Safety
 /// `t` is the current thread; unless null, `dst` can be written for `bytes` bytes.
-unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
+unsafe extern "C" fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: i64) {
     if bytes == 0 {
         return;
     }
@@ -417,25 +422,25 @@ unsafe extern "C" fn mem_set(t: Thread, dst: *mut u8, value: i32, bytes: i64) {
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn poll(t: Thread) {
+unsafe extern "C" fn poll(t: CurrentThread) {
     pending::safepoint(t);
 }
 
 /// # Safety
 /// None: it is unsafe only for the type that helpers share.
-unsafe extern "C" fn frem(_t: Thread, a: f64, b: f64) -> f64 {
+unsafe extern "C" fn frem(_t: CurrentThread, a: f64, b: f64) -> f64 {
     a % b
 }
 
 /// # Safety
 /// As `frem`.
-unsafe extern "C" fn frem_single(_t: Thread, a: f32, b: f32) -> f32 {
+unsafe extern "C" fn frem_single(_t: CurrentThread, a: f32, b: f32) -> f32 {
     a % b
 }
 
 /// # Safety
 /// As `frem`.
-unsafe extern "C" fn conv_r8_to_u8(_t: Thread, value: f64) -> i64 {
+unsafe extern "C" fn conv_r8_to_u8(_t: CurrentThread, value: f64) -> i64 {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if value < TWO_63 { cvttsd2si(value) } else { (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64 }
 }
@@ -447,7 +452,7 @@ fn cvttsd2si(value: f64) -> i64 {
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 {
+unsafe extern "C" fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
     // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
     let (low, high): (f64, f64) = match target {
         0 => (-129.0, 128.0),
@@ -471,7 +476,7 @@ unsafe extern "C" fn conv_r8_checked(t: Thread, value: f64, target: i32) -> i64 
 
 /// # Safety
 /// `iterator` is the address of a RuntimeArgumentHandle that may be written.
-unsafe extern "C" fn arg_list_init(_t: Thread, iterator: *mut usize, cookie: usize) {
+unsafe extern "C" fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
     // SAFETY: the address of a RuntimeArgumentHandle, one word.
     unsafe { *iterator = cookie };
 }
@@ -479,14 +484,14 @@ unsafe extern "C" fn arg_list_init(_t: Thread, iterator: *mut usize, cookie: usi
 /// # Safety
 /// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`), and `data` the address of
 /// a value of that type.
-unsafe extern "C" fn box_nullable(t: Thread, class: *const Type, data: *const u8) -> ObjRef {
+unsafe extern "C" fn box_nullable(t: CurrentThread, class: *const Type, data: *const u8) -> ObjRef {
     t.run(|| object::box_value(t, ty(class), data))
 }
 
 /// # Safety
 /// `t` is the current thread; `nullable` is the address of a Nullable instantiation's record, `dst` of a temporary of that
 /// type on the stack; `boxed` is null or a live object.
-unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, nullable: *const Type) {
+unsafe extern "C" fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRef, nullable: *const Type) {
     t.run(|| {
         let nullable = ty(nullable);
         let inner = nullable.args[0];
@@ -513,20 +518,20 @@ unsafe extern "C" fn unbox_nullable(t: Thread, dst: *mut u8, boxed: ObjRef, null
 
 /// # Safety
 /// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn type_object(t: Thread, class: *const Type) -> ObjRef {
+unsafe extern "C" fn type_object(t: CurrentThread, class: *const Type) -> ObjRef {
     t.run(|| type_objects::type_object(t, ty(class)))
 }
 
 /// # Safety
 /// `t` is the current thread, RUNNING; references of its frames are on the stack above this call's frame.
-unsafe extern "C" fn enter_native(t: Thread) {
+unsafe extern "C" fn enter_native(t: CurrentThread) {
     // SAFETY: the current thread, RUNNING in a helper; references of its frames are on the stack above this frame.
     unsafe { saki_thread::enter_native(t.abi()) };
 }
 
 /// # Safety
 /// `t` is the current thread, after `enter_native`.
-unsafe extern "C" fn leave_native(t: Thread) {
+unsafe extern "C" fn leave_native(t: CurrentThread) {
     // SAFETY: the current thread, after `enter_native`.
     unsafe { saki_thread::leave_native(t.abi()) };
     crate::callback_exceptions::throw_kept(t);
@@ -535,14 +540,14 @@ unsafe extern "C" fn leave_native(t: Thread) {
 
 /// # Safety
 /// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) of a P/Invoke.
-unsafe extern "C" fn resolve_native(t: Thread, method: *const Method) -> usize {
+unsafe extern "C" fn resolve_native(t: CurrentThread, method: *const Method) -> usize {
     // SAFETY: `Symbol::MethodHandle`.
     t.run(|| upper_layers::resolve_native(t, unsafe { &*method }))
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn save_last_error(t: Thread) {
+unsafe extern "C" fn save_last_error(t: CurrentThread) {
     let errno = saki_os::error::errno();
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = errno };
@@ -551,25 +556,25 @@ unsafe extern "C" fn save_last_error(t: Thread) {
 /// # Safety
 /// `t` is the current thread; `descriptor` is a live marshalling descriptor, and `value` the address of a parameter's
 /// value of its type.
-unsafe extern "C" fn marshal_in(t: Thread, value: usize, descriptor: usize) -> i64 {
+unsafe extern "C" fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> i64 {
     t.run(|| (upper_layers().interop.marshal_in)(t, value, descriptor))
 }
 
 /// # Safety
 /// `t` is the current thread; as `marshal_in`, and `word` came from it or is the native result.
-unsafe extern "C" fn marshal_out(t: Thread, word: i64, value: usize, descriptor: usize) {
+unsafe extern "C" fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_out)(t, word, value, descriptor));
 }
 
 /// # Safety
 /// `t` is the current thread; as `marshal_in`, and `word` came from it or is 0; called once.
-unsafe extern "C" fn marshal_free(t: Thread, word: i64, value: usize, descriptor: usize) {
+unsafe extern "C" fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_free)(t, word, value, descriptor));
 }
 
 /// # Safety
 /// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
-unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {
+unsafe extern "C" fn missing_internal_call(t: CurrentThread, method: *const Method) {
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };
     let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
@@ -582,7 +587,7 @@ unsafe extern "C" fn missing_internal_call(t: Thread, method: *const Method) {
 /// Called by the stub with the current thread.
 pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored `Symbol::TypeHandle` there.
     let class = ty(unsafe { (*abi).stub_arg[0] } as *const Type);
     t.run(|| class_init::ensure_outside(t, class));
@@ -594,7 +599,7 @@ pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
 /// As `class_init_hook`.
 pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored `Symbol::VTable` there.
     let vtable = unsafe { &*((*abi).stub_arg[0] as *const VTable) };
     let object = t.run(|| object::new_instance_of(t, vtable));
@@ -608,7 +613,7 @@ pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
 /// As `class_init_hook`.
 pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored the object there.
     let object = ObjRef(unsafe { (*abi).stub_arg[0] } as *mut saki_abi::Object);
     saki_gc::barrier::object_reference_write_slow(t.managed(), object);
@@ -620,7 +625,7 @@ pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
 /// As `class_init_hook`.
 pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
-    pending::safepoint(unsafe { Thread::from_abi(abi) });
+    pending::safepoint(unsafe { CurrentThread::from_abi(abi) });
 }
 
 /// The interface resolver's hook: 0 with an exception pending when the receiver does not implement the method.
@@ -633,7 +638,7 @@ pub unsafe extern "C" fn resolve_interface_hook(
     method: *const (),
 ) -> usize {
     // SAFETY: the stub passes the pinned register.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: as above.
     let _kept = unsafe { crate::tail_arguments::KeptTailArguments::new(abi) };
     t.run(|| {

@@ -7,7 +7,7 @@
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
 use crate::object;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -87,7 +87,7 @@ fn argument_words(sig: &CallSig) -> usize {
 }
 
 /// The thunk for calls of this signature.
-fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
+fn thunk(t: CurrentThread, sig: &CallSig, has_this: bool) -> Managed<usize> {
     let struct_result = matches!(sig.ret, Some(IrType::Struct(_)));
     let shape = Shape {
         params: sig.params.iter().map(|p| class(*p)).collect(),
@@ -106,7 +106,7 @@ fn thunk(t: Thread, sig: &CallSig, has_this: bool) -> Managed<usize> {
 }
 
 /// The thunk for calls of `method`.
-fn thunk_of(t: Thread, method: &'static Method) -> Managed<usize> {
+fn thunk_of(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     // Acquire: pairs with the Release below; the thunk was published before.
     let known = method.runtime.invoke_thunk.load(Ordering::Acquire);
     if known != 0 {
@@ -123,7 +123,7 @@ fn thunk_of(t: Thread, method: &'static Method) -> Managed<usize> {
 ///
 /// # Errors
 /// The exception that left the method, or one from compiling it, is pending.
-pub fn invoke(t: Thread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
+pub fn invoke(t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
     let call = prepare(t, method)?;
     debug_assert!(
         saki_il::synth::builder::call_sig(method).is_ok_and(|sig| args.len() == argument_words(&sig)),
@@ -144,7 +144,7 @@ pub struct PreparedCall {
 ///
 /// # Errors
 /// One from compiling is pending.
-pub fn prepare(t: Thread, method: &'static Method) -> Managed<PreparedCall> {
+pub fn prepare(t: CurrentThread, method: &'static Method) -> Managed<PreparedCall> {
     let thunk = thunk_of(t, method)?;
     Ok(PreparedCall { target: crate::entries::entry_address(method).to_managed(t)?, thunk })
 }
@@ -153,7 +153,7 @@ pub fn prepare(t: Thread, method: &'static Method) -> Managed<PreparedCall> {
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_prepared(t: Thread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
+pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
     debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
     let mut result = 0u64;
     let arguments = [call.target as u64, args.as_ptr() as u64, &raw mut result as u64];
@@ -166,7 +166,7 @@ pub fn invoke_prepared(t: Thread, call: &PreparedCall, args: &[Slot]) -> Managed
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_address(t: Thread, target: usize, sig: &CallSig, has_this: bool, args: &[Slot]) -> Managed<Slot> {
+pub fn invoke_address(t: CurrentThread, target: usize, sig: &CallSig, has_this: bool, args: &[Slot]) -> Managed<Slot> {
     let thunk = thunk(t, sig, has_this)?;
     debug_assert_eq!(args.len(), argument_words(sig), "argument words for {sig:?}");
     debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
@@ -184,7 +184,7 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
+pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
     let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
     let target = crate::proxies::stub_for(receiver, target);
     let this =
@@ -203,7 +203,7 @@ pub fn invoke_virtual(t: Thread, method: &'static Method, receiver: ObjRef, args
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn box_slot(t: Thread, ty: Ty, slot: Slot) -> Managed<ObjRef> {
+pub fn box_slot(t: CurrentThread, ty: Ty, slot: Slot) -> Managed<ObjRef> {
     match ty.element_type {
         ElementType::Void => Ok(ObjRef::NULL),
         _ if ty.is_value_type() => object::box_value(t, ty, &raw const slot as *const u8),

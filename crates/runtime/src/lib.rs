@@ -64,12 +64,12 @@ mod vtable_code;
 pub mod vtables;
 pub mod walk_check;
 
-pub use cells::Cell;
+pub use cells::RootCell;
 pub use exceptions::{Thrown, ToManaged};
 pub use fields::ManagedField;
 pub use internal_calls::{InternalCall, InternalCallTables};
 pub use invoke::Slot;
 pub use saki_abi::ObjRef;
-pub use thread::{Managed, Thread};
+pub use thread::{CurrentThread, Managed};
 pub use upper_layers::{HostEvents, Interop, OwnFunction, Remoting, UpperLayers, VarArgCookie, upper_layers};
 pub use vm::Vm;

@@ -1,7 +1,7 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
 //! A row names a method with its whole signature; if its assembly is mscorlib or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of its body: the same
-//! arguments, after the `Thread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
+//! arguments, after the `CurrentThread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
 //! A function whose row says `may_decline` handles the ordinary cases only and returns `DECLINED` for others, having written nothing that the body does not write again;
 //! then the body runs. So reflection, stack traces of exceptions that a body throws, and the class library's own checks stay as they are.
 //!

@@ -6,7 +6,7 @@
 //! the next frame that asks.
 
 use crate::exceptions;
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
 
@@ -68,7 +68,7 @@ impl Drop for SpareBlocks {
 }
 
 /// Zeroed memory after room for a header; null when there is no memory.
-fn new_block(t: Thread, layout: Layout) -> *mut Block {
+fn new_block(t: CurrentThread, layout: Layout) -> *mut Block {
     if layout.size() == SMALL_BYTES
         && let Some(block) = crate::thread_data::of(t).spare_blocks().take()
     {
@@ -84,7 +84,7 @@ fn new_block(t: Thread, layout: Layout) -> *mut Block {
 ///
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn allocate(t: Thread, bytes: i64, owner_fp: usize) -> *mut u8 {
+pub unsafe extern "C" fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize) -> *mut u8 {
     free_below(t, owner_fp, false);
     if bytes == 0 {
         return std::ptr::null_mut();
@@ -114,11 +114,11 @@ pub unsafe extern "C" fn allocate(t: Thread, bytes: i64, owner_fp: usize) -> *mu
 ///
 /// # Safety
 /// As `allocate`.
-pub unsafe extern "C" fn free(t: Thread, owner_fp: usize) {
+pub unsafe extern "C" fn free(t: CurrentThread, owner_fp: usize) {
     free_below(t, owner_fp, true);
 }
 
-fn free_below(t: Thread, fp: usize, inclusive: bool) {
+fn free_below(t: CurrentThread, fp: usize, inclusive: bool) {
     let data = crate::thread_data::of(t);
     let head = data.local_blocks();
     loop {

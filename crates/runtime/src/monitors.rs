@@ -9,7 +9,7 @@ use crate::object::vtable;
 use crate::pending;
 use crate::profile_events::{self, LockWait};
 use crate::profile_log::{self, LogEvents};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
 use saki_profile::mlpd::event::monitor;
@@ -41,7 +41,7 @@ fn lock_of(object: ObjRef) -> ObjectLock<'static> {
     ObjectLock { word: ThinLockWord::of(sync), object: object.address(), table: &MONITORS }
 }
 
-fn check(t: Thread, object: ObjRef) -> Managed<()> {
+fn check(t: CurrentThread, object: ObjRef) -> Managed<()> {
     if object.is_null() {
         return Err(exceptions::throw_argument_null(t, "obj"));
     }
@@ -50,8 +50,8 @@ fn check(t: Thread, object: ObjRef) -> Managed<()> {
 }
 
 /// The current thread as `sync` sees it: only requests that are due end its waits.
-struct Waiter {
-    t: Thread,
+struct Waiter<'t> {
+    t: CurrentThread<'t>,
     object: ObjRef,
     /// The state of the lock when the thread first had to wait, if locks are profiled.
     wait: Cell<Option<LockWait>>,
@@ -59,8 +59,8 @@ struct Waiter {
     is_contended: Cell<bool>,
 }
 
-impl Waiter {
-    fn new(t: Thread, object: ObjRef) -> Waiter {
+impl<'t> Waiter<'t> {
+    fn new(t: CurrentThread<'t>, object: ObjRef) -> Waiter<'t> {
         Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false) }
     }
 
@@ -79,7 +79,7 @@ impl Waiter {
     }
 }
 
-impl Blocker for Waiter {
+impl Blocker for Waiter<'_> {
     #[inline]
     fn managed_id(&self) -> u32 {
         self.t.id()
@@ -115,7 +115,7 @@ impl Blocker for Waiter {
 ///
 /// # Errors
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
-pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
+pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
     let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
@@ -136,7 +136,7 @@ pub fn try_enter(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> 
     }
 }
 
-fn not_owner(t: Thread) -> Thrown {
+fn not_owner(t: CurrentThread) -> Thrown {
     exceptions::throw(
         t,
         "System.Threading",
@@ -147,7 +147,7 @@ fn not_owner(t: Thread) -> Thrown {
 
 /// # Errors
 /// ArgumentNullException, SynchronizationLockException.
-pub fn exit(t: Thread, object: ObjRef) -> Managed<()> {
+pub fn exit(t: CurrentThread, object: ObjRef) -> Managed<()> {
     check(t, object)?;
     lock_of(object).exit(t.id()).map_err(|_| not_owner(t))
 }
@@ -156,7 +156,7 @@ pub fn exit(t: Thread, object: ObjRef) -> Managed<()> {
 ///
 /// # Errors
 /// As `exit`; ThreadInterruptedException, ThreadAbortException.
-pub fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
+pub fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
     let lock = lock_of(object);
     if lock.owner() == t.id() && pending::ends_waits(t) {
@@ -172,7 +172,7 @@ pub fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
 
 /// # Errors
 /// As `exit`.
-pub fn pulse(t: Thread, object: ObjRef, all: bool) -> Managed<()> {
+pub fn pulse(t: CurrentThread, object: ObjRef, all: bool) -> Managed<()> {
     check(t, object)?;
     let lock = lock_of(object);
     let outcome = if all { lock.pulse_all(t.id()) } else { lock.pulse(t.id()) };
@@ -186,7 +186,7 @@ pub fn owner(object: ObjRef) -> u32 {
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn enter_helper(t: Thread, object: ObjRef) {
+pub unsafe extern "C" fn enter_helper(t: CurrentThread, object: ObjRef) {
     if object.is_null() || !lock_of(object).try_enter(t.id()) {
         t.run(|| try_enter(t, object, -1).map(|_| ()));
     }
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn enter_helper(t: Thread, object: ObjRef) {
 
 /// # Safety
 /// As `enter_helper`.
-pub unsafe extern "C" fn try_enter_helper(t: Thread, object: ObjRef, milliseconds: i32) -> i32 {
+pub unsafe extern "C" fn try_enter_helper(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
     if !object.is_null() && lock_of(object).try_enter(t.id()) {
         return 1;
     }
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn try_enter_helper(t: Thread, object: ObjRef, millisecond
 
 /// # Safety
 /// As `enter_helper`.
-pub unsafe extern "C" fn exit_helper(t: Thread, object: ObjRef) {
+pub unsafe extern "C" fn exit_helper(t: CurrentThread, object: ObjRef) {
     if object.is_null() || lock_of(object).exit(t.id()).is_err() {
         t.run(|| exit(t, object));
     }
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn exit_helper(t: Thread, object: ObjRef) {
 
 /// # Safety
 /// As `enter_helper`; an entry of the table.
-pub unsafe extern "C" fn wake_helper(_: Thread, monitor: *const Monitor) {
+pub unsafe extern "C" fn wake_helper(_: CurrentThread, monitor: *const Monitor) {
     // SAFETY: entries never move and are not given back.
     unsafe { &*monitor }.wake_after_exit();
 }

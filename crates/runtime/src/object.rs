@@ -1,7 +1,7 @@
 //! Allocating objects and arrays from Rust; stores with barrier; object identity.
 
 use crate::exceptions::{self, ToManaged};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{type_of_vtable, vtable_of};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
 use saki_abi::vtable::{VTable, VTableFlags};
@@ -24,7 +24,7 @@ pub fn type_of(object: ObjRef) -> Ty {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_instance_of(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
+pub fn new_instance_of(t: CurrentThread, vtable: &'static VTable) -> Managed<ObjRef> {
     let object = new_unregistered(t, vtable)?;
     if vtable.flags.has(VTableFlags::FINALIZER) {
         saki_gc::register_finalizer(t.managed(), object);
@@ -32,7 +32,7 @@ pub fn new_instance_of(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
     Ok(object)
 }
 
-fn new_unregistered(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
+fn new_unregistered(t: CurrentThread, vtable: &'static VTable) -> Managed<ObjRef> {
     // SAFETY: vtables are never freed; `t` is current.
     let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
     object.ok_or_else(|| exceptions::out_of_memory(t))
@@ -42,7 +42,7 @@ fn new_unregistered(t: Thread, vtable: &'static VTable) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// As `new_instance`.
-pub fn new_instance_without_finalizer(t: Thread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_instance_without_finalizer(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     let vtable = vtable_of(ty).to_managed(t)?;
     // SAFETY: vtables are never freed.
     new_unregistered(t, unsafe { &*vtable })
@@ -52,7 +52,7 @@ pub fn new_instance_without_finalizer(t: Thread, ty: Ty) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// TypeLoadException, OutOfMemoryException.
-pub fn new_instance(t: Thread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_instance(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     let vtable = vtable_of(ty).to_managed(t)?;
     // SAFETY: vtables are never freed.
     new_instance_of(t, unsafe { &*vtable })
@@ -66,7 +66,7 @@ pub fn new_instance(t: Thread, ty: Ty) -> Managed<ObjRef> {
     clippy::not_unsafe_ptr_arg_deref,
     reason = "the value is vouched for by compiled code, as everything an internal call gets"
 )]
-pub fn box_value(t: Thread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
+pub fn box_value(t: CurrentThread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
     if ty.is_nullable() {
         let (has_value, value) = nullable_offsets(t, ty)?;
         // SAFETY: `data` is a Nullable<T>; its first field is the flag.
@@ -86,7 +86,7 @@ pub fn box_value(t: Thread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// TypeLoadException.
-pub fn nullable_offsets(t: Thread, ty: Ty) -> Managed<(usize, usize)> {
+pub fn nullable_offsets(t: CurrentThread, ty: Ty) -> Managed<(usize, usize)> {
     let (mut has_value, mut value) = (0, 0);
     for &field in ty.fields().to_managed(t)?.iter().filter(|f| !f.is_static()) {
         let offset = field.offset_bytes().to_managed(t)? as usize;
@@ -108,7 +108,7 @@ pub fn unboxed(object: ObjRef) -> *mut u8 {
 ///
 /// # Errors
 /// OverflowException, OutOfMemoryException.
-pub fn new_sz_array(t: Thread, array_ty: Ty, length: usize) -> Managed<ObjRef> {
+pub fn new_sz_array(t: CurrentThread, array_ty: Ty, length: usize) -> Managed<ObjRef> {
     let vtable = vtable_of(array_ty).to_managed(t)?;
     // SAFETY: vtables are never freed.
     new_sz_array_of(t, unsafe { &*vtable }, length)
@@ -118,7 +118,7 @@ pub fn new_sz_array(t: Thread, array_ty: Ty, length: usize) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_sz_array_of(t: Thread, vtable: &'static VTable, length: usize) -> Managed<ObjRef> {
+pub fn new_sz_array_of(t: CurrentThread, vtable: &'static VTable, length: usize) -> Managed<ObjRef> {
     let Ok(length) = u32::try_from(length) else { return Err(exceptions::out_of_memory(t)) };
     if length > i32::MAX as u32 {
         return Err(exceptions::out_of_memory(t));
@@ -132,7 +132,7 @@ pub fn new_sz_array_of(t: Thread, vtable: &'static VTable, length: usize) -> Man
 ///
 /// # Errors
 /// As `new_sz_array`.
-pub fn new_array(t: Thread, element: Ty, length: usize) -> Managed<ObjRef> {
+pub fn new_array(t: CurrentThread, element: Ty, length: usize) -> Managed<ObjRef> {
     new_sz_array(t, universe().sz_array_of(element), length)
 }
 
@@ -140,7 +140,7 @@ pub fn new_array(t: Thread, element: Ty, length: usize) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException when the product is too large.
-pub fn new_multi_dim_array(t: Thread, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<ObjRef> {
+pub fn new_multi_dim_array(t: CurrentThread, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<ObjRef> {
     let total = bounds.iter().try_fold(1u64, |n, b| n.checked_mul(u64::from(b.length)));
     let Some(total) = total.filter(|&n| n <= i32::MAX as u64) else { return Err(exceptions::out_of_memory(t)) };
     let vtable = vtable_of(array_ty).to_managed(t)?;
@@ -195,13 +195,13 @@ pub fn get_element_ref(array: ObjRef, index: usize) -> ObjRef {
 }
 
 /// Stores into a reference array, with barrier and without type check.
-pub fn set_element_ref(t: Thread, array: ObjRef, index: usize, value: ObjRef) {
+pub fn set_element_ref(t: CurrentThread, array: ObjRef, index: usize, value: ObjRef) {
     debug_assert!(index < array_length(array));
     store_ref(t, array, element_address(array, index, 8) as *mut ObjRef, value);
 }
 
 /// Stores a reference into `object` at `slot`, with the write barrier.
-pub fn store_ref(t: Thread, object: ObjRef, slot: *mut ObjRef, value: ObjRef) {
+pub fn store_ref(t: CurrentThread, object: ObjRef, slot: *mut ObjRef, value: ObjRef) {
     // SAFETY: `slot` lies inside `object`, which is alive in the caller's frame.
     unsafe { saki_gc::barrier::store_ref(t.managed(), object, slot as usize - object.address(), value) };
 }
@@ -210,7 +210,7 @@ pub fn store_ref(t: Thread, object: ObjRef, slot: *mut ObjRef, value: ObjRef) {
 ///
 /// # Safety
 /// Both addresses hold `ty`'s size in bytes.
-pub unsafe fn copy_struct(t: Thread, dst: *mut u8, src: *const u8, ty: Ty) {
+pub unsafe fn copy_struct(t: CurrentThread, dst: *mut u8, src: *const u8, ty: Ty) {
     let size = ty.value_size_bytes().unwrap_or(0) as usize;
     // SAFETY: the caller's promise; memmove semantics.
     unsafe { std::ptr::copy(src, dst, size) };
@@ -226,7 +226,7 @@ pub unsafe fn copy_struct(t: Thread, dst: *mut u8, src: *const u8, ty: Ty) {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_byte_array(t: Thread, bytes: &[u8]) -> Managed<ObjRef> {
+pub fn new_byte_array(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
     let array = new_array(t, universe().byte(), bytes.len())?;
     // SAFETY: a fresh array of `bytes.len()` bytes.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), element_address(array, 0, 1), bytes.len()) };
@@ -237,7 +237,7 @@ pub fn new_byte_array(t: Thread, bytes: &[u8]) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_ref_array(t: Thread, element: Ty, items: &[ObjRef]) -> Managed<ObjRef> {
+pub fn new_ref_array(t: CurrentThread, element: Ty, items: &[ObjRef]) -> Managed<ObjRef> {
     let array = new_array(t, element, items.len())?;
     for (index, &item) in items.iter().enumerate() {
         set_element_ref(t, array, index, item);
@@ -249,7 +249,7 @@ pub fn new_ref_array(t: Thread, element: Ty, items: &[ObjRef]) -> Managed<ObjRef
 ///
 /// # Errors
 /// TypeLoadException.
-pub fn is_instance(t: Thread, object: ObjRef, ty: Ty) -> Managed<bool> {
+pub fn is_instance(t: CurrentThread, object: ObjRef, ty: Ty) -> Managed<bool> {
     let exact = type_of(object);
     if exact == ty {
         return Ok(true);

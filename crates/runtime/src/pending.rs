@@ -11,7 +11,7 @@
 //! domain. Left out: ending system calls that block (`interruption`).
 
 use crate::exceptions::{self, Thrown};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::{suspension, thread_data};
 use saki_abi::ObjRef;
 use saki_code::CodeKind;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws StackOverflowException where the stack's reserve is in use, or a
 /// requested abort.
-pub fn safepoint(t: Thread) {
+pub fn safepoint(t: CurrentThread) {
     let thread = t.managed();
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
@@ -49,7 +49,7 @@ pub fn safepoint(t: Thread) {
 }
 
 /// Back from native code: as a safepoint, but the exception of the call itself wins.
-pub fn after_native(t: Thread) {
+pub fn after_native(t: CurrentThread) {
     if t.pending().is_null() {
         let _ = throw_if_aborted(t);
     }
@@ -59,7 +59,7 @@ pub fn after_native(t: Thread) {
 ///
 /// # Errors
 /// ThreadAbortException.
-pub fn throw_if_aborted(t: Thread) -> Managed<()> {
+pub fn throw_if_aborted(t: CurrentThread) -> Managed<()> {
     if t.managed().pending_requests() & REQUEST_ABORT != 0 && !abort_is_deferred(t) {
         return Err(throw_requested(t));
     }
@@ -77,7 +77,7 @@ enum ActiveHandler {
 }
 
 /// Visits the handlers that the thread's frames are in, the innermost first, until `visit` breaks.
-fn visit_handlers(t: Thread, mut visit: impl FnMut(ActiveHandler) -> ControlFlow<()>) -> ControlFlow<()> {
+fn visit_handlers(t: CurrentThread, mut visit: impl FnMut(ActiveHandler) -> ControlFlow<()>) -> ControlFlow<()> {
     // SAFETY: the current thread's own stack, walked from the stub or thunk that called the runtime.
     for frame in unsafe { Frames::of_thread(t.abi()) } {
         let Some(info) = frame.code() else { continue };
@@ -115,7 +115,7 @@ fn visit_handlers(t: Thread, mut visit: impl FnMut(ActiveHandler) -> ControlFlow
 }
 
 /// The catch clauses that the thread's frames are in.
-fn catches(t: Thread) -> Vec<HandlerFrame> {
+fn catches(t: CurrentThread) -> Vec<HandlerFrame> {
     let mut found = Vec::new();
     let _ = visit_handlers(t, |handler| {
         if let ActiveHandler::Catch(frame) = handler {
@@ -141,7 +141,7 @@ fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
 
 /// Aborts wait until the thread is in no finally block and no class constructor. The walk ends at the innermost of them, because on
 /// a deep stack each finally block may ask.
-pub fn abort_is_deferred(t: Thread) -> bool {
+pub fn abort_is_deferred(t: CurrentThread) -> bool {
     visit_handlers(t, |handler| match handler {
         ActiveHandler::Protected => ControlFlow::Break(()),
         ActiveHandler::Catch(_) => ControlFlow::Continue(()),
@@ -150,7 +150,7 @@ pub fn abort_is_deferred(t: Thread) -> bool {
 }
 
 /// Throws the exception of the request that ended an interruptible wait: ThreadAbortException or ThreadInterruptedException.
-pub fn throw_requested(t: Thread) -> Thrown {
+pub fn throw_requested(t: CurrentThread) -> Thrown {
     let thread = t.managed();
     if thread.pending_requests() & REQUEST_ABORT != 0 {
         return throw_abort(t);
@@ -180,7 +180,7 @@ pub fn has_thrown_asynchronously() -> bool {
 }
 
 /// Throws ThreadAbortException and remembers it, so that it is thrown again when the catch clause is left.
-pub fn throw_abort(t: Thread) -> Thrown {
+pub fn throw_abort(t: CurrentThread) -> Thrown {
     let thread = t.managed();
     note_asynchronous();
     thread.take_requests(REQUEST_ABORT);
@@ -200,7 +200,7 @@ pub fn throw_abort(t: Thread) -> Thrown {
 }
 
 /// Throws the abort in flight again, unless the thread still is in the handler that caught it, or where aborts wait.
-fn throw_abort_again(t: Thread) {
+fn throw_abort_again(t: CurrentThread) {
     let stays = {
         let before = thread_data::of(t).catches_at_abort().borrow();
         visit_handlers(t, |handler| match handler {
@@ -215,12 +215,12 @@ fn throw_abort_again(t: Thread) {
 }
 
 /// The ThreadAbortException in flight, or null.
-pub fn abort_exception(t: Thread) -> ObjRef {
+pub fn abort_exception(t: CurrentThread) -> ObjRef {
     t.managed().roots[root::ABORT_EXCEPTION].get()
 }
 
 /// Ends an abort: by `ResetAbort`, or because it has reached the end of the thread.
-pub fn forget_abort(t: Thread) {
+pub fn forget_abort(t: CurrentThread) {
     let thread = t.managed();
     thread.take_requests(REQUEST_ABORT);
     thread.roots[root::ABORT_EXCEPTION].set(ObjRef::NULL);
@@ -243,7 +243,7 @@ pub enum WaitEnd {
 }
 
 /// Whether there is a request that ends waits now. Aborts wait for the end of finally blocks.
-pub fn ends_waits(t: Thread) -> bool {
+pub fn ends_waits(t: CurrentThread) -> bool {
     let requests = t.managed().pending_requests();
     requests & REQUEST_INTERRUPT != 0 || (requests & REQUEST_ABORT != 0 && !abort_is_deferred(t))
 }
@@ -251,7 +251,7 @@ pub fn ends_waits(t: Thread) -> bool {
 /// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
 /// interruptible; it is called again when it was interrupted by an abort that has to wait.
 pub fn wait(
-    t: Thread,
+    t: CurrentThread,
     timeout: Option<Duration>,
     mut operation: impl FnMut(Option<Duration>, bool) -> BlockEnd,
 ) -> WaitEnd {

@@ -6,7 +6,7 @@
 use crate::object::type_of;
 use crate::profile_frames;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, VTable};
@@ -106,7 +106,7 @@ pub(crate) fn is_listening_to_throws() -> bool {
 
 /// `exception` is being thrown, and has no trace yet.
 #[cold]
-pub(crate) fn thrown(t: Thread, exception: ObjRef) {
+pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
     events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)), subject(exception, 0));
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn lock_wait_begins(holder: impl FnOnce() -> (u32, u32)) -> Option<Lo
 
 /// The wait for the lock of `object` is over.
 #[cold]
-pub(crate) fn lock_wait_ends(t: Thread, object: ObjRef, wait: LockWait) {
+pub(crate) fn lock_wait_ends(t: CurrentThread, object: ObjRef, wait: LockWait) {
     let waited_ns = saki_os::clock::monotonic_ns() - wait.began_ns;
     // SAFETY: an object, which its caller holds.
     let vtable = unsafe { (*object.0).vtable }.addr();
@@ -147,7 +147,13 @@ pub(crate) fn compilation_begins() -> Option<u64> {
 
 /// A method has got its code.
 #[cold]
-pub(crate) fn compiled(t: Thread, method: &'static Method, address: usize, compiled_by: CompiledBy, began_ns: u64) {
+pub(crate) fn compiled(
+    t: CurrentThread,
+    method: &'static Method,
+    address: usize,
+    compiled_by: CompiledBy,
+    began_ns: u64,
+) {
     let took_ns = saki_os::clock::monotonic_ns() - began_ns;
     let by = match compiled_by {
         CompiledBy::Baseline => "baseline",
@@ -178,7 +184,7 @@ pub(crate) fn type_loaded(ty: Ty, vtable: *const VTable) {
 
 /// The managed thread `id` begins; started by `starter`, which is itself if the machine started it.
 #[inline]
-pub fn thread_started(starter: Thread, id: u32) {
+pub fn thread_started(starter: CurrentThread, id: u32) {
     if events::is_on(EventKind::ThreadStart) {
         events::record(
             EventKind::ThreadStart,
@@ -191,7 +197,7 @@ pub fn thread_started(starter: Thread, id: u32) {
 }
 
 #[inline]
-pub(crate) fn thread_ends(t: Thread) {
+pub(crate) fn thread_ends(t: CurrentThread) {
     if events::is_on(EventKind::ThreadEnd) {
         let subject = Subject::Thread { id: t.id() };
         events::record(EventKind::ThreadEnd, Some(t.managed()), 1, "[thread ended]".into(), subject);
@@ -213,36 +219,36 @@ fn kind_of(handle: Handle) -> &'static str {
 }
 
 #[cold]
-pub(crate) fn handle_created(t: Thread, handle: Handle, target: ObjRef) {
+pub(crate) fn handle_created(t: CurrentThread, handle: Handle, target: ObjRef) {
     let label = format!("[{} handle created]", kind_of(handle)).into();
     let subject = Subject::Handle { bits: handle.bits(), object: target.address() };
     events::record(EventKind::HandleCreated, Some(t.managed()), 1, label, subject);
 }
 
 #[cold]
-pub(crate) fn handle_freed(t: Thread, handle: Handle) {
+pub(crate) fn handle_freed(t: CurrentThread, handle: Handle) {
     let label = format!("[{} handle freed]", kind_of(handle)).into();
     let subject = Subject::Handle { bits: handle.bits(), object: 0 };
     events::record(EventKind::HandleFreed, Some(t.managed()), 1, label, subject);
 }
 
 /// A call that may wait for something outside of the process, until it is dropped.
-pub struct IoWait {
-    t: Thread,
+pub struct IoWait<'t> {
+    t: CurrentThread<'t>,
     what: &'static str,
     /// If that is asked.
     began_ns: Option<u64>,
 }
 
-impl IoWait {
+impl<'t> IoWait<'t> {
     /// `what` is the innermost frame, in brackets.
     #[inline]
-    pub fn begin(t: Thread, what: &'static str) -> IoWait {
+    pub fn begin(t: CurrentThread<'t>, what: &'static str) -> IoWait<'t> {
         IoWait { t, what, began_ns: events::is_on(EventKind::IoWait).then(saki_os::clock::monotonic_ns) }
     }
 }
 
-impl Drop for IoWait {
+impl Drop for IoWait<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(began_ns) = self.began_ns {
@@ -252,7 +258,7 @@ impl Drop for IoWait {
 }
 
 #[cold]
-fn io_wait_ends(t: Thread, what: &'static str, began_ns: u64) {
+fn io_wait_ends(t: CurrentThread, what: &'static str, began_ns: u64) {
     let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
     events::record(EventKind::IoWait, Some(t.managed()), waited_ns, what.into(), Subject::None);
 }

@@ -10,7 +10,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::type_objects::type_object;
 use crate::upper_layers::upper_layers;
 use crate::vtables::{self, class_display, slot_target, vtable_of};
@@ -143,7 +143,7 @@ fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static
 ///
 /// # Errors
 /// TypeLoadException; OutOfMemoryException.
-pub fn make(t: Thread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
+pub fn make(t: CurrentThread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
     let class =
         if ty.is_interface() { class_for(universe().marshal_by_ref(), vec![ty]) } else { class_for(ty, Vec::new()) }
             .to_managed(t)?;
@@ -159,7 +159,7 @@ pub fn make(t: Thread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Manag
 ///
 /// # Errors
 /// What the RealProxy's `CanCastTo` throws.
-pub fn can_cast(t: Thread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
     if ty.is_corlib(NAMESPACE, "TransparentProxy") {
         // The type that it is made as: the class library casts to it to get at the RealProxy.
         return Ok(true);
@@ -229,7 +229,7 @@ pub fn stub_for(receiver: ObjRef, method: &'static Method) -> &'static Method {
 ///
 /// # Errors
 /// As `Type::resolve_virtual`.
-pub fn virtual_target(t: Thread, receiver: ObjRef, method: &'static Method) -> Managed<usize> {
+pub fn virtual_target(t: CurrentThread, receiver: ObjRef, method: &'static Method) -> Managed<usize> {
     let target = resolve_on(receiver, method).to_managed(t)?;
     if is_proxy(receiver) {
         return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
@@ -239,7 +239,12 @@ pub fn virtual_target(t: Thread, receiver: ObjRef, method: &'static Method) -> M
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const Method, arguments: ObjRef) -> ObjRef {
+pub unsafe extern "C" fn invoke_helper(
+    t: CurrentThread,
+    proxy: ObjRef,
+    method: *const Method,
+    arguments: ObjRef,
+) -> ObjRef {
     // SAFETY: `Symbol::MethodHandle`.
     let method = unsafe { &*method };
     t.run(|| {
@@ -255,14 +260,14 @@ pub unsafe extern "C" fn invoke_helper(t: Thread, proxy: ObjRef, method: *const 
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn get_field_helper(t: Thread, proxy: ObjRef, field: *const Field) -> ObjRef {
+pub unsafe extern "C" fn get_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> ObjRef {
     // SAFETY: `Symbol::FieldHandle`.
     t.run(|| (upper_layers().remoting.get_field)(t, proxy, unsafe { &*field }))
 }
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn field_address_helper(t: Thread, proxy: ObjRef, field: *const Field) -> *mut u8 {
+pub unsafe extern "C" fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> *mut u8 {
     t.run(|| match (upper_layers().remoting.server_in_this_context)(t, proxy)? {
         // SAFETY: `Symbol::FieldHandle`.
         Some(server) => Ok(server.field_ptr(unsafe { &*field }.offset_bytes().to_managed(t)? as usize)),
@@ -292,7 +297,7 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
 ///
 /// # Errors
 /// As `new_context_bound`.
-pub fn new_marshal_by_ref(t: Thread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_marshal_by_ref(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
         return new_context_bound(t, ty);
     }
@@ -301,7 +306,7 @@ pub fn new_marshal_by_ref(t: Thread, ty: Ty) -> Managed<ObjRef> {
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn new_marshal_by_ref_helper(t: Thread, ty: *const Type) -> ObjRef {
+pub unsafe extern "C" fn new_marshal_by_ref_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
     // SAFETY: `Symbol::TypeHandle`.
     t.run(|| new_marshal_by_ref(t, unsafe { &*ty }))
 }
@@ -310,7 +315,7 @@ pub unsafe extern "C" fn new_marshal_by_ref_helper(t: Thread, ty: *const Type) -
 ///
 /// # Errors
 /// What activation throws; OutOfMemoryException.
-pub fn new_context_bound(t: Thread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
     if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
         let shown = type_object(t, ty)?;
@@ -324,14 +329,14 @@ pub fn new_context_bound(t: Thread, ty: Ty) -> Managed<ObjRef> {
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn new_context_bound_helper(t: Thread, ty: *const Type) -> ObjRef {
+pub unsafe extern "C" fn new_context_bound_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
     // SAFETY: `Symbol::TypeHandle`.
     t.run(|| new_context_bound(t, unsafe { &*ty }))
 }
 
 /// # Safety
 /// A helper: called by its thunk.
-pub unsafe extern "C" fn set_field_helper(t: Thread, proxy: ObjRef, field: *const Field, value: ObjRef) {
+pub unsafe extern "C" fn set_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field, value: ObjRef) {
     // SAFETY: `Symbol::FieldHandle`.
     t.run(|| (upper_layers().remoting.set_field)(t, proxy, unsafe { &*field }, value));
 }

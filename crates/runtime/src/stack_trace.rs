@@ -12,7 +12,7 @@ use crate::fields::ManagedField;
 use crate::object;
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::{ObjRef, position};
 use saki_code::{CodeInfo, CodeKind};
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
@@ -121,7 +121,7 @@ const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
 
 /// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
-pub fn reset(t: Thread, exception: ObjRef) {
+pub fn reset(t: CurrentThread, exception: ObjRef) {
     STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
 }
 
@@ -145,7 +145,7 @@ pub fn forget_catching_frame(exception: ObjRef) {
 const MAX_OVERFLOW_FRAMES: usize = 1000;
 
 /// Appends a frame. Without memory for it the frame is left out.
-pub fn append(t: Thread, exception: ObjRef, frame: &Frame) {
+pub fn append(t: CurrentThread, exception: ObjRef, frame: &Frame) {
     if profile_events::is_listening_to_throws() && frame_count(exception) == 0 {
         profile_events::thrown(t, exception);
     }
@@ -170,7 +170,7 @@ fn words(trace: ObjRef) -> *mut i64 {
     object::element_address(trace, 0, 8) as *mut i64
 }
 
-fn try_append(t: Thread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
+fn try_append(t: CurrentThread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
     if frame.method.is_dynamic() {
         crate::dynamic_methods::hold_by_exception(t, exception, frame.method);
     }
@@ -239,7 +239,7 @@ fn frame_at(trace: ObjRef, index: usize) -> TraceFrame {
 }
 
 /// The managed frames of the current thread, innermost first; internal calls are frames of their own.
-pub fn walk(t: Thread) -> Vec<TraceFrame> {
+pub fn walk(t: CurrentThread) -> Vec<TraceFrame> {
     // SAFETY: the current thread's own stack, walked from the thunk that called the runtime.
     let frames = unsafe { Frames::of_thread(t.abi()) };
     let mut methods = Vec::new();
@@ -264,6 +264,6 @@ pub(crate) fn walk_stopped(thread: &ManagedThread, max_frames: usize) -> (Vec<Tr
 }
 
 /// The caller of an internal call: the innermost frame that is not an internal call's wrapper; `skip` more frames up.
-pub fn caller(t: Thread, skip: usize) -> Option<&'static Method> {
+pub fn caller(t: CurrentThread, skip: usize) -> Option<&'static Method> {
     walk(t).into_iter().map(|f| f.method).filter(|m| !m.is_internal_call()).nth(skip)
 }

@@ -1,7 +1,7 @@
 //! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
 
 use crate::exceptions::ToManaged;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
 use saki_abi::ObjRef;
 use saki_thread::{BlockScan, StopReason};
@@ -163,7 +163,7 @@ pub fn thread_static_place(field: &'static Field) -> LoadResult<usize> {
 ///
 /// # Errors
 /// The type's layout errors; OutOfMemoryException.
-pub fn thread_static_address(t: Thread, field: &'static Field) -> Managed<*mut u8> {
+pub fn thread_static_address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
     if field.is_context_static {
         return crate::context_statics::address(t, field);
     }

@@ -1,7 +1,7 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
-use crate::cells::Cell;
-use crate::thread::{Managed, Thread};
+use crate::cells::RootCell;
+use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
 use crate::{domains, exceptions};
 use parking_lot::Mutex;
@@ -24,7 +24,7 @@ fn string_vtable() -> &'static VTable {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn alloc_string(t: Thread, length: usize) -> Managed<ObjRef> {
+pub fn alloc_string(t: CurrentThread, length: usize) -> Managed<ObjRef> {
     let length =
         i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
     // SAFETY: System.String's vtable; `t` is current.
@@ -34,7 +34,7 @@ pub fn alloc_string(t: Thread, length: usize) -> Managed<ObjRef> {
 
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string_utf16(t: Thread, units: &[u16]) -> Managed<ObjRef> {
+pub fn new_string_utf16(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
     let string = alloc_string(t, units.len())?;
     // SAFETY: the new string holds `units.len()` units.
     unsafe { std::ptr::copy_nonoverlapping(units.as_ptr(), chars_ptr(string), units.len()) };
@@ -43,7 +43,7 @@ pub fn new_string_utf16(t: Thread, units: &[u16]) -> Managed<ObjRef> {
 
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string(t: Thread, text: &str) -> Managed<ObjRef> {
+pub fn new_string(t: CurrentThread, text: &str) -> Managed<ObjRef> {
     if text.is_ascii() {
         let string = alloc_string(t, text.len())?;
         for (index, byte) in text.bytes().enumerate() {
@@ -59,7 +59,7 @@ pub fn new_string(t: Thread, text: &str) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string_utf8(t: Thread, bytes: &[u8]) -> Managed<ObjRef> {
+pub fn new_string_utf8(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
     new_string(t, &String::from_utf8_lossy(bytes))
 }
 
@@ -93,16 +93,16 @@ pub fn to_rust(string: ObjRef) -> String {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn intern(t: Thread, text: &[u16]) -> Managed<ObjRef> {
-    intern_cell(t, text, None).map(Cell::get)
+pub fn intern(t: CurrentThread, text: &[u16]) -> Managed<ObjRef> {
+    intern_cell(t, text, None).map(RootCell::get)
 }
 
 /// The interned string with `string`'s text: itself when it is the first.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn intern_object(t: Thread, string: ObjRef) -> Managed<ObjRef> {
-    intern_cell(t, units(string), Some(string)).map(Cell::get)
+pub fn intern_object(t: CurrentThread, string: ObjRef) -> Managed<ObjRef> {
+    intern_cell(t, units(string), Some(string)).map(RootCell::get)
 }
 
 /// The interned string with these units, or null.
@@ -110,7 +110,7 @@ pub fn is_interned(text: &[u16]) -> ObjRef {
     domains::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
 }
 
-fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cell> {
+fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<ObjRef>) -> Managed<RootCell> {
     let domain = domains::current();
     if let Some(&cell) = domain.interned.lock().get(text) {
         return Ok(cell);
@@ -121,17 +121,17 @@ fn intern_cell(t: Thread, text: &[u16], existing: Option<ObjRef>) -> Managed<Cel
         None => new_string_utf16(t, text)?,
     };
     let mut table = domain.interned.lock();
-    Ok(*table.entry(text.into()).or_insert_with(|| Cell::of_domain(domain.universe, string)))
+    Ok(*table.entry(text.into()).or_insert_with(|| RootCell::of_domain(domain.universe, string)))
 }
 
 /// The literals of compiled code, by image and token.
-static LITERALS: Mutex<Option<FxHashMap<(usize, u32), Cell>>> = Mutex::new(None);
+static LITERALS: Mutex<Option<FxHashMap<(usize, u32), RootCell>>> = Mutex::new(None);
 
 /// The cell of an `ldstr` literal, made when code that loads it is placed.
 ///
 /// # Errors
 /// OutOfMemoryException; BadImageFormatException for a bad token.
-pub fn literal_cell(t: Thread, image: &'static Image, token: u32) -> Managed<Cell> {
+pub fn literal_cell(t: CurrentThread, image: &'static Image, token: u32) -> Managed<RootCell> {
     let key = (image as *const Image as usize, token);
     if let Some(&cell) = LITERALS.lock().as_ref().and_then(|table| table.get(&key)) {
         return Ok(cell);
@@ -145,7 +145,7 @@ pub fn literal_cell(t: Thread, image: &'static Image, token: u32) -> Managed<Cel
 /// Sets a literal of a dynamic method, which is not interned.
 pub fn set_literal(image: &'static Image, token: u32, string: ObjRef) {
     let key = (image as *const Image as usize, token);
-    LITERALS.lock().get_or_insert_default().insert(key, Cell::new(string));
+    LITERALS.lock().get_or_insert_default().insert(key, RootCell::new(string));
 }
 
 /// Drops the literals of code of dead assemblies; the strings stay interned.

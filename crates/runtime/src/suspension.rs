@@ -21,7 +21,7 @@
 
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::threads::{self, managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState, root};
@@ -33,7 +33,7 @@ const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
 const BOTH: u32 = state::SUSPENDED | state::SUSPEND_REQUESTED;
 
-fn throw_state(t: Thread, message: &str) -> Thrown {
+fn throw_state(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, "System.Threading", "ThreadStateException", message)
 }
 
@@ -41,7 +41,7 @@ fn throw_state(t: Thread, message: &str) -> Thrown {
 ///
 /// # Errors
 /// ThreadStateException when it is not running.
-pub fn suspend(t: Thread, internal: ObjRef) -> Managed<()> {
+pub fn suspend(t: CurrentThread, internal: ObjRef) -> Managed<()> {
     // AcqRel: of two suspenders one makes the request.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
@@ -94,7 +94,7 @@ pub(crate) fn are_others_stopped() -> bool {
 
 /// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped for
 /// exit. When those are aborted, the caller is aborted too, at its next safepoint.
-pub fn stop_at_exit(t: Thread) {
+pub fn stop_at_exit(t: CurrentThread) {
     fence(Ordering::SeqCst);
     if are_others_stopped() {
         let is_aborted = || EXIT_PHASE.load(Ordering::Acquire) == PHASE_ABORTED;
@@ -105,7 +105,7 @@ pub fn stop_at_exit(t: Thread) {
 
 /// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The threads
 /// of the runtime itself, the finalizer's above all, go on.
-pub(crate) fn suspend_others(t: Thread, limit: Duration) {
+pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
     EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     let mut stopping = Vec::new();
@@ -143,7 +143,7 @@ pub(crate) fn suspend_others(t: Thread, limit: Duration) {
 }
 
 /// Aborts the threads that `suspend_others` stopped, and those that started meanwhile, and lets them run to handle the abort.
-pub(crate) fn abort_others(t: Thread) {
+pub(crate) fn abort_others(t: CurrentThread) {
     // Release: pairs with the load of threads that wait to start.
     EXIT_PHASE.store(PHASE_ABORTED, Ordering::Release);
     let mut others = Vec::new();
@@ -178,7 +178,7 @@ fn now_suspended(bits: &AtomicU32) {
 ///
 /// # Errors
 /// ThreadStateException when it is not suspended.
-pub fn resume(t: Thread, internal: ObjRef) -> Managed<()> {
+pub fn resume(t: CurrentThread, internal: ObjRef) -> Managed<()> {
     // AcqRel: one of two resumers is refused.
     let before = state_bits(internal).fetch_and(!BOTH, Ordering::AcqRel);
     if before & BOTH == 0 {
@@ -200,14 +200,14 @@ pub(crate) fn end_for_abort(thread: &ManagedThread) {
 
 /// At a safepoint: stops until the thread is resumed, if it is to be suspended.
 #[inline]
-pub fn stop_if_asked(t: Thread) {
+pub fn stop_if_asked(t: CurrentThread) {
     // Relaxed: the request itself is in the thread's state, which is read with Acquire.
     if t.managed().poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
         stay_suspended(t);
     }
 }
 
-fn stay_suspended(t: Thread) {
+fn stay_suspended(t: CurrentThread) {
     let thread = t.managed();
     // The thread's own word is used: at exit its objects may be finalized, and no longer refer to it.
     if thread.roots[root::THREAD_OBJECT].get().is_null() {

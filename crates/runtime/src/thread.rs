@@ -3,28 +3,32 @@
 use crate::exceptions::Thrown;
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_thread::ManagedThread;
+use std::marker::PhantomData;
 
 /// The current thread: the first argument of every helper and internal call. Copyable, one pointer.
+///
+/// `'t` is the time for which the function that got it runs. References to objects (`Obj<'t>`) are bound to it, so that they
+/// cannot be kept in statics, where no collection would see them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct Thread(*mut ThreadAbi);
+pub struct CurrentThread<'t>(*mut ThreadAbi, PhantomData<&'t ManagedThread>);
 
 /// Result of runtime functions that may leave a managed exception pending.
 pub type Managed<T> = Result<T, Thrown>;
 
-impl Thread {
+impl<'t> CurrentThread<'t> {
     /// The thread that compiled code passes, or a `ManagedThread`'s own.
     ///
     /// # Safety
     /// `abi` belongs to the current OS thread's managed thread.
-    pub unsafe fn from_abi(abi: *mut ThreadAbi) -> Thread {
-        Thread(abi)
+    pub unsafe fn from_abi(abi: *mut ThreadAbi) -> CurrentThread<'t> {
+        CurrentThread(abi, PhantomData)
     }
 
     /// The current thread; aborts when the OS thread is not attached.
-    pub fn current() -> Thread {
+    pub fn current() -> CurrentThread<'t> {
         match saki_thread::current() {
-            Some(thread) => Thread(thread.abi()),
+            Some(thread) => CurrentThread(thread.abi(), PhantomData),
             None => saki_base::bug!("managed state used on a thread that is not attached"),
         }
     }

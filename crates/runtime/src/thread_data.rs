@@ -4,7 +4,7 @@ use crate::domains::{Domain, ThreadObjects};
 use crate::local_alloc::SpareBlocks;
 use crate::pending::HandlerFrame;
 use crate::profile_log::{self, LogEvents};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, ThreadHooks};
 use std::cell::{Cell, RefCell};
@@ -55,7 +55,7 @@ impl ThreadData {
     }
 
     /// Keeps the Thread object of a domain that the thread leaves.
-    pub fn keep_thread_object(&self, t: Thread, domain: i32, object: ObjRef) {
+    pub fn keep_thread_object(&self, t: CurrentThread, domain: i32, object: ObjRef) {
         self.thread_objects.borrow_mut().set(t, domain, object);
     }
 
@@ -65,7 +65,7 @@ impl ThreadData {
     }
 
     /// Forgets the Thread objects, of one domain or of all.
-    pub fn release_thread_objects(&self, t: Thread, domain: Option<i32>) {
+    pub fn release_thread_objects(&self, t: CurrentThread, domain: Option<i32>) {
         self.thread_objects.borrow_mut().release(t, domain);
     }
 
@@ -76,7 +76,7 @@ impl ThreadData {
 }
 
 /// The current thread's data.
-pub fn of(t: Thread) -> &'static ThreadData {
+pub fn of(t: CurrentThread) -> &'static ThreadData {
     // Relaxed: written by this thread when it attached.
     let address = t.managed().runtime_data.load(Ordering::Relaxed);
     debug_assert_ne!(address, 0, "the thread was attached before the runtime's hooks");
@@ -100,7 +100,7 @@ fn detaching(thread: &'static ManagedThread) {
         profile_log::thread_detaching(thread);
     }
     // SAFETY: the thread detaches itself.
-    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     of(t).release_thread_objects(t, None);
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {

@@ -24,7 +24,7 @@ use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::profile_events;
 use crate::suspension;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::upper_layers;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -164,7 +164,7 @@ fn link(internal: ObjRef, thread: &'static ManagedThread) {
         }
     }
     if before == 0 {
-        saki_gc::register_finalizer(Thread::current().managed(), internal);
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
     }
 }
 
@@ -172,7 +172,7 @@ fn link(internal: ObjRef, thread: &'static ManagedThread) {
 pub(crate) fn register(internal: ObjRef) {
     // AcqRel: the thread whose CAS succeeds registers the object.
     if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-        saki_gc::register_finalizer(Thread::current().managed(), internal);
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
     }
 }
 
@@ -220,7 +220,7 @@ fn drop_released() {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn internal_of(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
+pub fn internal_of(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
     let internal = INTERNAL_THREAD.get_ref(thread);
     if !internal.is_null() {
         return Ok(internal);
@@ -228,7 +228,7 @@ pub fn internal_of(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
     construct_internal(t, thread)
 }
 
-fn new_internal(t: Thread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
+fn new_internal(t: CurrentThread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
     let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
@@ -246,7 +246,7 @@ fn next_managed_id() -> i32 {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn construct_internal(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
+pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
     let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
     INTERNAL_THREAD.set_ref(t, thread, internal);
     Ok(internal)
@@ -256,7 +256,7 @@ pub fn construct_internal(t: Thread, thread: ObjRef) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn create_main(t: Thread) -> Managed<()> {
+pub fn create_main(t: CurrentThread) -> Managed<()> {
     let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
     let thread = object::new_instance(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
@@ -288,7 +288,7 @@ pub fn create_main(t: Thread) -> Managed<()> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn current_object(t: Thread) -> Managed<ObjRef> {
+pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
     let known = t.managed().roots[root::THREAD_OBJECT].get();
     if !known.is_null() {
         return Ok(known);
@@ -310,7 +310,7 @@ pub fn object_here(thread: &ManagedThread) -> ObjRef {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn current_internal(t: Thread) -> Managed<ObjRef> {
+pub fn current_internal(t: CurrentThread) -> Managed<ObjRef> {
     let thread = current_object(t)?;
     internal_of(t, thread)
 }
@@ -326,7 +326,7 @@ struct ThreadStartHandles {
 impl ThreadStartHandles {
     /// # Errors
     /// OutOfMemoryException when there are no handles left; then none stays allocated.
-    fn allocate(t: Thread, objects: [ObjRef; 3]) -> Managed<ThreadStartHandles> {
+    fn allocate(t: CurrentThread, objects: [ObjRef; 3]) -> Managed<ThreadStartHandles> {
         let handles = objects.map(|object| handles::allocate(t, HandleKind::Normal, object));
         match handles {
             [Some(thread), Some(delegate), Some(argument)] => {
@@ -339,12 +339,12 @@ impl ThreadStartHandles {
         }
     }
 
-    fn free(self, t: Thread) {
+    fn free(self, t: CurrentThread) {
         self.handles.into_iter().for_each(|handle| free(t, handle));
     }
 
     /// The objects; the handles are free after this.
-    fn take(self, t: Thread) -> [ObjRef; 3] {
+    fn take(self, t: CurrentThread) -> [ObjRef; 3] {
         self.handles.map(|handle| {
             let object = handles::target(handle).unwrap_or(ObjRef::NULL);
             free(t, handle);
@@ -353,12 +353,12 @@ impl ThreadStartHandles {
     }
 }
 
-fn free(t: Thread, handle: Handle) {
+fn free(t: CurrentThread, handle: Handle) {
     // Stale if its domain has been unloaded since.
     let _ = handles::free(t, handle);
 }
 
-fn thread_state_error(t: Thread, message: &str) -> Thrown {
+fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, "System.Threading", "ThreadStateException", message)
 }
 
@@ -366,7 +366,7 @@ fn thread_state_error(t: Thread, message: &str) -> Thrown {
 ///
 /// # Errors
 /// ThreadStateException when it was started before; OutOfMemoryException when the system has no room for a thread.
-pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
+pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     let internal = internal_of(t, thread)?;
     let bits = own_state_bits(internal);
     // AcqRel: one starter wins; it sees what was set before.
@@ -406,7 +406,7 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
     drop_released();
     let spawned = saki_sched::spawn(kind, None, stack_bytes, move |managed| {
         // SAFETY: the thread just attached.
-        run(unsafe { Thread::from_abi(managed.abi()) }, start);
+        run(unsafe { CurrentThread::from_abi(managed.abi()) }, start);
     });
     match spawned {
         Ok(spawned) => {
@@ -428,13 +428,13 @@ pub fn start(t: Thread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
 }
 
 /// Settles the apartment of the main thread as its entry point asks.
-pub fn set_main_apartment(t: Thread, is_single_threaded: bool) {
+pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
     let internal = INTERNAL_THREAD.get_ref(t.managed().roots[root::THREAD_OBJECT].get());
     APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });
 }
 
 /// Makes `thread` the current thread's object.
-pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
+pub fn adopt(t: CurrentThread, thread: ObjRef, internal: ObjRef) {
     t.managed().roots[root::THREAD_OBJECT].set(thread);
     link(internal, t.managed());
     THREAD_ID.set(internal, i64::from(t.managed().native_id()));
@@ -448,7 +448,7 @@ pub fn adopt(t: Thread, thread: ObjRef, internal: ObjRef) {
 }
 
 /// The body of a started thread.
-fn run(t: Thread, start: ThreadStartHandles) {
+fn run(t: CurrentThread, start: ThreadStartHandles) {
     if start.domain.add_thread(t).is_err() {
         // The domain has been unloaded, with its handles: none of its objects may be touched.
         t.take_pending();
@@ -467,7 +467,7 @@ fn run(t: Thread, start: ThreadStartHandles) {
     start.domain.forget_thread(t.id());
 }
 
-fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
+fn call_start(t: CurrentThread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
     if delegate.is_null() {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
     }
@@ -479,12 +479,12 @@ fn call_start(t: Thread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
 }
 
 /// Handles an exception that reaches the end of a thread's stack: an abort ends the thread, any other exception the process.
-pub fn end_by_exception(t: Thread) {
+pub fn end_by_exception(t: CurrentThread) {
     end_by_exception_with(t, crate::unhandled::UNHANDLED_EXIT_CODE);
 }
 
 /// As `end_by_exception`, with the process's exit code.
-pub fn end_by_exception_with(t: Thread, exit_code: i32) {
+pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     // Also if a catch clause has replaced the abort: List.Sort throws that the comparer failed.
     if end_abort_by_unload(t, domains::current()) {
         return;
@@ -509,14 +509,14 @@ pub fn end_by_exception_with(t: Thread, exit_code: i32) {
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
-fn tell_upper_layers_of_end(t: Thread) {
+fn tell_upper_layers_of_end(t: CurrentThread) {
     upper_layers().thread_ends.iter().for_each(|ends| ends(t));
 }
 
 /// A thread has ended without coming back here: native code ended it, or had attached it. It is in a safe region.
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
     // SAFETY: the thread runs no more, and the caller acts for it. No managed object is touched.
-    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     tell_upper_layers_of_end(t);
     domains::forget_thread(t.id());
     if let Some(bits) = current_bits(t) {
@@ -531,7 +531,7 @@ fn set_stopped(bits: &AtomicU32) {
 }
 
 /// Marks the current thread as ended. It runs no managed code after this.
-pub fn finish(t: Thread) {
+pub fn finish(t: CurrentThread) {
     tell_upper_layers_of_end(t);
     profile_events::thread_ends(t);
     let thread = t.managed().roots[root::THREAD_OBJECT].get();
@@ -543,7 +543,7 @@ pub fn finish(t: Thread) {
 }
 
 /// `Thread.BeginThreadAffinity`: the thread stays on its OS thread.
-pub fn begin_affinity(t: Thread) {
+pub fn begin_affinity(t: CurrentThread) {
     let depth = crate::thread_data::of(t).affinity_depth();
     if depth.get() == 0 {
         t.managed().pin();
@@ -552,7 +552,7 @@ pub fn begin_affinity(t: Thread) {
 }
 
 /// `Thread.EndThreadAffinity`. One that belongs to no `begin_affinity` does nothing.
-pub fn end_affinity(t: Thread) {
+pub fn end_affinity(t: CurrentThread) {
     let depth = crate::thread_data::of(t).affinity_depth();
     if depth.get() == 1 {
         t.managed().unpin();
@@ -561,7 +561,7 @@ pub fn end_affinity(t: Thread) {
 }
 
 /// Ends all that the program has left open: the thread belongs to the thread pool.
-pub fn forget_affinity(t: Thread) {
+pub fn forget_affinity(t: CurrentThread) {
     if crate::thread_data::of(t).affinity_depth().replace(0) != 0 {
         t.managed().unpin();
     }
@@ -579,7 +579,7 @@ pub fn interrupt(internal: ObjRef) {
 ///
 /// # Errors
 /// ThreadStateException when it was not started; ThreadInterruptedException, ThreadAbortException.
-pub fn join(t: Thread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
+pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
         return Err(thread_state_error(t, "Thread has not been started."));
     }
@@ -615,7 +615,7 @@ fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
 ///
 /// # Errors
 /// ThreadAbortException when the thread aborts itself.
-pub fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
+pub fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
     let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
     let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
     if is_self {
@@ -662,27 +662,27 @@ pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
 }
 
 /// The state bits of the current thread; None while it has no Thread object.
-fn current_bits(t: Thread) -> Option<&'static AtomicU32> {
+fn current_bits(t: CurrentThread) -> Option<&'static AtomicU32> {
     let bits = &t.managed().state_bits;
     // Relaxed: only this thread's start moves it from there.
     (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
 }
 
 /// The abort of the current thread, just forgotten, is over: a new one may be requested.
-pub fn end_abort(t: Thread) {
+pub fn end_abort(t: CurrentThread) {
     if let Some(bits) = current_bits(t) {
         // Release: pairs with `claim_abort`; the next abort comes after this one.
         bits.fetch_and(!(state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD), Ordering::Release);
     }
 }
 
-fn is_aborted_by_unload(t: Thread) -> bool {
+fn is_aborted_by_unload(t: CurrentThread) -> bool {
     // Relaxed: this thread clears the bit; one that is set just now is seen when the thread has left the domain (`Domain`).
     current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
 }
 
 /// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
-pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
+pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
     if !is_aborted_by_unload(t) || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
         return false;
     }
@@ -694,7 +694,7 @@ pub fn end_abort_by_unload(t: Thread, domain: &Domain) -> bool {
 
 /// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
 /// one in flight continues as an ordinary abort, which can be reset.
-pub(crate) fn withdraw_abort_by_unload(t: Thread) {
+pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     if !is_aborted_by_unload(t) {
         return;
     }
@@ -711,7 +711,7 @@ pub(crate) fn withdraw_abort_by_unload(t: Thread) {
 ///
 /// # Errors
 /// ThreadStateException when no abort was requested.
-pub fn reset_abort(t: Thread) -> Managed<()> {
+pub fn reset_abort(t: CurrentThread) -> Managed<()> {
     let internal = current_internal(t)?;
     // AcqRel: as in `claim_abort`.
     let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {

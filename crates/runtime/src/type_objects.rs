@@ -1,9 +1,9 @@
 //! System.RuntimeType objects: one per type, made on first use, kept in a root cell.
 
-use crate::cells::Cell;
+use crate::cells::RootCell;
 use crate::fields::ManagedField;
 use crate::object;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_types::{Ty, Type, universe};
 use std::sync::atomic::Ordering;
@@ -15,16 +15,16 @@ static IMPL: ManagedField = ManagedField::corlib("System", "Type", "_impl");
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
+pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
     // Acquire: pairs with the Release below.
     let known = ty.runtime.type_object_cell.load(Ordering::Acquire);
     if !known.is_null() {
-        // SAFETY: stored below from `Cell::address`.
-        return Ok(unsafe { Cell::from_address(known as usize) });
+        // SAFETY: stored below from `RootCell::address`.
+        return Ok(unsafe { RootCell::from_address(known as usize) });
     }
     let object = object::new_instance(t, universe().runtime_type())?;
     IMPL.set(object, ty as *const Type as usize);
-    let cell = Cell::beside(std::ptr::from_ref(ty).addr(), object);
+    let cell = RootCell::beside(std::ptr::from_ref(ty).addr(), object);
     let address = cell.address() as *mut u8;
     // Release: publishes the filled cell. The first to publish wins, so that the object is unique.
     match ty.runtime.type_object_cell.compare_exchange(
@@ -37,7 +37,7 @@ pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
         Err(earlier) => {
             cell.set(ObjRef::NULL);
             // SAFETY: as above.
-            Ok(unsafe { Cell::from_address(earlier as usize) })
+            Ok(unsafe { RootCell::from_address(earlier as usize) })
         }
     }
 }
@@ -46,7 +46,7 @@ pub fn cell_of(t: Thread, ty: Ty) -> Managed<Cell> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn type_object(t: Thread, ty: Ty) -> Managed<ObjRef> {
+pub fn type_object(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     Ok(cell_of(t, ty)?.get())
 }
 
@@ -66,7 +66,7 @@ pub fn bind_type(builder: ObjRef, ty: Ty) {
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require(t: Thread, object: ObjRef, parameter: &str) -> Managed<Ty> {
+pub fn require(t: CurrentThread, object: ObjRef, parameter: &str) -> Managed<Ty> {
     if object.is_null() {
         return Err(crate::exceptions::throw_argument_null(t, parameter));
     }

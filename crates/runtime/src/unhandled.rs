@@ -5,7 +5,7 @@ use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::{domain_copy, strings};
 use saki_abi::ObjRef;
 use saki_types::universe;
@@ -20,7 +20,7 @@ pub const OTHER_EXIT_CODE: i32 = 255;
 static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
-pub fn describe(t: Thread, exception: ObjRef) -> String {
+pub fn describe(t: CurrentThread, exception: ObjRef) -> String {
     let text =
         universe().object().find_method("ToString", 0).ok().flatten().and_then(
             |to_string| match invoke::invoke_virtual(t, to_string, exception, &[]) {
@@ -36,7 +36,7 @@ pub fn describe(t: Thread, exception: ObjRef) -> String {
 }
 
 /// Writes Mono's text for an unhandled exception that was not passed to a handler of the program.
-pub fn report(t: Thread, exception: ObjRef) {
+pub fn report(t: CurrentThread, exception: ObjRef) {
     write_report(&describe(t, exception), false);
 }
 
@@ -50,14 +50,14 @@ fn write_report(text: &str, was_handled: bool) {
 }
 
 /// Takes the pending exception, reports it and ends the process.
-pub fn report_and_exit(t: Thread) -> ! {
+pub fn report_and_exit(t: CurrentThread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
 /// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports nothing: it
 /// waits for the end. An abort is no failure of the program: only its last line is written, and the exit code is
 /// `Environment.ExitCode` where Main gives none.
-pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
+pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {
         crate::exit::wait_for_end();
     }
@@ -75,7 +75,7 @@ pub fn report_and_exit_with(t: Thread, exit_code: i32) -> ! {
 }
 
 /// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether there are any.
-pub fn raise_event(t: Thread, exception: ObjRef) -> bool {
+pub fn raise_event(t: CurrentThread, exception: ObjRef) -> bool {
     let (home, root) = (domains::current(), domains::root_domain());
     let mut was_handled = false;
     if !std::ptr::eq(home, root) && !UNHANDLED.get_ref(root.object()).is_null() {
@@ -87,7 +87,7 @@ pub fn raise_event(t: Thread, exception: ObjRef) -> bool {
     was_handled | raise_event_in(t, home, exception)
 }
 
-fn raise_event_in(t: Thread, domain: &Domain, exception: ObjRef) -> bool {
+fn raise_event_in(t: CurrentThread, domain: &Domain, exception: ObjRef) -> bool {
     let handler = UNHANDLED.get_ref(domain.object());
     if handler.is_null() {
         return false;

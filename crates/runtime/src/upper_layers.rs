@@ -5,7 +5,7 @@
 
 use crate::internal_calls::InternalCallTables;
 use crate::library_loops::Row;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_types::{Field, Image, LoaderEvents, Method, collectible};
 use std::sync::OnceLock;
@@ -26,7 +26,7 @@ pub struct UpperLayers {
     /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.
     pub forget_dead: Vec<fn()>,
     /// Each releases resources that an ending thread still holds. The thread may have ended inside native code: no managed object is touched.
-    pub thread_ends: Vec<fn(Thread)>,
+    pub thread_ends: Vec<fn(CurrentThread)>,
     pub host: HostEvents,
 }
 
@@ -51,11 +51,11 @@ impl Default for HostEvents {
 #[derive(Clone, Copy)]
 pub struct Remoting {
     /// (proxy, method, boxed arguments) → boxed result; by-reference results in the array.
-    pub invoke: fn(Thread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
-    pub get_field: fn(Thread, ObjRef, &'static Field) -> Managed<ObjRef>,
-    pub set_field: fn(Thread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
+    pub invoke: fn(CurrentThread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
+    pub get_field: fn(CurrentThread, ObjRef, &'static Field) -> Managed<ObjRef>,
+    pub set_field: fn(CurrentThread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
     /// The object behind a proxy, if the thread is in its context already.
-    pub server_in_this_context: fn(Thread, ObjRef) -> Managed<Option<ObjRef>>,
+    pub server_in_this_context: fn(CurrentThread, ObjRef) -> Managed<Option<ObjRef>>,
 }
 
 /// A function of the virtual machine that takes the place of one of Mono's native library: it does the same, but a thread that waits in it parks.
@@ -89,7 +89,7 @@ pub fn native_cell(method: &'static Method) -> usize {
 ///
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException.
-pub fn resolve_native(t: Thread, method: &'static Method) -> Managed<usize> {
+pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     let address = (upper_layers().interop.resolve_native)(t, method)?;
     // Release: the library is loaded before its address is seen.
     AtomicUsize::store(&method.runtime.native, address, Ordering::Release);
@@ -115,7 +115,7 @@ macro_rules! interop {
         $(
             /// # Safety
             /// A helper: called by its thunk.
-            pub(crate) unsafe extern "C" fn $name(t: Thread, $($param: $ty),*) -> $ret {
+            pub(crate) unsafe extern "C" fn $name(t: CurrentThread, $($param: $ty),*) -> $ret {
                 t.run(|| (upper_layers().interop.$name)(t, $($param),*))
             }
         )*
@@ -124,15 +124,15 @@ macro_rules! interop {
         #[derive(Clone, Copy)]
         pub struct Interop {
             /// The native entry point; DllNotFoundException, EntryPointNotFoundException.
-            pub resolve_native: fn(Thread, &'static Method) -> Managed<usize>,
+            pub resolve_native: fn(CurrentThread, &'static Method) -> Managed<usize>,
             /// Address of the marshalling descriptor of a parameter (0 = return value).
-            pub marshal_info: fn(Thread, &'static Method, u32) -> Managed<usize>,
+            pub marshal_info: fn(CurrentThread, &'static Method, u32) -> Managed<usize>,
             /// (managed value or its address, descriptor) → native word.
-            pub marshal_in: fn(Thread, usize, usize) -> Managed<i64>,
+            pub marshal_in: fn(CurrentThread, usize, usize) -> Managed<i64>,
             /// (native word, address of the managed value, descriptor)
-            pub marshal_out: fn(Thread, i64, usize, usize) -> Managed<()>,
-            pub marshal_free: fn(Thread, i64, usize, usize) -> Managed<()>,
-            $($(#[$doc])* pub $name: fn(Thread, $($ty),*) -> Managed<$ret>,)*
+            pub marshal_out: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
+            pub marshal_free: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
+            $($(#[$doc])* pub $name: fn(CurrentThread, $($ty),*) -> Managed<$ret>,)*
         }
     };
 }

@@ -1,6 +1,6 @@
 //! The virtual machine as a whole: starts its parts in the order that the class library needs, runs a program, exits.
 
-use crate::cells::Cell;
+use crate::cells::RootCell;
 use crate::domains::{self, Domain};
 use crate::exceptions::{self, Thrown, ToManaged};
 pub use crate::exit_code::{exit_code, set_exit_code};
@@ -10,7 +10,7 @@ use crate::invoke::{self, Slot};
 use crate::object;
 use crate::profile_log::{self, LogEvents};
 use crate::strings;
-use crate::thread::{Managed, Thread};
+use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::{
     class_library, code_cache, compile, exit_code, finalizer, handles, helpers, internal_calls, library_loops,
@@ -96,7 +96,7 @@ unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _fr
         return true;
     }
     // SAFETY: the unwinder passes the current thread.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: catch clauses hold the address of a `&'static Type`.
     let ty = unsafe { &*(ty as *const Type) };
     object::is_instance(t, exception, ty).unwrap_or(false)
@@ -115,7 +115,7 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
 /// `abi` is the current thread's, `exception` is a live exception, and `frame` a frame of the thread.
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the current thread.
-    stack_trace::append(unsafe { Thread::from_abi(abi) }, exception, frame);
+    stack_trace::append(unsafe { CurrentThread::from_abi(abi) }, exception, frame);
 }
 
 /// # Safety
@@ -123,7 +123,7 @@ unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
 unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
     if profile_log::is_on(LogEvents::CALLS) {
         // SAFETY: the unwinder passes the current thread.
-        profile_log::calls::left_by_exception(unsafe { Thread::from_abi(abi) }.managed(), frame);
+        profile_log::calls::left_by_exception(unsafe { CurrentThread::from_abi(abi) }.managed(), frame);
     }
 }
 
@@ -132,7 +132,7 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
 unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
-        let t = unsafe { Thread::from_abi(abi) };
+        let t = unsafe { CurrentThread::from_abi(abi) };
         profile_log::events::clause_entered(t.managed(), exception, frame, kind, index);
     }
 }
@@ -147,7 +147,7 @@ unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
 /// `abi` is the current thread's.
 unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     // SAFETY: the unwinder passes the current thread.
-    let t = unsafe { Thread::from_abi(abi) };
+    let t = unsafe { CurrentThread::from_abi(abi) };
     let name = match kind {
         FaultKind::NullReference => "NullReferenceException",
         FaultKind::IndexOutOfRange => "IndexOutOfRangeException",
@@ -165,14 +165,14 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
 /// `abi` is the current thread's.
 unsafe fn open_stack_reserve(abi: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool {
     // SAFETY: the unwinder passes the current thread.
-    unsafe { Thread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame)
+    unsafe { CurrentThread::from_abi(abi) }.managed().open_stack_reserve(address, in_large_frame)
 }
 
 /// # Safety
 /// `abi` is the current thread's.
 unsafe fn has_stack_to_throw(abi: *mut ThreadAbi, sp: usize) -> bool {
     // SAFETY: the unwinder passes the current thread.
-    unsafe { Thread::from_abi(abi) }.managed().has_stack_to_throw(sp)
+    unsafe { CurrentThread::from_abi(abi) }.managed().has_stack_to_throw(sp)
 }
 
 fn current_thread() -> *mut ThreadAbi {
@@ -181,7 +181,7 @@ fn current_thread() -> *mut ThreadAbi {
 
 /// The started machine of this process, which loads and runs programs. The value stays on the main thread, which started it.
 pub struct Vm {
-    main_thread: Thread,
+    main_thread: CurrentThread<'static>,
 }
 
 /// A machine that is about to start.
@@ -213,7 +213,7 @@ impl VmBuilder {
 }
 
 /// The parts in the order in which they need each other.
-fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError> {
+fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'static>, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
     saki_os::membarrier::initialise();
@@ -305,7 +305,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError>
     saki_thread::add_hooks(&thread_data::HOOKS);
     saki_thread::set_native_end_hook(crate::threads::ended_in_native_code);
     // SAFETY: the thread just attached.
-    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     bootstrap(t)
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
@@ -316,15 +316,15 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<Thread, StartError>
 static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::poll, interrupt: saki_reactor::interrupt };
 
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
-fn bootstrap(t: Thread) -> Managed<()> {
+fn bootstrap(t: CurrentThread) -> Managed<()> {
     domains::start(t)?;
     let tombstone = object::new_instance(t, universe().object())?;
-    let _ = TOMBSTONE.set(Cell::new(tombstone));
+    let _ = TOMBSTONE.set(RootCell::new(tombstone));
     saki_gc::set_ephemeron_tombstone(tombstone);
     Ok(())
 }
 
-static TOMBSTONE: OnceLock<Cell> = OnceLock::new();
+static TOMBSTONE: OnceLock<RootCell> = OnceLock::new();
 
 /// `GC.get_ephemeron_tombstone`.
 pub fn ephemeron_tombstone() -> ObjRef {
@@ -352,7 +352,7 @@ impl Vm {
     }
 
     /// The thread that started the machine, which is the calling one.
-    pub fn main_thread(&self) -> Thread {
+    pub fn main_thread(&self) -> CurrentThread<'static> {
         self.main_thread
     }
 
@@ -389,7 +389,7 @@ fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
 }
 
 /// Runs `Main` with these arguments. Reports an unhandled exception.
-fn run_main(t: Thread, assembly: &'static Assembly, args: &[String]) {
+fn run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) {
     let mut command_line = vec![assembly.path.display().to_string()];
     command_line.extend(args.iter().cloned());
     let _ = COMMAND_LINE.set(command_line);
@@ -400,7 +400,7 @@ fn run_main(t: Thread, assembly: &'static Assembly, args: &[String]) {
     }
 }
 
-fn try_run_main(t: Thread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
+fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
     static APPLICATION_BASE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "application_base");
     static CONFIGURATION_FILE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "configuration_file");
     let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();

@@ -1,21 +1,21 @@
 //! System.Diagnostics.Debugger: there is none.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
-extern "C" fn is_attached(_t: Thread) -> i32 {
+extern "C" fn is_attached(_t: CurrentThread) -> i32 {
     0
 }
 
-extern "C" fn is_logging(_t: Thread) -> i32 {
+extern "C" fn is_logging(_t: CurrentThread) -> i32 {
     0
 }
 
 /// Messages go to the attached debugger only.
-extern "C" fn log(_t: Thread, _level: i32, _category: ObjRef, _message: ObjRef) {}
+extern "C" fn log(_t: CurrentThread, _level: i32, _category: ObjRef, _message: ObjRef) {}
 
 /// As `log`, with the texts in variables.
-extern "C" fn log_referenced(_t: Thread, _level: i32, _category: *const ObjRef, _message: *const ObjRef) {}
+extern "C" fn log_referenced(_t: CurrentThread, _level: i32, _category: *const ObjRef, _message: *const ObjRef) {}
 
 pub const TABLE: &[InternalCall] = &[
     ("System.Diagnostics.Debugger::IsAttached_internal", is_attached as *const ()),

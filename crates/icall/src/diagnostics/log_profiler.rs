@@ -6,10 +6,10 @@
 use saki_runtime::profile_log::LogEvents;
 use saki_runtime::profile_log::control;
 use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
-use saki_runtime::{InternalCall, Thread, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, exceptions};
 
 /// Does it if there is a log.
-fn guarded<R: Default>(t: Thread, work: impl FnOnce() -> R) -> R {
+fn guarded<R: Default>(t: CurrentThread, work: impl FnOnce() -> R) -> R {
     if !control::is_attached() {
         let _ = exceptions::throw(t, "System", "MissingMethodException", "There is no log (--profile=log).");
         return R::default();
@@ -17,15 +17,15 @@ fn guarded<R: Default>(t: Thread, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-extern "C" fn max_stack_trace_frames(t: Thread) -> i32 {
+extern "C" fn max_stack_trace_frames(t: CurrentThread) -> i32 {
     guarded(t, || MAX_FRAMES as i32)
 }
 
-extern "C" fn stack_trace_frames(t: Thread) -> i32 {
+extern "C" fn stack_trace_frames(t: CurrentThread) -> i32 {
     guarded(t, || control::max_frames() as i32)
 }
 
-extern "C" fn set_stack_trace_frames(t: Thread, count: i32) {
+extern "C" fn set_stack_trace_frames(t: CurrentThread, count: i32) {
     guarded(t, || control::set_max_frames((count.max(0) as usize).min(MAX_FRAMES)));
 }
 
@@ -38,7 +38,7 @@ mod mode {
     pub const COLLECTIONS: i32 = 4;
 }
 
-extern "C" fn heap_shot_mode(t: Thread) -> i32 {
+extern "C" fn heap_shot_mode(t: CurrentThread) -> i32 {
     guarded(t, || match control::heap_shots() {
         HeapShots::Never => mode::NONE,
         HeapShots::Full => mode::EVERY_MAJOR,
@@ -48,7 +48,7 @@ extern "C" fn heap_shot_mode(t: Thread) -> i32 {
     })
 }
 
-extern "C" fn set_heap_shot_mode(t: Thread, wanted: i32) {
+extern "C" fn set_heap_shot_mode(t: CurrentThread, wanted: i32) {
     let mode = match wanted {
         mode::EVERY_MAJOR => HeapShots::Full,
         mode::ON_DEMAND => HeapShots::OnDemand,
@@ -59,35 +59,35 @@ extern "C" fn set_heap_shot_mode(t: Thread, wanted: i32) {
     guarded(t, || control::set_heap_shots(mode));
 }
 
-extern "C" fn milliseconds(t: Thread) -> i32 {
+extern "C" fn milliseconds(t: CurrentThread) -> i32 {
     guarded(t, || if let HeapShots::EveryMilliseconds(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-extern "C" fn set_milliseconds(t: Thread, count: i32) {
+extern "C" fn set_milliseconds(t: CurrentThread, count: i32) {
     guarded(t, || control::set_heap_shots(HeapShots::EveryMilliseconds(count.max(0) as u32)));
 }
 
-extern "C" fn collections(t: Thread) -> i32 {
+extern "C" fn collections(t: CurrentThread) -> i32 {
     guarded(t, || if let HeapShots::EveryCollections(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-extern "C" fn set_collections(t: Thread, count: i32) {
+extern "C" fn set_collections(t: CurrentThread, count: i32) {
     guarded(t, || control::set_heap_shots(HeapShots::EveryCollections(count.max(0) as u32)));
 }
 
-extern "C" fn trigger_heap_shot(t: Thread) {
+extern "C" fn trigger_heap_shot(t: CurrentThread) {
     guarded(t, control::take_heap_shot);
 }
 
-extern "C" fn call_depth(t: Thread) -> i32 {
+extern "C" fn call_depth(t: CurrentThread) -> i32 {
     guarded(t, || control::max_call_depth() as i32)
 }
 
-extern "C" fn set_call_depth(t: Thread, depth: i32) {
+extern "C" fn set_call_depth(t: CurrentThread, depth: i32) {
     guarded(t, || control::set_max_call_depth(depth.max(0) as u32));
 }
 
-extern "C" fn sample_mode(t: Thread, mode: *mut i32, frequency: *mut i32) {
+extern "C" fn sample_mode(t: CurrentThread, mode: *mut i32, frequency: *mut i32) {
     let (clock, hz) = guarded(t, || match control::samples() {
         None => (0, 0),
         Some((SampleClock::Processor, hz)) => (1, hz),
@@ -99,7 +99,7 @@ extern "C" fn sample_mode(t: Thread, mode: *mut i32, frequency: *mut i32) {
     unsafe { *frequency = hz as i32 };
 }
 
-extern "C" fn set_sample_mode(t: Thread, mode: i32, frequency: i32) -> i32 {
+extern "C" fn set_sample_mode(t: CurrentThread, mode: i32, frequency: i32) -> i32 {
     let clock = match mode {
         1 => Some(SampleClock::Processor),
         2 => Some(SampleClock::Wall),
@@ -112,13 +112,13 @@ extern "C" fn set_sample_mode(t: Thread, mode: i32, frequency: i32) -> i32 {
 macro_rules! event_calls {
     ($($module:ident: $events:ident;)*) => {
         $(mod $module {
-            use super::{LogEvents, Thread, control, guarded};
+            use super::{LogEvents, CurrentThread, control, guarded};
 
-            pub extern "C" fn get(t: Thread) -> i32 {
+            pub extern "C" fn get(t: CurrentThread) -> i32 {
                 guarded(t, || i32::from(control::are_events_on(LogEvents::$events)))
             }
 
-            pub extern "C" fn set(t: Thread, are_wanted: i32) {
+            pub extern "C" fn set(t: CurrentThread, are_wanted: i32) {
                 // A boolean: the lowest byte.
                 guarded(t, || control::set_events(LogEvents::$events, are_wanted as u8 != 0));
             }

@@ -5,7 +5,7 @@
 use super::counter_table::{Category, Counter, NUMBER_OF_ITEMS_32, with_categories};
 use crate::arguments::{optional_string, string_array, units_at, write_out};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, ManagedField, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, object, strings};
 
 static CREATION_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "name");
 static CREATION_TYPE: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "type");
@@ -32,7 +32,7 @@ fn text_at(units: *const u16, length: i32) -> String {
 
 /// 0: no such category, counter or instance.
 unsafe extern "C" fn get_impl(
-    _t: Thread,
+    _t: CurrentThread,
     category: *const u16,
     category_length: i32,
     counter: *const u16,
@@ -67,7 +67,7 @@ unsafe fn counter_at<'a>(counter: *const Counter) -> Option<&'a Counter> {
 }
 
 unsafe extern "C" fn get_sample(
-    _t: Thread,
+    _t: CurrentThread,
     counter: *const Counter,
     only_value: i32,
     sample: *mut CounterSample,
@@ -91,19 +91,19 @@ unsafe extern "C" fn get_sample(
     1
 }
 
-unsafe extern "C" fn update_value(_t: Thread, counter: *const Counter, add: i32, value: i64) -> i64 {
+unsafe extern "C" fn update_value(_t: CurrentThread, counter: *const Counter, add: i32, value: i64) -> i64 {
     // SAFETY: as in `get_sample`.
     unsafe { counter_at(counter) }.map_or(0, |counter| counter.update(add & 0xff != 0, value))
 }
 
-unsafe extern "C" fn free_data(_t: Thread, counter: *mut Counter) {
+unsafe extern "C" fn free_data(_t: CurrentThread, counter: *mut Counter) {
     if !counter.is_null() {
         // SAFETY: from `Box::into_raw` in `get_impl`; managed code forgets the handle after this call.
         drop(unsafe { Box::from_raw(counter) });
     }
 }
 
-unsafe extern "C" fn category_delete(_t: Thread, name: *const u16, length: i32) -> i32 {
+unsafe extern "C" fn category_delete(_t: CurrentThread, name: *const u16, length: i32) -> i32 {
     let name = text_at(name, length);
     with_categories(|categories| {
         let count = categories.len();
@@ -112,7 +112,7 @@ unsafe extern "C" fn category_delete(_t: Thread, name: *const u16, length: i32) 
     })
 }
 
-unsafe extern "C" fn category_help(t: Thread, name: *const u16, length: i32) -> ObjRef {
+unsafe extern "C" fn category_help(t: CurrentThread, name: *const u16, length: i32) -> ObjRef {
     let name = text_at(name, length);
     let help = with_categories(|categories| categories.iter().find(|c| c.name == name).map(|c| c.help.clone()));
     t.run(|| optional_string(t, help.as_deref()))
@@ -120,7 +120,7 @@ unsafe extern "C" fn category_help(t: Thread, name: *const u16, length: i32) -> 
 
 /// A null counter asks for the category alone.
 unsafe extern "C" fn counter_category_exists(
-    _t: Thread,
+    _t: CurrentThread,
     counter: *const u16,
     counter_length: i32,
     category: *const u16,
@@ -135,7 +135,7 @@ unsafe extern "C" fn counter_category_exists(
 }
 
 unsafe extern "C" fn create(
-    _t: Thread,
+    _t: CurrentThread,
     name: *const u16,
     name_length: i32,
     help: *const u16,
@@ -159,7 +159,7 @@ unsafe extern "C" fn create(
 }
 
 unsafe extern "C" fn instance_exists(
-    _t: Thread,
+    _t: CurrentThread,
     instance: *const u16,
     instance_length: i32,
     category: *const u16,
@@ -172,12 +172,12 @@ unsafe extern "C" fn instance_exists(
     })
 }
 
-unsafe extern "C" fn category_names(t: Thread) -> ObjRef {
+unsafe extern "C" fn category_names(t: CurrentThread) -> ObjRef {
     let names: Vec<String> = with_categories(|categories| categories.iter().map(|c| c.name.clone()).collect());
     t.run(|| string_array(t, &names))
 }
 
-unsafe extern "C" fn counter_names(t: Thread, category: *const u16, length: i32) -> ObjRef {
+unsafe extern "C" fn counter_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         let category = categories.iter().find(|c| c.name == category);
@@ -186,7 +186,7 @@ unsafe extern "C" fn counter_names(t: Thread, category: *const u16, length: i32)
     t.run(|| string_array(t, &names))
 }
 
-unsafe extern "C" fn instance_names(t: Thread, category: *const u16, length: i32) -> ObjRef {
+unsafe extern "C" fn instance_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         categories.iter().find(|c| c.name == category).map(Category::instance_names).unwrap_or_default()

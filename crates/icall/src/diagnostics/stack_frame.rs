@@ -4,11 +4,11 @@ use super::stack_trace::il_offset;
 use crate::arguments::{store_out, write_out};
 use saki_abi::ObjRef;
 use saki_runtime::source_lines::source_position;
-use saki_runtime::{InternalCall, Thread, stack_trace, strings};
+use saki_runtime::{CurrentThread, InternalCall, stack_trace, strings};
 
 /// Managed code counts this call as frame 0. False: the stack has no such frame.
 extern "C" fn get_frame_info(
-    t: Thread,
+    t: CurrentThread,
     skip: i32,
     file_info: i32,
     method: *mut ObjRef,

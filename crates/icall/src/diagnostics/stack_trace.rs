@@ -5,7 +5,7 @@ use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::source_lines::source_position;
 use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
 use saki_types::method::impl_flags;
 use saki_types::{Method, MethodKind, RemotingStub, Ty, universe};
 
@@ -28,7 +28,7 @@ fn joined(params: impl Iterator<Item = String>, separator: &str) -> String {
 }
 
 /// `(wrapper KIND) Owner.Name(parameters)`
-fn named(t: Thread, kind: &str, method: &'static Method, with_this: bool) -> Managed<String> {
+fn named(t: CurrentThread, kind: &str, method: &'static Method, with_this: bool) -> Managed<String> {
     let this = with_this.then(|| method.owner.signature_name());
     let params = method.sig().to_managed(t)?.params.iter().map(|p| p.signature_name());
     let params = joined(this.into_iter().chain(params), ",");
@@ -38,7 +38,7 @@ fn named(t: Thread, kind: &str, method: &'static Method, with_this: bool) -> Man
 /// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types. That of a generic
 /// delegate belongs to the delegate's class and is named as in the definition.
 fn delegate_wrapper(
-    t: Thread,
+    t: CurrentThread,
     kind: &str,
     method: &'static Method,
     prefix: &str,
@@ -61,7 +61,7 @@ fn delegate_wrapper(
 }
 
 /// What a trace shows for a frame that is no method with CIL: as many lines as Mono has frames there, the innermost first.
-fn wrapper_names(t: Thread, frame: &TraceFrame) -> Managed<Vec<String>> {
+fn wrapper_names(t: CurrentThread, frame: &TraceFrame) -> Managed<Vec<String>> {
     let method = frame.method;
     let runtime = |name: &str| format!("(wrapper managed-to-native) System.Object.__icall_wrapper_{name}");
     if !frame.is_wrapper {
@@ -101,7 +101,13 @@ fn has_name_only(frame: &TraceFrame) -> bool {
 }
 
 /// `name`: for a frame that has nothing else.
-fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, name: Option<&str>, with_position: bool) -> Managed<ObjRef> {
+fn frame_object(
+    t: CurrentThread,
+    class: Ty,
+    frame: &TraceFrame,
+    name: Option<&str>,
+    with_position: bool,
+) -> Managed<ObjRef> {
     let made = object::new_instance(t, class)?;
     if let Some(name) = name {
         INTERNAL_NAME.set_ref(t, made, strings::new_string(t, name)?);
@@ -123,7 +129,7 @@ fn frame_object(t: Thread, class: Ty, frame: &TraceFrame, name: Option<&str>, wi
     Ok(made)
 }
 
-extern "C" fn get_trace(t: Thread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
+extern "C" fn get_trace(t: CurrentThread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
     t.run(|| {
         non_null(t, exception, "e")?;
         frame_array(t, &frames_of(exception), skip.max(0) as usize, file_info != 0)
@@ -131,7 +137,12 @@ extern "C" fn get_trace(t: Thread, exception: ObjRef, skip: i32, file_info: i32)
 }
 
 /// The frames as a StackFrame[], without the first `skip`.
-pub(crate) fn frame_array(t: Thread, frames: &[TraceFrame], skip: usize, with_position: bool) -> Managed<ObjRef> {
+pub(crate) fn frame_array(
+    t: CurrentThread,
+    frames: &[TraceFrame],
+    skip: usize,
+    with_position: bool,
+) -> Managed<ObjRef> {
     let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
     let mut shown = Vec::new();
     for frame in frames {

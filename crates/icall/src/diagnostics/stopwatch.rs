@@ -1,10 +1,10 @@
 //! System.Diagnostics.Stopwatch, which counts 100 ns ticks.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 const NANOSECONDS_PER_TICK: u64 = 100;
 
-extern "C" fn timestamp(_t: Thread) -> i64 {
+extern "C" fn timestamp(_t: CurrentThread) -> i64 {
     (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_TICK) as i64
 }
 

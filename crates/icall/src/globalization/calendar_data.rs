@@ -3,7 +3,7 @@
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, ManagedField, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
 
 macro_rules! lists {
     ($($name:ident = $field:literal;)*) => {
@@ -30,7 +30,7 @@ static NATIVE_NAME: ManagedField = ManagedField::corlib("System.Globalization", 
 static MONTH_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sMonthDay");
 
 /// `name` is the culture's name in lower case. False: not known.
-extern "C" fn fill_calendar_data(t: Thread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
+extern "C" fn fill_calendar_data(t: CurrentThread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "localeName")?;

@@ -3,7 +3,7 @@
 use super::data::{self, Culture};
 use crate::arguments::{argument_error, non_null_this, optional_string, string_array};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField};
 use std::sync::{Mutex, PoisonError};
 
 static AM: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "sAM1159");
@@ -14,13 +14,13 @@ static SHORT_TIMES: ManagedField = ManagedField::corlib("System.Globalization", 
 static FIRST_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "iFirstDayOfWeek");
 static FIRST_WEEK: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "iFirstWeekOfYear");
 
-fn culture_at(t: Thread, index: i32) -> Managed<(usize, &'static Culture)> {
+fn culture_at(t: CurrentThread, index: i32) -> Managed<(usize, &'static Culture)> {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     let culture = data::cultures().get(index);
     culture.map(|culture| (index, culture)).ok_or_else(|| argument_error(t, "There is no culture with this number."))
 }
 
-extern "C" fn fill_culture_data(t: Thread, this: ObjRef, index: i32) {
+extern "C" fn fill_culture_data(t: CurrentThread, this: ObjRef, index: i32) {
     t.run(|| {
         non_null_this(t, this)?;
         let (_, culture) = culture_at(t, index)?;
@@ -100,7 +100,7 @@ fn number_data(culture: &'static Culture) -> NumberData {
 }
 
 /// Fills the entry; gives the string pool that its offsets count in.
-extern "C" fn fill_number_data(t: Thread, index: i32, entry: *mut [i32; PARTS.len()]) -> *const u8 {
+extern "C" fn fill_number_data(t: CurrentThread, index: i32, entry: *mut [i32; PARTS.len()]) -> *const u8 {
     static MADE: Mutex<Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
     t.run(|| {
         let (index, culture) = culture_at(t, index)?;

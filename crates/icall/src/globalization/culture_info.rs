@@ -5,7 +5,7 @@ use crate::arguments::{non_null, non_null_this, optional_string, string_array};
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
 use saki_types::universe;
 use std::sync::{Mutex, PoisonError};
 
@@ -64,7 +64,7 @@ fn text_info_data(index: usize, culture: &'static Culture) -> *const TextInfoDat
     })
 }
 
-fn fill(t: Thread, this: ObjRef, index: usize) -> Managed<()> {
+fn fill(t: CurrentThread, this: ObjRef, index: usize) -> Managed<()> {
     let culture = &data::cultures()[index];
     let put = |field: &ManagedField, text: Option<&str>| -> Managed<()> {
         let text = optional_string(t, text)?;
@@ -90,7 +90,7 @@ fn fill(t: Thread, this: ObjRef, index: usize) -> Managed<()> {
 }
 
 /// `name` is in lower case. False: not known.
-extern "C" fn from_name(t: Thread, this: ObjRef, name: ObjRef) -> i32 {
+extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "name")?;
@@ -101,7 +101,7 @@ extern "C" fn from_name(t: Thread, this: ObjRef, name: ObjRef) -> i32 {
     })
 }
 
-extern "C" fn from_lcid(t: Thread, this: ObjRef, lcid: i32) -> i32 {
+extern "C" fn from_lcid(t: CurrentThread, this: ObjRef, lcid: i32) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         match data::culture_with_lcid(lcid) {
@@ -118,12 +118,12 @@ fn locale_name() -> Option<String> {
     Some(language.replacen('_', "-", 1).to_ascii_lowercase())
 }
 
-extern "C" fn current_locale_name(t: Thread) -> ObjRef {
+extern "C" fn current_locale_name(t: CurrentThread) -> ObjRef {
     t.run(|| optional_string(t, locale_name().as_deref()))
 }
 
 /// Null in the first place stands for the invariant culture, when neutral ones are wanted.
-extern "C" fn all_cultures(t: Thread, neutral: i32, specific: i32, _installed: i32) -> ObjRef {
+extern "C" fn all_cultures(t: CurrentThread, neutral: i32, specific: i32, _installed: i32) -> ObjRef {
     t.run(|| {
         let (neutral, specific) = (neutral & 0xff != 0, specific & 0xff != 0);
         let wanted: Vec<usize> = data::cultures()

@@ -3,7 +3,7 @@
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, ManagedField, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
 
 macro_rules! texts {
     ($($name:ident = $field:literal;)*) => {
@@ -28,7 +28,7 @@ texts! {
 static REGION_ID: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", "regionId");
 
 /// `name` is in upper case. False: not known.
-extern "C" fn from_name(t: Thread, this: ObjRef, name: ObjRef) -> i32 {
+extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "name")?;

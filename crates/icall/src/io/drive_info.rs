@@ -4,7 +4,7 @@ use super::errors::{IoResult, Win32Error, report};
 use super::path::system_path_of;
 use crate::arguments::{optional_string, units_at, write_out};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use std::ffi::CString;
 
 /// `DriveType`.
@@ -117,7 +117,7 @@ fn space(path: &CString) -> IoResult<(u64, u64, u64)> {
 }
 
 unsafe extern "C" fn get_disk_free_space(
-    _t: Thread,
+    _t: CurrentThread,
     path: *const u16,
     length: i32,
     available: *mut u64,
@@ -134,14 +134,14 @@ unsafe extern "C" fn get_disk_free_space(
     succeeded
 }
 
-unsafe extern "C" fn get_drive_type(_t: Thread, path: *const u16, length: i32) -> u32 {
+unsafe extern "C" fn get_drive_type(_t: CurrentThread, path: *const u16, length: i32) -> u32 {
     match path_or_current(path, length) {
         Ok(path) => format_of(&path).map_or(UNKNOWN, |format| format.1),
         Err(_) => NO_ROOT_DIRECTORY,
     }
 }
 
-unsafe extern "C" fn get_drive_format(t: Thread, path: *const u16, length: i32) -> ObjRef {
+unsafe extern "C" fn get_drive_format(t: CurrentThread, path: *const u16, length: i32) -> ObjRef {
     t.run(|| {
         let format = path_or_current(path, length).ok().and_then(|path| format_of(&path));
         optional_string(t, format.map(|format| format.2))

@@ -7,7 +7,7 @@
 use super::path::system_path_of;
 use crate::arguments::{units_at, write_out};
 use parking_lot::Mutex;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::LazyLock;
@@ -211,7 +211,7 @@ fn name_at(name: *const u16, length: i32) -> Option<String> {
 }
 
 unsafe extern "C" fn open_file_internal(
-    _t: Thread,
+    _t: CurrentThread,
     path: *const u16,
     path_length: i32,
     mode: i32,
@@ -236,7 +236,7 @@ unsafe extern "C" fn open_file_internal(
 }
 
 unsafe extern "C" fn open_handle_internal(
-    _t: Thread,
+    _t: CurrentThread,
     handle: usize,
     name: *const u16,
     name_length: i32,
@@ -251,7 +251,7 @@ unsafe extern "C" fn open_handle_internal(
     finish(open_mapping(source, OPEN, name_at(name, name_length), capacity, access), error)
 }
 
-unsafe extern "C" fn close_mapping(_t: Thread, handle: usize) {
+unsafe extern "C" fn close_mapping(_t: CurrentThread, handle: usize) {
     let mut named = NAMED.lock();
     let mapping = handle as *mut Mapping;
     if mapping.is_null() {
@@ -275,7 +275,7 @@ unsafe extern "C" fn close_mapping(_t: Thread, handle: usize) {
     saki_thread::blocking(|| unsafe { libc::close(mapping.fd) });
 }
 
-unsafe extern "C" fn configure_inheritability(_t: Thread, handle: usize, inheritable: i32) {
+unsafe extern "C" fn configure_inheritability(_t: CurrentThread, handle: usize, inheritable: i32) {
     // SAFETY: an open mapping, kept alive by its SafeHandle.
     let fd = unsafe { (*(handle as *const Mapping)).fd };
     let flags = if inheritable != 0 { 0 } else { libc::FD_CLOEXEC };
@@ -319,7 +319,7 @@ fn map(mapping: &Mapping, offset: i64, size: &mut i64, access: i32) -> Result<(V
 }
 
 unsafe extern "C" fn map_internal(
-    _t: Thread,
+    _t: CurrentThread,
     handle: usize,
     offset: i64,
     size: *mut i64,
@@ -340,7 +340,7 @@ unsafe extern "C" fn map_internal(
     code
 }
 
-unsafe extern "C" fn unmap(_t: Thread, view: usize) -> i32 {
+unsafe extern "C" fn unmap(_t: CurrentThread, view: usize) -> i32 {
     if view == 0 {
         return 0;
     }
@@ -351,7 +351,7 @@ unsafe extern "C" fn unmap(_t: Thread, view: usize) -> i32 {
     i32::from(result == 0)
 }
 
-unsafe extern "C" fn flush(_t: Thread, view: usize) {
+unsafe extern "C" fn flush(_t: CurrentThread, view: usize) {
     if view == 0 {
         return;
     }

@@ -12,7 +12,7 @@ use crate::arguments::{argument_error, non_null, write_out};
 use crate::system_call::system_call;
 use saki_abi::ObjRef;
 use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{InternalCall, Managed, Thread};
+use saki_runtime::{CurrentThread, InternalCall, Managed};
 use std::ffi::CStr;
 use std::hint::black_box;
 
@@ -38,7 +38,7 @@ mod option {
 const INVALID_HANDLE_VALUE: isize = -1;
 
 /// `system_call` with errors as managed code knows them.
-fn call(t: Thread, body: impl FnMut() -> isize) -> IoResult<usize> {
+fn call(t: CurrentThread, body: impl FnMut() -> isize) -> IoResult<usize> {
     system_call(t, body).map_err(Win32Error::from_errno)
 }
 
@@ -58,7 +58,7 @@ fn open_flags(mode: i32, access: Access) -> i32 {
     access | mode | libc::O_CLOEXEC
 }
 
-fn raw_open(t: Thread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, i32> {
+fn raw_open(t: CurrentThread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, i32> {
     // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
     system_call(t, || unsafe { libc::open(path.as_ptr(), flags, permissions) } as isize).map(|fd| fd as i32)
 }
@@ -73,7 +73,14 @@ impl Drop for Unopened {
     }
 }
 
-fn open_file(t: Thread, path: *const u16, mode: i32, access: Access, share: i32, options: i32) -> IoResult<isize> {
+fn open_file(
+    t: CurrentThread,
+    path: *const u16,
+    mode: i32,
+    access: Access,
+    share: i32,
+    options: i32,
+) -> IoResult<isize> {
     if options & option::ENCRYPTED != 0 {
         return Err(Win32Error::ENCRYPTION_FAILED);
     }
@@ -132,7 +139,7 @@ fn open_file(t: Thread, path: *const u16, mode: i32, access: Access, share: i32,
 }
 
 unsafe extern "C" fn open(
-    t: Thread,
+    t: CurrentThread,
     path: *const u16,
     mode: i32,
     access: i32,
@@ -143,16 +150,16 @@ unsafe extern "C" fn open(
     report(open_file(t, path, mode, Access(access), share, options), error, INVALID_HANDLE_VALUE)
 }
 
-unsafe extern "C" fn close(_t: Thread, handle: usize, error: *mut i32) -> i32 {
+unsafe extern "C" fn close(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     report_success(file_handles::close(handle), error)
 }
 
-unsafe extern "C" fn cancel(_t: Thread, _handle: usize, error: *mut i32) -> i32 {
+unsafe extern "C" fn cancel(_t: CurrentThread, _handle: usize, error: *mut i32) -> i32 {
     report_success(Err(Win32Error::NOT_SUPPORTED), error)
 }
 
 /// Address of `count` elements of a byte[] from `offset`.
-fn buffer(t: Thread, array: ObjRef, offset: i32, count: i32) -> Managed<(*mut u8, usize)> {
+fn buffer(t: CurrentThread, array: ObjRef, offset: i32, count: i32) -> Managed<(*mut u8, usize)> {
     non_null(t, array, "array")?;
     match (usize::try_from(offset), usize::try_from(count)) {
         (Ok(offset), Ok(count)) if offset.checked_add(count).is_some_and(|end| end <= array_length(array)) => {
@@ -162,7 +169,14 @@ fn buffer(t: Thread, array: ObjRef, offset: i32, count: i32) -> Managed<(*mut u8
     }
 }
 
-unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
+unsafe extern "C" fn read(
+    t: CurrentThread,
+    handle: usize,
+    array: ObjRef,
+    offset: i32,
+    count: i32,
+    error: *mut i32,
+) -> i32 {
     t.run(|| {
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
@@ -175,7 +189,14 @@ unsafe extern "C" fn read(t: Thread, handle: usize, array: ObjRef, offset: i32, 
     })
 }
 
-unsafe extern "C" fn write(t: Thread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
+unsafe extern "C" fn write(
+    t: CurrentThread,
+    handle: usize,
+    array: ObjRef,
+    offset: i32,
+    count: i32,
+    error: *mut i32,
+) -> i32 {
     t.run(|| {
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
@@ -198,7 +219,7 @@ fn seek_in(file: &FileHandle, offset: i64, whence: i32) -> IoResult<i64> {
     }
 }
 
-unsafe extern "C" fn seek(_t: Thread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
+unsafe extern "C" fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| match origin {
         // SeekOrigin has the values of SEEK_SET, SEEK_CUR and SEEK_END.
         libc::SEEK_SET | libc::SEEK_CUR | libc::SEEK_END => seek_in(&file, offset, origin),
@@ -207,7 +228,7 @@ unsafe extern "C" fn seek(_t: Thread, handle: usize, offset: i64, origin: i32, e
     report(result, error, -1)
 }
 
-unsafe extern "C" fn flush(t: Thread, handle: usize, error: *mut i32) -> i32 {
+unsafe extern "C" fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -217,7 +238,7 @@ unsafe extern "C" fn flush(t: Thread, handle: usize, error: *mut i32) -> i32 {
     report_success(result, error)
 }
 
-unsafe extern "C" fn get_length(_t: Thread, handle: usize, error: *mut i32) -> i64 {
+unsafe extern "C" fn get_length(_t: CurrentThread, handle: usize, error: *mut i32) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::READ_WRITE)?;
@@ -238,7 +259,7 @@ unsafe extern "C" fn get_length(_t: Thread, handle: usize, error: *mut i32) -> i
     report(result, error, 0xffff_ffff)
 }
 
-unsafe extern "C" fn set_length(t: Thread, handle: usize, length: i64, error: *mut i32) -> i32 {
+unsafe extern "C" fn set_length(t: CurrentThread, handle: usize, length: i64, error: *mut i32) -> i32 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -276,15 +297,15 @@ fn lock_region(handle: usize, lock_type: i32, position: i64, length: i64) -> IoR
     }
 }
 
-unsafe extern "C" fn lock(_t: Thread, handle: usize, position: i64, length: i64, error: *mut i32) {
+unsafe extern "C" fn lock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
     report(lock_region(handle, libc::F_WRLCK, position, length), error, ());
 }
 
-unsafe extern "C" fn unlock(_t: Thread, handle: usize, position: i64, length: i64, error: *mut i32) {
+unsafe extern "C" fn unlock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
     report(lock_region(handle, libc::F_UNLCK, position, length), error, ());
 }
 
-unsafe extern "C" fn get_file_type(_t: Thread, handle: usize, error: *mut i32) -> i32 {
+unsafe extern "C" fn get_file_type(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     report(file_handles::lookup(handle).map(|file| file.file_type as i32), error, 0)
 }
 
@@ -300,7 +321,7 @@ fn file_time(ticks: i64) -> libc::timespec {
 }
 
 unsafe extern "C" fn set_file_time(
-    _t: Thread,
+    _t: CurrentThread,
     handle: usize,
     _creation: i64,
     access: i64,
@@ -320,19 +341,19 @@ unsafe extern "C" fn set_file_time(
     report_success(result, error)
 }
 
-unsafe extern "C" fn console_input(_t: Thread) -> isize {
+unsafe extern "C" fn console_input(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDIN_FILENO)
 }
 
-unsafe extern "C" fn console_output(_t: Thread) -> isize {
+unsafe extern "C" fn console_output(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDOUT_FILENO)
 }
 
-unsafe extern "C" fn console_error(_t: Thread) -> isize {
+unsafe extern "C" fn console_error(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDERR_FILENO)
 }
 
-unsafe extern "C" fn create_pipe(_t: Thread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
+unsafe extern "C" fn create_pipe(_t: CurrentThread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
     let result = match unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } {
@@ -373,7 +394,7 @@ fn duplicate(handle: usize) -> IoResult<isize> {
 }
 
 unsafe extern "C" fn duplicate_handle(
-    _t: Thread,
+    _t: CurrentThread,
     _source_process: usize,
     source: usize,
     _target_process: usize,
@@ -388,7 +409,7 @@ unsafe extern "C" fn duplicate_handle(
 
 macro_rules! path_characters {
     ($($name:ident = $character:literal),*) => {
-        $(unsafe extern "C" fn $name(_t: Thread) -> i32 {
+        $(unsafe extern "C" fn $name(_t: CurrentThread) -> i32 {
             $character as i32
         })*
     };

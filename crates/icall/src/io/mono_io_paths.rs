@@ -6,13 +6,13 @@ use super::errors::{IoResult, Win32Error, errno, report_success};
 use super::path::{path_error, system_path};
 use crate::arguments::write_out;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, strings};
 
 const FILE_ATTRIBUTE_READ_ONLY: i32 = 1;
 /// Not a Windows attribute: sets the execute bits where the read bits are set.
 const FILE_ATTRIBUTE_EXECUTABLE: i32 = i32::MIN;
 
-unsafe extern "C" fn get_current_directory(t: Thread, error: *mut i32) -> ObjRef {
+unsafe extern "C" fn get_current_directory(t: CurrentThread, error: *mut i32) -> ObjRef {
     t.run(|| match std::env::current_dir() {
         Ok(directory) => {
             write_out(error, 0);
@@ -34,7 +34,7 @@ fn change_directory(path: *const u16) -> IoResult<()> {
     }
 }
 
-unsafe extern "C" fn set_current_directory(_t: Thread, path: *const u16, error: *mut i32) -> i32 {
+unsafe extern "C" fn set_current_directory(_t: CurrentThread, path: *const u16, error: *mut i32) -> i32 {
     report_success(change_directory(path), error)
 }
 
@@ -65,7 +65,7 @@ fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
     Ok(())
 }
 
-unsafe extern "C" fn set_file_attributes(_t: Thread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
+unsafe extern "C" fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
     report_success(change_attributes(path, attributes), error)
 }
 

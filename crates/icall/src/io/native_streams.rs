@@ -12,9 +12,9 @@ use super::streams::{self, Stream, park_until_readable};
 use crate::system_call::system_call;
 use saki_runtime::OwnFunction;
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
-unsafe extern "C" fn read(t: Thread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
+unsafe extern "C" fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     let (Ok(count), Ok(fd)) = (usize::try_from(count), i32::try_from(fd)) else {
         return -1;
     };
@@ -33,8 +33,8 @@ unsafe extern "C" fn read(t: Thread, fd: usize, buffer: *mut u8, count: i32) -> 
 
 /// Runs `body` on the current thread, which is in native code that compiled code called; an exception that `body` leaves is thrown when that returns. Gives the count, or
 /// -1 with errno set, as system calls do.
-fn outside_native_code(body: impl FnOnce(Thread) -> Result<usize, i32>) -> i32 {
-    let t = Thread::current();
+fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -> i32 {
+    let t = CurrentThread::current();
     // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
     unsafe { saki_thread::leave_native(t.abi()) };
     let outcome = body(t);

@@ -2,7 +2,7 @@
 
 use super::errors::{IoResult, Win32Error};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, strings};
 use std::ffi::{CStr, CString};
 
 /// The NUL-terminated UTF-16 path that managed code passes, as UTF-8.
@@ -51,7 +51,7 @@ pub(crate) fn temporary_directory() -> String {
     from("TMPDIR").or_else(|| from("TMP")).or_else(|| from("TEMP")).unwrap_or_else(|| "/tmp".to_string())
 }
 
-unsafe extern "C" fn get_temp_path(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_temp_path(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &temporary_directory()))
 }
 

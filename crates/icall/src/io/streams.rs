@@ -7,7 +7,7 @@
 use super::file_handles::FileType;
 use crate::system_call::{Parked, Wait, parking_call, system_call};
 use saki_reactor::{Interest, Lifetime};
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_runtime::profile_events::IoWait;
 
 /// The present position, for preadv2(2).
@@ -20,7 +20,12 @@ pub(crate) struct Stream {
     pub(crate) file_type: FileType,
 }
 
-fn parked(t: Thread, stream: Stream, interest: Interest, attempt: impl FnMut() -> isize) -> Option<Result<usize, i32>> {
+fn parked(
+    t: CurrentThread,
+    stream: Stream,
+    interest: Interest,
+    attempt: impl FnMut() -> isize,
+) -> Option<Result<usize, i32>> {
     if stream.file_type == FileType::Disk || !saki_reactor::waits_park() {
         return None;
     }
@@ -39,7 +44,7 @@ fn wait_for(fd: i32, interest: Interest) -> Wait {
 
 /// Parks, where waits do, until there is something to read, or the descriptor cannot be waited for: a read says then what has become of it. For what does not know
 /// RWF_NOWAIT.
-pub(crate) fn park_until_readable(t: Thread, fd: i32) {
+pub(crate) fn park_until_readable(t: CurrentThread, fd: i32) {
     if saki_reactor::waits_park() {
         let _ = parking_call(t, &wait_for(fd, Interest::Read), || None, || false, || poll_input(fd));
     }
@@ -65,7 +70,7 @@ fn poll_input(fd: i32) -> isize {
 ///
 /// # Safety
 /// `length` bytes from `address` on are writable and stay in place.
-pub(crate) unsafe fn read(t: Thread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, i32> {
+pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, i32> {
     let _wait = IoWait::begin(
         t,
         match stream.file_type {
@@ -96,7 +101,7 @@ pub(crate) unsafe fn read(t: Thread, stream: Stream, address: *mut u8, length: u
 ///
 /// # Safety
 /// `length` bytes from `address` on are readable and stay in place.
-pub(crate) unsafe fn write(t: Thread, stream: Stream, address: *const u8, length: usize) -> Result<usize, i32> {
+pub(crate) unsafe fn write(t: CurrentThread, stream: Stream, address: *const u8, length: usize) -> Result<usize, i32> {
     let _wait = IoWait::begin(
         t,
         match stream.file_type {

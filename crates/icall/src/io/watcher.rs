@@ -1,11 +1,11 @@
 //! System.IO.FileSystemWatcher: which implementation the class library shall use.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// inotify, through P/Invoke.
 const COREFX_INOTIFY: i32 = 6;
 
-unsafe extern "C" fn supports_fsw(_t: Thread) -> i32 {
+unsafe extern "C" fn supports_fsw(_t: CurrentThread) -> i32 {
     COREFX_INOTIFY
 }
 

@@ -5,19 +5,19 @@ use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
 use crate::system::buffer::byte_length;
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Thread, object};
+use saki_runtime::{CurrentThread, object};
 
 fn done(is_done: bool) -> i32 {
     if is_done { 0 } else { DECLINED }
 }
 
 /// `Array.Copy`
-extern "C" fn copy(t: Thread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
+extern "C" fn copy(t: CurrentThread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
     done(try_copy(t, source, from, target, to, count))
 }
 
 /// `Array.Clear`. Whole aligned words are cleared whole by memset on the machines we support; stores of null need no barrier.
-extern "C" fn clear(t: Thread, array: ObjRef, index: i32, count: i32) -> i32 {
+extern "C" fn clear(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
     if array.is_null() || has_lower_bound(array) || !in_range(array, index, count) {
         return DECLINED;
     }
@@ -32,7 +32,7 @@ extern "C" fn clear(t: Thread, array: ObjRef, index: i32, count: i32) -> i32 {
 }
 
 /// `Buffer.BlockCopy`
-extern "C" fn block_copy(t: Thread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
+extern "C" fn block_copy(t: CurrentThread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
     let is_inside = |array: ObjRef, offset: i32| {
         offset >= 0 && !array.is_null() && i64::from(offset) + i64::from(count) <= byte_length(array)
     };

@@ -2,10 +2,10 @@
 
 use super::kernels;
 use super::slices::{from, slices, whole};
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 
-extern "C" fn sequence_equal(t: Thread, a: *const u8, b: *const u8, len_bytes: u64) -> i32 {
+extern "C" fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) -> i32 {
     if std::ptr::eq(a, b) || len_bytes == 0 {
         return 1;
     }
@@ -17,7 +17,7 @@ extern "C" fn sequence_equal(t: Thread, a: *const u8, b: *const u8, len_bytes: u
     i32::from(differs.is_none())
 }
 
-fn first_difference(t: Thread, a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
+fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
     if len_bytes == 0 || std::ptr::eq(a, b) {
         return None;
     }
@@ -29,7 +29,7 @@ fn first_difference(t: Thread, a: *const u8, b: *const u8, len_bytes: usize) -> 
 }
 
 /// The first units that differ decide by their distance, else the lengths do.
-fn compare_units(t: Thread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
+fn compare_units(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
     let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
     match first_difference(t, a.cast(), b.cast(), 2 * count) {
         // SAFETY: the place lies before `count`.
@@ -38,11 +38,11 @@ fn compare_units(t: Thread, a: *const u16, a_count: i32, b: *const u16, b_count:
     }
 }
 
-extern "C" fn compare_chars(t: Thread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
+extern "C" fn compare_chars(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
     compare_units(t, a, a_count, b, b_count)
 }
 
-extern "C" fn compare_bytes(t: Thread, a: *const u8, a_count: i32, b: *const u8, b_count: i32) -> i32 {
+extern "C" fn compare_bytes(t: CurrentThread, a: *const u8, a_count: i32, b: *const u8, b_count: i32) -> i32 {
     let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
     match first_difference(t, a, b, count) {
         // SAFETY: the place lies before `count`.

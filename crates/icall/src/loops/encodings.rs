@@ -6,7 +6,7 @@
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use encoding_rs::mem;
 use saki_abi::ObjRef;
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
 
@@ -59,7 +59,7 @@ fn units_of(bytes: &[u8]) -> usize {
 }
 
 /// Calls `work` on slices of `bytes` that end between characters, with safepoints between them. None: declined.
-fn by_characters(t: Thread, bytes: &[u8], mut work: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
+fn by_characters(t: CurrentThread, bytes: &[u8], mut work: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
     let mut rest = bytes;
     loop {
         let (head, tail) = rest.split_at(boundary(rest, SLICE));
@@ -83,7 +83,13 @@ fn utf8_state(decoder: ObjRef) -> ObjRef {
 }
 
 /// `UTF8Encoding.GetCharCount`
-extern "C" fn utf8_char_count(t: Thread, _encoding: ObjRef, start: *const u8, count: i32, decoder: ObjRef) -> i32 {
+extern "C" fn utf8_char_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u8,
+    count: i32,
+    decoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(bytes) = (unsafe { input(start, count, utf8_state(decoder)) }) else { return DECLINED };
     let mut units = 0;
@@ -206,7 +212,7 @@ fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
 
 /// `UTF8Encoding.GetChars`
 extern "C" fn utf8_chars(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u8,
     count: i32,
@@ -232,7 +238,7 @@ extern "C" fn utf8_chars(
 }
 
 /// Calls `work` on slices of `units` that do not end between the halves of a pair, with safepoints between them. None: declined.
-fn by_pairs(t: Thread, units: &[u16], mut work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
+fn by_pairs(t: CurrentThread, units: &[u16], mut work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
     let mut rest = units;
     loop {
         let mut end = SLICE.min(rest.len());
@@ -273,7 +279,13 @@ fn utf8_len_bytes(units: &[u16]) -> Option<usize> {
 }
 
 /// `UTF8Encoding.GetByteCount`
-extern "C" fn utf8_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
+extern "C" fn utf8_byte_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u16,
+    count: i32,
+    encoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
     let mut bytes = 0;
@@ -340,7 +352,7 @@ fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
 
 /// `UTF8Encoding.GetBytes`
 extern "C" fn utf8_bytes(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u16,
     count: i32,
@@ -361,7 +373,12 @@ extern "C" fn utf8_bytes(
 }
 
 /// Calls `work` on pairs of slices of equal length, with safepoints between them. None: declined, or more elements than there is room for.
-fn one_by_one<S, T>(t: Thread, source: &[S], target: &mut [T], work: impl Fn(&[S], &mut [T]) -> bool) -> Option<usize> {
+fn one_by_one<S, T>(
+    t: CurrentThread,
+    source: &[S],
+    target: &mut [T],
+    work: impl Fn(&[S], &mut [T]) -> bool,
+) -> Option<usize> {
     let target = target.get_mut(..source.len())?;
     for (index, (source, target)) in source.chunks(SLICE).zip(target.chunks_mut(SLICE)).enumerate() {
         if index > 0 {
@@ -376,7 +393,7 @@ fn one_by_one<S, T>(t: Thread, source: &[S], target: &mut [T], work: impl Fn(&[S
 
 /// `ASCIIEncoding.GetChars`
 extern "C" fn ascii_chars(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u8,
     count: i32,
@@ -393,7 +410,7 @@ extern "C" fn ascii_chars(
 
 /// `ASCIIEncoding.GetBytes`
 extern "C" fn ascii_bytes(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u16,
     count: i32,
@@ -409,7 +426,13 @@ extern "C" fn ascii_bytes(
 }
 
 /// `ASCIIEncoding.GetCharCount`
-extern "C" fn ascii_char_count(t: Thread, _encoding: ObjRef, start: *const u8, count: i32, decoder: ObjRef) -> i32 {
+extern "C" fn ascii_char_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u8,
+    count: i32,
+    decoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(bytes) = (unsafe { input(start, count, decoder) }) else { return DECLINED };
     let invalid =
@@ -418,7 +441,13 @@ extern "C" fn ascii_char_count(t: Thread, _encoding: ObjRef, start: *const u8, c
 }
 
 /// `ASCIIEncoding.GetByteCount`
-extern "C" fn ascii_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
+extern "C" fn ascii_byte_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u16,
+    count: i32,
+    encoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
     let invalid =
@@ -428,7 +457,7 @@ extern "C" fn ascii_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, 
 
 /// `Latin1Encoding.GetChars`: every byte is a character.
 extern "C" fn latin1_chars(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u8,
     count: i32,
@@ -448,7 +477,7 @@ extern "C" fn latin1_chars(
 
 /// `Latin1Encoding.GetBytes`
 extern "C" fn latin1_bytes(
-    t: Thread,
+    t: CurrentThread,
     _encoding: ObjRef,
     start: *const u16,
     count: i32,
@@ -470,7 +499,13 @@ extern "C" fn latin1_bytes(
 }
 
 /// `Latin1Encoding.GetByteCount`
-extern "C" fn latin1_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
+extern "C" fn latin1_byte_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u16,
+    count: i32,
+    encoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
     let invalid =
@@ -490,12 +525,18 @@ fn as_units(encoding: ObjRef, bytes: &[u8]) -> Option<&[u16]> {
 }
 
 /// Whether no surrogate is without its other half.
-fn is_valid_utf16(t: Thread, units: &[u16]) -> bool {
+fn is_valid_utf16(t: CurrentThread, units: &[u16]) -> bool {
     by_pairs(t, units, |units| (mem::utf16_valid_up_to(units) == units.len()).then_some(())).is_some()
 }
 
 /// `UnicodeEncoding.GetCharCount`
-extern "C" fn utf16_char_count(t: Thread, encoding: ObjRef, start: *const u8, count: i32, decoder: ObjRef) -> i32 {
+extern "C" fn utf16_char_count(
+    t: CurrentThread,
+    encoding: ObjRef,
+    start: *const u8,
+    count: i32,
+    decoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let units = unsafe { input(start, count, decoder) }.and_then(|bytes| as_units(encoding, bytes));
     result(units.filter(|units| is_valid_utf16(t, units)).map(<[u16]>::len))
@@ -503,7 +544,7 @@ extern "C" fn utf16_char_count(t: Thread, encoding: ObjRef, start: *const u8, co
 
 /// `UnicodeEncoding.GetChars`
 extern "C" fn utf16_chars(
-    t: Thread,
+    t: CurrentThread,
     encoding: ObjRef,
     start: *const u8,
     count: i32,
@@ -525,7 +566,13 @@ fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
 }
 
 /// `UnicodeEncoding.GetByteCount`
-extern "C" fn utf16_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, count: i32, encoder: ObjRef) -> i32 {
+extern "C" fn utf16_byte_count(
+    t: CurrentThread,
+    _encoding: ObjRef,
+    start: *const u16,
+    count: i32,
+    encoder: ObjRef,
+) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let units = unsafe { input(start, count, encoder) };
     result(units.filter(|units| is_valid_utf16(t, units)).map(|units| 2 * units.len()))
@@ -533,7 +580,7 @@ extern "C" fn utf16_byte_count(t: Thread, _encoding: ObjRef, start: *const u16, 
 
 /// `UnicodeEncoding.GetBytes`
 extern "C" fn utf16_bytes(
-    t: Thread,
+    t: CurrentThread,
     encoding: ObjRef,
     start: *const u16,
     count: i32,

@@ -2,11 +2,11 @@
 
 use super::kernels;
 use super::slices::{SLICE_BYTES, from, slices, throws_for_null, whole};
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 
 /// memmove with safepoints, unless the ranges overlap: then another thread would see what is neither before nor after for longer.
-pub(super) fn copy(t: Thread, target: *mut u8, source: *const u8, len_bytes: usize) {
+pub(super) fn copy(t: CurrentThread, target: *mut u8, source: *const u8, len_bytes: usize) {
     if len_bytes == 0 || throws_for_null(t, source) || throws_for_null(t, target) {
         return;
     }
@@ -23,15 +23,15 @@ pub(super) fn copy(t: Thread, target: *mut u8, source: *const u8, len_bytes: usi
     });
 }
 
-extern "C" fn memcpy(t: Thread, target: *mut u8, source: *const u8, len_bytes: i32) {
+extern "C" fn memcpy(t: CurrentThread, target: *mut u8, source: *const u8, len_bytes: i32) {
     copy(t, target, source, usize::try_from(len_bytes).unwrap_or(0));
 }
 
-extern "C" fn memmove(t: Thread, target: *mut u8, source: *const u8, len_bytes: u32) {
+extern "C" fn memmove(t: CurrentThread, target: *mut u8, source: *const u8, len_bytes: u32) {
     copy(t, target, source, len_bytes as usize);
 }
 
-extern "C" fn clear(t: Thread, start: *mut u8, len_bytes: u64) {
+extern "C" fn clear(t: CurrentThread, start: *mut u8, len_bytes: u64) {
     if len_bytes == 0 || throws_for_null(t, start) {
         return;
     }
@@ -43,7 +43,7 @@ extern "C" fn clear(t: Thread, start: *mut u8, len_bytes: u64) {
 }
 
 /// Whole aligned words are cleared whole by memset on the machines we support, so that no thread sees half a reference; stores of null need no barrier.
-extern "C" fn clear_words(t: Thread, start: *mut usize, count: u64) {
+extern "C" fn clear_words(t: CurrentThread, start: *mut usize, count: u64) {
     clear(t, start.cast(), count * size_of::<usize>() as u64);
 }
 

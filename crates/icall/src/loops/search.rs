@@ -4,7 +4,7 @@ use super::kernels::Element;
 use super::slices::{from, may_decline, slices, slices_from_end, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Thread, object};
+use saki_runtime::{CurrentThread, object};
 
 /// The place as managed code has it.
 fn place(found: Option<usize>) -> i32 {
@@ -12,7 +12,7 @@ fn place(found: Option<usize>) -> i32 {
 }
 
 /// Lengths below zero have no elements.
-fn first<T: Element, const N: usize>(t: Thread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
+fn first<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
     let count = usize::try_from(count).unwrap_or(0);
     if count == 0 {
         return -1;
@@ -24,7 +24,7 @@ fn first<T: Element, const N: usize>(t: Thread, start: *const T, count: i32, wan
     }))
 }
 
-fn last<T: Element>(t: Thread, start: *const T, count: i32, wanted: T) -> i32 {
+fn last<T: Element>(t: CurrentThread, start: *const T, count: i32, wanted: T) -> i32 {
     let count = usize::try_from(count).unwrap_or(0);
     if count == 0 {
         return -1;
@@ -37,56 +37,63 @@ fn last<T: Element>(t: Thread, start: *const T, count: i32, wanted: T) -> i32 {
 }
 
 /// Elements come in whole registers, of which the low bits count.
-extern "C" fn first_byte(t: Thread, start: *const u8, wanted: u32, count: i32) -> i32 {
+extern "C" fn first_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
     first(t, start, count, [wanted as u8])
 }
 
-extern "C" fn first_of_two_bytes(t: Thread, start: *const u8, a: u32, b: u32, count: i32) -> i32 {
+extern "C" fn first_of_two_bytes(t: CurrentThread, start: *const u8, a: u32, b: u32, count: i32) -> i32 {
     first(t, start, count, [a as u8, b as u8])
 }
 
-extern "C" fn first_of_three_bytes(t: Thread, start: *const u8, a: u32, b: u32, c: u32, count: i32) -> i32 {
+extern "C" fn first_of_three_bytes(t: CurrentThread, start: *const u8, a: u32, b: u32, c: u32, count: i32) -> i32 {
     first(t, start, count, [a as u8, b as u8, c as u8])
 }
 
-extern "C" fn last_byte(t: Thread, start: *const u8, wanted: u32, count: i32) -> i32 {
+extern "C" fn last_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
     last(t, start, count, wanted as u8)
 }
 
-extern "C" fn first_half_word(t: Thread, start: *const u16, wanted: u32, count: i32) -> i32 {
+extern "C" fn first_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
     first(t, start, count, [wanted as u16])
 }
 
-extern "C" fn first_of_two_half_words(t: Thread, start: *const u16, a: u32, b: u32, count: i32) -> i32 {
+extern "C" fn first_of_two_half_words(t: CurrentThread, start: *const u16, a: u32, b: u32, count: i32) -> i32 {
     first(t, start, count, [a as u16, b as u16])
 }
 
-extern "C" fn first_of_three_half_words(t: Thread, start: *const u16, a: u32, b: u32, c: u32, count: i32) -> i32 {
+extern "C" fn first_of_three_half_words(
+    t: CurrentThread,
+    start: *const u16,
+    a: u32,
+    b: u32,
+    c: u32,
+    count: i32,
+) -> i32 {
     first(t, start, count, [a as u16, b as u16, c as u16])
 }
 
-extern "C" fn last_half_word(t: Thread, start: *const u16, wanted: u32, count: i32) -> i32 {
+extern "C" fn last_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
     last(t, start, count, wanted as u16)
 }
 
-extern "C" fn first_word(t: Thread, start: *const u32, wanted: u32, count: i32) -> i32 {
+extern "C" fn first_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
     first(t, start, count, [wanted])
 }
 
-extern "C" fn last_word(t: Thread, start: *const u32, wanted: u32, count: i32) -> i32 {
+extern "C" fn last_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
     last(t, start, count, wanted)
 }
 
-extern "C" fn first_long(t: Thread, start: *const u64, wanted: u64, count: i32) -> i32 {
+extern "C" fn first_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
     first(t, start, count, [wanted])
 }
 
-extern "C" fn last_long(t: Thread, start: *const u64, wanted: u64, count: i32) -> i32 {
+extern "C" fn last_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
     last(t, start, count, wanted)
 }
 
 /// `Buffer.IndexOfByte`: the place counts from the source, not from where the search begins.
-extern "C" fn byte_from(t: Thread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
+extern "C" fn byte_from(t: CurrentThread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
     let found = first(t, source.wrapping_offset(index as isize), count, [wanted as u8]);
     if found < 0 { found } else { index + found }
 }
@@ -99,7 +106,7 @@ fn elements<T>(array: ObjRef, index: i32, count: i32) -> Option<*const T> {
 }
 
 /// `IndexOf` of a comparer of primitive values. What it would throw for the comparer throws.
-fn first_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
+fn first_in_array<T: Element>(t: CurrentThread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
     match elements(array, index, count) {
         Some(start) => match first(t, start, count, [wanted]) {
             -1 => -1,
@@ -110,7 +117,7 @@ fn first_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, c
 }
 
 /// `LastIndexOf`, which goes back from the index.
-fn last_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
+fn last_in_array<T: Element>(t: CurrentThread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
     let first_index = i64::from(index) - i64::from(count) + 1;
     let start = i32::try_from(first_index).ok().and_then(|first_index| elements(array, first_index, count));
     match start {
@@ -125,7 +132,7 @@ fn last_in_array<T: Element>(t: Thread, array: ObjRef, wanted: T, index: i32, co
 macro_rules! in_arrays {
     ($first:ident, $last:ident, $passed:ty, $element:ty) => {
         extern "C" fn $first(
-            t: Thread,
+            t: CurrentThread,
             _comparer: ObjRef,
             array: ObjRef,
             wanted: $passed,
@@ -136,7 +143,7 @@ macro_rules! in_arrays {
         }
 
         extern "C" fn $last(
-            t: Thread,
+            t: CurrentThread,
             _comparer: ObjRef,
             array: ObjRef,
             wanted: $passed,

@@ -1,7 +1,7 @@
 //! What the loops have in common: rows, work in slices with a safepoint between them, null.
 
 use saki_runtime::library_loops::{Least, LibraryLoop, Row};
-use saki_runtime::{Thread, exceptions};
+use saki_runtime::{CurrentThread, exceptions};
 
 /// A row of a function that does all of the method.
 pub(super) const fn whole(signature: &'static str, function: *const ()) -> Row {
@@ -24,7 +24,7 @@ pub(super) const SLICE_BYTES: usize = 1 << 18;
 
 /// Lets `work` look at `count` elements of that size in slices, `(first, number)`, with a safepoint between them, until it gives something.
 pub(super) fn slices<R>(
-    t: Thread,
+    t: CurrentThread,
     count: usize,
     element_size_bytes: usize,
     mut work: impl FnMut(usize, usize) -> Option<R>,
@@ -47,7 +47,7 @@ pub(super) fn slices<R>(
 
 /// As `slices`, from the end on.
 pub(super) fn slices_from_end<R>(
-    t: Thread,
+    t: CurrentThread,
     count: usize,
     element_size_bytes: usize,
     mut work: impl FnMut(usize, usize) -> Option<R>,
@@ -71,7 +71,7 @@ pub(super) fn slices_from_end<R>(
 const FIRST_MAPPED_BYTE: usize = 4096;
 
 /// Whether an access there would be one through null: NullReferenceException is pending then.
-pub(super) fn throws_for_null(t: Thread, address: *const u8) -> bool {
+pub(super) fn throws_for_null(t: CurrentThread, address: *const u8) -> bool {
     if address as usize >= FIRST_MAPPED_BYTE {
         return false;
     }

@@ -7,13 +7,13 @@ use super::slices::{SLICE_BYTES, from, may_decline, slices, throws_for_null, who
 use saki_abi::ObjRef;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::Row;
-use saki_runtime::{Thread, strings};
+use saki_runtime::{CurrentThread, strings};
 
 /// Places that are looked at between safepoints, if each of them costs a comparison.
 const CANDIDATES: usize = SLICE_BYTES / 64;
 
 /// Where `word`, which is not empty, begins first among `count` units; the number of the place or `None`.
-fn first_word(t: Thread, start: *const u16, count: usize, word: *const u16, word_count: usize) -> Option<usize> {
+fn first_word(t: CurrentThread, start: *const u16, count: usize, word: *const u16, word_count: usize) -> Option<usize> {
     let places = (count + 1).checked_sub(word_count)?;
     // SAFETY: the word has a unit.
     let head = unsafe { *word };
@@ -47,7 +47,7 @@ fn first_word(t: Thread, start: *const u16, count: usize, word: *const u16, word
 }
 
 /// The last place.
-fn last_word(t: Thread, start: *const u16, count: usize, word: *const u16, word_count: usize) -> Option<usize> {
+fn last_word(t: CurrentThread, start: *const u16, count: usize, word: *const u16, word_count: usize) -> Option<usize> {
     let mut end = (count + 1).checked_sub(word_count)?;
     // SAFETY: the word has a unit.
     let head = unsafe { *word };
@@ -80,7 +80,7 @@ fn last_word(t: Thread, start: *const u16, count: usize, word: *const u16, word_
 }
 
 /// `IndexOfUnchecked(value, startIndex, count)`
-extern "C" fn index_of(t: Thread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
     if throws_for_null(t, word.field_ptr(0)) || throws_for_null(t, text.field_ptr(0)) {
         return 0;
     }
@@ -97,7 +97,7 @@ extern "C" fn index_of(t: Thread, text: ObjRef, word: ObjRef, start: i32, count:
 }
 
 /// `LastIndexOfUnchecked(value, startIndex, count)`: the range ends with `startIndex`.
-extern "C" fn last_index_of(t: Thread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn last_index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
     if throws_for_null(t, word.field_ptr(0)) || throws_for_null(t, text.field_ptr(0)) {
         return 0;
     }
@@ -114,7 +114,7 @@ extern "C" fn last_index_of(t: Thread, text: ObjRef, word: ObjRef, start: i32, c
     found.map_or(-1, |place| first + place as i32)
 }
 
-fn index_of_any<const N: usize>(t: Thread, text: ObjRef, wanted: [u16; N], start: i32, count: i32) -> i32 {
+fn index_of_any<const N: usize>(t: CurrentThread, text: ObjRef, wanted: [u16; N], start: i32, count: i32) -> i32 {
     if throws_for_null(t, text.field_ptr(0)) {
         return 0;
     }
@@ -130,16 +130,16 @@ fn index_of_any<const N: usize>(t: Thread, text: ObjRef, wanted: [u16; N], start
     found.map_or(-1, |place| start + place as i32)
 }
 
-extern "C" fn index_of_two(t: Thread, text: ObjRef, a: u32, b: u32, start: i32, count: i32) -> i32 {
+extern "C" fn index_of_two(t: CurrentThread, text: ObjRef, a: u32, b: u32, start: i32, count: i32) -> i32 {
     index_of_any(t, text, [a as u16, b as u16], start, count)
 }
 
-extern "C" fn index_of_three(t: Thread, text: ObjRef, a: u32, b: u32, c: u32, start: i32, count: i32) -> i32 {
+extern "C" fn index_of_three(t: CurrentThread, text: ObjRef, a: u32, b: u32, c: u32, start: i32, count: i32) -> i32 {
     index_of_any(t, text, [a as u16, b as u16, c as u16], start, count)
 }
 
 /// A new string with what `unit` makes of each unit of `text`.
-fn mapped(t: Thread, text: ObjRef, unit: impl Fn(u16) -> u16) -> ObjRef {
+fn mapped(t: CurrentThread, text: ObjRef, unit: impl Fn(u16) -> u16) -> ObjRef {
     let count = strings::length(text);
     t.run(|| {
         let result = strings::alloc_string(t, count)?;
@@ -156,7 +156,7 @@ fn mapped(t: Thread, text: ObjRef, unit: impl Fn(u16) -> u16) -> ObjRef {
 }
 
 /// `Replace(char, char)`: the string itself where there is nothing to replace.
-extern "C" fn replace(t: Thread, text: ObjRef, old: u32, new: u32) -> ObjRef {
+extern "C" fn replace(t: CurrentThread, text: ObjRef, old: u32, new: u32) -> ObjRef {
     let (old, new) = (old as u16, new as u16);
     let count = strings::length(text);
     let first = slices(t, count, 2, |first, number| {
@@ -174,7 +174,7 @@ static ASCII_CASE_IS_PLAIN: ManagedField =
     ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
 
 /// The string with the letters from `first` to `last` in the other case. Null, which declines: it is not all ASCII, is empty, or the culture has other rules, or was not asked yet.
-fn other_case(t: Thread, text_info: ObjRef, text: ObjRef, first: u8, last: u8) -> ObjRef {
+fn other_case(t: CurrentThread, text_info: ObjRef, text: ObjRef, first: u8, last: u8) -> ObjRef {
     let count = strings::length(text);
     if count == 0 || ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) != [1, 1] {
         return ObjRef::NULL;
@@ -193,12 +193,12 @@ fn other_case(t: Thread, text_info: ObjRef, text: ObjRef, first: u8, last: u8) -
 }
 
 /// `TextInfo.ToUpperInternal(string)`
-extern "C" fn to_upper(t: Thread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+extern "C" fn to_upper(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
     other_case(t, text_info, text, b'a', b'z')
 }
 
 /// `TextInfo.ToLowerInternal(string)`
-extern "C" fn to_lower(t: Thread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+extern "C" fn to_lower(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
     other_case(t, text_info, text, b'A', b'Z')
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_reflect::native_memory::text_of;
 use saki_runtime::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, strings, thread_dump};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, strings, thread_dump};
 use saki_thread::ManagedThread;
 use std::ffi::c_char;
 use std::fmt::Write as _;
@@ -165,13 +165,18 @@ fn managed_frames(frames: &str) -> String {
     format!(",\n    \"managed_frames\" : {frames}")
 }
 
-fn give(t: Thread, text: &str, hashes: Hashes, portable: *mut u64, unportable: *mut u64) -> Managed<ObjRef> {
+fn give(t: CurrentThread, text: &str, hashes: Hashes, portable: *mut u64, unportable: *mut u64) -> Managed<ObjRef> {
     write_out(portable, hashes.portable);
     write_out(unportable, hashes.unportable);
     strings::new_string(t, text)
 }
 
-extern "C" fn exception_to_state(t: Thread, exception: ObjRef, portable: *mut u64, unportable: *mut u64) -> ObjRef {
+extern "C" fn exception_to_state(
+    t: CurrentThread,
+    exception: ObjRef,
+    portable: *mut u64,
+    unportable: *mut u64,
+) -> ObjRef {
     t.run(|| {
         for stage in [Stage::Setup, Stage::SuspendHandshake, Stage::UnmanagedStacks, Stage::ManagedStacks] {
             note_stage(stage);
@@ -191,7 +196,7 @@ extern "C" fn exception_to_state(t: Thread, exception: ObjRef, portable: *mut u6
     })
 }
 
-extern "C" fn dump_state_single(t: Thread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
+extern "C" fn dump_state_single(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
     t.run(|| {
         let (frames, hashes) = describe_frames(&stack_trace::walk(t));
         let text = report(&[describe_thread(hashes, true, Some(t.managed()), &managed_frames(&frames))]);
@@ -199,7 +204,7 @@ extern "C" fn dump_state_single(t: Thread, portable: *mut u64, unportable: *mut 
     })
 }
 
-extern "C" fn dump_state_total(t: Thread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
+extern "C" fn dump_state_total(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
     t.run(|| {
         note_stage(Stage::Setup);
         note_stage(Stage::SuspendHandshake);
@@ -227,7 +232,7 @@ extern "C" fn dump_state_total(t: Thread, portable: *mut u64, unportable: *mut u
 }
 
 /// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless MONO_CRASH_NOFILE is set.
-extern "C" fn write_state_to_file(t: Thread, report: *const c_char, portable: u64, _unportable: u64) {
+extern "C" fn write_state_to_file(t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(report) = (unsafe { text_of(report) }) else { return };
     if std::env::var_os("MONO_CRASH_NOFILE").is_some() {
@@ -249,13 +254,13 @@ extern "C" fn write_state_to_file(t: Thread, report: *const c_char, portable: u6
 }
 
 /// Null: stages are noted no more.
-extern "C" fn enable_stage_log(_t: Thread, folder: *const c_char) {
+extern "C" fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
     // SAFETY: null or a C string that the caller frees afterwards.
     *STAGE_FOLDER.lock() = unsafe { text_of(folder) };
 }
 
 /// The last stage that a report noted in the folder; 0 = none.
-extern "C" fn check_stage_log(t: Thread, folder: *const c_char, clear: u8) -> i32 {
+extern "C" fn check_stage_log(t: CurrentThread, folder: *const c_char, clear: u8) -> i32 {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(folder) = (unsafe { text_of(folder) }) else { return 0 };
     t.run(|| {
@@ -277,12 +282,12 @@ extern "C" fn check_stage_log(t: Thread, folder: *const c_char, clear: u8) -> i3
 }
 
 /// Reports have no native frames that a library's name would be put to.
-extern "C" fn register_all_libraries(_t: Thread) {}
+extern "C" fn register_all_libraries(_t: CurrentThread) {}
 
-extern "C" fn register_library(_t: Thread, _path_suffix: *const c_char, _name: *const c_char) {}
+extern "C" fn register_library(_t: CurrentThread, _path_suffix: *const c_char, _name: *const c_char) {}
 
 /// Native frames of exceptions are not recorded; Mono says the same of an exception without any.
-extern "C" fn native_stack_trace(t: Thread, exception: ObjRef) -> ObjRef {
+extern "C" fn native_stack_trace(t: CurrentThread, exception: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, exception, "exception")?;
         strings::new_string(t, "")
@@ -290,7 +295,7 @@ extern "C" fn native_stack_trace(t: Thread, exception: ObjRef) -> ObjRef {
 }
 
 /// Annotating, enabling, disabling and sending: managed code says so by itself before some of them.
-extern "C" fn telemetry(t: Thread) {
+extern "C" fn telemetry(t: CurrentThread) {
     t.run(|| {
         let message = "Merp support is currently only supported on OSX.";
         Err::<(), _>(exceptions::throw(t, "System", "PlatformNotSupportedException", message))

@@ -1,9 +1,9 @@
 //! Mono.RuntimeGPtrArrayHandle: native lists that managed code walks.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// `array`: a `Mono.RuntimeStructs.GPtrArray` that a reflection call made, with its pointers, in one malloc'ed block.
-extern "C" fn free_pointer_array(_t: Thread, array: *mut libc::c_void) {
+extern "C" fn free_pointer_array(_t: CurrentThread, array: *mut libc::c_void) {
     // SAFETY: null, or from malloc; managed code gives the array back once.
     unsafe { libc::free(array) };
 }

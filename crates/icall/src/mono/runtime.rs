@@ -1,19 +1,19 @@
 //! Mono.Runtime: programs look for this type to know that they run on Mono, and for its version.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, class_library, strings};
+use saki_runtime::{CurrentThread, InternalCall, class_library, strings};
 
 /// The class libraries' release first, where programs look for it, then who runs them.
 pub(super) fn display_name() -> String {
     format!("{} (Saki {})", class_library::release(), env!("CARGO_PKG_VERSION"))
 }
 
-extern "C" fn get_display_name(t: Thread) -> ObjRef {
+extern "C" fn get_display_name(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &display_name()))
 }
 
 /// The runtime's signal handlers are in place from the start.
-extern "C" fn install_handlers(_t: Thread) {}
+extern "C" fn install_handlers(_t: CurrentThread) {}
 
 pub const TABLE: &[InternalCall] = &[
     ("Mono.Runtime::GetDisplayName", get_display_name as *const ()),

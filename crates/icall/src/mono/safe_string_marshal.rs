@@ -1,10 +1,10 @@
 //! Mono.SafeStringMarshal: strings as malloc'ed UTF-8, for internal calls that take them so.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, strings};
 
 /// NUL-terminated UTF-8; null for null. Freed with `GFree`.
-extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
+extern "C" fn string_to_utf8(t: CurrentThread, string: ObjRef) -> *mut u8 {
     t.run(|| {
         if string.is_null() {
             return Ok(std::ptr::null_mut());
@@ -31,12 +31,12 @@ extern "C" fn string_to_utf8(t: Thread, string: ObjRef) -> *mut u8 {
 }
 
 /// As `string_to_utf8`, of the string in a variable.
-unsafe extern "C" fn referenced_string_to_utf8(t: Thread, string: *const ObjRef) -> *mut u8 {
+unsafe extern "C" fn referenced_string_to_utf8(t: CurrentThread, string: *const ObjRef) -> *mut u8 {
     // SAFETY: managed code passes the address of its parameter.
     string_to_utf8(t, unsafe { *string })
 }
 
-fn ascii(t: Thread, units: &[u16]) -> Managed<*mut u8> {
+fn ascii(t: CurrentThread, units: &[u16]) -> Managed<*mut u8> {
     // SAFETY: no preconditions.
     let memory = unsafe { libc::malloc(units.len() + 1) } as *mut u8;
     if memory.is_null() {
@@ -51,7 +51,7 @@ fn ascii(t: Thread, units: &[u16]) -> Managed<*mut u8> {
     Ok(memory)
 }
 
-extern "C" fn free(_t: Thread, memory: *mut libc::c_void) {
+extern "C" fn free(_t: CurrentThread, memory: *mut libc::c_void) {
     // SAFETY: null, or from malloc, given back once.
     unsafe { libc::free(memory) };
 }

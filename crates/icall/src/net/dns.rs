@@ -3,7 +3,7 @@
 use super::look_ups;
 use crate::arguments::{non_null, store_out, string_array};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Managed, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, strings};
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -139,7 +139,7 @@ fn by_address(address: &str, hint: i32) -> Option<Host> {
 
 /// Stores what was found; there never are aliases.
 fn store(
-    t: Thread,
+    t: CurrentThread,
     host: Option<Host>,
     name: *mut ObjRef,
     aliases: *mut ObjRef,
@@ -156,7 +156,7 @@ fn store(
 }
 
 unsafe extern "C" fn get_host_by_name(
-    t: Thread,
+    t: CurrentThread,
     host: ObjRef,
     name: *mut ObjRef,
     aliases: *mut ObjRef,
@@ -172,7 +172,7 @@ unsafe extern "C" fn get_host_by_name(
 }
 
 unsafe extern "C" fn get_host_by_address(
-    t: Thread,
+    t: CurrentThread,
     address: ObjRef,
     name: *mut ObjRef,
     aliases: *mut ObjRef,
@@ -187,7 +187,7 @@ unsafe extern "C" fn get_host_by_address(
     })
 }
 
-unsafe extern "C" fn get_host_name(t: Thread, name: *mut ObjRef) -> i32 {
+unsafe extern "C" fn get_host_name(t: CurrentThread, name: *mut ObjRef) -> i32 {
     t.run(|| match host_name() {
         Some(text) => {
             store_out(t, name, strings::new_string(t, &text)?);

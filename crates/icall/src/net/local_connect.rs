@@ -7,7 +7,7 @@ use super::socket_errors::SocketResult;
 use super::sockets::{self, Operation, Socket};
 use crate::io::errors::errno;
 use crate::system_call::park_until;
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// The system's, for a descriptor that is none.
-pub(super) fn connect(t: Thread, socket: &Socket, address: &Address, timeout: Option<Duration>) -> SocketResult<i32> {
+pub(super) fn connect(
+    t: CurrentThread,
+    socket: &Socket,
+    address: &Address,
+    timeout: Option<Duration>,
+) -> SocketResult<i32> {
     sockets::set_non_blocking(socket.fd, true)?;
     let errno = connect_non_blocking(t, socket, address, timeout);
     // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
@@ -29,7 +34,7 @@ pub(super) fn connect(t: Thread, socket: &Socket, address: &Address, timeout: Op
     Ok(errno)
 }
 
-fn connect_non_blocking(t: Thread, socket: &Socket, address: &Address, timeout: Option<Duration>) -> i32 {
+fn connect_non_blocking(t: CurrentThread, socket: &Socket, address: &Address, timeout: Option<Duration>) -> i32 {
     let operation = Operation::begin(t);
     let is_over = || !socket.is_blocking.load(Ordering::Acquire) || operation.is_cancelled();
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

@@ -9,7 +9,7 @@
 use crate::system_call::park_until;
 use parking_lot::{Condvar, Mutex};
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{Managed, Thread};
+use saki_runtime::{CurrentThread, Managed};
 use saki_thread::ManagedThread;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ struct Asked<R> {
 ///
 /// # Errors
 /// ThreadAbortException.
-pub(super) fn run<R: Send + 'static>(t: Thread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
+pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
     let _wait = IoWait::begin(t, "[name look-up]");
     if !saki_reactor::waits_park() {
         return Ok(t.managed().blocking(look_up));

@@ -7,7 +7,7 @@ use crate::arguments::write_out;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, threads};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, threads};
 use std::sync::atomic::Ordering;
 
 fn system_type(kind: i32) -> SocketResult<i32> {
@@ -48,13 +48,13 @@ fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
     Ok(sockets::insert(fd, domain, kind, protocol))
 }
 
-unsafe extern "C" fn socket(_t: Thread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
+unsafe extern "C" fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
     report(open(family, kind, protocol), error, 0)
 }
 
 /// As `socket`, of an object that does not count.
 unsafe extern "C" fn socket_of_instance(
-    t: Thread,
+    t: CurrentThread,
     _this: ObjRef,
     family: i32,
     kind: i32,
@@ -65,7 +65,7 @@ unsafe extern "C" fn socket_of_instance(
     unsafe { socket(t, family, kind, protocol, error) }
 }
 
-unsafe extern "C" fn bind(t: Thread, socket: usize, address: ObjRef, error: *mut i32) {
+unsafe extern "C" fn bind(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32) {
     t.run(|| {
         let result = match socket_addresses::from_managed(t, address)? {
             Ok(address) => lookup(socket).and_then(|socket| {
@@ -79,7 +79,7 @@ unsafe extern "C" fn bind(t: Thread, socket: usize, address: ObjRef, error: *mut
     });
 }
 
-unsafe extern "C" fn listen(_t: Thread, socket: usize, backlog: i32, error: *mut i32) {
+unsafe extern "C" fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: a system call on an open socket.
         check(unsafe { libc::listen(socket.fd, backlog) })?;
@@ -92,7 +92,7 @@ unsafe extern "C" fn listen(_t: Thread, socket: usize, backlog: i32, error: *mut
     report(result.map(|_| ()), error, ());
 }
 
-unsafe extern "C" fn close(t: Thread, socket: usize, error: *mut i32) {
+unsafe extern "C" fn close(t: CurrentThread, socket: usize, error: *mut i32) {
     t.run(|| {
         let result = sockets::remove(socket);
         report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
@@ -112,7 +112,7 @@ unsafe extern "C" fn close(t: Thread, socket: usize, error: *mut i32) {
     });
 }
 
-unsafe extern "C" fn shutdown(_t: Thread, socket: usize, how: i32, error: *mut i32) {
+unsafe extern "C" fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         if how != libc::SHUT_WR {
             // Release: as in `close`.
@@ -125,7 +125,7 @@ unsafe extern "C" fn shutdown(_t: Thread, socket: usize, how: i32, error: *mut i
 }
 
 /// Puts a new socket of the same kind in the place of this one.
-unsafe extern "C" fn disconnect(_t: Thread, socket: usize, _reuse: u8, error: *mut i32) {
+unsafe extern "C" fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: makes a descriptor, and gives the socket's number to it.
         unsafe {
@@ -141,7 +141,7 @@ unsafe extern "C" fn disconnect(_t: Thread, socket: usize, _reuse: u8, error: *m
     report(result.map(|_| ()), error, ());
 }
 
-unsafe extern "C" fn available(_t: Thread, socket: usize, error: *mut i32) -> i32 {
+unsafe extern "C" fn available(_t: CurrentThread, socket: usize, error: *mut i32) -> i32 {
     let result = lookup(socket).and_then(|socket| {
         let mut count = 0;
         // SAFETY: FIONREAD stores an int.
@@ -151,7 +151,7 @@ unsafe extern "C" fn available(_t: Thread, socket: usize, error: *mut i32) -> i3
     report(result, error, 0)
 }
 
-unsafe extern "C" fn blocking(_t: Thread, socket: usize, block: u8, error: *mut i32) {
+unsafe extern "C" fn blocking(_t: CurrentThread, socket: usize, block: u8, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // Release: whoever is cancelled afterwards sees it.
         socket.is_blocking.store(block != 0, Ordering::Release);
@@ -163,7 +163,7 @@ unsafe extern "C" fn blocking(_t: Thread, socket: usize, block: u8, error: *mut 
 
 type GetName = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
 
-fn end_point(t: Thread, get: GetName, socket: usize, family: i32, error: *mut i32) -> Managed<ObjRef> {
+fn end_point(t: CurrentThread, get: GetName, socket: usize, family: i32, error: *mut i32) -> Managed<ObjRef> {
     let found = lookup(socket).and_then(|socket| {
         if !matches!(socket_addresses::system_family(family), Some(libc::AF_INET | libc::AF_INET6 | libc::AF_UNIX)) {
             return Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED);
@@ -182,11 +182,11 @@ fn end_point(t: Thread, get: GetName, socket: usize, family: i32, error: *mut i3
     Ok(report(result, error, ObjRef::NULL))
 }
 
-unsafe extern "C" fn local_end_point(t: Thread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+unsafe extern "C" fn local_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
     t.run(|| end_point(t, libc::getsockname, socket, family, error))
 }
 
-unsafe extern "C" fn remote_end_point(t: Thread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+unsafe extern "C" fn remote_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
     t.run(|| end_point(t, libc::getpeername, socket, family, error))
 }
 
@@ -219,7 +219,7 @@ fn bytes_of(array: ObjRef) -> Vec<u8> {
 
 /// The number of bytes stored into `output`; -1 and an error otherwise.
 unsafe extern "C" fn io_control(
-    _t: Thread,
+    _t: CurrentThread,
     socket: usize,
     code: i32,
     input: ObjRef,
@@ -257,7 +257,13 @@ unsafe extern "C" fn io_control(
 }
 
 /// `Socket.DuplicateAndClose`, within this process: another descriptor of the same socket.
-unsafe extern "C" fn duplicate(_t: Thread, socket: usize, process: i32, copy: *mut usize, error: *mut i32) -> u8 {
+unsafe extern "C" fn duplicate(
+    _t: CurrentThread,
+    socket: usize,
+    process: i32,
+    copy: *mut usize,
+    error: *mut i32,
+) -> u8 {
     let result = match lookup(socket) {
         _ if process as u32 != std::process::id() => Err(Win32Error::NOT_SUPPORTED),
         Err(_) => Err(Win32Error::INVALID_HANDLE),
@@ -272,7 +278,7 @@ unsafe extern "C" fn duplicate(_t: Thread, socket: usize, process: i32, copy: *m
     u8::from(result.is_ok())
 }
 
-unsafe extern "C" fn cancel_blocking_operation(t: Thread, thread: ObjRef) {
+unsafe extern "C" fn cancel_blocking_operation(t: CurrentThread, thread: ObjRef) {
     t.run(|| {
         if thread.is_null() {
             return Err(exceptions::throw_argument_null(t, "thread"));
@@ -285,12 +291,12 @@ unsafe extern "C" fn cancel_blocking_operation(t: Thread, thread: ObjRef) {
 }
 
 /// SO_REUSEPORT is set where SO_REUSEADDR is, for streams and datagrams.
-unsafe extern "C" fn supports_port_reuse(_t: Thread, protocol: i32) -> i32 {
+unsafe extern "C" fn supports_port_reuse(_t: CurrentThread, protocol: i32) -> i32 {
     i32::from(protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP)
 }
 
 /// The code of the last socket operation of this thread that failed.
-unsafe extern "C" fn last_error(t: Thread) -> i32 {
+unsafe extern "C" fn last_error(t: CurrentThread) -> i32 {
     // SAFETY: the current thread's own struct; only this thread touches the field.
     unsafe { (*t.abi()).last_error }
 }

@@ -7,7 +7,7 @@ use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Managed, ManagedField, Thread, object, types_by_name};
+use saki_runtime::{CurrentThread, Managed, ManagedField, object, types_by_name};
 
 static BUFFER: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Buffer");
 static SIZE: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Size");
@@ -79,7 +79,7 @@ pub(crate) type AddressResult<T> = Managed<Result<T, SocketError>>;
 
 /// # Errors
 /// SystemException for an address that is too short, ArgumentOutOfRangeException for a path that is too long.
-pub(crate) fn from_managed(t: Thread, address: ObjRef) -> AddressResult<Address> {
+pub(crate) fn from_managed(t: CurrentThread, address: ObjRef) -> AddressResult<Address> {
     non_null(t, address, "sockaddr")?;
     let buffer = BUFFER.get_ref(address);
     non_null(t, buffer, "sockaddr")?;
@@ -134,7 +134,7 @@ pub(crate) fn from_managed(t: Thread, address: ObjRef) -> AddressResult<Address>
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn to_managed(t: Thread, address: &Address) -> AddressResult<ObjRef> {
+pub(crate) fn to_managed(t: CurrentThread, address: &Address) -> AddressResult<ObjRef> {
     let raw = address.bytes();
     let family = i32::from(u16::from_ne_bytes([raw[0], raw[1]]));
     let length = (address.length as usize).min(raw.len() - 2);
@@ -180,7 +180,7 @@ pub(crate) fn ipv4_of(address: ObjRef) -> libc::in_addr {
 ///
 /// # Errors
 /// ArgumentException for an IPv4 address.
-pub(crate) fn ipv6_of(t: Thread, address: ObjRef) -> Managed<libc::in6_addr> {
+pub(crate) fn ipv6_of(t: CurrentThread, address: ObjRef) -> Managed<libc::in6_addr> {
     static NUMBERS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_numbers");
     let mut bytes = [0; 16];
     if !address.is_null() {

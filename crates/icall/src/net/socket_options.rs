@@ -9,7 +9,7 @@ use super::sockets::{self, Socket, lookup};
 use crate::arguments::store_out;
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, types_by_name};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, types_by_name};
 use saki_types::universe;
 use std::sync::atomic::Ordering;
 
@@ -170,7 +170,14 @@ fn get_value(socket: usize, level: i32, name: i32) -> SocketResult<Value> {
     })
 }
 
-unsafe extern "C" fn get_object(t: Thread, socket: usize, level: i32, name: i32, value: *mut ObjRef, error: *mut i32) {
+unsafe extern "C" fn get_object(
+    t: CurrentThread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    value: *mut ObjRef,
+    error: *mut i32,
+) {
     t.run(|| {
         let found = match get_value(socket, level, name) {
             Ok(found) => report(Ok(found), error, Value::Number(0)),
@@ -198,7 +205,14 @@ unsafe extern "C" fn get_object(t: Thread, socket: usize, level: i32, name: i32,
 }
 
 /// Fills the byte array that the reference holds.
-unsafe extern "C" fn get_bytes(_t: Thread, socket: usize, level: i32, name: i32, array: *mut ObjRef, error: *mut i32) {
+unsafe extern "C" fn get_bytes(
+    _t: CurrentThread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    array: *mut ObjRef,
+    error: *mut i32,
+) {
     let result = system_option(level, name).and_then(|(system_level, system_name)| {
         let socket = lookup(socket)?;
         // SAFETY: a variable of type byte[].
@@ -226,7 +240,7 @@ unsafe extern "C" fn get_bytes(_t: Thread, socket: usize, level: i32, name: i32,
 
 /// Sets an option that is an object: linger options and multicast groups.
 fn set_object(
-    t: Thread,
+    t: CurrentThread,
     socket: &Socket,
     level: i32,
     name: i32,
@@ -308,7 +322,7 @@ fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i
 
 /// Exactly one of the three values counts: an object, else an array, else the number.
 unsafe extern "C" fn set_option(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     level: i32,
     name: i32,

@@ -8,7 +8,7 @@ use saki_abi::ObjRef;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{InternalCall, ManagedField, Thread, object, pending, suspension, types_by_name};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, object, pending, suspension, types_by_name};
 use saki_thread::REQUEST_ABORT;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ fn events_of(mode: usize) -> i16 {
 }
 
 /// Waits; the number of descriptors that are ready.
-fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+fn poll(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
     let _wait = IoWait::begin(t, "[socket poll]");
     if saki_reactor::waits_park() && timeout_us != 0 {
         return poll_parking(t, descriptors, timeout_us);
@@ -48,7 +48,7 @@ fn poll(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketR
 }
 
 /// As `poll`, parked.
-fn poll_parking(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
+fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
     let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_micros(us));
     // Errors are reported for both directions.
     let interest = |events: i16| if events & libc::POLLOUT != 0 { Interest::Write } else { Interest::Read };
@@ -85,7 +85,7 @@ fn poll_parking(t: Thread, descriptors: &mut [libc::pollfd], timeout_us: i32) ->
     }
 }
 
-unsafe extern "C" fn poll_one(t: Thread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
+unsafe extern "C" fn poll_one(t: CurrentThread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
     let events = events_of(usize::try_from(mode).unwrap_or(usize::MAX));
     let mut descriptors = [libc::pollfd { fd: socket as i32, events, revents: 0 }];
     let ready = poll(t, &mut descriptors, timeout_us);
@@ -99,7 +99,7 @@ fn descriptor_of(socket: ObjRef) -> i32 {
 
 /// `*sockets` is readers, null, writers, null, sockets to watch for errors, null; the ready ones replace it in that form,
 /// or null when there are none.
-unsafe extern "C" fn select(t: Thread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
+unsafe extern "C" fn select(t: CurrentThread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
     t.run(|| {
         // SAFETY: a variable of type Socket[].
         let array = unsafe { *sockets };

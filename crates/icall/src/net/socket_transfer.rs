@@ -13,7 +13,7 @@ use crate::system_call::Parked;
 use saki_abi::ObjRef;
 use saki_reactor::{Direction, Interest};
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{InternalCall, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, object, strings};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -50,7 +50,7 @@ fn system_flags(flags: i32) -> SocketResult<i32> {
 
 /// Receives with the system's `flags`; the end of the data is an interruption when this side has shut down receiving. `receive` gets flags.
 fn receive_with(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     wanted_bytes: usize,
     flags: i32,
@@ -74,7 +74,7 @@ fn receive_with(
 
 /// Sends; a socket that blocks and gives up has timed out. `send` gets flags to add.
 fn send_with(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     wanted_bytes: usize,
     data: Option<*const u8>,
@@ -98,7 +98,7 @@ fn byte_count(count: i32) -> SocketResult<usize> {
 }
 
 unsafe extern "C" fn receive(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     data: *mut u8,
     count: i32,
@@ -117,7 +117,7 @@ unsafe extern "C" fn receive(
 }
 
 unsafe extern "C" fn send(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     data: *const u8,
     count: i32,
@@ -156,7 +156,7 @@ fn message(vectors: &mut [libc::iovec]) -> libc::msghdr {
 }
 
 unsafe extern "C" fn receive_buffers(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     buffers: *const Buffer,
     count: i32,
@@ -177,7 +177,7 @@ unsafe extern "C" fn receive_buffers(
 }
 
 /// Sends all of the buffers, as a call that blocks does, or what a socket takes that does not wait.
-fn send_vectors(t: Thread, socket: usize, mut vectors: Vec<libc::iovec>, flags: i32) -> SocketResult<i32> {
+fn send_vectors(t: CurrentThread, socket: usize, mut vectors: Vec<libc::iovec>, flags: i32) -> SocketResult<i32> {
     let mut rest = &mut vectors[..];
     let mut total = 0;
     loop {
@@ -210,7 +210,7 @@ fn send_vectors(t: Thread, socket: usize, mut vectors: Vec<libc::iovec>, flags: 
 }
 
 unsafe extern "C" fn send_buffers(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     buffers: *const Buffer,
     count: i32,
@@ -224,7 +224,7 @@ unsafe extern "C" fn send_buffers(
 
 /// The sender's address replaces `*address`; null when the system does not tell it.
 unsafe extern "C" fn receive_from(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     data: *mut u8,
     count: i32,
@@ -264,7 +264,7 @@ unsafe extern "C" fn receive_from(
 }
 
 unsafe extern "C" fn send_to(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     data: *const u8,
     count: i32,
@@ -285,7 +285,7 @@ unsafe extern "C" fn send_to(
     })
 }
 
-fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
+fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     let attempt = || {
         let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the peer's address is not wanted.
@@ -305,7 +305,7 @@ fn accept_on(t: Thread, socket: &Socket) -> Result<usize, i32> {
     }
 }
 
-unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
+unsafe extern "C" fn accept(t: CurrentThread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
     let result = lookup(socket).and_then(|socket| {
         let fd = {
             let _wait = IoWait::begin(t, "[socket accept]");
@@ -317,7 +317,7 @@ unsafe extern "C" fn accept(t: Thread, socket: usize, error: *mut i32, _blocking
 }
 
 /// Begins to connect without blocking, and waits until that has ended. The errno value; None: nothing was begun.
-fn connect_parking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
+fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
     let is_parking = saki_reactor::waits_park() && socket.is_blocking.load(Ordering::Acquire);
     if is_parking && socket.domain == libc::AF_UNIX {
         let timeout = sockets::timeout_of(socket, Interest::Write);
@@ -377,7 +377,7 @@ fn connect_error(socket: &Socket) -> SocketResult<i32> {
     Ok(errno)
 }
 
-fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResult<i32> {
+fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<i32> {
     let mut is_started = false;
     let timeout = sockets::timeout_of(socket, Interest::Write);
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -408,7 +408,7 @@ fn connect_blocking(t: Thread, socket: &Socket, address: &Address) -> SocketResu
     }
 }
 
-fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult<()> {
+fn connect_socket(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<()> {
     let _wait = IoWait::begin(t, "[socket connect]");
     let failed = match connect_parking(t, socket, address)? {
         Some(errno) => errno,
@@ -426,7 +426,7 @@ fn connect_socket(t: Thread, socket: &Socket, address: &Address) -> SocketResult
     }
 }
 
-unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
+unsafe extern "C" fn connect(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
     t.run(|| {
         let result = socket_addresses::from_managed(t, address)?
             .and_then(|address| connect_socket(t, &*lookup(socket)?, &address));
@@ -435,7 +435,7 @@ unsafe extern "C" fn connect(t: Thread, socket: usize, address: ObjRef, error: *
     });
 }
 
-fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
+fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
     while count > 0 {
         let sent = send_with(t, socket, count, None, |socket, more| {
             // SAFETY: `count` bytes that the caller keeps in place.
@@ -447,7 +447,7 @@ fn send_all(t: Thread, socket: usize, mut data: *const u8, mut count: usize) -> 
     Ok(())
 }
 
-fn send_array(t: Thread, socket: usize, array: ObjRef) -> SocketResult<()> {
+fn send_array(t: CurrentThread, socket: usize, array: ObjRef) -> SocketResult<()> {
     if array.is_null() {
         return Ok(());
     }
@@ -456,7 +456,7 @@ fn send_array(t: Thread, socket: usize, array: ObjRef) -> SocketResult<()> {
 }
 
 fn send_file_between(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     path: &std::ffi::CStr,
     before: ObjRef,
@@ -487,7 +487,7 @@ fn send_file_between(
 }
 
 unsafe extern "C" fn send_file(
-    t: Thread,
+    t: CurrentThread,
     socket: usize,
     path: ObjRef,
     before: ObjRef,

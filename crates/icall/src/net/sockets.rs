@@ -12,7 +12,7 @@ use crate::io::errors::errno;
 use crate::system_call::{Parked, system_call, system_call_unless};
 use parking_lot::RwLock;
 use saki_reactor::{Direction, Interest, Look, TransferEnd, WaitEnd};
-use saki_runtime::{Thread, interruption, pending, suspension};
+use saki_runtime::{CurrentThread, interruption, pending, suspension};
 use saki_thread::{ManagedThread, REQUEST_ABORT};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -78,10 +78,10 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
 }
 
 /// A blocking call of the current thread, which others may cancel; over when dropped.
-pub(crate) struct Operation(Thread);
+pub(crate) struct Operation<'t>(CurrentThread<'t>);
 
-impl Operation {
-    pub(crate) fn begin(t: Thread) -> Operation {
+impl<'t> Operation<'t> {
+    pub(crate) fn begin(t: CurrentThread<'t>) -> Operation<'t> {
         t.managed().cancel_word.begin();
         Operation(t)
     }
@@ -91,7 +91,7 @@ impl Operation {
     }
 }
 
-impl Drop for Operation {
+impl Drop for Operation<'_> {
     fn drop(&mut self) {
         self.0.managed().cancel_word.end();
     }
@@ -112,7 +112,7 @@ pub(crate) fn cancel(thread: &ManagedThread) {
 ///
 /// # Errors
 /// The errno value.
-pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+pub(crate) fn call(t: CurrentThread, body: impl FnMut() -> isize) -> Result<usize, i32> {
     let _operation = Operation::begin(t);
     system_call(t, body)
 }
@@ -121,7 +121,7 @@ pub(crate) fn call(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32>
 ///
 /// # Errors
 /// The errno value.
-pub(crate) fn call_cancellable(t: Thread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+pub(crate) fn call_cancellable(t: CurrentThread, body: impl FnMut() -> isize) -> Result<usize, i32> {
     let operation = Operation::begin(t);
     system_call_unless(t, || operation.is_cancelled(), body)
 }
@@ -153,7 +153,7 @@ pub(crate) struct Plain {
 
 /// As `park`, by transfers that the system completes. A send is tried first: it hardly ever has to wait.
 fn complete(
-    t: Thread,
+    t: CurrentThread,
     socket: &Socket,
     interest: Interest,
     plain: Plain,
@@ -211,7 +211,7 @@ fn complete(
 /// # Errors
 /// The errno value; EAGAIN after a timeout, or when the socket does not wait.
 pub(crate) fn transfer(
-    t: Thread,
+    t: CurrentThread,
     socket: &Socket,
     interest: Interest,
     asked: Asked,
@@ -243,7 +243,7 @@ pub(crate) fn transfer(
 /// # Errors
 /// The errno value; EAGAIN after the timeout.
 pub(crate) fn call_within_timeout(
-    t: Thread,
+    t: CurrentThread,
     socket: &Socket,
     interest: Interest,
     mut attempt: impl FnMut(i32) -> isize,
@@ -289,13 +289,13 @@ pub(crate) fn poll_until(fd: i32, interest: Interest, deadline: Option<Instant>)
 }
 
 /// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
-pub(crate) fn park(t: Thread, socket: &Socket, interest: Interest, attempt: impl FnMut() -> isize) -> Parked {
+pub(crate) fn park(t: CurrentThread, socket: &Socket, interest: Interest, attempt: impl FnMut() -> isize) -> Parked {
     park_unless(t, socket, interest, Asked::Other, true, attempt)
 }
 
 /// As `park`; without `is_tried_first` the thread parks at once where it is known that the call would fail.
 fn park_unless(
-    t: Thread,
+    t: CurrentThread,
     socket: &Socket,
     interest: Interest,
     asked: Asked,
@@ -401,7 +401,7 @@ fn ask_timeout(socket: &Socket, interest: Interest) -> Option<Duration> {
 ///
 /// # Errors
 /// The errno value; EINTR when cancelled.
-pub(crate) fn wait_blocking(t: Thread, fd: i32, events: i16) -> Result<(), i32> {
+pub(crate) fn wait_blocking(t: CurrentThread, fd: i32, events: i16) -> Result<(), i32> {
     let mut entry = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one descriptor.
     call_cancellable(t, || unsafe { libc::poll(&mut entry, 1, -1) as isize }).map(|_| ())

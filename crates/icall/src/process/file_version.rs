@@ -7,7 +7,7 @@
 use crate::arguments::units_at;
 use crate::io::path::system_path_of;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, ManagedField, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -180,7 +180,7 @@ fn language_name(language: Option<u16>) -> &'static str {
     }
 }
 
-unsafe extern "C" fn get_version_info(t: Thread, this: ObjRef, path: *const u16, length: i32) {
+unsafe extern "C" fn get_version_info(t: CurrentThread, this: ObjRef, path: *const u16, length: i32) {
     t.run(|| {
         let path = units_at(path, length);
         let file = system_path_of(path)

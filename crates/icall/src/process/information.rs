@@ -3,7 +3,7 @@
 use super::{modules, processes};
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, object, strings};
 use saki_types::universe;
 
 /// `MonoProcessError`.
@@ -96,7 +96,7 @@ pub(crate) fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
     }
 }
 
-unsafe extern "C" fn get_process_data(_t: Thread, pid: i32, kind: i32, error: *mut i32) -> i64 {
+unsafe extern "C" fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, error: *mut i32) -> i64 {
     let (value, code) = match data(pid, kind) {
         Ok(value) => (value, 0),
         Err(error) => (0, error as i32),
@@ -105,11 +105,11 @@ unsafe extern "C" fn get_process_data(_t: Thread, pid: i32, kind: i32, error: *m
     value
 }
 
-unsafe extern "C" fn get_process(_t: Thread, pid: i32) -> usize {
+unsafe extern "C" fn get_process(_t: CurrentThread, pid: i32) -> usize {
     saki_thread::blocking(|| processes::open(pid)).unwrap_or(0)
 }
 
-unsafe extern "C" fn get_processes(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_processes(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let names = t.managed().blocking(|| {
             let entries = std::fs::read_dir("/proc").ok()?.flatten();
@@ -131,14 +131,14 @@ unsafe extern "C" fn get_processes(t: Thread) -> ObjRef {
 }
 
 /// The name of this program without its extension, or of the process's command.
-unsafe extern "C" fn process_name(t: Thread, handle: usize) -> ObjRef {
+unsafe extern "C" fn process_name(t: CurrentThread, handle: usize) -> ObjRef {
     t.run(|| match processes::lookup(handle) {
         Some(process) => strings::new_string(t, process.name.rsplit('/').next().unwrap_or("")),
         None => Ok(ObjRef::NULL),
     })
 }
 
-unsafe extern "C" fn get_modules(t: Thread, _this: ObjRef, handle: usize) -> ObjRef {
+unsafe extern "C" fn get_modules(t: CurrentThread, _this: ObjRef, handle: usize) -> ObjRef {
     t.run(|| {
         let process = processes::lookup(handle);
         modules::of_process(t, process.as_deref())

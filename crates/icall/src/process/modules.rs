@@ -5,7 +5,7 @@
 use super::processes::KnownProcess;
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Managed, ManagedField, Thread, object, strings, types_by_name};
+use saki_runtime::{CurrentThread, Managed, ManagedField, object, strings, types_by_name};
 
 static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "filename");
 static MODULE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "modulename");
@@ -44,7 +44,7 @@ fn file_name_of(path: &str) -> &str {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(super) fn of_process(t: Thread, process: Option<&KnownProcess>) -> Managed<ObjRef> {
+pub(super) fn of_process(t: CurrentThread, process: Option<&KnownProcess>) -> Managed<ObjRef> {
     let mut modules = Vec::new();
     if let Some(process) = process {
         let (maps, program) = t.managed().blocking(|| {

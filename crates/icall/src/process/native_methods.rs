@@ -5,7 +5,7 @@
 use super::{information, processes};
 use crate::arguments::write_out;
 use saki_interop::host::set_last_error;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 const ERROR_ACCESS_DENIED: i32 = 5;
 const ERROR_INVALID_HANDLE: i32 = 6;
@@ -31,26 +31,26 @@ fn lookup(handle: usize) -> Option<std::sync::Arc<processes::KnownProcess>> {
     found
 }
 
-unsafe extern "C" fn close_process(_t: Thread, handle: usize) -> i32 {
+unsafe extern "C" fn close_process(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(processes::close(handle))
 }
 
-unsafe extern "C" fn get_current_process(_t: Thread) -> usize {
+unsafe extern "C" fn get_current_process(_t: CurrentThread) -> usize {
     processes::current()
 }
 
-unsafe extern "C" fn get_current_process_id(_t: Thread) -> i32 {
+unsafe extern "C" fn get_current_process_id(_t: CurrentThread) -> i32 {
     std::process::id() as i32
 }
 
-unsafe extern "C" fn get_exit_code(_t: Thread, handle: usize, code: *mut i32) -> i32 {
+unsafe extern "C" fn get_exit_code(_t: CurrentThread, handle: usize, code: *mut i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     write_out(code, process.end().map_or(processes::STILL_ACTIVE, |end| end.exit_code));
     1
 }
 
 /// An exit code of -1 kills, any other one asks to end.
-unsafe extern "C" fn terminate(_t: Thread, handle: usize, exit_code: i32) -> i32 {
+unsafe extern "C" fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     if process.end().is_some() {
         // Its number may belong to another process by now.
@@ -67,7 +67,7 @@ unsafe extern "C" fn terminate(_t: Thread, handle: usize, exit_code: i32) -> i32
 }
 
 unsafe extern "C" fn get_times(
-    _t: Thread,
+    _t: CurrentThread,
     handle: usize,
     creation: *mut i64,
     exit: *mut i64,
@@ -94,7 +94,7 @@ const PRIORITIES: [(i32, std::ops::RangeInclusive<i32>, i32); 6] = [
     (0x40, 11..=19, 15),
 ];
 
-unsafe extern "C" fn get_priority(_t: Thread, handle: usize) -> i32 {
+unsafe extern "C" fn get_priority(_t: CurrentThread, handle: usize) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     // -1 is a value as well.
     saki_os::error::set_errno(0);
@@ -108,7 +108,7 @@ unsafe extern "C" fn get_priority(_t: Thread, handle: usize) -> i32 {
     PRIORITIES.iter().find(|(_, range, _)| range.contains(&nice)).map_or(0, |(class, ..)| *class)
 }
 
-unsafe extern "C" fn set_priority(_t: Thread, handle: usize, class: i32) -> i32 {
+unsafe extern "C" fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     let Some((.., nice)) = PRIORITIES.iter().find(|(known, ..)| *known == class) else {
         set_last_error(ERROR_INVALID_PARAMETER);
@@ -123,7 +123,7 @@ unsafe extern "C" fn set_priority(_t: Thread, handle: usize, class: i32) -> i32 
 }
 
 /// The defaults of the system whose interface this is; there are no such limits here.
-unsafe extern "C" fn get_working_set_size(_t: Thread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
+unsafe extern "C" fn get_working_set_size(_t: CurrentThread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
     match lookup(handle) {
         Some(process) if process.is_child => {
             write_out(min, 204_800);
@@ -135,7 +135,7 @@ unsafe extern "C" fn get_working_set_size(_t: Thread, handle: usize, min: *mut u
 }
 
 /// There is no input loop to wait for: as if the time had passed.
-unsafe extern "C" fn wait_for_input_idle(_t: Thread, _handle: usize, _milliseconds: i32) -> i32 {
+unsafe extern "C" fn wait_for_input_idle(_t: CurrentThread, _handle: usize, _milliseconds: i32) -> i32 {
     const WAIT_TIMEOUT: i32 = 0x102;
     WAIT_TIMEOUT
 }

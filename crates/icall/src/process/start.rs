@@ -7,7 +7,7 @@
 use super::processes;
 use crate::io::errors::Win32Error;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
 use std::ffi::OsString;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -202,7 +202,7 @@ fn request_of(start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) ->
     }
 }
 
-fn run(t: Thread, start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Managed<i32> {
+fn run(t: CurrentThread, start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Managed<i32> {
     crate::arguments::non_null(t, start_info, "startInfo")?;
     let request = request_of(start_info, info, streams);
     let started = t.managed().blocking(|| start(&request));
@@ -223,7 +223,7 @@ fn run(t: Thread, start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>
 }
 
 unsafe extern "C" fn create_process(
-    t: Thread,
+    t: CurrentThread,
     start_info: ObjRef,
     input: usize,
     output: usize,
@@ -233,7 +233,7 @@ unsafe extern "C" fn create_process(
     t.run(|| run(t, start_info, info, Some([input, output, error])))
 }
 
-unsafe extern "C" fn shell_execute(t: Thread, start_info: ObjRef, info: *mut u8) -> i32 {
+unsafe extern "C" fn shell_execute(t: CurrentThread, start_info: ObjRef, info: *mut u8) -> i32 {
     t.run(|| run(t, start_info, info, None))
 }
 

@@ -8,7 +8,7 @@ use saki_metadata::{TableId, Token};
 use saki_reflect::custom_attributes::attribute_blob;
 use saki_reflect::handles::method_of;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use saki_types::{LoadResult, Method, Ty};
 
 /// IUnknown's methods.
@@ -36,7 +36,7 @@ fn slot_of(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// Managed code has checked that this is a MethodInfo of an interface.
-extern "C" fn get_com_slot(t: Thread, method: ObjRef) -> i32 {
+extern "C" fn get_com_slot(t: CurrentThread, method: ObjRef) -> i32 {
     t.run(|| match method_of(method) {
         Some(method) => slot_of(method).to_managed(t),
         None => {

@@ -2,14 +2,14 @@
 
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, context_statics};
+use saki_runtime::{CurrentThread, InternalCall, context_statics};
 
 /// A context lives as long as an object refers to it: unloading needs no list of them.
-extern "C" fn register_context(t: Thread, context: ObjRef) {
+extern "C" fn register_context(t: CurrentThread, context: ObjRef) {
     t.run(|| non_null(t, context, "ctx"));
 }
 
-extern "C" fn release_context(t: Thread, context: ObjRef) {
+extern "C" fn release_context(t: CurrentThread, context: ObjRef) {
     t.run(|| {
         non_null(t, context, "ctx")?;
         context_statics::release(t, context);

@@ -6,18 +6,18 @@ use saki_abi::ObjRef;
 use saki_abi::object::STRING_CHARS_OFFSET;
 use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, Thread, class_init, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, class_init, object};
 use saki_types::{Field, Image, Type};
 
 /// Stack that must be left for `EnsureSufficientExecutionStack`: 128 KiB, as .NET on 64-bit systems.
 const SUFFICIENT_STACK_BYTES: usize = 128 << 10;
 
-extern "C" fn offset_to_string_data(_t: Thread) -> i32 {
+extern "C" fn offset_to_string_data(_t: CurrentThread) -> i32 {
     STRING_CHARS_OFFSET
 }
 
 /// Copies the initial data that the compiler stored in the image into an array of primitives.
-extern "C" fn initialize_array(t: Thread, array: ObjRef, field: *const Field) {
+extern "C" fn initialize_array(t: CurrentThread, array: ObjRef, field: *const Field) {
     t.run(|| {
         non_null(t, array, "array")?;
         if field.is_null() {
@@ -28,7 +28,7 @@ extern "C" fn initialize_array(t: Thread, array: ObjRef, field: *const Field) {
     });
 }
 
-fn fill_from_field(t: Thread, array: ObjRef, field: &'static Field) -> Managed<()> {
+fn fill_from_field(t: CurrentThread, array: ObjRef, field: &'static Field) -> Managed<()> {
     let element = object::type_of(array).element();
     let is_primitive = element.is_some_and(|e| {
         e.is_value_type() && !matches!(e.underlying().element_type, ElementType::ValueType | ElementType::TypedByRef)
@@ -49,11 +49,11 @@ fn fill_from_field(t: Thread, array: ObjRef, field: &'static Field) -> Managed<(
 }
 
 /// A copy of a boxed value; any other object itself.
-extern "C" fn get_object_value(t: Thread, object: ObjRef) -> ObjRef {
+extern "C" fn get_object_value(t: CurrentThread, object: ObjRef) -> ObjRef {
     t.run(|| if object.is_null() || !object::type_of(object).is_value_type() { Ok(object) } else { clone(t, object) })
 }
 
-extern "C" fn run_class_constructor(t: Thread, ty: *const Type) {
+extern "C" fn run_class_constructor(t: CurrentThread, ty: *const Type) {
     t.run(|| {
         if ty.is_null() {
             return Err(argument_error_for(t, "type", "Handle is not initialized."));
@@ -65,7 +65,7 @@ extern "C" fn run_class_constructor(t: Thread, ty: *const Type) {
 }
 
 /// A module's constructor is the class constructor of its first type, `<Module>`.
-extern "C" fn run_module_constructor(t: Thread, module: *const Image) {
+extern "C" fn run_module_constructor(t: CurrentThread, module: *const Image) {
     t.run(|| {
         if module.is_null() {
             return Err(argument_error_for(t, "module", "Handle is not initialized."));
@@ -76,7 +76,7 @@ extern "C" fn run_module_constructor(t: Thread, module: *const Image) {
     });
 }
 
-extern "C" fn has_sufficient_execution_stack(t: Thread) -> i32 {
+extern "C" fn has_sufficient_execution_stack(t: CurrentThread) -> i32 {
     let here = 0u8;
     let stack = t.managed().stack_bounds();
     // Of a small stack, which native code made, a half is enough.

@@ -2,16 +2,22 @@
 
 use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use saki_types::Type;
 
-extern "C" fn memmove(_t: Thread, destination: *mut u8, source: *const u8, length_bytes: u32) {
+extern "C" fn memmove(_t: CurrentThread, destination: *mut u8, source: *const u8, length_bytes: u32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges, which may overlap.
     unsafe { std::ptr::copy(source, destination, length_bytes as usize) };
 }
 
 /// Moves `count` values of a type that is or holds references; neither place needs to be an array.
-extern "C" fn memmove_with_barrier(t: Thread, destination: *mut u8, source: *const u8, count: u32, ty: *const Type) {
+extern "C" fn memmove_with_barrier(
+    t: CurrentThread,
+    destination: *mut u8,
+    source: *const u8,
+    count: u32,
+    ty: *const Type,
+) {
     t.run(|| {
         // SAFETY: type handles are addresses of `&'static Type`.
         let ty = unsafe { &*ty };
@@ -30,7 +36,7 @@ extern "C" fn memmove_with_barrier(t: Thread, destination: *mut u8, source: *con
     });
 }
 
-extern "C" fn zero_memory(_t: Thread, memory: *mut u8, length_bytes: u32) {
+extern "C" fn zero_memory(_t: CurrentThread, memory: *mut u8, length_bytes: u32) {
     // SAFETY: the managed caller's unsafe code vouches for the range.
     unsafe { std::ptr::write_bytes(memory, 0, length_bytes as usize) };
 }

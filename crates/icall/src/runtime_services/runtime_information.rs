@@ -1,7 +1,7 @@
 //! System.Runtime.InteropServices.RuntimeInformation, System.Runtime.Versioning.VersioningHelper.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, strings};
 
 /// The name that managed code compares with.
 #[cfg(target_arch = "x86_64")]
@@ -9,16 +9,16 @@ const ARCHITECTURE: &str = "x86-64";
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: &str = "armv8";
 
-extern "C" fn os_name(t: Thread) -> ObjRef {
+extern "C" fn os_name(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, "linux"))
 }
 
-extern "C" fn architecture(t: Thread) -> ObjRef {
+extern "C" fn architecture(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, ARCHITECTURE))
 }
 
 /// Tells this runtime from others in the same process, in names by `MakeVersionSafeName`; Mono's number.
-extern "C" fn runtime_id(_t: Thread) -> i32 {
+extern "C" fn runtime_id(_t: CurrentThread) -> i32 {
     9
 }
 

@@ -1,6 +1,6 @@
 //! Mono.Security.Cryptography.KeyPairPersistence: access rights of the files that keep key pairs.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use std::ffi::OsString;
 use std::fs::{Metadata, Permissions, metadata, set_permissions};
 use std::os::unix::ffi::OsStringExt;
@@ -37,23 +37,23 @@ fn protect(path: *const u16, mode: u32, directory_mode: u32) -> i32 {
 }
 
 /// Every file system here has rights of some kind.
-extern "C" fn can_secure(_t: Thread, _root: *const u16) -> i32 {
+extern "C" fn can_secure(_t: CurrentThread, _root: *const u16) -> i32 {
     1
 }
 
-extern "C" fn protect_user(_t: Thread, path: *const u16) -> i32 {
+extern "C" fn protect_user(_t: CurrentThread, path: *const u16) -> i32 {
     protect(path, 0o600, 0o100)
 }
 
-extern "C" fn protect_machine(_t: Thread, path: *const u16) -> i32 {
+extern "C" fn protect_machine(_t: CurrentThread, path: *const u16) -> i32 {
     protect(path, 0o644, 0o111)
 }
 
-extern "C" fn is_user_protected(_t: Thread, path: *const u16) -> i32 {
+extern "C" fn is_user_protected(_t: CurrentThread, path: *const u16) -> i32 {
     lacks(path, ANY_OF_OTHERS)
 }
 
-extern "C" fn is_machine_protected(_t: Thread, path: *const u16) -> i32 {
+extern "C" fn is_machine_protected(_t: CurrentThread, path: *const u16) -> i32 {
     lacks(path, WRITE_OF_OTHERS)
 }
 

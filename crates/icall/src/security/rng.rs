@@ -1,22 +1,22 @@
 //! System.Security.Cryptography.RNGCryptoServiceProvider, over the kernel's generator.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// Handle of every generator: the kernel's needs no state. 0 would mean failure.
 const HANDLE: usize = 1;
 
 /// False: there is no shared handle that managed code would have to lock.
-extern "C" fn rng_open(_t: Thread) -> i32 {
+extern "C" fn rng_open(_t: CurrentThread) -> i32 {
     0
 }
 
 /// Seeds are ignored: the kernel's generator is seeded already.
-extern "C" fn rng_initialize(_t: Thread, _seed: *const u8, _length_bytes: usize) -> usize {
+extern "C" fn rng_initialize(_t: CurrentThread, _seed: *const u8, _length_bytes: usize) -> usize {
     HANDLE
 }
 
 /// The handle, or 0 when there are no random bytes; managed code then throws CryptographicException.
-extern "C" fn rng_get_bytes(_t: Thread, handle: usize, data: *mut u8, length_bytes: usize) -> usize {
+extern "C" fn rng_get_bytes(_t: CurrentThread, handle: usize, data: *mut u8, length_bytes: usize) -> usize {
     if length_bytes == 0 {
         return handle;
     }
@@ -28,7 +28,7 @@ extern "C" fn rng_get_bytes(_t: Thread, handle: usize, data: *mut u8, length_byt
     }
 }
 
-extern "C" fn rng_close(_t: Thread, _handle: usize) {}
+extern "C" fn rng_close(_t: CurrentThread, _handle: usize) {}
 
 pub const TABLE: &[InternalCall] = &[
     ("System.Security.Cryptography.RNGCryptoServiceProvider::RngOpen", rng_open as *const ()),

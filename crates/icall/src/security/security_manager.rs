@@ -1,17 +1,17 @@
 //! System.Security.SecurityManager and Evidence: code access security, which is always off.
 
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
-extern "C" fn is_enabled(_t: Thread) -> i32 {
+extern "C" fn is_enabled(_t: CurrentThread) -> i32 {
     0
 }
 
 /// Security stays off, as documented since .NET 4.
-extern "C" fn set_enabled(_t: Thread, _value: i32) {}
+extern "C" fn set_enabled(_t: CurrentThread, _value: i32) {}
 
 /// Authenticode signatures are a matter of Windows.
-extern "C" fn is_authenticode_present(_t: Thread, _assembly: ObjRef) -> i32 {
+extern "C" fn is_authenticode_present(_t: CurrentThread, _assembly: ObjRef) -> i32 {
     0
 }
 

@@ -3,23 +3,25 @@
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_runtime::domains::{self, Domain};
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, domain_unload, strings, thread_data, unhandled};
+use saki_runtime::{
+    CurrentThread, InternalCall, Managed, ManagedField, domain_unload, strings, thread_data, unhandled,
+};
 use saki_thread::root;
 use std::sync::OnceLock;
 
-extern "C" fn current_domain(_t: Thread) -> ObjRef {
+extern "C" fn current_domain(_t: CurrentThread) -> ObjRef {
     domains::current().object()
 }
 
-extern "C" fn root_domain(_t: Thread) -> ObjRef {
+extern "C" fn root_domain(_t: CurrentThread) -> ObjRef {
     domains::root_domain().object()
 }
 
-extern "C" fn get_setup(_t: Thread, this: ObjRef) -> ObjRef {
+extern "C" fn get_setup(_t: CurrentThread, this: ObjRef) -> ObjRef {
     domains::of_object(this).setup()
 }
 
-extern "C" fn friendly_name(t: Thread, this: ObjRef) -> ObjRef {
+extern "C" fn friendly_name(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &domains::of_object(this).friendly_name()))
 }
 
@@ -49,7 +51,7 @@ setup_fields! {
     "FORCE_CACHE_INSTALL" => SHADOW_COPY_FILES "shadow_copy_files";
 }
 
-extern "C" fn get_data(t: Thread, this: ObjRef, name: ObjRef) -> ObjRef {
+extern "C" fn get_data(t: CurrentThread, this: ObjRef, name: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, name, "name")?;
         let key = strings::to_rust(name);
@@ -61,7 +63,7 @@ extern "C" fn get_data(t: Thread, this: ObjRef, name: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn set_data(t: Thread, this: ObjRef, name: ObjRef, value: ObjRef) {
+extern "C" fn set_data(t: CurrentThread, this: ObjRef, name: ObjRef, value: ObjRef) {
     t.run(|| {
         non_null(t, name, "name")?;
         domains::of_object(this).set_data(strings::to_rust(name), value);
@@ -69,15 +71,15 @@ extern "C" fn set_data(t: Thread, this: ObjRef, name: ObjRef, value: ObjRef) {
     });
 }
 
-extern "C" fn get_default_context(t: Thread) -> ObjRef {
+extern "C" fn get_default_context(t: CurrentThread) -> ObjRef {
     t.run(|| domains::current().default_context(t))
 }
 
-extern "C" fn get_context(t: Thread) -> ObjRef {
+extern "C" fn get_context(t: CurrentThread) -> ObjRef {
     t.run(|| domains::context(t))
 }
 
-extern "C" fn set_context(t: Thread, new: ObjRef) -> ObjRef {
+extern "C" fn set_context(t: CurrentThread, new: ObjRef) -> ObjRef {
     t.run(|| {
         let old = domains::context(t)?;
         t.managed().roots[root::CONTEXT].set(new);
@@ -85,58 +87,58 @@ extern "C" fn set_context(t: Thread, new: ObjRef) -> ObjRef {
     })
 }
 
-fn domain_by_id(t: Thread, id: i32) -> Managed<&'static Domain> {
+fn domain_by_id(t: CurrentThread, id: i32) -> Managed<&'static Domain> {
     domains::by_id(id).ok_or_else(|| domains::throw_unloaded(t))
 }
 
 /// Switches to the domain; gives the one before.
-fn switch(t: Thread, domain: &'static Domain) -> Managed<ObjRef> {
+fn switch(t: CurrentThread, domain: &'static Domain) -> Managed<ObjRef> {
     if domain.is_unloaded() {
         return Err(domains::throw_unloaded(t));
     }
     Ok(domains::switch(t, domain).object())
 }
 
-extern "C" fn set_domain(t: Thread, domain: ObjRef) -> ObjRef {
+extern "C" fn set_domain(t: CurrentThread, domain: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, domain, "domain")?;
         switch(t, domains::of_object(domain))
     })
 }
 
-extern "C" fn set_domain_by_id(t: Thread, id: i32) -> ObjRef {
+extern "C" fn set_domain_by_id(t: CurrentThread, id: i32) -> ObjRef {
     t.run(|| switch(t, domain_by_id(t, id)?))
 }
 
 /// A thread that is in a domain, or calls into it, is aborted before the domain is unloaded.
-fn push(t: Thread, domain: &'static Domain) -> Managed<()> {
+fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     domain.add_thread(t)?;
     thread_data::of(t).domains_entered().borrow_mut().push(domain);
     Ok(())
 }
 
-extern "C" fn push_domain_ref(t: Thread, domain: ObjRef) {
+extern "C" fn push_domain_ref(t: CurrentThread, domain: ObjRef) {
     t.run(|| {
         non_null(t, domain, "domain")?;
         push(t, domains::of_object(domain))
     });
 }
 
-extern "C" fn push_domain_ref_by_id(t: Thread, id: i32) {
+extern "C" fn push_domain_ref_by_id(t: CurrentThread, id: i32) {
     t.run(|| push(t, domain_by_id(t, id)?));
 }
 
-extern "C" fn pop_domain_ref(t: Thread) {
+extern "C" fn pop_domain_ref(t: CurrentThread) {
     if let Some(domain) = thread_data::of(t).domains_entered().borrow_mut().pop() {
         domain.remove_thread(t);
     }
 }
 
-extern "C" fn is_finalizing_for_unload(_t: Thread, id: i32) -> i32 {
+extern "C" fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> i32 {
     domains::by_id(id).map_or(1, |domain| i32::from(domain.is_unloading()))
 }
 
-extern "C" fn create_domain(t: Thread, name: ObjRef, setup: ObjRef) -> ObjRef {
+extern "C" fn create_domain(t: CurrentThread, name: ObjRef, setup: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, name, "friendlyName")?;
         non_null(t, setup, "info")?;
@@ -144,12 +146,12 @@ extern "C" fn create_domain(t: Thread, name: ObjRef, setup: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn unload(t: Thread, id: i32) {
+extern "C" fn unload(t: CurrentThread, id: i32) {
     t.run(|| domain_unload::unload(t, domain_by_id(t, id)?));
 }
 
 /// One GUID per process: the first that any domain proposes.
-extern "C" fn process_guid(t: Thread, proposed: ObjRef) -> ObjRef {
+extern "C" fn process_guid(t: CurrentThread, proposed: ObjRef) -> ObjRef {
     static GUID: OnceLock<String> = OnceLock::new();
     t.run(|| {
         non_null(t, proposed, "newguid")?;
@@ -157,7 +159,7 @@ extern "C" fn process_guid(t: Thread, proposed: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn do_unhandled_exception(t: Thread, _this: ObjRef, exception: ObjRef) {
+extern "C" fn do_unhandled_exception(t: CurrentThread, _this: ObjRef, exception: ObjRef) {
     t.run(|| {
         non_null(t, exception, "e")?;
         unhandled::raise_event(t, exception);

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use saki_metadata::TableId;
 use saki_runtime::VarArgCookie;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, ManagedField, Thread, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, exceptions};
 use saki_types::{GenericContext, LoadResult, MethodSig, Ty, Type};
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ fn decode(cookie: &VarArgCookie) -> LoadResult<Option<&'static MethodSig>> {
     }
 }
 
-fn signature(t: Thread, cookie: *const VarArgCookie) -> Managed<&'static MethodSig> {
+fn signature(t: CurrentThread, cookie: *const VarArgCookie) -> Managed<&'static MethodSig> {
     let invalid = |t| exceptions::throw(t, "System", "ArgumentException", "The handle names no variable arguments.");
     if cookie.is_null() {
         return Err(invalid(t));
@@ -50,7 +50,7 @@ fn signature(t: Thread, cookie: *const VarArgCookie) -> Managed<&'static MethodS
     Ok(sig)
 }
 
-extern "C" fn setup(t: Thread, this: *mut u8, block: *mut usize, start: *mut u8) {
+extern "C" fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) {
     t.run(|| {
         // SAFETY: `block` is what `arglist` gave; its first word is the cookie.
         let cookie = unsafe { *block } as *const VarArgCookie;
@@ -98,11 +98,11 @@ fn step(iterator: *mut u8, ty: Ty) -> *mut u8 {
     }
 }
 
-fn at_end(t: Thread) -> exceptions::Thrown {
+fn at_end(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", "Invalid iterator position.")
 }
 
-extern "C" fn next_arg(t: Thread, this: *mut u8, result: *mut u8) {
+extern "C" fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) {
     t.run(|| {
         let ty = next_type(this).ok_or_else(|| at_end(t))?;
         typed_reference::write(result, ty, step(this, ty));
@@ -110,7 +110,7 @@ extern "C" fn next_arg(t: Thread, this: *mut u8, result: *mut u8) {
     });
 }
 
-extern "C" fn next_arg_with_type(t: Thread, this: *mut u8, result: *mut u8, wanted: *const Type) {
+extern "C" fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u8, wanted: *const Type) {
     t.run(|| {
         let actual = next_type(this).ok_or_else(|| at_end(t))?;
         if wanted.is_null() {
@@ -123,7 +123,7 @@ extern "C" fn next_arg_with_type(t: Thread, this: *mut u8, result: *mut u8, want
     });
 }
 
-extern "C" fn next_arg_type(t: Thread, this: *mut u8) -> usize {
+extern "C" fn next_arg_type(t: CurrentThread, this: *mut u8) -> usize {
     t.run(|| Ok(next_type(this).ok_or_else(|| at_end(t))? as *const Type as usize))
 }
 

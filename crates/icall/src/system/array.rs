@@ -5,10 +5,10 @@ use saki_abi::ObjRef;
 use saki_abi::object::ArrayBound;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{InternalCall, Managed, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, object};
 
 /// The dimension's length and lower bound.
-fn bound(t: Thread, array: ObjRef, dimension: i32) -> Managed<ArrayBound> {
+fn bound(t: CurrentThread, array: ObjRef, dimension: i32) -> Managed<ArrayBound> {
     non_null_this(t, array)?;
     let rank = object::vtable(array).rank as i32;
     if dimension < 0 || dimension >= rank {
@@ -20,23 +20,23 @@ fn bound(t: Thread, array: ObjRef, dimension: i32) -> Managed<ArrayBound> {
     })
 }
 
-extern "C" fn get_rank(t: Thread, this: ObjRef) -> i32 {
+extern "C" fn get_rank(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         Ok(object::vtable(this).rank as i32)
     })
 }
 
-extern "C" fn get_length(t: Thread, this: ObjRef, dimension: i32) -> i32 {
+extern "C" fn get_length(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
     t.run(|| Ok(bound(t, this, dimension)?.length as i32))
 }
 
-extern "C" fn get_lower_bound(t: Thread, this: ObjRef, dimension: i32) -> i32 {
+extern "C" fn get_lower_bound(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
     t.run(|| Ok(bound(t, this, dimension)?.lower_bound))
 }
 
 /// Zeroes elements; managed code has checked the range. Stores of null need no barrier.
-extern "C" fn clear_internal(t: Thread, array: ObjRef, index: i32, count: i32) {
+extern "C" fn clear_internal(t: CurrentThread, array: ObjRef, index: i32, count: i32) {
     t.run(|| {
         non_null(t, array, "array")?;
         let element_size_bytes = object::vtable(array).element_size_bytes as usize;
@@ -49,12 +49,12 @@ extern "C" fn clear_internal(t: Thread, array: ObjRef, index: i32, count: i32) {
 }
 
 /// Copies an element to a variable of the element type, which may lie anywhere. No bounds check, as documented.
-extern "C" fn get_generic_value(t: Thread, this: ObjRef, index: i32, value: *mut u8) {
+extern "C" fn get_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *mut u8) {
     copy_element(t, this, object_element(this, index), value);
 }
 
 /// The reverse of `get_generic_value`.
-extern "C" fn set_generic_value(t: Thread, this: ObjRef, index: i32, value: *const u8) {
+extern "C" fn set_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *const u8) {
     copy_element(t, this, value, object_element(this, index));
 }
 
@@ -63,18 +63,18 @@ fn object_element(array: ObjRef, index: i32) -> *mut u8 {
 }
 
 /// As `get_generic_value`, of the array in a variable.
-unsafe extern "C" fn get_referenced_value(t: Thread, array: *const ObjRef, index: i32, value: *mut u8) {
+unsafe extern "C" fn get_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *mut u8) {
     // SAFETY: managed code passes the address of a local.
     get_generic_value(t, unsafe { *array }, index, value);
 }
 
 /// As `set_generic_value`, of the array in a variable.
-unsafe extern "C" fn set_referenced_value(t: Thread, array: *const ObjRef, index: i32, value: *const u8) {
+unsafe extern "C" fn set_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *const u8) {
     // SAFETY: as above.
     set_generic_value(t, unsafe { *array }, index, value);
 }
 
-fn copy_element(t: Thread, array: ObjRef, source: *const u8, destination: *mut u8) {
+fn copy_element(t: CurrentThread, array: ObjRef, source: *const u8, destination: *mut u8) {
     let vtable = object::vtable(array);
     // SAFETY: the element map of an array's vtable.
     let refs = unsafe { saki_abi::RefMap::offsets(vtable.element_ref_map) };
@@ -84,7 +84,7 @@ fn copy_element(t: Thread, array: ObjRef, source: *const u8, destination: *mut u
 }
 
 /// Runs the parameterless constructor of a value type, if it has one, on each element.
-extern "C" fn initialize(t: Thread, this: ObjRef) {
+extern "C" fn initialize(t: CurrentThread, this: ObjRef) {
     t.run(|| {
         non_null_this(t, this)?;
         let Some(element) = object::type_of(this).element().filter(|element| element.is_value_type()) else {

@@ -4,7 +4,7 @@ use crate::loops::kernels;
 use saki_abi::vtable::VTable;
 use saki_abi::{ObjRef, RefMap};
 use saki_runtime::vtables::type_of_vtable;
-use saki_runtime::{InternalCall, Thread, cast_cache, object};
+use saki_runtime::{CurrentThread, InternalCall, cast_cache, object};
 use saki_types::Ty;
 
 /// The element type of an array's vtable.
@@ -32,7 +32,7 @@ pub(crate) fn in_range(array: ObjRef, index: i32, count: i32) -> bool {
 /// False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
 #[inline]
 pub(crate) fn try_copy(
-    t: Thread,
+    t: CurrentThread,
     source: ObjRef,
     source_index: i32,
     destination: ObjRef,
@@ -86,7 +86,7 @@ pub(crate) fn try_copy(
 }
 
 extern "C" fn fast_copy(
-    t: Thread,
+    t: CurrentThread,
     source: ObjRef,
     source_index: i32,
     destination: ObjRef,

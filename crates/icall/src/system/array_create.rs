@@ -6,7 +6,7 @@ use saki_abi::object::ArrayBound;
 use saki_metadata::ElementType;
 use saki_reflect::type_construction::throw_no_array_of;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, object, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, type_objects};
 use saki_types::universe;
 
 /// The ints of an int[].
@@ -16,11 +16,11 @@ fn ints(array: ObjRef) -> Vec<i32> {
     unsafe { std::slice::from_raw_parts(first, object::array_length(array)) }.to_vec()
 }
 
-extern "C" fn create_instance(t: Thread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> ObjRef {
+extern "C" fn create_instance(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> ObjRef {
     t.run(|| create(t, element_type, lengths, bounds))
 }
 
-fn create(t: Thread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> Managed<ObjRef> {
+fn create(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> Managed<ObjRef> {
     non_null(t, lengths, "lengths")?;
     let element = type_objects::require(t, element_type, "elementType")?;
     let lengths = ints(lengths);

@@ -4,15 +4,15 @@ use crate::arguments::{argument_error, argument_error_for, non_null, non_null_th
 use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, Thread, Thrown, exceptions, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Thrown, exceptions, object};
 use saki_types::Ty;
 
-fn element_type(t: Thread, array: ObjRef) -> Managed<Ty> {
+fn element_type(t: CurrentThread, array: ObjRef) -> Managed<Ty> {
     object::type_of(array).element().ok_or_else(|| argument_error(t, "Not an array."))
 }
 
 /// Position among all elements of the element at these indices.
-fn position(t: Thread, array: ObjRef, indices: ObjRef) -> Managed<usize> {
+fn position(t: CurrentThread, array: ObjRef, indices: ObjRef) -> Managed<usize> {
     non_null(t, indices, "indices")?;
     let out_of_range = |t| exceptions::throw_default(t, "IndexOutOfRangeException");
     let rank = object::vtable(array).rank as usize;
@@ -36,7 +36,7 @@ fn position(t: Thread, array: ObjRef, indices: ObjRef) -> Managed<usize> {
     Ok(position)
 }
 
-fn get_at(t: Thread, array: ObjRef, position: usize) -> Managed<ObjRef> {
+fn get_at(t: CurrentThread, array: ObjRef, position: usize) -> Managed<ObjRef> {
     let element = element_type(t, array)?;
     if element.is_pointer() {
         return Err(exceptions::throw(t, "System", "NotSupportedException", "Type is not supported."));
@@ -48,14 +48,14 @@ fn get_at(t: Thread, array: ObjRef, position: usize) -> Managed<ObjRef> {
     object::box_value(t, element, object::element_address(array, position, size_bytes))
 }
 
-extern "C" fn get_value_impl(t: Thread, this: ObjRef, position: i32) -> ObjRef {
+extern "C" fn get_value_impl(t: CurrentThread, this: ObjRef, position: i32) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         get_at(t, this, position as usize)
     })
 }
 
-extern "C" fn get_value(t: Thread, this: ObjRef, indices: ObjRef) -> ObjRef {
+extern "C" fn get_value(t: CurrentThread, this: ObjRef, indices: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let position = position(t, this, indices)?;
@@ -63,14 +63,14 @@ extern "C" fn get_value(t: Thread, this: ObjRef, indices: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn set_value_impl(t: Thread, this: ObjRef, value: ObjRef, position: i32) {
+extern "C" fn set_value_impl(t: CurrentThread, this: ObjRef, value: ObjRef, position: i32) {
     t.run(|| {
         non_null_this(t, this)?;
         set_at(t, this, value, position as usize)
     })
 }
 
-extern "C" fn set_value(t: Thread, this: ObjRef, value: ObjRef, indices: ObjRef) {
+extern "C" fn set_value(t: CurrentThread, this: ObjRef, value: ObjRef, indices: ObjRef) {
     t.run(|| {
         non_null_this(t, this)?;
         let position = position(t, this, indices)?;
@@ -78,16 +78,16 @@ extern "C" fn set_value(t: Thread, this: ObjRef, value: ObjRef, indices: ObjRef)
     })
 }
 
-fn invalid_cast(t: Thread, from: Ty, to: Ty) -> Thrown {
+fn invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> Thrown {
     let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
     exceptions::throw(t, "System", "InvalidCastException", &message)
 }
 
-fn not_widening(t: Thread) -> Thrown {
+fn not_widening(t: CurrentThread) -> Thrown {
     argument_error_for(t, "value", "not a widening conversion")
 }
 
-fn set_at(t: Thread, array: ObjRef, value: ObjRef, position: usize) -> Managed<()> {
+fn set_at(t: CurrentThread, array: ObjRef, value: ObjRef, position: usize) -> Managed<()> {
     let element = element_type(t, array)?;
     let size_bytes = object::vtable(array).element_size_bytes as usize;
     let place = object::element_address(array, position, size_bytes);
@@ -127,7 +127,7 @@ fn set_at(t: Thread, array: ObjRef, value: ObjRef, position: usize) -> Managed<(
     }
 }
 
-fn set_nullable(t: Thread, nullable: Ty, value: ObjRef, place: *mut u8) -> Managed<()> {
+fn set_nullable(t: CurrentThread, nullable: Ty, value: ObjRef, place: *mut u8) -> Managed<()> {
     let inner = nullable.args[0];
     let (has_value, at) = object::nullable_offsets(t, nullable)?;
     if value.is_null() {

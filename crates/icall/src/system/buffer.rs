@@ -3,7 +3,7 @@
 use crate::arguments::{argument_error_for, non_null};
 use crate::loops::kernels;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, object};
 use saki_types::{ElementType as E, Ty};
 
 /// Bytes of all elements of an array; -1 if they are neither numbers nor enumerations: references must not be forged.
@@ -23,7 +23,7 @@ pub(crate) fn byte_length(array: ObjRef) -> i64 {
     }
 }
 
-extern "C" fn internal_byte_length(t: Thread, array: ObjRef) -> i32 {
+extern "C" fn internal_byte_length(t: CurrentThread, array: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, array, "array")?;
         Ok(byte_length(array) as i32)
@@ -32,7 +32,7 @@ extern "C" fn internal_byte_length(t: Thread, array: ObjRef) -> i32 {
 
 /// False when a range lies outside its array or the elements are no numbers; managed code then throws.
 extern "C" fn internal_block_copy(
-    t: Thread,
+    t: CurrentThread,
     source: ObjRef,
     source_offset_bytes: i32,
     destination: ObjRef,
@@ -57,7 +57,7 @@ extern "C" fn internal_block_copy(
     })
 }
 
-extern "C" fn internal_memcpy(_t: Thread, destination: *mut u8, source: *const u8, count_bytes: i32) {
+extern "C" fn internal_memcpy(_t: CurrentThread, destination: *mut u8, source: *const u8, count_bytes: i32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges.
     unsafe { kernels::copy(source, destination, count_bytes as usize) };
 }

@@ -9,7 +9,7 @@ use saki_abi::ObjRef;
 use saki_os::ExitStage;
 use saki_os::signal::{Disposition, install};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, Thread, invoke, object, strings, unhandled};
+use saki_runtime::{CurrentThread, InternalCall, Managed, invoke, object, strings, unhandled};
 use saki_thread::ThreadKind;
 use saki_types::universe;
 use std::ffi::CString;
@@ -56,7 +56,7 @@ const CONTROL_CHARACTERS: [usize; 17] = [
     libc::VEOL2,
 ];
 
-extern "C" fn is_terminal(_t: Thread, fd: usize) -> i32 {
+extern "C" fn is_terminal(_t: CurrentThread, fd: usize) -> i32 {
     // SAFETY: no preconditions.
     unsafe { libc::isatty(fd as i32) }
 }
@@ -81,7 +81,7 @@ fn set_attributes(attributes: &libc::termios) -> bool {
     })
 }
 
-extern "C" fn set_echo(_t: Thread, wanted: i32) -> i32 {
+extern "C" fn set_echo(_t: CurrentThread, wanted: i32) -> i32 {
     let Some(mut attributes) = attributes() else { return 0 };
     match wanted & 0xff != 0 {
         true => attributes.c_lflag |= libc::ECHO,
@@ -91,7 +91,7 @@ extern "C" fn set_echo(_t: Thread, wanted: i32) -> i32 {
 }
 
 /// `SetBreak(bool)`: whether Ctrl-C and its like are input (`Console.TreatControlCAsInput`), or signals.
-extern "C" fn set_break(_t: Thread, is_input: i32) -> i32 {
+extern "C" fn set_break(_t: CurrentThread, is_input: i32) -> i32 {
     let Some(mut attributes) = attributes() else { return 0 };
     match is_input & 0xff != 0 {
         true => attributes.c_lflag &= !libc::ISIG,
@@ -101,7 +101,7 @@ extern "C" fn set_break(_t: Thread, is_input: i32) -> i32 {
 }
 
 /// Bytes that can be read, after waiting at most so long (negative: for ever).
-unsafe extern "C" fn key_available(t: Thread, milliseconds: i32) -> i32 {
+unsafe extern "C" fn key_available(t: CurrentThread, milliseconds: i32) -> i32 {
     let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd.
     let ready = system_call(t, || unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) } as isize);
@@ -188,7 +188,7 @@ fn start_cancel_thread() -> std::io::Result<()> {
     let read_end = ends[0];
     saki_thread::spawn(ThreadKind::Internal, Some("Console cancel"), 0, move |thread| {
         // SAFETY: the thread just attached.
-        let t = unsafe { Thread::from_abi(thread.abi()) };
+        let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         loop {
             let mut byte = 0u8;
             // SAFETY: a place for one byte.
@@ -201,7 +201,7 @@ fn start_cancel_thread() -> std::io::Result<()> {
     Ok(())
 }
 
-fn raise_cancel(t: Thread) -> Managed<()> {
+fn raise_cancel(t: CurrentThread) -> Managed<()> {
     let console = universe().corlib_type("System", "Console").to_managed(t)?;
     if let Some(method) = console.find_method("DoConsoleCancelEventInBackground", 0).to_managed(t)? {
         invoke::invoke(t, method, &[])?;
@@ -211,7 +211,7 @@ fn raise_cancel(t: Thread) -> Managed<()> {
 
 /// False when standard input is no terminal.
 extern "C" fn tty_setup(
-    t: Thread,
+    t: CurrentThread,
     keypad_transmit: ObjRef,
     teardown: ObjRef,
     control_characters: *mut ObjRef,

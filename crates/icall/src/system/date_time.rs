@@ -1,12 +1,12 @@
 //! System.DateTime.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// 100 ns intervals between 1601-01-01 and 1970-01-01.
 const FILE_TIME_OF_UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 const NANOSECONDS_PER_TICK: u64 = 100;
 
-extern "C" fn system_time_as_file_time(_t: Thread) -> i64 {
+extern "C" fn system_time_as_file_time(_t: CurrentThread) -> i64 {
     FILE_TIME_OF_UNIX_EPOCH + (saki_os::clock::realtime_ns() / NANOSECONDS_PER_TICK) as i64
 }
 

@@ -4,10 +4,10 @@ use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_reflect::{handles, objects};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Thread, compile, delegates, exceptions, object, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, compile, delegates, exceptions, object, type_objects};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
-extern "C" fn alloc_like(t: Thread, delegate: ObjRef) -> ObjRef {
+extern "C" fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, delegate, "d")?;
         object::new_instance_of(t, object::vtable(delegate))
@@ -15,7 +15,13 @@ extern "C" fn alloc_like(t: Thread, delegate: ObjRef) -> ObjRef {
 }
 
 /// Managed code has matched the signatures.
-extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _throw_on_bind_failure: i32) -> ObjRef {
+extern "C" fn create(
+    t: CurrentThread,
+    ty: ObjRef,
+    target: ObjRef,
+    method: ObjRef,
+    _throw_on_bind_failure: i32,
+) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, ty, "type")?;
         non_null(t, method, "method")?;
@@ -39,7 +45,7 @@ extern "C" fn create(t: Thread, ty: ObjRef, target: ObjRef, method: ObjRef, _thr
 }
 
 /// The method that the delegate calls on its target.
-extern "C" fn virtual_method(t: Thread, this: ObjRef) -> ObjRef {
+extern "C" fn virtual_method(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let Some(method) = delegates::method_of(this) else {

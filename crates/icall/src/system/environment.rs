@@ -2,7 +2,7 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, exit as process_exit, strings, unhandled, vm};
+use saki_runtime::{CurrentThread, InternalCall, exit as process_exit, strings, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,15 +11,15 @@ use std::path::Path;
 /// `PlatformID.Unix`.
 const PLATFORM_UNIX: i32 = 4;
 
-extern "C" fn platform(_t: Thread) -> i32 {
+extern "C" fn platform(_t: CurrentThread) -> i32 {
     PLATFORM_UNIX
 }
 
-extern "C" fn new_line(t: Thread) -> ObjRef {
+extern "C" fn new_line(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, "\n"))
 }
 
-extern "C" fn environment_variable(t: Thread, name: *const libc::c_char) -> ObjRef {
+extern "C" fn environment_variable(t: CurrentThread, name: *const libc::c_char) -> ObjRef {
     t.run(|| {
         // SAFETY: managed code passes NUL-terminated UTF-8 that lives through the call.
         let name = unsafe { CStr::from_ptr(name) };
@@ -33,14 +33,14 @@ extern "C" fn environment_variable(t: Thread, name: *const libc::c_char) -> ObjR
     })
 }
 
-extern "C" fn environment_variable_names(t: Thread) -> ObjRef {
+extern "C" fn environment_variable_names(t: CurrentThread) -> ObjRef {
     let names: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     t.run(|| string_array(t, &names))
 }
 
 /// An empty value removes the variable.
 extern "C" fn set_environment_variable(
-    _t: Thread,
+    _t: CurrentThread,
     name: *const u16,
     name_length: i32,
     value: *const u16,
@@ -64,17 +64,17 @@ extern "C" fn set_environment_variable(
     }
 }
 
-extern "C" fn command_line_args(t: Thread) -> ObjRef {
+extern "C" fn command_line_args(t: CurrentThread) -> ObjRef {
     t.run(|| string_array(t, vm::command_line()))
 }
 
-extern "C" fn exit(t: Thread, code: i32) {
+extern "C" fn exit(t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
     process_exit::run_exit_hooks(t);
     saki_thread::end_process(code)
 }
 
-extern "C" fn fail_fast(t: Thread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
+extern "C" fn fail_fast(t: CurrentThread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
     if message.is_null() {
         eprintln!("CLR: Managed code called FailFast without specifying a reason.");
     } else {
@@ -86,37 +86,37 @@ extern "C" fn fail_fast(t: Thread, message: ObjRef, exception: ObjRef, _source: 
     std::process::abort()
 }
 
-extern "C" fn get_exit_code(_t: Thread) -> i32 {
+extern "C" fn get_exit_code(_t: CurrentThread) -> i32 {
     vm::exit_code()
 }
 
-extern "C" fn set_exit_code(_t: Thread, code: i32) {
+extern "C" fn set_exit_code(_t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
 }
 
-extern "C" fn has_shutdown_started(_t: Thread) -> i32 {
+extern "C" fn has_shutdown_started(_t: CurrentThread) -> i32 {
     i32::from(process_exit::has_shutdown_started())
 }
 
-extern "C" fn tick_count(_t: Thread) -> i32 {
+extern "C" fn tick_count(_t: CurrentThread) -> i32 {
     const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
     (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_MILLISECOND) as i32
 }
 
-extern "C" fn processor_count(_t: Thread) -> i32 {
+extern "C" fn processor_count(_t: CurrentThread) -> i32 {
     saki_sched::parallelism() as i32
 }
 
-extern "C" fn page_size(_t: Thread) -> i32 {
+extern "C" fn page_size(_t: CurrentThread) -> i32 {
     saki_os::page_size_bytes() as i32
 }
 
-extern "C" fn is_64_bit_operating_system(_t: Thread) -> i32 {
+extern "C" fn is_64_bit_operating_system(_t: CurrentThread) -> i32 {
     1
 }
 
 /// The kernel's release, which managed code parses as a version.
-extern "C" fn os_version_string(t: Thread) -> ObjRef {
+extern "C" fn os_version_string(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         strings::new_string(t, release.trim_end())
@@ -124,7 +124,7 @@ extern "C" fn os_version_string(t: Thread) -> ObjRef {
 }
 
 /// Host name up to the first dot.
-extern "C" fn machine_name(t: Thread) -> ObjRef {
+extern "C" fn machine_name(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let mut buffer = [0u8; 256];
         // SAFETY: the buffer has this length; the last byte stays 0.
@@ -155,18 +155,18 @@ fn password_entry() -> Option<(String, String)> {
     Some((string(entry.pw_name), string(entry.pw_dir)))
 }
 
-extern "C" fn user_name(t: Thread) -> ObjRef {
+extern "C" fn user_name(t: CurrentThread) -> ObjRef {
     let name = password_entry().map(|(name, _)| name).or_else(|| std::env::var("USER").ok());
     t.run(|| strings::new_string(t, name.as_deref().unwrap_or("somebody")))
 }
 
-extern "C" fn home(t: Thread) -> ObjRef {
+extern "C" fn home(t: CurrentThread) -> ObjRef {
     let home = std::env::var("HOME").ok().or_else(|| password_entry().map(|(_, home)| home));
     t.run(|| strings::new_string(t, home.as_deref().unwrap_or("/")))
 }
 
 /// Mount points of devices.
-extern "C" fn logical_drives(t: Thread) -> ObjRef {
+extern "C" fn logical_drives(t: CurrentThread) -> ObjRef {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut drives: Vec<&str> = Vec::new();
     for line in mounts.lines() {
@@ -190,41 +190,41 @@ fn configuration_directory() -> String {
 }
 
 /// Where machine.config is.
-extern "C" fn machine_config_path(t: Thread) -> ObjRef {
+extern "C" fn machine_config_path(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &format!("{}/mono/4.5/machine.config", configuration_directory())))
 }
 
 /// What System.Web takes for the folder of the installation: that which holds the configuration's.
-extern "C" fn machine_install_directory(t: Thread) -> ObjRef {
+extern "C" fn machine_install_directory(t: CurrentThread) -> ObjRef {
     let directory = configuration_directory();
     let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
     t.run(|| strings::new_string(t, &parent.display().to_string()))
 }
 
-extern "C" fn bundled_machine_config(_t: Thread) -> ObjRef {
+extern "C" fn bundled_machine_config(_t: CurrentThread) -> ObjRef {
     ObjRef::NULL
 }
 
 /// The folder that `mono/gac` is in: the class library appends the rest itself.
-extern "C" fn gac_path(t: Thread) -> ObjRef {
+extern "C" fn gac_path(t: CurrentThread) -> ObjRef {
     let root = universe().binder().paths().framework_root.clone();
     t.run(|| optional_string(t, root.parent().and_then(Path::to_str)))
 }
 
 /// The special folders of Windows do not exist here.
-extern "C" fn windows_folder_path(t: Thread, _folder: i32) -> ObjRef {
+extern "C" fn windows_folder_path(t: CurrentThread, _folder: i32) -> ObjRef {
     t.run(|| strings::new_string(t, ""))
 }
 
 /// Only Windows has somebody to tell.
-extern "C" fn broadcast_setting_change(_t: Thread) {}
+extern "C" fn broadcast_setting_change(_t: CurrentThread) {}
 
-extern "C" fn current_process_id(_t: Thread) -> i32 {
+extern "C" fn current_process_id(_t: CurrentThread) -> i32 {
     std::process::id() as i32
 }
 
 /// The configuration switch ThrowUnobservedTaskExceptions, off by default since .NET 4.5.
-extern "C" fn throws_unobserved_task_exceptions(_t: Thread) -> i32 {
+extern "C" fn throws_unobserved_task_exceptions(_t: CurrentThread) -> i32 {
     0
 }
 

@@ -3,12 +3,12 @@
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_abi::vtable::VTableFlags;
-use saki_runtime::{InternalCall, Thread, finalizer, object, vm};
+use saki_runtime::{CurrentThread, InternalCall, finalizer, object, vm};
 
 /// Generation 0 is the nursery, generation 1 everything: what `GC.MaxGeneration` reports, as Mono's.
 const MAX_GENERATION: i32 = 1;
 
-extern "C" fn suppress_finalize(t: Thread, object: ObjRef) {
+extern "C" fn suppress_finalize(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         non_null(t, object, "obj")?;
         if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
@@ -18,7 +18,7 @@ extern "C" fn suppress_finalize(t: Thread, object: ObjRef) {
     })
 }
 
-extern "C" fn re_register_for_finalize(t: Thread, object: ObjRef) {
+extern "C" fn re_register_for_finalize(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         non_null(t, object, "obj")?;
         if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
@@ -28,33 +28,33 @@ extern "C" fn re_register_for_finalize(t: Thread, object: ObjRef) {
     })
 }
 
-extern "C" fn ephemeron_tombstone(_t: Thread) -> ObjRef {
+extern "C" fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
     vm::ephemeron_tombstone()
 }
 
 /// Their vtables say what such arrays are.
-extern "C" fn register_ephemeron_array(t: Thread, array: ObjRef) {
+extern "C" fn register_ephemeron_array(t: CurrentThread, array: ObjRef) {
     t.run(|| non_null(t, array, "array"))
 }
 
-extern "C" fn collection_count(_t: Thread, generation: i32) -> i32 {
+extern "C" fn collection_count(_t: CurrentThread, generation: i32) -> i32 {
     saki_gc::collection_count(generation.max(0) as u32) as i32
 }
 
-extern "C" fn max_generation(_t: Thread) -> i32 {
+extern "C" fn max_generation(_t: CurrentThread) -> i32 {
     MAX_GENERATION
 }
 
-extern "C" fn internal_collect(t: Thread, generation: i32) {
+extern "C" fn internal_collect(t: CurrentThread, generation: i32) {
     // Explicit collections of any generation but the first free everything that is unreachable.
     saki_gc::collect(t.managed(), generation != 0);
 }
 
-extern "C" fn wait_for_pending_finalizers(t: Thread) {
+extern "C" fn wait_for_pending_finalizers(t: CurrentThread) {
     finalizer::wait_for_pending(t);
 }
 
-extern "C" fn generation_of(t: Thread, object: ObjRef) -> i32 {
+extern "C" fn generation_of(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         // SAFETY: a live object, which the caller holds.
@@ -62,18 +62,18 @@ extern "C" fn generation_of(t: Thread, object: ObjRef) -> i32 {
     })
 }
 
-extern "C" fn total_memory(t: Thread, collect_first: i32) -> i64 {
+extern "C" fn total_memory(t: CurrentThread, collect_first: i32) -> i64 {
     if collect_first & 0xff != 0 {
         saki_gc::collect(t.managed(), true);
     }
     saki_gc::heap_bytes_used() as i64
 }
 
-extern "C" fn allocated_bytes_for_current_thread(t: Thread) -> i64 {
+extern "C" fn allocated_bytes_for_current_thread(t: CurrentThread) -> i64 {
     saki_gc::bytes_allocated_by_thread(t.managed()) as i64
 }
 
-extern "C" fn record_pressure(_t: Thread, bytes: i64) {
+extern "C" fn record_pressure(_t: CurrentThread, bytes: i64) {
     // Negative: pressure was removed. It only ever hastens a collection, so that there is nothing to take back.
     if let Ok(bytes) = usize::try_from(bytes) {
         saki_gc::add_memory_pressure(bytes);

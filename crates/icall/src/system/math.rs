@@ -2,7 +2,7 @@
 //!
 //! Most are intrinsics of the importer; these rows serve calls through delegates and reflection, and what it leaves out.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// C functions of one argument that `libc` does not declare.
 mod c {
@@ -59,10 +59,10 @@ mod c {
 macro_rules! unary {
     ($($double:ident $single:ident;)*) => {
         mod double {
-            $(pub(super) extern "C" fn $double(_t: super::Thread, x: f64) -> f64 { super::c::$double(x) })*
+            $(pub(super) extern "C" fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
         }
         mod single {
-            $(pub(super) extern "C" fn $single(_t: super::Thread, x: f32) -> f32 { super::c::$single(x) })*
+            $(pub(super) extern "C" fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
         }
     };
 }
@@ -89,49 +89,49 @@ unary! {
     tanh tanhf;
 }
 
-extern "C" fn abs_double(_t: Thread, x: f64) -> f64 {
+extern "C" fn abs_double(_t: CurrentThread, x: f64) -> f64 {
     x.abs()
 }
 
-extern "C" fn abs_single(_t: Thread, x: f32) -> f32 {
+extern "C" fn abs_single(_t: CurrentThread, x: f32) -> f32 {
     x.abs()
 }
 
 /// Halves go to the even neighbour, as `Math.Round` is documented.
-extern "C" fn round(_t: Thread, x: f64) -> f64 {
+extern "C" fn round(_t: CurrentThread, x: f64) -> f64 {
     x.round_ties_even()
 }
 
-extern "C" fn atan2(_t: Thread, y: f64, x: f64) -> f64 {
+extern "C" fn atan2(_t: CurrentThread, y: f64, x: f64) -> f64 {
     c::atan2(y, x)
 }
 
-extern "C" fn atan2f(_t: Thread, y: f32, x: f32) -> f32 {
+extern "C" fn atan2f(_t: CurrentThread, y: f32, x: f32) -> f32 {
     c::atan2f(y, x)
 }
 
-extern "C" fn pow(_t: Thread, x: f64, y: f64) -> f64 {
+extern "C" fn pow(_t: CurrentThread, x: f64, y: f64) -> f64 {
     c::pow(x, y)
 }
 
-extern "C" fn powf(_t: Thread, x: f32, y: f32) -> f32 {
+extern "C" fn powf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::powf(x, y)
 }
 
-extern "C" fn fmod(_t: Thread, x: f64, y: f64) -> f64 {
+extern "C" fn fmod(_t: CurrentThread, x: f64, y: f64) -> f64 {
     c::fmod(x, y)
 }
 
-extern "C" fn fmodf(_t: Thread, x: f32, y: f32) -> f32 {
+extern "C" fn fmodf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::fmodf(x, y)
 }
 
-extern "C" fn modf(_t: Thread, x: f64, integer: *mut f64) -> f64 {
+extern "C" fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
     // SAFETY: managed code passes the address of a local.
     unsafe { c::modf(x, integer) }
 }
 
-extern "C" fn modff(_t: Thread, x: f32, integer: *mut f32) -> f32 {
+extern "C" fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
     // SAFETY: as above.
     unsafe { c::modff(x, integer) }
 }

@@ -1,11 +1,17 @@
 //! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all of .NET's rests.
 
 use super::exponent_digits;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 use std::ffi::CStr;
 
 /// As `snprintf(buffer, length, format, value)` with one `double` conversion in the format.
-extern "C" fn double_to_string(_t: Thread, value: f64, format: *const u8, buffer: *mut u8, length_bytes: i32) -> i32 {
+extern "C" fn double_to_string(
+    _t: CurrentThread,
+    value: f64,
+    format: *const u8,
+    buffer: *mut u8,
+    length_bytes: i32,
+) -> i32 {
     let length_bytes = length_bytes.max(0) as usize;
     // SAFETY: managed code passes a NUL-terminated format of its own.
     let text = unsafe { CStr::from_ptr(format.cast()) };
@@ -35,13 +41,13 @@ pub const TABLE: &[InternalCall] = &[("Interop/Sys::DoubleToString", double_to_s
 #[cfg(test)]
 mod tests {
     use super::double_to_string;
-    use saki_runtime::Thread;
+    use saki_runtime::CurrentThread;
 
     #[test]
     fn seventeen_digits() {
         let mut buffer = [0u8; 32];
         // SAFETY: the function does not look at its thread.
-        let t = unsafe { Thread::from_abi(std::ptr::null_mut()) };
+        let t = unsafe { CurrentThread::from_abi(std::ptr::null_mut()) };
         for (value, expect) in [(0.1, "1.0000000000000001e-01"), (1e300, "1.0000000000000001e+300")] {
             let length = double_to_string(t, value, c"%.16e".as_ptr().cast(), buffer.as_mut_ptr(), 32);
             assert_eq!(String::from_utf8_lossy(&buffer[..length as usize]), expect);

@@ -4,9 +4,9 @@ use crate::arguments::non_null_this;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::vtable::VTableFlags;
 use saki_abi::{ArrayHeader, ObjRef};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions, monitors, object, proxies, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, monitors, object, proxies, type_objects};
 
-extern "C" fn get_type(t: Thread, this: ObjRef) -> ObjRef {
+extern "C" fn get_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let shown = if proxies::is_proxy(this) { proxies::shown_type(this) } else { object::type_of(this) };
@@ -14,7 +14,7 @@ extern "C" fn get_type(t: Thread, this: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn memberwise_clone(t: Thread, this: ObjRef) -> ObjRef {
+extern "C" fn memberwise_clone(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         clone(t, this)
@@ -25,7 +25,7 @@ extern "C" fn memberwise_clone(t: Thread, this: ObjRef) -> ObjRef {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn clone(t: Thread, original: ObjRef) -> Managed<ObjRef> {
+pub(crate) fn clone(t: CurrentThread, original: ObjRef) -> Managed<ObjRef> {
     let vtable = object::vtable(original);
     if vtable.flags.0 & (VTableFlags::ARRAY | VTableFlags::STRING) == 0 {
         let copy = object::new_instance_of(t, vtable)?;
@@ -58,7 +58,7 @@ fn copy_content(copy: ObjRef, original: ObjRef, size_bytes: usize) {
     }
 }
 
-extern "C" fn internal_get_hash_code(_t: Thread, object: ObjRef) -> i32 {
+extern "C" fn internal_get_hash_code(_t: CurrentThread, object: ObjRef) -> i32 {
     if object.is_null() { 0 } else { monitors::hash_code(object) }
 }
 

@@ -7,7 +7,7 @@ use crate::arguments::{non_null, non_null_this, store_out};
 use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{InternalCall, Managed, Thread, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, object, strings};
 use saki_types::{Field, Ty, universe};
 
 /// How a field is compared.
@@ -39,18 +39,18 @@ fn comparison(ty: Ty) -> Comparison {
     }
 }
 
-fn instance_fields(t: Thread, ty: Ty) -> Managed<impl Iterator<Item = &'static Field>> {
+fn instance_fields(t: CurrentThread, ty: Ty) -> Managed<impl Iterator<Item = &'static Field>> {
     Ok(ty.fields().to_managed(t)?.iter().copied().filter(|f| !f.is_static()))
 }
 
 /// Address of a field of a boxed struct.
-fn field_address(t: Thread, boxed: ObjRef, field: &'static Field) -> Managed<*const u8> {
+fn field_address(t: CurrentThread, boxed: ObjRef, field: &'static Field) -> Managed<*const u8> {
     let offset = field.offset_bytes().to_managed(t)? as usize;
     Ok(object::unboxed(boxed).wrapping_add(offset))
 }
 
 /// The value of a field as an object.
-fn boxed_field(t: Thread, boxed: ObjRef, field: &'static Field) -> Managed<ObjRef> {
+fn boxed_field(t: CurrentThread, boxed: ObjRef, field: &'static Field) -> Managed<ObjRef> {
     let ty = field.ty().to_managed(t)?;
     let address = field_address(t, boxed, field)?;
     if ty.is_reference_type() {
@@ -78,7 +78,7 @@ fn same_text(left: ObjRef, right: ObjRef) -> bool {
 
 /// False with null `fields`: different. True: equal. False with `fields`: equal so far, and managed code compares the
 /// pairs in the array.
-extern "C" fn internal_equals(t: Thread, left: ObjRef, right: ObjRef, fields: *mut ObjRef) -> i32 {
+extern "C" fn internal_equals(t: CurrentThread, left: ObjRef, right: ObjRef, fields: *mut ObjRef) -> i32 {
     t.run(|| {
         store_out(t, fields, ObjRef::NULL);
         non_null_this(t, left)?;
@@ -128,7 +128,7 @@ fn text_hash(text: ObjRef) -> u32 {
     strings::units(text).iter().fold(0x811c_9dc5, |hash: u32, &unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
 }
 
-extern "C" fn internal_get_hash_code(t: Thread, this: ObjRef, fields: *mut ObjRef) -> i32 {
+extern "C" fn internal_get_hash_code(t: CurrentThread, this: ObjRef, fields: *mut ObjRef) -> i32 {
     t.run(|| {
         store_out(t, fields, ObjRef::NULL);
         non_null_this(t, this)?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::write_out;
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, strings};
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -55,7 +55,7 @@ fn code_page(charset: &str) -> i32 {
 }
 
 /// Sets the number; the name when the number is not known and a name is wanted (non-zero on entry).
-extern "C" fn internal_code_page(t: Thread, number: *mut i32) -> ObjRef {
+extern "C" fn internal_code_page(t: CurrentThread, number: *mut i32) -> ObjRef {
     t.run(|| {
         // SAFETY: an int passed by reference.
         let wants_name = unsafe { *number } != 0;

@@ -2,7 +2,7 @@
 //! `data/dump-normalization.cs`, which describes the layout).
 
 use crate::arguments::write_out;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 /// The file, aligned for the tables of 32-bit numbers in it.
 #[repr(C, align(8))]
@@ -28,7 +28,7 @@ fn tables() -> [&'static [u8]; TABLE_COUNT] {
 }
 
 extern "C" fn load(
-    _t: Thread,
+    _t: CurrentThread,
     props: *mut *const u8,
     mapped_chars: *mut *const u8,
     char_map_index: *mut *const u8,

@@ -4,14 +4,14 @@
 
 use crate::arguments::store_out;
 use saki_abi::{ObjRef, Object};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 /// The variable as an atomic.
 ///
 /// # Errors
 /// NullReferenceException.
-fn variable<'a, A>(t: Thread, place: *const A) -> Managed<&'a A> {
+fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
     if place.is_null() {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
     }
@@ -22,19 +22,19 @@ fn variable<'a, A>(t: Thread, place: *const A) -> Managed<&'a A> {
 macro_rules! integers {
     ($($int:ty, $atomic:ty: $increment:ident $decrement:ident $add:ident $exchange:ident $compare_exchange:ident;)*) => {
         $(
-            extern "C" fn $increment(t: Thread, place: *const $atomic) -> $int {
+            extern "C" fn $increment(t: CurrentThread, place: *const $atomic) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_add(1, SeqCst).wrapping_add(1)))
             }
-            extern "C" fn $decrement(t: Thread, place: *const $atomic) -> $int {
+            extern "C" fn $decrement(t: CurrentThread, place: *const $atomic) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_sub(1, SeqCst).wrapping_sub(1)))
             }
-            extern "C" fn $add(t: Thread, place: *const $atomic, value: $int) -> $int {
+            extern "C" fn $add(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_add(value, SeqCst).wrapping_add(value)))
             }
-            extern "C" fn $exchange(t: Thread, place: *const $atomic, value: $int) -> $int {
+            extern "C" fn $exchange(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
             }
-            extern "C" fn $compare_exchange(t: Thread, place: *const $atomic, value: $int, expected: $int) -> $int {
+            extern "C" fn $compare_exchange(t: CurrentThread, place: *const $atomic, value: $int, expected: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
             }
         )*
@@ -46,12 +46,12 @@ integers! {
     i64, AtomicI64: increment_i64 decrement_i64 add_i64 exchange_i64 compare_exchange_i64;
 }
 
-extern "C" fn read_i64(t: Thread, place: *const AtomicI64) -> i64 {
+extern "C" fn read_i64(t: CurrentThread, place: *const AtomicI64) -> i64 {
     t.run(|| Ok(variable(t, place)?.load(SeqCst)))
 }
 
 extern "C" fn compare_exchange_i32_flag(
-    t: Thread,
+    t: CurrentThread,
     place: *const AtomicI32,
     value: i32,
     expected: i32,
@@ -64,24 +64,29 @@ extern "C" fn compare_exchange_i32_flag(
     })
 }
 
-extern "C" fn exchange_pointer(t: Thread, place: *const AtomicUsize, value: usize) -> usize {
+extern "C" fn exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize) -> usize {
     t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
 }
 
-extern "C" fn compare_exchange_pointer(t: Thread, place: *const AtomicUsize, value: usize, expected: usize) -> usize {
+extern "C" fn compare_exchange_pointer(
+    t: CurrentThread,
+    place: *const AtomicUsize,
+    value: usize,
+    expected: usize,
+) -> usize {
     t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
 }
 
-extern "C" fn exchange_single(t: Thread, place: *const AtomicU32, value: f32) -> f32 {
+extern "C" fn exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32) -> f32 {
     t.run(|| Ok(f32::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
 }
 
-extern "C" fn exchange_double(t: Thread, place: *const AtomicU64, value: f64) -> f64 {
+extern "C" fn exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64) -> f64 {
     t.run(|| Ok(f64::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
 }
 
 /// Compares bits, so that NaN equals itself and zeroes differ by sign, as .NET does.
-extern "C" fn compare_exchange_single(t: Thread, place: *const AtomicU32, value: f32, expected: f32) -> f32 {
+extern "C" fn compare_exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32, expected: f32) -> f32 {
     t.run(|| {
         let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
         Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
@@ -89,7 +94,7 @@ extern "C" fn compare_exchange_single(t: Thread, place: *const AtomicU32, value:
 }
 
 /// As `compare_exchange_single`.
-extern "C" fn compare_exchange_double(t: Thread, place: *const AtomicU64, value: f64, expected: f64) -> f64 {
+extern "C" fn compare_exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64, expected: f64) -> f64 {
     t.run(|| {
         let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
         Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
@@ -103,7 +108,7 @@ fn load(place: *const ObjRef) -> ObjRef {
 }
 
 /// `result = exchange(place, value)`, all by reference.
-extern "C" fn exchange_object(t: Thread, place: *mut ObjRef, value: *const ObjRef, result: *mut ObjRef) {
+extern "C" fn exchange_object(t: CurrentThread, place: *mut ObjRef, value: *const ObjRef, result: *mut ObjRef) {
     t.run(|| {
         let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
         let old = ObjRef(atomic.swap(load(value).0, SeqCst));
@@ -115,7 +120,7 @@ extern "C" fn exchange_object(t: Thread, place: *mut ObjRef, value: *const ObjRe
 
 /// `result = compare_exchange(place, value, expected)`, all by reference.
 extern "C" fn compare_exchange_object(
-    t: Thread,
+    t: CurrentThread,
     place: *mut ObjRef,
     value: *const ObjRef,
     expected: *const ObjRef,
@@ -135,7 +140,7 @@ extern "C" fn compare_exchange_object(
     });
 }
 
-extern "C" fn memory_barrier_process_wide(_t: Thread) {
+extern "C" fn memory_barrier_process_wide(_t: CurrentThread) {
     saki_os::membarrier::heavy();
 }
 

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_reactor::Interest;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{InternalCall, Managed, ManagedField, Slot, Thread, domains, handles, invoke, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Slot, domains, handles, invoke, object};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::universe;
 use std::collections::{HashMap, VecDeque};
@@ -66,7 +66,7 @@ fn wait_for(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
 }
 
 /// Gives a job to the thread pool.
-fn queue(t: Thread, job: ObjRef) -> Managed<()> {
+fn queue(t: CurrentThread, job: ObjRef) -> Managed<()> {
     let pool = universe().corlib_type("System.Threading", "ThreadPool").to_managed(t)?;
     match pool.find_method("UnsafeQueueCustomWorkItem", 2).to_managed(t)? {
         Some(method) => invoke::invoke(t, method, &[Slot::from_ref(job), Slot::from_bool(false)]).map(|_| ()),
@@ -74,7 +74,7 @@ fn queue(t: Thread, job: ObjRef) -> Managed<()> {
     }
 }
 
-fn queue_handle(t: Thread, handle: Handle) -> Managed<()> {
+fn queue_handle(t: CurrentThread, handle: Handle) -> Managed<()> {
     let job = handles::target(handle).unwrap_or(ObjRef::NULL);
     // A handle of ours is not stale.
     let _ = handles::free(t, handle);
@@ -85,12 +85,12 @@ fn queue_handle(t: Thread, handle: Handle) -> Managed<()> {
     domains::run_in(t, domains::of_universe(object::type_of(job).universe()), || queue(t, job))
 }
 
-fn queue_all(t: Thread, ready: Vec<Handle>) -> Managed<()> {
+fn queue_all(t: CurrentThread, ready: Vec<Handle>) -> Managed<()> {
     ready.into_iter().try_for_each(|handle| queue_handle(t, handle))
 }
 
 /// As `queue_all`, for a thread of the selector, whose exceptions nobody catches.
-fn queue_or_end(t: Thread, ready: Vec<Handle>) {
+fn queue_or_end(t: CurrentThread, ready: Vec<Handle>) {
     if queue_all(t, ready).is_err() {
         saki_runtime::threads::end_by_exception(t);
     }
@@ -100,7 +100,7 @@ fn queue_or_end(t: Thread, ready: Vec<Handle>) {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn remove_descriptor(t: Thread, fd: i32) -> Managed<()> {
+pub fn remove_descriptor(t: CurrentThread, fd: i32) -> Managed<()> {
     let jobs = take_all(fd);
     if !jobs.is_empty() && !saki_reactor::waits_park() {
         blocking::forget(fd);
@@ -108,12 +108,12 @@ pub fn remove_descriptor(t: Thread, fd: i32) -> Managed<()> {
     queue_all(t, jobs)
 }
 
-fn system_error(t: Thread, errno: i32) -> exceptions::Thrown {
+fn system_error(t: CurrentThread, errno: i32) -> exceptions::Thrown {
     let message = format!("The system's event queue cannot be made (errno {errno}).");
     exceptions::throw(t, "System", "InvalidOperationException", &message)
 }
 
-unsafe extern "C" fn add(t: Thread, fd: usize, job: ObjRef) {
+unsafe extern "C" fn add(t: CurrentThread, fd: usize, job: ObjRef) {
     t.run(|| {
         crate::arguments::non_null(t, job, "job")?;
         let interest = match OPERATION.get::<i32>(job) {
@@ -134,7 +134,7 @@ unsafe extern "C" fn add(t: Thread, fd: usize, job: ObjRef) {
     });
 }
 
-unsafe extern "C" fn remove(t: Thread, fd: usize) {
+unsafe extern "C" fn remove(t: CurrentThread, fd: usize) {
     t.run(|| remove_descriptor(t, fd as i32));
 }
 

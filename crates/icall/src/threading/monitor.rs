@@ -2,20 +2,20 @@
 
 use crate::arguments::{non_null, write_out};
 use saki_abi::ObjRef;
-use saki_runtime::{InternalCall, Thread, monitors};
+use saki_runtime::{CurrentThread, InternalCall, monitors};
 
 const INFINITE: i32 = -1;
 
-extern "C" fn enter(t: Thread, object: ObjRef) {
+extern "C" fn enter(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::try_enter(t, object, INFINITE).map(|_| ()));
 }
 
-extern "C" fn exit(t: Thread, object: ObjRef) {
+extern "C" fn exit(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::exit(t, object));
 }
 
 /// `taken` is set before anything can interrupt the caller.
-extern "C" fn try_enter_with_atomic_var(t: Thread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
+extern "C" fn try_enter_with_atomic_var(t: CurrentThread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
     t.run(|| {
         let entered = monitors::try_enter(t, object, milliseconds)?;
         write_out(taken, u8::from(entered));
@@ -23,20 +23,20 @@ extern "C" fn try_enter_with_atomic_var(t: Thread, object: ObjRef, milliseconds:
     });
 }
 
-extern "C" fn wait(t: Thread, object: ObjRef, milliseconds: i32) -> i32 {
+extern "C" fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
     t.run(|| monitors::wait(t, object, milliseconds).map(i32::from))
 }
 
-extern "C" fn pulse(t: Thread, object: ObjRef) {
+extern "C" fn pulse(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::pulse(t, object, false));
 }
 
-extern "C" fn pulse_all(t: Thread, object: ObjRef) {
+extern "C" fn pulse_all(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::pulse(t, object, true));
 }
 
 /// Whether the current thread holds the lock.
-extern "C" fn is_owner(t: Thread, object: ObjRef) -> i32 {
+extern "C" fn is_owner(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         Ok(i32::from(monitors::owner(object) == t.id()))
@@ -44,7 +44,7 @@ extern "C" fn is_owner(t: Thread, object: ObjRef) -> i32 {
 }
 
 /// Whether any thread holds the lock.
-extern "C" fn is_held(t: Thread, object: ObjRef) -> i32 {
+extern "C" fn is_held(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         Ok(i32::from(monitors::owner(object) != 0))

@@ -3,7 +3,7 @@
 use super::waitables::{self, Created, Kind, KindName, OpenError};
 use crate::arguments::{units_at, write_out};
 use crate::io::errors::Win32Error;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 const INVALID_HANDLE_VALUE: usize = usize::MAX;
 
@@ -31,7 +31,7 @@ pub(super) fn opened(name: *const u16, length: i32, kind: KindName) -> (usize, W
 }
 
 unsafe extern "C" fn create_event(
-    _t: Thread,
+    _t: CurrentThread,
     is_manual: u8,
     is_set: u8,
     name: *const u16,
@@ -44,21 +44,27 @@ unsafe extern "C" fn create_event(
     handle
 }
 
-unsafe extern "C" fn open_event(_t: Thread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+unsafe extern "C" fn open_event(
+    _t: CurrentThread,
+    name: *const u16,
+    length: i32,
+    _rights: i32,
+    error: *mut i32,
+) -> usize {
     let (handle, code) = opened(name, length, KindName::Event);
     write_out(error, code.0);
     handle
 }
 
-unsafe extern "C" fn set_event(_t: Thread, handle: usize) -> i32 {
+unsafe extern "C" fn set_event(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(waitables::set_event(handle, true))
 }
 
-unsafe extern "C" fn reset_event(_t: Thread, handle: usize) -> i32 {
+unsafe extern "C" fn reset_event(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(waitables::set_event(handle, false))
 }
 
-unsafe extern "C" fn close_event(_t: Thread, handle: usize) {
+unsafe extern "C" fn close_event(_t: CurrentThread, handle: usize) {
     waitables::close(handle);
 }
 

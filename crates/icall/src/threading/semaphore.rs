@@ -4,10 +4,10 @@ use super::native_events::{created, object_name, opened};
 use super::waitables::{self, Kind, KindName};
 use crate::arguments::write_out;
 use crate::io::errors::Win32Error;
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 unsafe extern "C" fn create_semaphore(
-    _t: Thread,
+    _t: CurrentThread,
     count: i32,
     max: i32,
     name: *const u16,
@@ -23,13 +23,19 @@ unsafe extern "C" fn create_semaphore(
     handle
 }
 
-unsafe extern "C" fn open_semaphore(_t: Thread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+unsafe extern "C" fn open_semaphore(
+    _t: CurrentThread,
+    name: *const u16,
+    length: i32,
+    _rights: i32,
+    error: *mut i32,
+) -> usize {
     let (handle, code) = opened(name, length, KindName::Semaphore);
     write_out(error, code.0);
     handle
 }
 
-unsafe extern "C" fn release_semaphore(_t: Thread, handle: usize, add: i32, before: *mut i32) -> i32 {
+unsafe extern "C" fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: *mut i32) -> i32 {
     let (count, succeeded) = match waitables::release_semaphore(handle, add) {
         Ok(count) => (count, 1),
         Err((_, count)) => (count, 0),

@@ -12,28 +12,29 @@ use saki_runtime::object::{self, type_of};
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
 use saki_runtime::{
-    InternalCall, Managed, ManagedField, Thread, domains, exceptions, statics, suspension, thread_dump, thread_names,
+    CurrentThread, InternalCall, Managed, ManagedField, domains, exceptions, statics, suspension, thread_dump,
+    thread_names,
 };
 use saki_thread::root;
 use saki_types::universe;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
-unsafe extern "C" fn construct_internal_thread(t: Thread, thread: ObjRef) {
+unsafe extern "C" fn construct_internal_thread(t: CurrentThread, thread: ObjRef) {
     t.run(|| threads::construct_internal(t, thread).map(|_| ()));
 }
 
-unsafe extern "C" fn thread_internal(t: Thread, thread: ObjRef, start: ObjRef) -> i32 {
+unsafe extern "C" fn thread_internal(t: CurrentThread, thread: ObjRef, start: ObjRef) -> i32 {
     t.run(|| threads::start(t, thread, start).map(|()| 1))
 }
 
-unsafe extern "C" fn free_internal(_t: Thread, internal: ObjRef) {
+unsafe extern "C" fn free_internal(_t: CurrentThread, internal: ObjRef) {
     threads::unlink(internal);
     thread_names::free(internal);
 }
 
 /// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
-unsafe extern "C" fn get_current_thread(t: Thread) -> ObjRef {
+unsafe extern "C" fn get_current_thread(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let thread = threads::current_object(t)?;
         if let Ok(address) = statics::thread_static_address(t, CURRENT_THREAD.field()) {
@@ -45,14 +46,14 @@ unsafe extern "C" fn get_current_thread(t: Thread) -> ObjRef {
 }
 
 /// As `get_current_thread`, into a variable.
-unsafe extern "C" fn store_current_thread(t: Thread, thread: *mut ObjRef) {
+unsafe extern "C" fn store_current_thread(t: CurrentThread, thread: *mut ObjRef) {
     // SAFETY: as compiled code calls it.
     let current = unsafe { get_current_thread(t) };
     // With an exception pending it is null.
     store_out(t, thread, current);
 }
 
-unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
+unsafe extern "C" fn sleep(t: CurrentThread, milliseconds: i32) {
     t.run(|| {
         let thread = t.managed();
         if milliseconds == 0 && thread.pending_requests() == 0 {
@@ -67,45 +68,45 @@ unsafe extern "C" fn sleep(t: Thread, milliseconds: i32) {
     });
 }
 
-unsafe extern "C" fn yield_internal(t: Thread) -> i32 {
+unsafe extern "C" fn yield_internal(t: CurrentThread) -> i32 {
     t.managed().yield_now();
     1
 }
 
-unsafe extern "C" fn join(t: Thread, thread: ObjRef, milliseconds: i32) -> i32 {
+unsafe extern "C" fn join(t: CurrentThread, thread: ObjRef, milliseconds: i32) -> i32 {
     t.run(|| {
         let internal = threads::internal_of(t, thread)?;
         threads::join(t, internal, milliseconds).map(i32::from)
     })
 }
 
-unsafe extern "C" fn interrupt(t: Thread, thread: ObjRef) {
+unsafe extern "C" fn interrupt(t: CurrentThread, thread: ObjRef) {
     t.run(|| {
         threads::interrupt(threads::internal_of(t, thread)?);
         Ok(())
     });
 }
 
-unsafe extern "C" fn suspend(t: Thread, thread: ObjRef) {
+unsafe extern "C" fn suspend(t: CurrentThread, thread: ObjRef) {
     t.run(|| suspension::suspend(t, threads::internal_of(t, thread)?));
 }
 
-unsafe extern "C" fn resume(t: Thread, thread: ObjRef) {
+unsafe extern "C" fn resume(t: CurrentThread, thread: ObjRef) {
     t.run(|| suspension::resume(t, threads::internal_of(t, thread)?));
 }
 
-unsafe extern "C" fn abort(t: Thread, internal: ObjRef, state_object: ObjRef) {
+unsafe extern "C" fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) {
     t.run(|| {
         non_null(t, internal, "thread")?;
         threads::abort(t, internal, state_object)
     });
 }
 
-unsafe extern "C" fn reset_abort(t: Thread, _thread: ObjRef) {
+unsafe extern "C" fn reset_abort(t: CurrentThread, _thread: ObjRef) {
     t.run(|| threads::reset_abort(t));
 }
 
-unsafe extern "C" fn get_abort_exception_state(t: Thread, thread: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_abort_exception_state(t: CurrentThread, thread: ObjRef) -> ObjRef {
     t.run(|| {
         let internal = threads::internal_of(t, thread)?;
         let state =
@@ -123,38 +124,38 @@ unsafe extern "C" fn get_abort_exception_state(t: Thread, thread: ObjRef) -> Obj
     })
 }
 
-unsafe extern "C" fn get_state(_t: Thread, internal: ObjRef) -> u32 {
+unsafe extern "C" fn get_state(_t: CurrentThread, internal: ObjRef) -> u32 {
     threads::state_of(internal)
 }
 
-unsafe extern "C" fn set_state(_t: Thread, internal: ObjRef, bits: u32) {
+unsafe extern "C" fn set_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
     threads::set_state(internal, bits);
 }
 
-unsafe extern "C" fn clear_state(_t: Thread, internal: ObjRef, bits: u32) {
+unsafe extern "C" fn clear_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
     threads::clear_state(internal, bits);
 }
 
-unsafe extern "C" fn get_priority(t: Thread, thread: ObjRef) -> i32 {
+unsafe extern "C" fn get_priority(t: CurrentThread, thread: ObjRef) -> i32 {
     t.run(|| Ok(threads::PRIORITY.get(threads::internal_of(t, thread)?)))
 }
 
 /// The system's default scheduling has no priorities between the threads of a process: the number is only kept.
-unsafe extern "C" fn set_priority(t: Thread, thread: ObjRef, priority: i32) {
+unsafe extern "C" fn set_priority(t: CurrentThread, thread: ObjRef, priority: i32) {
     t.run(|| {
         threads::PRIORITY.set(threads::internal_of(t, thread)?, priority);
         Ok(())
     });
 }
 
-unsafe extern "C" fn get_name(t: Thread, internal: ObjRef) -> ObjRef {
+unsafe extern "C" fn get_name(t: CurrentThread, internal: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, internal, "thread")?;
         crate::arguments::optional_string(t, thread_names::name_of(internal).as_deref())
     })
 }
 
-unsafe extern "C" fn set_name(t: Thread, internal: ObjRef, name: *const u16, length: i32) {
+unsafe extern "C" fn set_name(t: CurrentThread, internal: ObjRef, name: *const u16, length: i32) {
     t.run(|| {
         non_null(t, internal, "thread")?;
         let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
@@ -166,17 +167,17 @@ unsafe extern "C" fn set_name(t: Thread, internal: ObjRef, name: *const u16, len
 }
 
 /// There is one domain, so both directions give the array itself.
-unsafe extern "C" fn byte_array_to_domain(_t: Thread, array: ObjRef) -> ObjRef {
+unsafe extern "C" fn byte_array_to_domain(_t: CurrentThread, array: ObjRef) -> ObjRef {
     array
 }
 
 /// The identity of the current domain.
-unsafe extern "C" fn get_domain_id(_t: Thread) -> i32 {
+unsafe extern "C" fn get_domain_id(_t: CurrentThread) -> i32 {
     domains::current().id
 }
 
 /// The largest stack a program may ask for, in bytes.
-unsafe extern "C" fn system_max_stack_size(_t: Thread) -> i32 {
+unsafe extern "C" fn system_max_stack_size(_t: CurrentThread) -> i32 {
     // SAFETY: zeroed, then filled by getrlimit.
     let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
     // SAFETY: room for the limit.
@@ -187,17 +188,17 @@ unsafe extern "C" fn system_max_stack_size(_t: Thread) -> i32 {
 }
 
 /// From now on the thread stays on its OS thread.
-unsafe extern "C" fn begin_affinity(t: Thread) {
+unsafe extern "C" fn begin_affinity(t: CurrentThread) {
     threads::begin_affinity(t);
 }
 
 /// Ends what the last `begin_affinity` began.
-unsafe extern "C" fn end_affinity(t: Thread) {
+unsafe extern "C" fn end_affinity(t: CurrentThread) {
     threads::end_affinity(t);
 }
 
 /// What a thread that ends has to give up.
-pub fn on_exit(t: Thread) {
+pub fn on_exit(t: CurrentThread) {
     waitables::abandon_mutexes(t.id());
 }
 
@@ -205,7 +206,7 @@ pub fn on_exit(t: Thread) {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
+pub(super) fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
     let internal = threads::current_internal(t)?;
     threads::forget_affinity(t);
     // Only when the program changed it: each name is a system call.
@@ -221,7 +222,7 @@ pub(super) fn reset_for_pool(t: Thread, name: &str) -> Managed<()> {
 }
 
 /// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].
-unsafe extern "C" fn get_stack_traces(t: Thread, threads: *mut ObjRef, traces: *mut ObjRef) {
+unsafe extern "C" fn get_stack_traces(t: CurrentThread, threads: *mut ObjRef, traces: *mut ObjRef) {
     t.run(|| {
         threads::current_object(t)?;
         thread_dump::with_stacks(|stacks| {

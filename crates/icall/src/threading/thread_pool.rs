@@ -27,7 +27,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::profile_events;
 use saki_runtime::suspension;
 use saki_runtime::threads;
-use saki_runtime::{InternalCall, Managed, Thread, invoke, pending, unhandled};
+use saki_runtime::{CurrentThread, InternalCall, Managed, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{Method, universe};
 use std::collections::VecDeque;
@@ -194,7 +194,7 @@ impl Actions {
         if self.add_worker {
             let spawned = saki_sched::spawn(ThreadKind::Background, Some(WORKER_NAME), 0, |thread| {
                 // SAFETY: the thread just attached.
-                run_worker(unsafe { Thread::from_abi(thread.abi()) });
+                run_worker(unsafe { CurrentThread::from_abi(thread.abi()) });
             });
             if spawned.is_err() {
                 // The request stays; the monitor tries again, or a worker that there is takes it.
@@ -367,7 +367,7 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
     }
 }
 
-fn callback(t: Thread) -> Managed<&'static Method> {
+fn callback(t: CurrentThread) -> Managed<&'static Method> {
     let ty = universe().corlib_type("System.Threading", "_ThreadPoolWaitCallback").to_managed(t)?;
     let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
     match method {
@@ -376,14 +376,14 @@ fn callback(t: Thread) -> Managed<&'static Method> {
     }
 }
 
-fn perform(t: Thread) -> Managed<()> {
+fn perform(t: CurrentThread) -> Managed<()> {
     reset_for_pool(t, WORKER_NAME)?;
     let callback = callback(t)?;
     invoke::invoke(t, callback, &[])?;
     Ok(())
 }
 
-fn prepare(t: Thread) -> Managed<()> {
+fn prepare(t: CurrentThread) -> Managed<()> {
     let internal = threads::current_internal(t)?;
     threads::IS_POOL_THREAD.set(internal, 1u8);
     suspension::stop_at_exit(t);
@@ -400,7 +400,7 @@ fn end_turn(thread: &ManagedThread) {
     }
 }
 
-fn run_worker(t: Thread) {
+fn run_worker(t: CurrentThread) {
     {
         let mut pool = POOL.lock();
         pool.starting -= 1;
@@ -436,11 +436,11 @@ fn run_worker(t: Thread) {
     threads::finish(t);
 }
 
-unsafe extern "C" fn initialize(_t: Thread, enable_worker_tracking: *mut u8) {
+unsafe extern "C" fn initialize(_t: CurrentThread, enable_worker_tracking: *mut u8) {
     write_out(enable_worker_tracking, 0);
 }
 
-unsafe extern "C" fn request_worker_thread(t: Thread) -> i32 {
+unsafe extern "C" fn request_worker_thread(t: CurrentThread) -> i32 {
     t.run(|| {
         if request_worker(domains::current()) {
             return Ok(1);
@@ -451,7 +451,7 @@ unsafe extern "C" fn request_worker_thread(t: Thread) -> i32 {
 }
 
 /// Whether the worker may take another work item.
-unsafe extern "C" fn notify_complete(t: Thread) -> i32 {
+unsafe extern "C" fn notify_complete(t: CurrentThread) -> i32 {
     if !t.managed().is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.note_begun();
     }
@@ -460,13 +460,13 @@ unsafe extern "C" fn notify_complete(t: Thread) -> i32 {
     i32::from(!IS_OVER_GOAL.load(Ordering::Relaxed))
 }
 
-unsafe extern "C" fn notify_progress(_t: Thread) {
+unsafe extern "C" fn notify_progress(_t: CurrentThread) {
     // Relaxed: a statistic.
     PROGRESSED.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Work was queued; a request follows, unless enough of them wait here.
-unsafe extern "C" fn notify_queued(_t: Thread) {
+unsafe extern "C" fn notify_queued(_t: CurrentThread) {
     if DEMAND.note_queued() {
         let mut actions = Actions::default();
         POOL.lock().answer(&mut actions);
@@ -485,28 +485,28 @@ pub fn worker_count() -> usize {
 }
 
 /// Only called when `InitializeVMTp` asks for it.
-unsafe extern "C" fn report_status(_t: Thread, _is_working: u8) {}
+unsafe extern "C" fn report_status(_t: CurrentThread, _is_working: u8) {}
 
-unsafe extern "C" fn get_min(_t: Thread, workers: *mut i32, io: *mut i32) {
+unsafe extern "C" fn get_min(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let min = POOL.lock().min;
     write_out(workers, min.0);
     write_out(io, min.1);
 }
 
-unsafe extern "C" fn get_max(_t: Thread, workers: *mut i32, io: *mut i32) {
+unsafe extern "C" fn get_max(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let max = POOL.lock().max;
     write_out(workers, max.0);
     write_out(io, max.1);
 }
 
-unsafe extern "C" fn get_available(_t: Thread, workers: *mut i32, io: *mut i32) {
+unsafe extern "C" fn get_available(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let pool = POOL.lock();
     let busy = pool.worker_count().saturating_sub(pool.idle.len()) as i32;
     write_out(workers, (pool.max.0 - busy).max(0));
     write_out(io, pool.max.1);
 }
 
-unsafe extern "C" fn set_min(_t: Thread, workers: i32, io: i32) -> i32 {
+unsafe extern "C" fn set_min(_t: CurrentThread, workers: i32, io: i32) -> i32 {
     let mut pool = POOL.lock();
     if workers <= 0 || workers > pool.max.0 || io <= 0 || io > pool.max.1 {
         return 0;
@@ -520,7 +520,7 @@ unsafe extern "C" fn set_min(_t: Thread, workers: i32, io: i32) -> i32 {
 /// The most threads that a program can ask for; more are taken for so many, as in Mono and .NET.
 const MAX_THREADS: i32 = 0x7fff;
 
-unsafe extern "C" fn set_max(_t: Thread, workers: i32, io: i32) -> i32 {
+unsafe extern "C" fn set_max(_t: CurrentThread, workers: i32, io: i32) -> i32 {
     let mut pool = POOL.lock();
     let cpus = cpu_count();
     if workers < pool.min.0.max(cpus) || io < pool.min.1.max(cpus) {

@@ -1,11 +1,11 @@
 //! System.Threading.Timer: the clock behind the class library's timer thread.
 
-use saki_runtime::{InternalCall, Thread};
+use saki_runtime::{CurrentThread, InternalCall};
 
 const NS_PER_TICK: u64 = 100;
 
 /// 100-ns ticks since some fixed moment.
-unsafe extern "C" fn time_monotonic(_t: Thread) -> i64 {
+unsafe extern "C" fn time_monotonic(_t: CurrentThread) -> i64 {
     (saki_os::clock::monotonic_ns() / NS_PER_TICK) as i64
 }
 

@@ -3,7 +3,7 @@
 //! Most are intrinsics; these serve delegates, reflection and what is left.
 
 use saki_abi::{ObjRef, Object};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
@@ -14,7 +14,7 @@ use std::sync::atomic::{
 ///
 /// # Errors
 /// NullReferenceException.
-fn variable<'a, A>(t: Thread, place: *const A) -> Managed<&'a A> {
+fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
     if place.is_null() {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
     }
@@ -25,10 +25,10 @@ fn variable<'a, A>(t: Thread, place: *const A) -> Managed<&'a A> {
 macro_rules! integers {
     ($($value:ty, $register:ty, $atomic:ty: $read:ident $write:ident;)*) => {
         $(
-            extern "C" fn $read(t: Thread, place: *const $atomic) -> $register {
+            extern "C" fn $read(t: CurrentThread, place: *const $atomic) -> $register {
                 t.run(|| Ok(<$register>::from(variable(t, place)?.load(Acquire))))
             }
-            extern "C" fn $write(t: Thread, place: *const $atomic, value: $value) {
+            extern "C" fn $write(t: CurrentThread, place: *const $atomic, value: $value) {
                 t.run(|| {
                     variable(t, place)?.store(value, Release);
                     Ok(())
@@ -51,33 +51,33 @@ integers! {
     usize, usize, AtomicUsize: read_usize write_usize;
 }
 
-extern "C" fn read_single(t: Thread, place: *const AtomicU32) -> f32 {
+extern "C" fn read_single(t: CurrentThread, place: *const AtomicU32) -> f32 {
     t.run(|| Ok(f32::from_bits(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_single(t: Thread, place: *const AtomicU32, value: f32) {
+extern "C" fn write_single(t: CurrentThread, place: *const AtomicU32, value: f32) {
     t.run(|| {
         variable(t, place)?.store(value.to_bits(), Release);
         Ok(())
     });
 }
 
-extern "C" fn read_double(t: Thread, place: *const AtomicU64) -> f64 {
+extern "C" fn read_double(t: CurrentThread, place: *const AtomicU64) -> f64 {
     t.run(|| Ok(f64::from_bits(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_double(t: Thread, place: *const AtomicU64, value: f64) {
+extern "C" fn write_double(t: CurrentThread, place: *const AtomicU64, value: f64) {
     t.run(|| {
         variable(t, place)?.store(value.to_bits(), Release);
         Ok(())
     });
 }
 
-extern "C" fn read_object(t: Thread, place: *const AtomicPtr<Object>) -> ObjRef {
+extern "C" fn read_object(t: CurrentThread, place: *const AtomicPtr<Object>) -> ObjRef {
     t.run(|| Ok(ObjRef(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_object(t: Thread, place: *mut ObjRef, value: ObjRef) {
+extern "C" fn write_object(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
     t.run(|| {
         let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
         atomic.store(value.0, Release);
@@ -86,12 +86,12 @@ extern "C" fn write_object(t: Thread, place: *mut ObjRef, value: ObjRef) {
     });
 }
 
-extern "C" fn memory_barrier(_t: Thread) {
+extern "C" fn memory_barrier(_t: CurrentThread) {
     // SeqCst: a full fence is what `Thread.MemoryBarrier` promises.
     fence(SeqCst);
 }
 
-extern "C" fn spin_wait_nop(_t: Thread) {
+extern "C" fn spin_wait_nop(_t: CurrentThread) {
     saki_os::cpu::spin_hint();
 }
 

@@ -5,7 +5,7 @@
 
 use super::waitables::{self, Begin, SignalError, Waiting};
 use saki_runtime::pending::{self, WaitEnd};
-use saki_runtime::{InternalCall, Managed, Thread, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::WaitState;
 
@@ -19,7 +19,7 @@ const ERROR_NOT_OWNED_BY_CALLER: i32 = 0x12b;
 const MAX_HANDLES: usize = 64;
 
 /// Waits in a queue until satisfied, timed out or interrupted.
-fn wait_queued(t: Thread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
+fn wait_queued(t: CurrentThread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
     let thread = t.managed();
     let end = pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| {
         let end = thread.wait_until(WaitState::Handle, rest, interruptible, || waiting.is_satisfied());
@@ -37,7 +37,7 @@ fn wait_queued(t: Thread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
 /// # Errors
 /// ThreadInterruptedException, ThreadAbortException, DuplicateWaitObjectException.
 pub(crate) fn wait(
-    t: Thread,
+    t: CurrentThread,
     handles: &[usize],
     for_all: bool,
     milliseconds: i32,
@@ -59,7 +59,7 @@ pub(crate) fn wait(
 }
 
 unsafe extern "C" fn wait_internal(
-    t: Thread,
+    t: CurrentThread,
     handles: *const usize,
     count: i32,
     for_all: u8,
@@ -79,7 +79,7 @@ unsafe extern "C" fn wait_internal(
     })
 }
 
-unsafe extern "C" fn signal_and_wait(t: Thread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
+unsafe extern "C" fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
     t.run(|| wait(t, &[to_wait], false, milliseconds, Some(to_signal)))
 }
 

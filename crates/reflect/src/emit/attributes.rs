@@ -16,7 +16,7 @@ use saki_metadata::writer::put_compressed;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{self, element_address, get_element_ref, type_of, unboxed};
 use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, invoke, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, invoke, strings};
 use saki_types::access::WRAP_NON_EXCEPTIONS;
 use saki_types::{Assembly, Ty, universe};
 use std::collections::HashSet;
@@ -26,12 +26,12 @@ const PROLOG: [u8; 2] = [1, 0];
 const NULL_STRING: u8 = 0xff;
 const NULL_ARRAY: u32 = 0xffff_ffff;
 
-fn invalid<T>(t: Thread, message: &str) -> Managed<T> {
+fn invalid<T>(t: CurrentThread, message: &str) -> Managed<T> {
     Err(exceptions::throw(t, "System", "ArgumentException", message))
 }
 
 /// Calls a virtual getter of a class in mscorlib.
-fn get(t: Thread, namespace: &str, class: &str, getter: &str, receiver: ObjRef) -> Managed<ObjRef> {
+fn get(t: CurrentThread, namespace: &str, class: &str, getter: &str, receiver: ObjRef) -> Managed<ObjRef> {
     let class = universe().corlib_type(namespace, class).to_managed(t)?;
     match class.find_method(getter, 0).to_managed(t)? {
         Some(method) => Ok(invoke::invoke_virtual(t, method, receiver, &[])?.as_ref()),
@@ -50,7 +50,7 @@ fn put_text(out: &mut Vec<u8>, text: ObjRef) {
 }
 
 /// The name of a type, with its assembly unless that is mscorlib.
-fn put_type_name(t: Thread, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
+fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
     let is_corlib = type_of_object(object).is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
     let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
     let name = get(t, "System", "Type", getter, object)?;
@@ -66,7 +66,7 @@ enum Declared {
     UnfinishedEnum(Ty),
 }
 
-fn declared(t: Thread, object: ObjRef) -> Managed<Declared> {
+fn declared(t: CurrentThread, object: ObjRef) -> Managed<Declared> {
     if let Some(builder) = type_builder(object) {
         if let Some(ty) = emitted_type(t, builder)?.created() {
             return Ok(Declared::Loaded(ty));
@@ -84,7 +84,7 @@ fn declared(t: Thread, object: ObjRef) -> Managed<Declared> {
 }
 
 /// The types of the parameters of a constructor; the k-th one.
-fn parameter(t: Thread, constructor: ObjRef, index: usize) -> Managed<Declared> {
+fn parameter(t: CurrentThread, constructor: ObjRef, index: usize) -> Managed<Declared> {
     if let Some(fields) = method_fields(constructor) {
         return declared(t, get_element_ref(fields.parameters.get_ref(constructor), index));
     }
@@ -98,7 +98,7 @@ fn parameter(t: Thread, constructor: ObjRef, index: usize) -> Managed<Declared> 
 }
 
 /// The kind of a value whose type is not declared by a constructor.
-fn put_kind(t: Thread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
+fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
     if ty == universe().object() {
         out.push(ElementType::CaBoxed as u8);
     } else if ty == universe().type_() || ty == universe().runtime_type() {
@@ -119,7 +119,7 @@ fn put_kind(t: Thread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
 }
 
 /// The bytes of a boxed number, as many as the declared type has.
-fn put_number(t: Thread, out: &mut Vec<u8>, declared: Ty, value: ObjRef) -> Managed<()> {
+fn put_number(t: CurrentThread, out: &mut Vec<u8>, declared: Ty, value: ObjRef) -> Managed<()> {
     let sizes = (!value.is_null())
         .then(|| {
             fixed_bytes(declared.underlying().element_type).zip(fixed_bytes(type_of(value).underlying().element_type))
@@ -135,7 +135,7 @@ fn put_number(t: Thread, out: &mut Vec<u8>, declared: Ty, value: ObjRef) -> Mana
     Ok(())
 }
 
-fn put_value(t: Thread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Managed<()> {
+fn put_value(t: CurrentThread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Managed<()> {
     if ty == universe().string() {
         put_text(out, value);
         return Ok(());
@@ -165,7 +165,7 @@ fn put_value(t: Thread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Managed<()>
 }
 
 /// `element`: the declared element type; the array may have another.
-fn put_array(t: Thread, out: &mut Vec<u8>, element: Ty, array: ObjRef) -> Managed<()> {
+fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: ObjRef) -> Managed<()> {
     if array.is_null() {
         out.extend(NULL_ARRAY.to_le_bytes());
         return Ok(());
@@ -186,7 +186,7 @@ fn put_array(t: Thread, out: &mut Vec<u8>, element: Ty, array: ObjRef) -> Manage
 }
 
 /// A named argument: kind, type, name, value.
-fn put_named(t: Thread, out: &mut Vec<u8>, is_field: bool, member: ObjRef, value: ObjRef) -> Managed<()> {
+fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: ObjRef, value: ObjRef) -> Managed<()> {
     out.push(if is_field { ElementType::CaField as u8 } else { ElementType::CaProperty as u8 });
     let (class, getter) = if is_field { ("FieldInfo", "get_FieldType") } else { ("PropertyInfo", "get_PropertyType") };
     let type_of_member = get(t, "System.Reflection", class, getter, member)?;
@@ -208,7 +208,7 @@ fn put_named(t: Thread, out: &mut Vec<u8>, is_field: bool, member: ObjRef, value
 
 /// `GetBlob(assembly, constructor, arguments, properties, values, fields, values)`
 unsafe extern "C" fn get_blob(
-    t: Thread,
+    t: CurrentThread,
     _assembly: ObjRef,
     constructor: ObjRef,
     arguments: ObjRef,
@@ -268,7 +268,7 @@ pub fn is_visible(constructor: ObjRef, assembly: &'static Assembly) -> bool {
 ///
 /// # Errors
 /// NotSupportedException for an attribute class that is not finished.
-pub fn builder_attributes(t: Thread, provider: ObjRef) -> Managed<Option<Vec<Attribute>>> {
+pub fn builder_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Option<Vec<Attribute>>> {
     let class = type_of(provider);
     let (list, image) = if known::ASSEMBLY_BUILDER.is(class) {
         (b::ASSEMBLY_ATTRIBUTES.get_ref(provider), assembly_of(provider).map(|assembly| assembly.image))
@@ -294,7 +294,7 @@ pub fn builder_attributes(t: Thread, provider: ObjRef) -> Managed<Option<Vec<Att
 }
 
 /// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: the one attribute that changes how code runs.
-unsafe extern "C" fn update_native_attributes(t: Thread, builder: ObjRef) {
+unsafe extern "C" fn update_native_attributes(t: CurrentThread, builder: ObjRef) {
     t.run(|| {
         let attributes = builder_attributes(t, builder)?.unwrap_or_default();
         let wraps = attributes.iter().any(|attribute| {

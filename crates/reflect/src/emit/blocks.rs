@@ -4,7 +4,7 @@ use super::builders::EMIT;
 use saki_metadata::{EhClause, EhKind};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{Managed, ManagedField, ObjRef, Thread};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef};
 use saki_types::universe;
 
 /// Reads a field of a struct in an array.
@@ -20,7 +20,7 @@ pub unsafe fn read<T: Copy>(at: *const u8, field: &ManagedField) -> T {
 ///
 /// # Errors
 /// TypeLoadException when the class library lacks it.
-pub fn struct_bytes(t: Thread, name: &str) -> Managed<usize> {
+pub fn struct_bytes(t: CurrentThread, name: &str) -> Managed<usize> {
     let ty = universe().corlib_type(EMIT, name).to_managed(t)?;
     Ok(ty.value_size_bytes().to_managed(t)? as usize)
 }
@@ -29,7 +29,11 @@ pub fn struct_bytes(t: Thread, name: &str) -> Managed<usize> {
 ///
 /// # Errors
 /// NotSupportedException for a filter without handler; what `catch` throws.
-pub fn clauses(t: Thread, generator: ObjRef, catch: &mut dyn FnMut(ObjRef) -> Managed<u32>) -> Managed<Vec<EhClause>> {
+pub fn clauses(
+    t: CurrentThread,
+    generator: ObjRef,
+    catch: &mut dyn FnMut(ObjRef) -> Managed<u32>,
+) -> Managed<Vec<EhClause>> {
     static INFOS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "ex_handlers");
     static HANDLERS: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "handlers");
     static TRY_START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "start");

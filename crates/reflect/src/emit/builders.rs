@@ -5,7 +5,7 @@ use crate::known::KnownType;
 use saki_runtime::exceptions;
 use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{Cell, Managed, ManagedField, ObjRef, Thread, strings};
+use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, RootCell, strings};
 use saki_types::emitted::EmittedType;
 use saki_types::method::method_flags;
 use saki_types::universe;
@@ -297,7 +297,7 @@ pub fn is_value_type(builder: ObjRef) -> bool {
 ///
 /// # Errors
 /// NotSupportedException when its module is no builder's.
-pub fn emitted_type(t: Thread, builder: ObjRef) -> Managed<&'static EmittedType> {
+pub fn emitted_type(t: CurrentThread, builder: ObjRef) -> Managed<&'static EmittedType> {
     // SAFETY: an aligned word inside a live object that only this function writes.
     let cell = unsafe { AtomicUsize::from_ptr(TYPE_NATIVE.address(builder)) };
     // Acquire: pairs with the Release below.
@@ -318,7 +318,7 @@ pub fn emitted_type(t: Thread, builder: ObjRef) -> Managed<&'static EmittedType>
     };
     let (namespace, name) = (text(TYPE_NAMESPACE.get_ref(builder)), text(TYPE_NAME.get_ref(builder)));
     let made = EmittedType::new(image, namespace, name, enclosing, TYPE_ROW.get::<i32>(builder) as u32);
-    let root = Cell::beside(crate::handles::address(made), builder);
+    let root = RootCell::beside(crate::handles::address(made), builder);
     made.builder_cell.store(root.address(), Ordering::Relaxed);
     // Release: publishes what was made; two threads may make it at once, the first wins.
     match cell.compare_exchange(0, made as *const EmittedType as usize, Ordering::AcqRel, Ordering::Acquire) {
@@ -339,5 +339,5 @@ pub fn builder_of(emitted: &EmittedType) -> ObjRef {
         return ObjRef::NULL;
     }
     // SAFETY: the address of a cell that lives for ever.
-    unsafe { Cell::from_address(address) }.get()
+    unsafe { RootCell::from_address(address) }.get()
 }

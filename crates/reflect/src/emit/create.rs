@@ -10,7 +10,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
 use saki_runtime::type_objects::{bind_type, type_object};
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, vm};
 use saki_types::emitted::{EmittedType, ShownTokens};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
@@ -20,7 +20,7 @@ const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
 
 /// Lets the program finish a type that code or a signature needs.
 pub(crate) fn finish_type(emitted: &'static EmittedType) {
-    let t = Thread::current();
+    let t = CurrentThread::current();
     let builder = b::builder_of(emitted);
     if builder.is_null() || vm::domain_object().is_null() || !t.pending().is_null() {
         return;
@@ -32,12 +32,12 @@ pub(crate) fn finish_type(emitted: &'static EmittedType) {
 }
 
 /// Rows of the type alone, with the types around it as stubs.
-fn encode(
-    t: Thread,
+fn encode<'t>(
+    t: CurrentThread<'t>,
     builder: ObjRef,
     emitted: &'static EmittedType,
     module: &'static EmittedModule,
-) -> Managed<(Encoder, ShownTokens)> {
+) -> Managed<(Encoder<'t>, ShownTokens)> {
     let mut encoder = Encoder::new(t, module, Scope::Type { own: emitted, references: Vec::new() });
     let mut shown = ShownTokens::default();
     for method in b::methods_of(builder) {
@@ -77,7 +77,7 @@ fn encode(
     Ok((encoder, shown))
 }
 
-fn create(t: Thread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Ty> {
+fn create(t: CurrentThread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Ty> {
     let module_object = b::TYPE_MODULE.get_ref(builder);
     let module = require_module(t, module_object)?;
     let (encoder, shown) = encode(t, builder, emitted, module)?;
@@ -139,7 +139,7 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
 
 /// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that
 /// nobody sees.
-unsafe extern "C" fn create_runtime_class(t: Thread, builder: ObjRef) -> ObjRef {
+unsafe extern "C" fn create_runtime_class(t: CurrentThread, builder: ObjRef) -> ObjRef {
     t.run(|| {
         if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
             return Ok(ObjRef::NULL);
@@ -154,7 +154,7 @@ unsafe extern "C" fn create_runtime_class(t: Thread, builder: ObjRef) -> ObjRef 
 }
 
 /// `EnumBuilder.setup_enum_type(Type)`: whether a type is an enum is read from its parent.
-unsafe extern "C" fn setup_enum_type(_t: Thread, _this: ObjRef, _builder: ObjRef) {}
+unsafe extern "C" fn setup_enum_type(_t: CurrentThread, _this: ObjRef, _builder: ObjRef) {}
 
 pub const TABLE: &[InternalCall] = &[
     ("System.Reflection.Emit.TypeBuilder::create_runtime_class", create_runtime_class as *const ()),

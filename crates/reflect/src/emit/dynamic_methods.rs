@@ -14,25 +14,25 @@ use saki_runtime::dynamic_methods;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, strings};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::dynamic_records;
 use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Throws for what cannot be part of a dynamic method.
-fn not_supported<T>(t: Thread, message: &str) -> Managed<T> {
+fn not_supported<T>(t: CurrentThread, message: &str) -> Managed<T> {
     Err(exceptions::throw(t, "System", "NotSupportedException", message))
 }
 
-fn require_type(t: Thread, object: ObjRef) -> Managed<Ty> {
+fn require_type(t: CurrentThread, object: ObjRef) -> Managed<Ty> {
     match (!object.is_null()).then(|| type_of_object(object)).flatten() {
         Some(ty) => Ok(ty),
         None => not_supported(t, "A dynamic method can name only types of the runtime."),
     }
 }
 
-fn require_types(t: Thread, array: ObjRef) -> Managed<Vec<Ty>> {
+fn require_types(t: CurrentThread, array: ObjRef) -> Managed<Vec<Ty>> {
     match types_of_array(array) {
         Some(types) => Ok(types),
         None => not_supported(t, "A dynamic method can name only types of the runtime."),
@@ -40,7 +40,7 @@ fn require_types(t: Thread, array: ObjRef) -> Managed<Vec<Ty>> {
 }
 
 /// The image behind a RuntimeModule or ModuleBuilder.
-fn image_behind(t: Thread, module: ObjRef) -> Managed<&'static Image> {
+fn image_behind(t: CurrentThread, module: ObjRef) -> Managed<&'static Image> {
     let found = if module.is_null() {
         None
     } else if known::MODULE_BUILDER.is(type_of(module)) {
@@ -61,7 +61,7 @@ fn image_behind(t: Thread, module: ObjRef) -> Managed<&'static Image> {
 ///
 /// # Errors
 /// NotSupportedException.
-fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+fn method_for(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "name");
     static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "returnType");
     static PARAMETERS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "parameters");
@@ -109,7 +109,7 @@ fn method_for(t: Thread, object: ObjRef) -> Managed<&'static Method> {
 }
 
 /// The `calli` signature that a SignatureHelper describes.
-fn call_signature(t: Thread, helper: ObjRef) -> Managed<MethodSig> {
+fn call_signature(t: CurrentThread, helper: ObjRef) -> Managed<MethodSig> {
     static ARGUMENTS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "arguments");
     static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "returnType");
     static CONVENTIONS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "callConv");
@@ -137,7 +137,7 @@ fn call_signature(t: Thread, helper: ObjRef) -> Managed<MethodSig> {
 }
 
 /// The method that `ModuleBuilder.GetArrayMethod` describes.
-fn array_method(t: Thread, object: ObjRef) -> Managed<&'static Method> {
+fn array_method(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     let array = require_type(t, ARRAY_METHOD_PARENT.get_ref(object))?;
     let params = require_types(t, ARRAY_METHOD_PARAMETERS.get_ref(object))?;
     let name = strings::to_rust(ARRAY_METHOD_NAME.get_ref(object));
@@ -148,7 +148,7 @@ fn array_method(t: Thread, object: ObjRef) -> Managed<&'static Method> {
 }
 
 /// What an element of `refs` stands for.
-fn reference(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
+fn reference(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
     if object.is_null() {
         return not_supported(t, "A dynamic method names null.");
     }
@@ -173,7 +173,7 @@ fn reference(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Mana
     }
 }
 
-fn references(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
+fn references(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
     static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
     let array = REFS.get_ref(object);
@@ -182,7 +182,7 @@ fn references(t: Thread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Man
     (0..count).step_by(2).map(|index| reference(t, get_element_ref(array, index), signatures)).collect()
 }
 
-fn locals(t: Thread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
+fn locals(t: CurrentThread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
     static LOCALS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "locals");
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
     static PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
@@ -198,7 +198,7 @@ fn locals(t: Thread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
 }
 
 /// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
-unsafe extern "C" fn create_dynamic_method(t: Thread, object: ObjRef) {
+unsafe extern "C" fn create_dynamic_method(t: CurrentThread, object: ObjRef) {
     static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
     static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");

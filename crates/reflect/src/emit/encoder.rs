@@ -11,7 +11,7 @@ use saki_metadata::{BlobIdx, CodedKind, ElementType, MethodSigRaw, StringIdx, Ta
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{get_element_ref, type_of};
 use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{Managed, ObjRef, Thread};
+use saki_runtime::{CurrentThread, Managed, ObjRef};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::{Assembly, GenericContext, Image, MethodSig, Ty, TypeKind, universe};
 use std::collections::HashMap;
@@ -41,8 +41,8 @@ pub struct TypeRows {
 }
 
 /// An image in the making.
-pub struct Encoder {
-    pub t: Thread,
+pub struct Encoder<'t> {
+    pub t: CurrentThread<'t>,
     pub image: ImageWriter,
     /// The module whose tokens the code of builders uses.
     pub module: &'static super::tokens::EmittedModule,
@@ -78,8 +78,8 @@ const GENERIC_INSTANCE: u8 = ElementType::GenericInst as u8;
 const FUNCTION_POINTER: u8 = ElementType::FnPtr as u8;
 const PINNED: u8 = ElementType::Pinned as u8;
 
-impl Encoder {
-    pub fn new(t: Thread, module: &'static super::tokens::EmittedModule, scope: Scope) -> Encoder {
+impl<'t> Encoder<'t> {
+    pub fn new(t: CurrentThread<'t>, module: &'static super::tokens::EmittedModule, scope: Scope) -> Encoder<'t> {
         Encoder {
             t,
             image: ImageWriter::default(),

@@ -45,7 +45,7 @@ fn raw_signature(method: &'static Method) -> Result<Option<MethodSigRaw>, LoadEr
     Ok(Some(saki_metadata::parse_method_sig(meta.blob(row.signature)?)?))
 }
 
-impl Encoder {
+impl Encoder<'_> {
     fn member_ref(&mut self, class: Token, name: &str, signature: &[u8]) -> Token {
         let (name, signature) = (self.image.heaps.string(name), self.image.heaps.blob(signature));
         let tables = &mut self.image.tables;

@@ -41,7 +41,7 @@ pub fn code_as_written(method: &'static Method) -> Option<Vec<u8>> {
     written_code(own, method_fields(own)?)
 }
 
-impl Encoder {
+impl Encoder<'_> {
     /// Attributes of a row, from a CustomAttributeBuilder[] or null.
     pub fn add_attributes(&mut self, parent: Token, list: ObjRef) -> Managed<()> {
         for attribute in elements(list) {

@@ -8,12 +8,12 @@ use crate::cache::{self, Kind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{InternalCall, ManagedField, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, ManagedField, ObjRef};
 use saki_types::binder::AssemblyName;
 use saki_types::dynamic::{create_assembly, create_module};
 
 /// `AssemblyBuilder.basic_init(AssemblyBuilder)`
-unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
+unsafe extern "C" fn init_assembly(t: CurrentThread, builder: ObjRef) {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
     static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
     static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
@@ -54,7 +54,7 @@ unsafe extern "C" fn init_assembly(t: Thread, builder: ObjRef) {
 }
 
 /// `ModuleBuilder.basic_init(ModuleBuilder)`
-unsafe extern "C" fn init_module(t: Thread, builder: ObjRef) {
+unsafe extern "C" fn init_module(t: CurrentThread, builder: ObjRef) {
     t.run(|| {
         let Some(assembly) = assembly_of(b::MODULE_ASSEMBLY.get_ref(builder)) else {
             return Err(exceptions::throw_argument_null(t, "assembly"));
@@ -69,7 +69,7 @@ unsafe extern "C" fn init_module(t: Thread, builder: ObjRef) {
 }
 
 /// `ModuleBuilder.set_wrappers_type(ModuleBuilder, Type)`: dynamic methods need no type here.
-unsafe extern "C" fn set_wrappers_type(_t: Thread, _builder: ObjRef, _ty: ObjRef) {}
+unsafe extern "C" fn set_wrappers_type(_t: CurrentThread, _builder: ObjRef, _ty: ObjRef) {}
 
 pub const TABLE: &[InternalCall] = &[
     ("System.Reflection.Emit.AssemblyBuilder::basic_init", init_assembly as *const ()),

@@ -11,7 +11,7 @@ use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
 use saki_runtime::object::element_address;
 use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{InternalCall, Managed, ManagedField, ObjRef, Thread};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef};
 use saki_types::emitted::EmittedType;
 use std::io::Write;
 use std::mem::ManuallyDrop;
@@ -32,8 +32,8 @@ mod file_kind {
 }
 
 /// The types of a module in the order of the rows that their builders show, the global one first.
-fn types_of(t: Thread, module: ObjRef) -> Managed<Vec<&'static EmittedType>> {
-    fn add(t: Thread, builder: ObjRef, out: &mut Vec<&'static EmittedType>) -> Managed<()> {
+fn types_of(t: CurrentThread, module: ObjRef) -> Managed<Vec<&'static EmittedType>> {
+    fn add(t: CurrentThread, builder: ObjRef, out: &mut Vec<&'static EmittedType>) -> Managed<()> {
         out.push(emitted_type(t, builder)?);
         elements(SUBTYPES.get_ref(builder)).try_for_each(|nested| add(t, nested, out))
     }
@@ -190,7 +190,7 @@ fn add_module(encoder: &mut Encoder, module: ObjRef) -> Managed<()> {
 }
 
 /// The MonoWin32Resource[] of an assembly.
-fn native_resources(t: Thread, assembly: ObjRef) -> Managed<Vec<NativeResource>> {
+fn native_resources(t: CurrentThread, assembly: ObjRef) -> Managed<Vec<NativeResource>> {
     static LIST: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "win32_resources");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_type");
     static ID: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_id");
@@ -219,7 +219,7 @@ fn native_resources(t: Thread, assembly: ObjRef) -> Managed<Vec<NativeResource>>
     Ok(out)
 }
 
-fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<Vec<u8>> {
+fn build(t: CurrentThread, object: ObjRef, module: &'static EmittedModule) -> Managed<Vec<u8>> {
     static ENTRY_POINT: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "entry_point");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pekind");
     static CODE_KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "peKind");
@@ -282,7 +282,7 @@ fn build(t: Thread, object: ObjRef, module: &'static EmittedModule) -> Managed<V
 }
 
 /// `ModuleBuilder.build_metadata(ModuleBuilder)`
-unsafe extern "C" fn build_metadata(t: Thread, object: ObjRef) {
+unsafe extern "C" fn build_metadata(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         let module = require_module(t, object)?;
         let content = build(t, object, module)?;
@@ -292,7 +292,7 @@ unsafe extern "C" fn build_metadata(t: Thread, object: ObjRef) {
 }
 
 /// `ModuleBuilder.WriteToFile(IntPtr)`
-unsafe extern "C" fn write_to_file(t: Thread, object: ObjRef, handle: isize) {
+unsafe extern "C" fn write_to_file(t: CurrentThread, object: ObjRef, handle: isize) {
     t.run(|| {
         let content = require_module(t, object)?.saved().unwrap_or_default();
         // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.

@@ -5,15 +5,15 @@ use super::encoder::{Encoder, Scope};
 use super::members::first_byte;
 use super::tokens::{EmittedModule, module_of};
 use saki_metadata::writer::put_compressed;
-use saki_runtime::{InternalCall, Managed, ObjRef, Thread, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
 
-fn encoder_for(t: Thread, helper: ObjRef) -> Encoder {
+fn encoder_for(t: CurrentThread, helper: ObjRef) -> Encoder {
     let module = module_of(b::HELPER_MODULE.get_ref(helper));
     let scope = Scope::Signature { has_module: module.is_some() };
     Encoder::new(t, module.unwrap_or_else(EmittedModule::detached), scope)
 }
 
-fn types(t: Thread, helper: ObjRef, mut out: Vec<u8>) -> Managed<ObjRef> {
+fn types(t: CurrentThread, helper: ObjRef, mut out: Vec<u8>) -> Managed<ObjRef> {
     let mut encoder = encoder_for(t, helper);
     for argument in elements(b::HELPER_ARGUMENTS.get_ref(helper)) {
         encoder.put_type(&mut out, argument)?;
@@ -22,7 +22,7 @@ fn types(t: Thread, helper: ObjRef, mut out: Vec<u8>) -> Managed<ObjRef> {
 }
 
 /// `SignatureHelper.get_signature_local()`
-unsafe extern "C" fn local_signature(t: Thread, helper: ObjRef) -> ObjRef {
+unsafe extern "C" fn local_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
     t.run(|| {
         let mut out = vec![first_byte::LOCALS];
         put_compressed(&mut out, length(b::HELPER_ARGUMENTS.get_ref(helper)) as u32);
@@ -31,7 +31,7 @@ unsafe extern "C" fn local_signature(t: Thread, helper: ObjRef) -> ObjRef {
 }
 
 /// `SignatureHelper.get_signature_field()`
-unsafe extern "C" fn field_signature(t: Thread, helper: ObjRef) -> ObjRef {
+unsafe extern "C" fn field_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
     t.run(|| types(t, helper, vec![first_byte::FIELD]))
 }
 

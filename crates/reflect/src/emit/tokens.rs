@@ -13,7 +13,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions;
 use saki_runtime::object::type_of;
 use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{Cell, InternalCall, Managed, ObjRef, Thread, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, RootCell, strings};
 use saki_types::collectible;
 use saki_types::{Field, Image, Method, Ty, universe};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy)]
 pub enum Named {
     /// A builder, or another object that only lives in managed code.
-    Object(Cell),
+    Object(RootCell),
     /// `open`: a generic definition over its own parameters.
     Type {
         ty: Ty,
@@ -32,8 +32,8 @@ pub enum Named {
     Field(&'static Field),
     /// A method with the types of variable arguments.
     Vararg {
-        method: Cell,
-        extra: Cell,
+        method: RootCell,
+        extra: RootCell,
     },
 }
 
@@ -85,8 +85,8 @@ impl EmittedModule {
     }
 
     /// A root cell that lives as long as the module.
-    fn cell(&self, object: ObjRef) -> Cell {
-        Cell::beside(address(self.image), object)
+    fn cell(&self, object: ObjRef) -> RootCell {
+        RootCell::beside(address(self.image), object)
     }
 
     pub fn image(&self) -> &'static Image {
@@ -180,11 +180,11 @@ pub fn module_of(builder: ObjRef) -> Option<&'static EmittedModule> {
 ///
 /// # Errors
 /// ArgumentNullException.
-pub fn require_module(t: Thread, builder: ObjRef) -> Managed<&'static EmittedModule> {
+pub fn require_module(t: CurrentThread, builder: ObjRef) -> Managed<&'static EmittedModule> {
     module_of(builder).ok_or_else(|| exceptions::throw_argument_null(t, "module"))
 }
 
-impl Encoder {
+impl Encoder<'_> {
     /// The token in this image of what `token` names in the module.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ fn is_type(class: Ty) -> bool {
 }
 
 /// `ModuleBuilder.getUSIndex(ModuleBuilder, string)`
-unsafe extern "C" fn get_string_token(t: Thread, module: ObjRef, text: ObjRef) -> i32 {
+unsafe extern "C" fn get_string_token(t: CurrentThread, module: ObjRef, text: ObjRef) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if text.is_null() {
@@ -264,7 +264,7 @@ unsafe extern "C" fn get_string_token(t: Thread, module: ObjRef, text: ObjRef) -
 }
 
 /// `ModuleBuilder.getToken(ModuleBuilder, object, bool open)`
-unsafe extern "C" fn get_token(t: Thread, module: ObjRef, object: ObjRef, open: i32) -> i32 {
+unsafe extern "C" fn get_token(t: CurrentThread, module: ObjRef, object: ObjRef, open: i32) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if object.is_null() {
@@ -274,7 +274,7 @@ unsafe extern "C" fn get_token(t: Thread, module: ObjRef, object: ObjRef, open: 
     })
 }
 
-fn token_for(t: Thread, module: &'static EmittedModule, object: ObjRef, open: bool) -> Managed<Token> {
+fn token_for(t: CurrentThread, module: &'static EmittedModule, object: ObjRef, open: bool) -> Managed<Token> {
     let class = type_of(object);
     if let Some(builder) = type_builder(object) {
         let open = open && !b::TYPE_PARAMETERS.get_ref(builder).is_null();
@@ -308,7 +308,7 @@ fn token_for(t: Thread, module: &'static EmittedModule, object: ObjRef, open: bo
 }
 
 /// `ModuleBuilder.getMethodToken(ModuleBuilder, MethodBase, Type[])`: a vararg call site.
-unsafe extern "C" fn get_method_token(t: Thread, module: ObjRef, method: ObjRef, extra: ObjRef) -> i32 {
+unsafe extern "C" fn get_method_token(t: CurrentThread, module: ObjRef, method: ObjRef, extra: ObjRef) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if method.is_null() {
@@ -324,7 +324,7 @@ unsafe extern "C" fn get_method_token(t: Thread, module: ObjRef, method: ObjRef,
 }
 
 /// `ModuleBuilder.RegisterToken(object, int)`
-unsafe extern "C" fn register_token(t: Thread, module: ObjRef, object: ObjRef, token: i32) {
+unsafe extern "C" fn register_token(t: CurrentThread, module: ObjRef, object: ObjRef, token: i32) {
     t.run(|| {
         let module = require_module(t, module)?;
         if object.is_null() {
@@ -336,7 +336,7 @@ unsafe extern "C" fn register_token(t: Thread, module: ObjRef, object: ObjRef, t
 }
 
 /// `ModuleBuilder.GetRegisteredToken(int)`: the object, or null.
-unsafe extern "C" fn get_registered_token(t: Thread, module: ObjRef, token: i32) -> ObjRef {
+unsafe extern "C" fn get_registered_token(t: CurrentThread, module: ObjRef, token: i32) -> ObjRef {
     t.run(|| match require_module(t, module)?.named(Token(token as u32)) {
         Some(Named::Object(cell)) => Ok(cell.get()),
         Some(Named::Type { ty, .. }) => type_object(t, ty),

@@ -31,7 +31,7 @@ fn zeros(field: ObjRef, flags: u16) -> Vec<u8> {
     vec![0; builder.map_or(0, |builder| b::TYPE_SIZE.get::<i32>(builder).max(0) as usize)]
 }
 
-impl Encoder {
+impl Encoder<'_> {
     /// Adds a type. `method_rows` must know the rows that its methods get.
     pub fn add_type(&mut self, builder: ObjRef, emitted: &'static EmittedType) -> Managed<()> {
         static PERMISSIONS: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "permissions");

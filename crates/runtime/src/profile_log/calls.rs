@@ -7,7 +7,7 @@ use super::callspec::CallSpec;
 use super::events::method_of;
 use super::names::{Part, part_of};
 use super::{LogEvents, log_of, now_ns};
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use saki_abi::HelperId;
 use saki_code::CodeKind;
 use saki_il::ir::{BinOp, CallSig, CallTarget, Function, Inst, IrType, Op, Symbol, Terminator, ValueId};
@@ -78,14 +78,14 @@ fn probe(function: &mut Function, method: &'static Method, part: Part, helper: H
 
 /// # Safety
 /// A helper: called by its thunk, with the address of a method and a part in its low bits.
-pub unsafe extern "C" fn enter_helper(t: Thread, tagged: usize) {
+pub unsafe extern "C" fn enter_helper(t: CurrentThread, tagged: usize) {
     // SAFETY: as promised by the caller.
     unsafe { call(t.managed(), tagged, event::ENTER) };
 }
 
 /// # Safety
 /// As `enter_helper`.
-pub unsafe extern "C" fn leave_helper(t: Thread, tagged: usize) {
+pub unsafe extern "C" fn leave_helper(t: CurrentThread, tagged: usize) {
     // SAFETY: as promised by the caller.
     unsafe { call(t.managed(), tagged, event::LEAVE) };
 }
@@ -132,7 +132,7 @@ pub fn are_written() -> bool {
 }
 
 /// Native code calls the method through a delegate, or (`has_ended`) that call is over.
-pub fn called_by_native(t: Thread, method: &'static Method, has_ended: bool) {
+pub fn called_by_native(t: CurrentThread, method: &'static Method, has_ended: bool) {
     if PROBES.get().is_some_and(|spec| spec.includes(method)) {
         write(t.managed(), method, Part::FromNative, if has_ended { event::LEAVE } else { event::ENTER });
     }

@@ -5,7 +5,7 @@ use super::names::Part;
 use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};
 use crate::object::{type_of, vtable};
 use crate::stack_trace;
-use crate::thread::Thread;
+use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_code::ClauseKind;
 use saki_gc::{Collection, SampledAllocation};
@@ -76,7 +76,7 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
 
 /// `exception` is being thrown.
 #[cold]
-pub(crate) fn thrown(t: Thread, exception: ObjRef) {
+pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
     log.write_with_stack(t.managed(), [event::THROW, event::THROW_WITH_STACK], |buffer| {
         buffer.object(exception.address() as u64);
@@ -110,7 +110,7 @@ pub(super) fn method_of(frame: &Frame) -> Option<&'static Method> {
 
 /// `what`: of `event::monitor`.
 #[cold]
-pub(crate) fn monitor(t: Thread, object: ObjRef, what: u8) {
+pub(crate) fn monitor(t: CurrentThread, object: ObjRef, what: u8) {
     let Some(log) = log_of(LogEvents::MONITOR) else { return };
     log.write_with_stack(t.managed(), [event::MONITOR, event::MONITOR_WITH_STACK], |buffer| {
         buffer.byte(what).object(object.address() as u64);
@@ -127,7 +127,7 @@ fn kind_number(kind: HandleKind) -> u64 {
 }
 
 #[cold]
-pub(crate) fn handle_created(t: Thread, handle: Handle, target: ObjRef) {
+pub(crate) fn handle_created(t: CurrentThread, handle: Handle, target: ObjRef) {
     let Some(log) = log_of(LogEvents::HANDLE) else { return };
     log.write_with_stack(t.managed(), [event::HANDLE_CREATED, event::HANDLE_CREATED_WITH_STACK], |buffer| {
         buffer.number(kind_number(handle.kind())).number(handle.bits().into()).object(target.address() as u64);
@@ -135,7 +135,7 @@ pub(crate) fn handle_created(t: Thread, handle: Handle, target: ObjRef) {
 }
 
 #[cold]
-pub(crate) fn handle_destroyed(t: Thread, handle: Handle) {
+pub(crate) fn handle_destroyed(t: CurrentThread, handle: Handle) {
     let Some(log) = log_of(LogEvents::HANDLE) else { return };
     log.write_with_stack(t.managed(), [event::HANDLE_DESTROYED, event::HANDLE_DESTROYED_WITH_STACK], |buffer| {
         buffer.number(kind_number(handle.kind())).number(handle.bits().into());
@@ -144,7 +144,7 @@ pub(crate) fn handle_destroyed(t: Thread, handle: Handle) {
 
 /// Finalizers are about to run, or have run.
 #[cold]
-pub(crate) fn finalizers(t: Thread, have_ended: bool) {
+pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
     let kind = if have_ended { event::FINALIZERS_END } else { event::FINALIZERS_START };
     log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()));
@@ -152,7 +152,7 @@ pub(crate) fn finalizers(t: Thread, have_ended: bool) {
 
 /// The finalizer of an object is about to run, or has run.
 #[cold]
-pub(crate) fn finalizer(t: Thread, object: ObjRef, has_ended: bool) {
+pub(crate) fn finalizer(t: CurrentThread, object: ObjRef, has_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
     let kind = if has_ended { event::FINALIZER_END } else { event::FINALIZER_START };
     log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));

@@ -4,7 +4,7 @@
 
 use super::{JOBS, Jobs, NAME, queue_or_end};
 use saki_reactor::Interest;
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
 use saki_thread::{ManagedThread, ThreadKind};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -121,7 +121,7 @@ fn take_ready(fd: i32, events: u32, out: &mut Vec<Handle>) {
 /// Waits for events, for ever.
 fn select(thread: &'static ManagedThread) {
     // SAFETY: the thread just attached.
-    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     // Acquire: as in `control`.
     let epoll = EPOLL.load(Ordering::Acquire);
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; MAX_EVENTS];

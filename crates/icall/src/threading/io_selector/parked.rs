@@ -7,7 +7,7 @@
 use super::{JOBS, Jobs, NAME, queue_or_end};
 use parking_lot::Mutex;
 use saki_reactor::Interest;
-use saki_runtime::Thread;
+use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
 use saki_thread::{ManagedThread, ThreadKind, WaitState};
 use std::sync::OnceLock;
@@ -75,7 +75,7 @@ fn take_ready(fd: i32, interest: Interest, ready: &mut Vec<Handle>) {
 /// Gives jobs to the pool, for ever.
 fn dispatch(thread: &'static ManagedThread) {
     // SAFETY: the thread just attached.
-    let t = unsafe { Thread::from_abi(thread.abi()) };
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     let _ = DISPATCHER.set(thread);
     loop {
         let notes = std::mem::take(&mut *NOTES.lock());
