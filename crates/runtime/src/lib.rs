@@ -3,66 +3,31 @@
 //! Invariants: an exception for the program is left pending on the thread (`Err(Thrown)` in Rust) and thrown when the
 //! runtime function returns to compiled code; Rust holds object references only in locals, root cells and handles.
 //! Left out: the internal calls themselves (`icall`, `reflect`, `interop`).
+//!
+//! Three layers, each of which knows only those below it: `object` → `exec` → `vm`.
 
-pub mod callback_exceptions;
-pub mod cast_cache;
-pub mod cells;
-pub mod class_init;
-pub mod class_library;
-pub mod code_cache;
-pub mod collectible;
-pub mod compile;
-pub mod compile_all;
-pub mod compile_only;
-pub mod context_statics;
-pub mod delegates;
-pub mod domain_copy;
-pub mod domain_unload;
-pub mod domains;
-pub mod dynamic_methods;
-pub mod entries;
-pub mod exceptions;
-pub mod exit;
-mod exit_code;
-pub mod fields;
-pub mod finalizer;
-pub mod handles;
-mod heap_client;
-pub mod heap_snapshot;
-pub mod helpers;
-pub mod internal_calls;
-pub mod interruption;
-pub mod invoke;
-pub mod library_loops;
-pub mod local_alloc;
-pub mod missing;
-pub mod monitors;
+pub mod exec;
 pub mod object;
-pub mod pending;
-pub mod profile_events;
-pub mod profile_frames;
-pub mod profile_log;
-pub mod proxies;
-pub mod sharing_statistics;
-pub mod source_lines;
-pub mod stack_trace;
-pub mod statics;
-pub mod strings;
-pub mod suspension;
-pub mod tail_arguments;
-pub mod thread;
-pub mod thread_data;
-pub mod thread_dump;
-pub mod thread_names;
-pub mod threads;
-pub mod type_objects;
-pub mod types_by_name;
-pub mod unhandled;
-mod upper_layers;
 pub mod vm;
-mod vtable_code;
-pub mod vtables;
-pub mod walk_check;
+
+pub use exec::{
+    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, helpers,
+    internal_calls, invoke, library_loops, local_alloc, monitors, pending, proxies, sharing_statistics, tail_arguments,
+    thread_data,
+};
+pub use object::{
+    cast_cache, cells, class_library, delegates, entries, exceptions, fields, handles, missing, statics, strings,
+    thread, type_objects, types_by_name, vtables,
+};
+pub use vm::{
+    collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
+    profile_events, profile_frames, profile_log, source_lines, stack_trace, suspension, thread_dump, thread_names,
+    threads, unhandled, walk_check,
+};
+
+pub(crate) use exec::upper_layers;
+pub(crate) use object::vtable_code;
+pub(crate) use vm::{exit_code, heap_client};
 
 pub use cells::RootCell;
 pub use exceptions::{Thrown, ToManaged};

@@ -9,6 +9,7 @@ use crate::entries::entry_address;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
+pub use crate::object::is_proxy;
 use crate::object::{self, type_of};
 use crate::thread::{CurrentThread, Managed};
 use crate::type_objects::type_object;
@@ -56,11 +57,6 @@ impl RemoteClass {
 
 type Classes = FxHashMap<(Ty, Vec<Ty>), &'static RemoteClass>;
 static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
-
-/// Whether `object` (not null) is a transparent proxy.
-pub fn is_proxy(object: ObjRef) -> bool {
-    object::vtable(object).flags.has(VTableFlags::PROXY)
-}
 
 /// The class and interfaces that `proxy` stands for.
 pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {

@@ -13,8 +13,8 @@ use crate::strings;
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::{
-    class_library, code_cache, compile, exit_code, finalizer, handles, helpers, internal_calls, library_loops,
-    monitors, source_lines, stack_trace, thread_data, unhandled,
+    class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, library_loops, monitors,
+    source_lines, stack_trace, thread_data, unhandled,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, RuntimeHooks};
@@ -417,7 +417,7 @@ fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) 
         saki_types::class::has_attribute(assembly.image, token, "System", "STAThreadAttribute").to_managed(t)?;
     crate::threads::set_main_apartment(t, is_sta);
     let sig = main.sig().to_managed(t)?;
-    exit_code::note_main(sig.ret != universe().void());
+    crate::exit_code::note_main(sig.ret != universe().void());
     let mut word = [Slot(0)];
     if !sig.params.is_empty() {
         let array = object::new_array(t, universe().string(), args.len())?;

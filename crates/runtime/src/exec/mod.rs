@@ -1,0 +1,24 @@
+//! The middle layer: running managed code. It compiles methods and places their code, keeps code between runs, calls managed code from Rust, and has the
+//! functions that compiled code calls.
+//!
+//! Invariant: nothing here names a file of the layer above, `vm`.
+
+pub mod callback_exceptions;
+pub mod class_init;
+pub mod code_cache;
+pub mod compile;
+pub mod compile_all;
+pub mod compile_only;
+pub mod context_statics;
+pub mod helpers;
+pub mod internal_calls;
+pub mod invoke;
+pub mod library_loops;
+pub mod local_alloc;
+pub mod monitors;
+pub mod pending;
+pub mod proxies;
+pub mod sharing_statistics;
+pub mod tail_arguments;
+pub mod thread_data;
+pub(crate) mod upper_layers;

@@ -1,0 +1,32 @@
+//! The lowest layer: objects and the facts about them. It allocates and reads objects, strings and arrays, builds vtables, keeps references for Rust code (root
+//! cells, GC handles, statics), and makes exceptions.
+//!
+//! Invariant: nothing here names a file of the layers above, `exec` and `vm`.
+
+pub mod access;
+pub mod cast_cache;
+pub mod cells;
+pub mod class_library;
+pub mod delegates;
+pub mod entries;
+pub mod exceptions;
+pub mod fields;
+pub mod handles;
+mod instances;
+pub mod missing;
+pub mod statics;
+pub mod strings;
+pub mod thread;
+pub mod type_objects;
+pub mod types_by_name;
+pub(crate) mod vtable_code;
+pub mod vtables;
+
+pub use access::{
+    array_bounds, array_length, copy_struct, element_address, get_element_ref, is_proxy, set_element_ref, store_ref,
+    type_of, unboxed, vtable,
+};
+pub use instances::{
+    box_value, is_instance, new_array, new_byte_array, new_instance, new_instance_of, new_instance_without_finalizer,
+    new_multi_dim_array, new_ref_array, new_sz_array, new_sz_array_of, nullable_offsets,
+};

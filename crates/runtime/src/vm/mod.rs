@@ -1,0 +1,30 @@
+//! The upper layer: the machine as a whole. Domains, threads and their ends, finalizers, the end of code and types, profiling, start and exit.
+
+pub mod collectible;
+pub mod domain_copy;
+pub mod domain_unload;
+pub mod domains;
+pub mod dynamic_methods;
+pub mod exit;
+pub(crate) mod exit_code;
+pub mod finalizer;
+pub(crate) mod heap_client;
+pub mod heap_snapshot;
+pub mod interruption;
+mod machine;
+pub mod profile_events;
+pub mod profile_frames;
+pub mod profile_log;
+pub mod source_lines;
+pub mod stack_trace;
+pub mod suspension;
+pub mod thread_dump;
+pub mod thread_names;
+pub mod threads;
+pub mod unhandled;
+pub mod walk_check;
+
+pub use machine::{
+    Request, StartError, Vm, VmBuilder, VmOptions, command_line, domain_object, entry_assembly, ephemeron_tombstone,
+    exit_code, set_exit_code,
+};
