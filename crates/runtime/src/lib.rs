@@ -11,13 +11,13 @@ pub mod object;
 pub mod vm;
 
 pub use exec::{
-    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, helpers,
-    internal_calls, invoke, library_loops, local_alloc, monitors, pending, proxies, sharing_statistics, tail_arguments,
-    thread_data,
+    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, contexts,
+    helpers, internal_calls, invoke, library_loops, local_alloc, monitors, pending, proxies, sharing_statistics,
+    tail_arguments, thread_data,
 };
 pub use object::{
-    cast_cache, cells, class_library, delegates, entries, exceptions, fields, handles, missing, statics, strings,
-    thread, type_objects, types_by_name, vtables,
+    cast_cache, cells, class_library, delegates, domain, entries, exceptions, fields, handles, missing, statics,
+    strings, thread, type_objects, types_by_name, vtables,
 };
 pub use vm::{
     collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,

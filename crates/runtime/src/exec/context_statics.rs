@@ -3,7 +3,7 @@
 //! A context's values are in an object[] behind a strong handle, which is stored in `Context.static_data` and freed by the
 //! context's finalizer. The element at a field's number is the box of a value, or an object[1] that holds a reference.
 
-use crate::domains;
+use crate::contexts;
 use crate::exceptions;
 use crate::fields::ManagedField;
 use crate::handles;
@@ -43,7 +43,7 @@ pub fn address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
         // Contexts know it by number.
         owner.keep_for_ever();
     }
-    let context = domains::context(t)?;
+    let context = contexts::context(t)?;
     monitors::try_enter(t, context, WAIT_FOREVER)?;
     let found = holder(t, context, field);
     monitors::exit(t, context)?;

@@ -10,6 +10,7 @@ pub mod compile;
 pub mod compile_all;
 pub mod compile_only;
 pub mod context_statics;
+pub mod contexts;
 pub mod helpers;
 pub mod internal_calls;
 pub mod invoke;

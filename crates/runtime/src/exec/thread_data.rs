@@ -1,11 +1,13 @@
 //! The runtime's own data of a managed thread, behind `ManagedThread::runtime_data`.
 
-use crate::domains::{Domain, ThreadObjects};
+use crate::domain::Domain;
+use crate::handles;
 use crate::local_alloc::SpareBlocks;
 use crate::pending::HandlerFrame;
 use crate::profile_log::{self, LogEvents};
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
+use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::{ManagedThread, ThreadHooks};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
@@ -72,6 +74,47 @@ impl ThreadData {
     /// Catch clauses that frames were in when the abort in flight was thrown.
     pub fn catches_at_abort(&self) -> &RefCell<Vec<HandlerFrame>> {
         &self.catches_at_abort
+    }
+}
+
+/// The Thread objects of a thread in the domains that it is not in now.
+#[derive(Default)]
+struct ThreadObjects(Vec<(i32, Handle)>);
+
+impl ThreadObjects {
+    /// Null when the thread has none in the domain.
+    fn get(&self, domain: i32) -> ObjRef {
+        let found = self.0.iter().find(|(id, _)| *id == domain);
+        found.and_then(|(_, handle)| handles::target(*handle).ok()).unwrap_or(ObjRef::NULL)
+    }
+
+    fn set(&mut self, t: CurrentThread, domain: i32, object: ObjRef) {
+        if let Some((_, handle)) = self.0.iter().find(|(id, _)| *id == domain) {
+            // A handle of ours is not stale.
+            let _ = handles::set_target(*handle, object);
+        } else if !object.is_null()
+            && let Some(handle) = handles::allocate(t, HandleKind::Normal, object)
+        {
+            // Handles of domains that were unloaded since are stale.
+            self.0.retain(|(_, handle)| handles::target(*handle).is_ok());
+            self.0.push((domain, handle));
+        }
+    }
+
+    /// Any of them.
+    fn first(&self) -> ObjRef {
+        self.0.iter().find_map(|(_, handle)| handles::target(*handle).ok()).unwrap_or(ObjRef::NULL)
+    }
+
+    /// Gives the handles back, of one domain or of all.
+    fn release(&mut self, t: CurrentThread, domain: Option<i32>) {
+        self.0.retain(|(id, handle)| {
+            let goes = domain.is_none_or(|domain| domain == *id);
+            if goes {
+                let _ = handles::free(t, *handle);
+            }
+            !goes
+        });
     }
 }
 

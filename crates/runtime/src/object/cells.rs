@@ -4,7 +4,6 @@
 //! are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are allocated
 //! among the owner's records.
 
-use crate::domains::Domain;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_types::Universe;
@@ -106,11 +105,11 @@ impl RootCell {
     }
 }
 
-/// Empties the cells and statics of an unloaded domain, so that their objects can be freed. Cells that do not lie among its records
+/// Empties the cells and statics of the universe of an unloaded domain, so that their objects can be freed. Cells that do not lie among its records
 /// are recognised by the objects that they hold.
-pub fn release_domain(domain: &Domain) {
+pub fn release_domain(universe: &Universe) {
     collectible::for_each_owner(&mut |owner| {
-        if *owner.universe() == *domain.universe {
+        if *owner.universe() == *universe {
             // SAFETY: a slot of an owner that has not ended; nothing runs in the domain, so that nobody else writes it.
             owner.for_each_slot(&mut |slot| unsafe { (slot as *mut ObjRef).write_volatile(ObjRef::NULL) });
         }
@@ -119,7 +118,7 @@ pub fn release_domain(domain: &Domain) {
         for cell in &chunk.cells[..chunk.used] {
             // SAFETY: cells are never freed.
             let object = unsafe { cell.get().read_volatile() };
-            if !object.is_null() && *crate::object::type_of(object).universe() == *domain.universe {
+            if !object.is_null() && *super::access::type_of(object).universe() == *universe {
                 // SAFETY: as above.
                 unsafe { cell.get().write_volatile(ObjRef::NULL) };
             }

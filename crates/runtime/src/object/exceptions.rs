@@ -1,7 +1,7 @@
 //! Making and throwing managed exceptions from Rust.
 
 use crate::cells::RootCell;
-use crate::domains;
+use crate::domain::{self, Preallocated};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::object;
@@ -32,12 +32,6 @@ impl<T> ToManaged<T> for LoadResult<T> {
     }
 }
 
-/// Exceptions made at start-up because there may be no memory or stack for them later.
-pub(crate) struct Preallocated {
-    out_of_memory: RootCell,
-    stack_overflow: RootCell,
-}
-
 /// Mono's own text. The class library's, for `new StackOverflowException ()`, differs.
 const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack overflow.";
 
@@ -46,7 +40,7 @@ const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack ove
 /// # Errors
 /// What their constructors throw.
 pub fn preallocate(t: CurrentThread) -> Managed<()> {
-    let domain = domains::current();
+    let domain = domain::current();
     let cell = |name, message| Ok(RootCell::of_domain(domain.universe, new_exception(t, "System", name, message)?));
     let out_of_memory = cell("OutOfMemoryException", None)?;
     let stack_overflow = cell("StackOverflowException", Some(STACK_OVERFLOW_MESSAGE))?;
@@ -56,7 +50,7 @@ pub fn preallocate(t: CurrentThread) -> Managed<()> {
 
 /// Throws the preallocated OutOfMemoryException.
 pub fn out_of_memory(t: CurrentThread) -> Thrown {
-    match domains::current().preallocated.get() {
+    match domain::current().preallocated.get() {
         Some(made) => {
             let exception = made.out_of_memory.get();
             crate::stack_trace::reset(t, exception);
@@ -73,7 +67,7 @@ pub fn stack_overflow(t: CurrentThread) -> Thrown {
 
 /// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that one itself.
 pub fn stack_overflow_object(t: CurrentThread) -> ObjRef {
-    let Some(made) = domains::current().preallocated.get() else {
+    let Some(made) = domain::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
     };
     match object::new_instance_of(t, object::vtable(made.stack_overflow.get())) {
@@ -107,13 +101,13 @@ pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES 
 /// # Errors
 /// StackOverflowException where too little is left.
 pub(crate) fn ensure_stack(t: CurrentThread, bytes: usize) -> Managed<()> {
-    let is_started = domains::current().preallocated.get().is_some();
+    let is_started = domain::current().preallocated.get().is_some();
     if is_started && !t.managed().has_stack_for(bytes) { Err(stack_overflow(t)) } else { Ok(()) }
 }
 
 /// Whether it is a StackOverflowException of the current domain.
 pub(crate) fn is_stack_overflow(exception: ObjRef) -> bool {
-    let made = domains::current().preallocated.get();
+    let made = domain::current().preallocated.get();
     made.is_some_and(|made| std::ptr::eq(object::vtable(exception), object::vtable(made.stack_overflow.get())))
 }
 

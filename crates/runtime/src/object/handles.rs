@@ -117,7 +117,7 @@ impl RootProvider for Roots {
 
 /// The domain of an object that this collection found dead. World stopped.
 fn domain_of_dead(object: usize) -> usize {
-    if crate::domains::count() == 1 {
+    if crate::domain::count() == 1 {
         return std::ptr::from_ref(saki_types::universe::root()).addr();
     }
     // SAFETY: its memory is not used again before weak tables are done.

@@ -8,6 +8,7 @@ pub mod cast_cache;
 pub mod cells;
 pub mod class_library;
 pub mod delegates;
+pub mod domain;
 pub mod entries;
 pub mod exceptions;
 pub mod fields;

@@ -3,7 +3,7 @@
 use crate::cells::RootCell;
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
-use crate::{domains, exceptions};
+use crate::{domain, exceptions};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -107,11 +107,11 @@ pub fn intern_object(t: CurrentThread, string: ObjRef) -> Managed<ObjRef> {
 
 /// The interned string with these units, or null.
 pub fn is_interned(text: &[u16]) -> ObjRef {
-    domains::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
+    domain::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
 }
 
 fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<ObjRef>) -> Managed<RootCell> {
-    let domain = domains::current();
+    let domain = domain::current();
     if let Some(&cell) = domain.interned.lock().get(text) {
         return Ok(cell);
     }

@@ -97,7 +97,7 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
     domain.finish_unload();
     crate::profile_log::domain_unloaded(domain);
     handles::free_domain(domain.universe);
-    cells::release_domain(domain);
+    cells::release_domain(domain.universe);
     statics::release(domain.universe);
     collectible::release_domain(t, domain.universe);
     DONE

@@ -115,7 +115,7 @@ pub fn init(options: &CompilerOptions) {
 
 /// Whether bodies are looked for and kept: on disk, or in memory for the other domains of this process.
 fn is_on() -> bool {
-    SETTINGS.get().is_some() || crate::domains::count() > 1
+    SETTINGS.get().is_some() || crate::domain::count() > 1
 }
 
 /// This build's files of this name, the user's and the one that came with the installation, as far as they exist and are trusted.
@@ -187,7 +187,7 @@ impl Slot {
     /// Keeps a body for later runs. `touched`: types and members that its compilation looked at; `initialised`: the types
     /// that it assumes to be initialised.
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
-        if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domains::count() < 2 {
+        if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domain::count() < 2 {
             return;
         }
         // When the body is looked up, the modules of the method's name are loaded.

@@ -54,7 +54,7 @@ impl Module {
             return Some(found);
         }
         // One domain compiles each body once.
-        if crate::domains::count() < 2 { None } else { bodies.fresh.lock().get(&key).copied() }
+        if crate::domain::count() < 2 { None } else { bodies.fresh.lock().get(&key).copied() }
     }
 }
 

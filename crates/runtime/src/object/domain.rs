@@ -1,0 +1,253 @@
+//! The record of an application domain: its universe, the cells of its objects, its state and the threads in it; and the table of all domains.
+//!
+//! Left out: entering, making and ending domains (`vm::domains`, which says what a domain is).
+//!
+//! | `state` | moved by | meaning |
+//! |---|---|---|
+//! | ACTIVE | `add` | threads may enter |
+//! | CLOSING | `begin_unload` | DomainUnload handlers run; threads may enter |
+//! | UNLOADING | `close` | threads are aborted, finalizers run; nobody else may enter |
+//! | UNLOADED | `finish_unload` | its statics and handles are gone |
+//!
+//! `cancel_unload` moves it back to ACTIVE.
+
+use crate::cells::RootCell;
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+use saki_abi::ObjRef;
+use saki_types::{Assembly, Universe, universe};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// `AppDomain.Id` of the domain that the process starts in.
+pub const ROOT_DOMAIN_ID: i32 = 0;
+
+const ACTIVE: u32 = 0;
+const CLOSING: u32 = 1;
+const UNLOADING: u32 = 2;
+const UNLOADED: u32 = 3;
+
+/// One application domain. The record is leaked with its universe, less than 4 KiB; its address is the native handle in AppDomain
+/// objects. The cells and assemblies that it leads to are freed some time after the unloading.
+pub struct Domain {
+    pub id: i32,
+    pub universe: &'static Universe,
+    friendly_name: Mutex<String>,
+    pub(crate) object: RootCell,
+    pub(crate) setup: RootCell,
+    pub(crate) default_context: OnceLock<RootCell>,
+    data: Mutex<HashMap<String, RootCell>>,
+    entry_assembly: OnceLock<&'static Assembly>,
+    pub(crate) interned: Mutex<FxHashMap<Box<[u16]>, RootCell>>,
+    pub(crate) preallocated: OnceLock<Preallocated>,
+    state: AtomicU32,
+    /// How often each thread, by managed id, is in the domain.
+    pub(crate) threads: Mutex<FxHashMap<u32, u32>>,
+}
+
+/// Exceptions made at start-up because there may be no memory or stack for them later.
+pub(crate) struct Preallocated {
+    pub out_of_memory: RootCell,
+    pub stack_overflow: RootCell,
+}
+
+/// All domains, by id from `ROOT_DOMAIN_ID`.
+static DOMAINS: RwLock<Vec<&'static Domain>> = RwLock::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// The domain that the current thread runs in.
+pub fn current() -> &'static Domain {
+    of_universe(universe())
+}
+
+/// The domain of a universe.
+pub fn of_universe(universe: &'static Universe) -> &'static Domain {
+    match universe.runtime::<Domain>() {
+        Some(domain) => domain,
+        None => saki_base::bug!("a universe without a domain"),
+    }
+}
+
+/// The domain in which the process started.
+pub fn root_domain() -> &'static Domain {
+    of_universe(saki_types::universe::root())
+}
+
+/// The domain with this id, unless it is unloaded.
+pub fn by_id(id: i32) -> Option<&'static Domain> {
+    let index = usize::try_from(id - ROOT_DOMAIN_ID).ok()?;
+    DOMAINS.read().get(index).copied().filter(|domain| !domain.is_unloaded())
+}
+
+/// The thread with this managed id has ended, wherever it was.
+pub(crate) fn forget_thread(id: u32) {
+    DOMAINS.read().iter().for_each(|domain| domain.forget_thread(id));
+}
+
+/// How many domains there have been.
+pub fn count() -> usize {
+    // Relaxed: collections read it with the world stopped, which orders the accesses.
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// Adds a domain for a universe that has none; it has no objects yet.
+pub(crate) fn add(universe: &'static Universe, name: &str) -> &'static Domain {
+    let mut domains = DOMAINS.write();
+    let domain: &'static Domain = Box::leak(Box::new(Domain {
+        id: ROOT_DOMAIN_ID + domains.len() as i32,
+        universe,
+        friendly_name: Mutex::new(name.to_string()),
+        object: RootCell::of_domain(universe, ObjRef::NULL),
+        setup: RootCell::of_domain(universe, ObjRef::NULL),
+        default_context: OnceLock::new(),
+        data: Mutex::default(),
+        entry_assembly: OnceLock::new(),
+        interned: Mutex::default(),
+        preallocated: OnceLock::new(),
+        state: AtomicU32::new(ACTIVE),
+        threads: Mutex::default(),
+    }));
+    universe.set_runtime(domain);
+    domains.push(domain);
+    COUNT.store(domains.len(), Ordering::Relaxed);
+    domain
+}
+
+impl Domain {
+    /// The AppDomain object.
+    pub fn object(&self) -> ObjRef {
+        self.object.get()
+    }
+
+    /// The AppDomainSetup object.
+    pub fn setup(&self) -> ObjRef {
+        self.setup.get()
+    }
+
+    pub fn friendly_name(&self) -> String {
+        self.friendly_name.lock().clone()
+    }
+
+    pub fn set_friendly_name(&self, name: &str) {
+        *self.friendly_name.lock() = name.to_string();
+    }
+
+    /// `Assembly.GetEntryAssembly`.
+    pub fn entry_assembly(&self) -> Option<&'static Assembly> {
+        self.entry_assembly.get().copied()
+    }
+
+    /// The first one set stays.
+    pub fn set_entry_assembly(&self, assembly: &'static Assembly) {
+        let _ = self.entry_assembly.set(assembly);
+    }
+
+    /// A value given to `AppDomain.SetData`.
+    pub fn data(&self, key: &str) -> ObjRef {
+        self.data.lock().get(key).map_or(ObjRef::NULL, |cell| cell.get())
+    }
+
+    pub fn set_data(&self, key: String, value: ObjRef) {
+        // A name keeps its cell.
+        self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, ObjRef::NULL)).set(value);
+    }
+
+    pub fn is_unloaded(&self) -> bool {
+        // Acquire: pairs with `unload`.
+        self.state.load(Ordering::Acquire) == UNLOADED
+    }
+
+    pub fn is_unloading(&self) -> bool {
+        self.state.load(Ordering::Acquire) >= UNLOADING
+    }
+
+    /// Claims the unloading of the domain; false when another thread has claimed it.
+    pub fn begin_unload(&self) -> bool {
+        // AcqRel: one unloader wins and sees all that was done before.
+        self.state.compare_exchange(ACTIVE, CLOSING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The DomainUnload handlers have run.
+    pub fn close(&self) {
+        self.state.store(UNLOADING, Ordering::Release);
+    }
+
+    /// A DomainUnload handler refused.
+    pub fn cancel_unload(&self) {
+        self.state.store(ACTIVE, Ordering::Release);
+    }
+
+    /// The thread has ended.
+    pub fn forget_thread(&self, id: u32) {
+        if self.is_root() {
+            return;
+        }
+        self.threads.lock().remove(&id);
+    }
+
+    pub fn has_thread(&self, id: u32) -> bool {
+        self.threads.lock().contains_key(&id)
+    }
+
+    /// Managed ids of the threads in the domain.
+    pub fn threads(&self) -> Vec<u32> {
+        self.threads.lock().keys().copied().collect()
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.id == ROOT_DOMAIN_ID
+    }
+
+    /// The cells of its objects are about to go with its other records.
+    pub(crate) fn forget_objects(&self) {
+        *self.interned.lock() = FxHashMap::default();
+        *self.data.lock() = HashMap::new();
+    }
+
+    /// Nothing runs in the domain any more.
+    pub fn finish_unload(&self) {
+        self.state.store(UNLOADED, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saki_types::binder::{Binder, SearchPaths};
+    use std::path::Path;
+
+    #[test]
+    fn one_unloader_wins_and_an_unloaded_domain_is_not_found() {
+        let root = Path::new("/usr/lib/mono");
+        let corlib = root.join("4.5/mscorlib.dll");
+        if !corlib.is_file() {
+            return eprintln!("skipped: no class libraries");
+        }
+        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let universe = saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
+        let first = add(universe, "first");
+        let domain = add(universe, "second");
+        assert!(first.is_root() && !domain.is_root() && count() == 2);
+        let is_found = || by_id(domain.id).is_some_and(|found| std::ptr::eq(found, domain));
+        assert!(is_found() && by_id(domain.id + 1).is_none() && by_id(-1).is_none());
+
+        assert!(domain.begin_unload() && !domain.begin_unload(), "claimed once");
+        assert!(!domain.is_unloading(), "handlers run in a domain that is still in use");
+        domain.cancel_unload();
+        assert!(domain.begin_unload(), "a handler refused: it may be tried again");
+        domain.close();
+        assert!(domain.is_unloading() && !domain.is_unloaded() && is_found() && !domain.begin_unload());
+
+        // A thread that is in twice and one that has ended: the unloader waits for the one.
+        domain.threads.lock().extend([(7, 2), (8, 1)]);
+        forget_thread(8);
+        assert!(domain.has_thread(7) && domain.threads() == [7]);
+        domain.finish_unload();
+        assert!(domain.is_unloaded() && !is_found() && !domain.begin_unload());
+        // The first domain counts no threads: it is never unloaded.
+        first.threads.lock().insert(9, 1);
+        first.forget_thread(9);
+        assert!(first.has_thread(9));
+    }
+}
