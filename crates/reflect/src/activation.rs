@@ -3,7 +3,7 @@
 use crate::runtime_type::this_type;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef};
-use saki_runtime::{object, proxies, strings};
+use saki_runtime::{object, proxy_calls, strings};
 use saki_types::{Ty, universe};
 
 /// A zeroed object of a type that can have instances.
@@ -46,7 +46,7 @@ unsafe extern "C" fn allocate_uninitialized(t: CurrentThread, ty: ObjRef) -> Obj
 /// `ActivationServices.EnableProxyActivation(type, enable)`
 unsafe extern "C" fn enable_proxy_activation(t: CurrentThread, ty: ObjRef, enable: u8) {
     t.run(|| {
-        proxies::redirect_activation(this_type(t, ty)?, enable != 0);
+        proxy_calls::redirect_activation(this_type(t, ty)?, enable != 0);
         Ok(())
     });
 }

@@ -21,7 +21,7 @@ fn address_of(t: CurrentThread, field: &'static Field, target: ObjRef) -> Manage
         }
         class_init::ensure(t, field.owner)?;
         return match field.is_thread_static {
-            true => statics::thread_static_address(t, field),
+            true => saki_runtime::thread_statics::thread_static_address(t, field),
             false => statics::static_field_address(field).to_managed(t),
         };
     }

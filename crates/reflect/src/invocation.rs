@@ -138,8 +138,8 @@ fn construct(t: CurrentThread, ctor: &'static Method, arguments: ObjRef) -> Mana
     }
     if owner.is_marshal_by_ref() {
         let made = match owner.is_context_bound() {
-            true => proxies::new_context_bound(t, owner)?,
-            false => proxies::new_marshal_by_ref(t, owner)?,
+            true => saki_runtime::proxy_calls::new_context_bound(t, owner)?,
+            false => saki_runtime::proxy_calls::new_marshal_by_ref(t, owner)?,
         };
         call(t, Call { method: proxies::stub_for(made, ctor), sig, target: made, arguments })?;
         return Ok(made);

@@ -12,12 +12,12 @@ pub mod vm;
 
 pub use exec::{
     callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, contexts,
-    helpers, internal_calls, invoke, library_loops, local_alloc, monitors, pending, proxies, sharing_statistics,
-    tail_arguments, thread_data,
+    helpers, initialised, internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors, pending,
+    proxy_calls, sharing_statistics, tail_arguments, thread_data, thread_statics,
 };
 pub use object::{
-    cast_cache, cells, class_library, delegates, domain, entries, exceptions, fields, handles, missing, statics,
-    strings, thread, type_objects, types_by_name, vtables,
+    cast_cache, cells, class_library, delegates, domain, entries, exception_trace, exceptions, fields, handles,
+    missing, proxies, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
 };
 pub use vm::{
     collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
@@ -25,9 +25,9 @@ pub use vm::{
     threads, unhandled, walk_check,
 };
 
-pub(crate) use exec::upper_layers;
-pub(crate) use object::vtable_code;
-pub(crate) use vm::{exit_code, heap_client};
+pub(crate) use exec::{stops, upper_layers};
+pub(crate) use object::{events, slot, upcalls, vtable_code, weak_references};
+pub(crate) use vm::{exit_code, heap_client, thread_hooks};
 
 pub use cells::RootCell;
 pub use exceptions::{Thrown, ToManaged};

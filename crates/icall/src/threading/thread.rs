@@ -12,8 +12,8 @@ use saki_runtime::object::{self, type_of};
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, domains, exceptions, statics, suspension, thread_dump,
-    thread_names,
+    CurrentThread, InternalCall, Managed, ManagedField, domains, exceptions, suspension, thread_dump, thread_names,
+    thread_statics,
 };
 use saki_thread::root;
 use saki_types::universe;
@@ -37,7 +37,7 @@ unsafe extern "C" fn free_internal(_t: CurrentThread, internal: ObjRef) {
 unsafe extern "C" fn get_current_thread(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let thread = threads::current_object(t)?;
-        if let Ok(address) = statics::thread_static_address(t, CURRENT_THREAD.field()) {
+        if let Ok(address) = thread_statics::thread_static_address(t, CURRENT_THREAD.field()) {
             // SAFETY: the field's slot in this thread's block, which is a root: no barrier.
             unsafe { *(address as *mut ObjRef) = thread };
         }

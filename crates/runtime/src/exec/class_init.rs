@@ -10,6 +10,7 @@
 use crate::cells::RootCell;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
+pub use crate::initialised::is_initialised;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
 use crate::pending;
@@ -35,30 +36,6 @@ struct Running {
 }
 
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
-
-/// Whether accesses need no check. Types without a constructor become initialised here.
-pub fn is_initialised(ty: Ty) -> bool {
-    // Acquire: what the constructor wrote is visible to the accesses that follow.
-    if ty.runtime.init_done.load(Ordering::Acquire) == 1 {
-        return true;
-    }
-    if let Ok(None) = ty.class_constructor()
-        && is_module_initialised(ty)
-    {
-        ty.runtime.init_done.store(1, Ordering::Release);
-        return true;
-    }
-    false
-}
-
-/// Whether the module of `ty` has no constructor that has failed or has not run yet.
-fn is_module_initialised(ty: Ty) -> bool {
-    let Some(def) = ty.def() else { return true };
-    match def.image.module_type() {
-        Some(module) if module != ty => is_initialised(module),
-        _ => true,
-    }
-}
 
 /// `ensure` for compiled code: an abort that had to wait for the constructor is thrown after it.
 ///
@@ -115,7 +92,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
                 let exception = exception.get();
                 drop(guard);
                 // Each throw starts a new trace.
-                crate::stack_trace::reset(t, exception);
+                exceptions::reset_trace(t, exception);
                 return Err(t.throw(exception));
             }
             Some(State::Running { thread }) => {

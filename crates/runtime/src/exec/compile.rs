@@ -6,16 +6,17 @@
 use crate::class_init;
 use crate::code_cache::{self, Identity, Lookup};
 use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_with_domain, unbox_entry_address};
+use crate::events::{LogEvents, is_logged};
 use crate::exceptions::{self, ToManaged};
+use crate::initialised;
 use crate::internal_calls;
 use crate::library_loops;
-use crate::profile_events;
-use crate::profile_log::{self, LogEvents};
 use crate::statics;
 use crate::strings;
 use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
+use crate::upcalls::upcalls;
 use crate::upper_layers::upper_layers;
 use crate::vtables::vtable_of;
 use parking_lot::RwLock;
@@ -25,6 +26,7 @@ use saki_code::{CodeInfo, CodeKind};
 use saki_il::import::{ImportEnv, ImportOptions};
 use saki_il::ir::{CallSig, ClauseKind, Function, IrType, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
+use saki_sampler::events::{self, EventKind};
 use saki_types::touched::{self, Touched};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, collectible};
 use std::cell::RefCell;
@@ -130,7 +132,7 @@ struct Env {
 
 impl ImportEnv for Env {
     fn is_initialised(&self, ty: Ty) -> bool {
-        let is_initialised = class_init::is_initialised(ty);
+        let is_initialised = initialised::is_initialised(ty);
         // Types without a static constructor always count as initialised, so they need not be recorded.
         if is_initialised && !matches!(ty.has_initializer(), Ok(false)) {
             if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&ty)) {
@@ -177,14 +179,14 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
     // The thread may be between two domains when it first enters code of one of them.
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
-    let began_ns = profile_events::compilation_begins();
+    let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
     let (code, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
         Cached::Placed(code) => (code, CompiledBy::EarlierRun),
         Cached::TooEarly(allowed) => compile_and_place(t, method, Some(allowed))?,
         Cached::Absent => compile_and_place(t, method, None)?,
     };
     if let Some(began_ns) = began_ns {
-        profile_events::compiled(t, method, code, compiled_by, began_ns);
+        upcalls().compiled(t, method, code, compiled_by, began_ns);
     }
     // Release: publishes the placed code. The first to publish wins.
     let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
@@ -193,15 +195,15 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
             if method.is_dynamic()
                 && let Some(body) = saki_code::lookup(code)
             {
-                crate::dynamic_methods::discard(body);
+                upcalls().discard_body(body);
             }
             earlier
         }
     };
     entry_of(method).to_managed(t)?.set_target(code);
     crate::vtable_code::update(method, code);
-    if profile_log::is_on(LogEvents::ALWAYS) {
-        profile_log::events::compiled(method, code);
+    if is_logged(LogEvents::ALWAYS) {
+        upcalls().code_published(method, code);
     }
     Ok(code)
 }
@@ -271,7 +273,7 @@ pub(crate) fn kind_of(method: &Method, function: &Function) -> CodeKind {
 
 /// The importer's options as the compiler is set up. When calls are probed nothing is inlined, so that each call is seen.
 pub(crate) fn import_options() -> ImportOptions {
-    let inline = !profile_log::calls::are_probed();
+    let inline = !upcalls().are_calls_probed();
     ImportOptions { inline, vectors: compiler().options().vectors, ..ImportOptions::default() }
 }
 
@@ -302,7 +304,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
             }
         },
     };
-    profile_log::calls::add_probes(method, &mut function);
+    upcalls().add_probes(method, &mut function);
     started.add_to(&STATISTICS.import_nanoseconds);
     if let Some(dump) = DUMP.get() {
         if dump.trace {
@@ -504,7 +506,7 @@ fn keep_named(target: RelocTarget, by: *const ()) {
         && named.is_dynamic()
         && !std::ptr::eq(named, by.cast())
     {
-        crate::dynamic_methods::keep(named);
+        upcalls().keep_dynamic_method(named);
     }
 }
 
@@ -513,7 +515,7 @@ fn resolve(t: CurrentThread, target: RelocTarget, compiled: &CompiledCode) -> Ma
     let address = match target {
         RelocTarget::Symbol(symbol) => return resolve_symbol(t, symbol),
         RelocTarget::Stub(stub) => saki_code::stub_address(stub),
-        RelocTarget::HelperFunction(id) => crate::helpers::function_address(id),
+        RelocTarget::HelperFunction(id) => upcalls().helper_function(id),
         RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
         RelocTarget::CallbackDispatcher | RelocTarget::CallbackCookie => {
             saki_base::bug!("{}: a callback thunk is placed by `callbacks`", compiled.name)
@@ -538,7 +540,7 @@ fn resolve_symbol(t: CurrentThread, symbol: Symbol) -> Managed<usize> {
         Symbol::Helper(id) => helper_thunk(id).to_managed(t)?,
         Symbol::InternalCall(method) => match internal_call_address(method) {
             Some(address) => address,
-            None => crate::helpers::missing_internal_call_address(),
+            None => upcalls().helper_function(HelperId::MissingInternalCall),
         },
         Symbol::NativeCell(method) => crate::upper_layers::native_cell(method),
         Symbol::MarshalInfo(method, index) => (upper_layers().interop.marshal_info)(t, method, index)?,
@@ -616,7 +618,7 @@ fn place_thunk_with(
         let target = match reloc.target {
             target if extra(target).is_some() => extra(target).unwrap_or_default(),
             RelocTarget::Stub(stub) => saki_code::stub_address(stub),
-            RelocTarget::HelperFunction(id) => crate::helpers::function_address(id),
+            RelocTarget::HelperFunction(id) => upcalls().helper_function(id),
             RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
             other => saki_base::bug!("thunk {} names {other:?}", compiled.name),
         };

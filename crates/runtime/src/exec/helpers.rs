@@ -5,10 +5,12 @@
 
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
-use crate::profile_log;
 use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
 use crate::upper_layers::{self, upper_layers};
-use crate::{class_init, compile, delegates, local_alloc, monitors, pending, proxies, statics, strings, type_objects};
+use crate::{
+    class_init, compile, delegates, local_alloc, monitors, pending, proxy_calls, strings, thread_statics, type_objects,
+};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -63,8 +65,8 @@ pub fn function_address(id: HelperId) -> usize {
         MonitorExit => monitors::exit_helper,
         MonitorWake => monitors::wake_helper,
         MonitorTryEnter => monitors::try_enter_helper,
-        ProfileEnter => profile_log::calls::enter_helper,
-        ProfileLeave => profile_log::calls::leave_helper,
+        ProfileEnter => profile_enter,
+        ProfileLeave => profile_leave,
         EnterNative => enter_native,
         LeaveNative => leave_native,
         ResolveNative => resolve_native,
@@ -74,12 +76,12 @@ pub fn function_address(id: HelperId) -> usize {
         MarshalFree => marshal_free,
         DelegateBeginInvoke => upper_layers::delegate_begin_invoke,
         DelegateEndInvoke => upper_layers::delegate_end_invoke,
-        ProxyFieldAddress => proxies::field_address_helper,
-        NewContextBound => proxies::new_context_bound_helper,
-        NewMarshalByRef => proxies::new_marshal_by_ref_helper,
-        ProxyInvoke => proxies::invoke_helper,
-        ProxyGetField => proxies::get_field_helper,
-        ProxySetField => proxies::set_field_helper,
+        ProxyFieldAddress => proxy_calls::field_address_helper,
+        NewContextBound => proxy_calls::new_context_bound_helper,
+        NewMarshalByRef => proxy_calls::new_marshal_by_ref_helper,
+        ProxyInvoke => proxy_calls::invoke_helper,
+        ProxyGetField => proxy_calls::get_field_helper,
+        ProxySetField => proxy_calls::set_field_helper,
         CustomMarshaler => upper_layers::custom_marshaler,
         ThrowMarshalDirective => upper_layers::throw_marshal_directive,
         CallbackDelegate => upper_layers::callback_delegate,
@@ -90,11 +92,6 @@ pub fn function_address(id: HelperId) -> usize {
         LocAlloc => local_alloc::allocate,
         LocFree => local_alloc::free,
     }
-}
-
-/// The function that an internal-call wrapper calls when the table has none: it throws with the method's name.
-pub fn missing_internal_call_address() -> usize {
-    missing_internal_call as *const () as usize
 }
 
 fn ty(handle: *const Type) -> Ty {
@@ -258,7 +255,7 @@ unsafe extern "C" fn class_init_helper(t: CurrentThread, class: *const Type) {
 /// `t` is the current thread; `field` is the address of a thread-static field's record (`Symbol::FieldHandle`).
 unsafe extern "C" fn thread_static_address(t: CurrentThread, field: *const Field) -> *mut u8 {
     // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| statics::thread_static_address(t, unsafe { &*field }))
+    t.run(|| thread_statics::thread_static_address(t, unsafe { &*field }))
 }
 
 /// # Safety
@@ -292,7 +289,7 @@ unsafe extern "C" fn throw(t: CurrentThread, exception: ObjRef) {
         Ok(exception) => exception,
         Err(_) => return,
     };
-    crate::stack_trace::reset(t, exception);
+    exceptions::reset_trace(t, exception);
     let _ = t.throw(exception);
 }
 
@@ -303,7 +300,7 @@ unsafe extern "C" fn rethrow(t: CurrentThread, exception: ObjRef) {
         Ok(exception) => exception,
         Err(_) => return,
     };
-    crate::stack_trace::forget_catching_frame(exception);
+    crate::exception_trace::forget_catching_frame(exception);
     let _ = t.throw(exception);
 }
 
@@ -579,6 +576,20 @@ unsafe extern "C" fn missing_internal_call(t: CurrentThread, method: *const Meth
     let method = unsafe { &*method };
     let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
     let _ = exceptions::throw_not_implemented(t, &what);
+}
+
+/// # Safety
+/// `t` is the current thread; `tagged` is the argument of a probe (`Upcalls::probed`).
+unsafe extern "C" fn profile_enter(t: CurrentThread, tagged: usize) {
+    // SAFETY: as promised by the caller.
+    unsafe { upcalls().probed(t, tagged, false) };
+}
+
+/// # Safety
+/// As `profile_enter`.
+unsafe extern "C" fn profile_leave(t: CurrentThread, tagged: usize) {
+    // SAFETY: as promised by the caller.
+    unsafe { upcalls().probed(t, tagged, true) };
 }
 
 /// The register-preserving class-init stub's hook: type in `stub_arg[0]`.

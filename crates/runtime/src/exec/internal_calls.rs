@@ -6,9 +6,10 @@
 //! Rows of other versions than the one in use are not found.
 
 use crate::class_library;
+pub use crate::types_by_name::name_of;
 use rustc_hash::FxHashMap;
 use saki_contract::Version;
-use saki_types::{Method, Ty};
+use saki_types::Method;
 use std::sync::OnceLock;
 
 /// One row of the table.
@@ -69,33 +70,6 @@ impl Table {
         names.sort_unstable();
         names
     }
-}
-
-fn type_name(ty: Ty, out: &mut String) {
-    let Some(def) = ty.def() else { return };
-    match ty.enclosing_type() {
-        Ok(Some(enclosing)) => {
-            type_name(enclosing, out);
-            out.push('/');
-            out.push_str(def.name);
-        }
-        _ => {
-            if !def.namespace.is_empty() {
-                out.push_str(def.namespace);
-                out.push('.');
-            }
-            out.push_str(def.name);
-        }
-    }
-}
-
-/// "Namespace.Type::Method" of a method.
-pub fn name_of(method: &'static Method) -> String {
-    let mut name = String::new();
-    type_name(method.owner, &mut name);
-    name.push_str("::");
-    name.push_str(method.name);
-    name
 }
 
 /// The Rust function of an internal call.

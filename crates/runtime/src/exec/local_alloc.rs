@@ -6,71 +6,14 @@
 //! the next frame that asks.
 
 use crate::exceptions;
+use crate::local_blocks::{Block, HEADER_BYTES, SMALL_BYTES};
 use crate::thread::CurrentThread;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::cell::Cell;
-
-struct Block {
-    next: *mut Block,
-    owner_fp: usize,
-    layout: Layout,
-}
-
-/// Bytes in front of the memory handed out; keeps it 16-aligned.
-const HEADER_BYTES: usize = 48;
-const _: () = assert!(size_of::<Block>() <= HEADER_BYTES && HEADER_BYTES.is_multiple_of(16));
-
-/// Size of a small block with its header.
-const SMALL_BYTES: usize = 1024;
-/// Small blocks that a thread keeps; a chain of frames that all have one is rarely longer.
-const MAX_SPARE: usize = 8;
-
-/// A thread's freed small blocks, linked through `next`.
-#[derive(Default)]
-pub struct SpareBlocks {
-    head: Cell<usize>,
-    count: Cell<usize>,
-}
-
-impl SpareBlocks {
-    /// A block with whatever it held last.
-    fn take(&self) -> Option<*mut Block> {
-        let block = self.head.get() as *mut Block;
-        if block.is_null() {
-            return None;
-        }
-        // SAFETY: blocks in the list were written by `allocate` and belong to the list alone.
-        self.head.set(unsafe { (*block).next } as usize);
-        self.count.set(self.count.get() - 1);
-        Some(block)
-    }
-
-    /// Whether it was kept.
-    fn keep(&self, block: *mut Block) -> bool {
-        if self.count.get() == MAX_SPARE {
-            return false;
-        }
-        // SAFETY: the caller gives up the block.
-        unsafe { (*block).next = self.head.get() as *mut Block };
-        self.head.set(block as usize);
-        self.count.set(self.count.get() + 1);
-        true
-    }
-}
-
-impl Drop for SpareBlocks {
-    fn drop(&mut self) {
-        while let Some(block) = self.take() {
-            // SAFETY: allocated with the layout in its header, and no longer in the list.
-            unsafe { dealloc(block as *mut u8, (*block).layout) };
-        }
-    }
-}
 
 /// Zeroed memory after room for a header; null when there is no memory.
 fn new_block(t: CurrentThread, layout: Layout) -> *mut Block {
     if layout.size() == SMALL_BYTES
-        && let Some(block) = crate::thread_data::of(t).spare_blocks().take()
+        && let Some(block) = crate::thread_data::of(t).freed_blocks().take()
     {
         // SAFETY: the block has `SMALL_BYTES`.
         unsafe { (block as *mut u8).write_bytes(0, SMALL_BYTES) };
@@ -132,7 +75,7 @@ fn free_below(t: CurrentThread, fp: usize, inclusive: bool) {
             return;
         }
         head.set(next as usize);
-        if layout.size() == SMALL_BYTES && data.spare_blocks().keep(block) {
+        if layout.size() == SMALL_BYTES && data.freed_blocks().keep(block) {
             continue;
         }
         // SAFETY: allocated with this layout.

@@ -4,15 +4,16 @@
 //! it wait on. Monitors that nobody uses go back to thin locks at collections. Invariant: nothing between reading a sync
 //! word and being counted by its monitor is a safepoint (see `sync::object_lock`).
 
+use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
 use crate::pending;
-use crate::profile_events::{self, LockWait};
-use crate::profile_log::{self, LogEvents};
 use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
 use saki_profile::mlpd::event::monitor;
+use saki_sampler::events::{self, EventKind};
 use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, WaitOutcome};
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
@@ -71,10 +72,19 @@ impl<'t> Waiter<'t> {
         (owner.unwrap_or(0), lock.waiters() as u32)
     }
 
+    /// The record of the wait that begins, if locks are profiled.
+    #[inline]
+    fn begin_wait(&self) -> Option<LockWait> {
+        events::is_on(EventKind::LockWait).then(|| {
+            let (owner, waiters) = self.holder();
+            LockWait { began_ns: saki_os::clock::monotonic_ns(), owner, waiters }
+        })
+    }
+
     /// Another thread has the lock.
     fn note_contention(&self) {
-        if profile_log::is_on(LogEvents::MONITOR) && !self.is_contended.replace(true) {
-            profile_log::events::monitor(self.t, self.object, monitor::CONTENTION);
+        if is_logged(LogEvents::MONITOR) && !self.is_contended.replace(true) {
+            upcalls().lock_contended(self.t, self.object, monitor::CONTENTION);
         }
     }
 }
@@ -93,7 +103,7 @@ impl Blocker for Waiter<'_> {
         let thread = self.t.managed();
         self.note_contention();
         if self.wait.get().is_none() {
-            self.wait.set(profile_events::lock_wait_begins(|| self.holder()));
+            self.wait.set(self.begin_wait());
         }
         if interruptible && pending::ends_waits(self.t) {
             return BlockEnd::Interrupted;
@@ -120,14 +130,14 @@ pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed
     let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
     if let Some(wait) = waiter.wait.get() {
-        profile_events::lock_wait_ends(t, object, wait);
+        upcalls().lock_wait_ended(t, object, wait);
     }
     if end == EnterEnd::TimedOut {
         waiter.note_contention();
     }
     if waiter.is_contended.get() {
         let what = if end == EnterEnd::Entered { monitor::ACQUIRED } else { monitor::FAILED };
-        profile_log::events::monitor(t, object, what);
+        upcalls().lock_contended(t, object, what);
     }
     match end {
         EnterEnd::Entered => Ok(true),

@@ -12,7 +12,8 @@
 
 use crate::exceptions::{self, Thrown};
 use crate::thread::{CurrentThread, Managed};
-use crate::{suspension, thread_data};
+use crate::thread_data::HandlerFrame;
+use crate::{stops, thread_data};
 use saki_abi::ObjRef;
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
@@ -30,7 +31,7 @@ pub fn safepoint(t: CurrentThread) {
     let thread = t.managed();
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
-    suspension::stop_if_asked(t);
+    stops::stop_if_asked(t);
     if !t.pending().is_null() {
         return;
     }
@@ -65,9 +66,6 @@ pub fn throw_if_aborted(t: CurrentThread) -> Managed<()> {
     }
     Ok(())
 }
-
-/// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
-pub type HandlerFrame = (usize, usize);
 
 /// The handler that a frame of the thread is executing.
 enum ActiveHandler {
@@ -264,7 +262,7 @@ pub fn wait(
         let interruptible = t.managed().pending_requests() == 0;
         let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let end = operation(rest, interruptible);
-        suspension::stop_if_asked(t);
+        stops::stop_if_asked(t);
         match end {
             BlockEnd::Woken => return WaitEnd::Woken,
             BlockEnd::TimedOut => return WaitEnd::TimedOut,

@@ -2,21 +2,21 @@
 
 use crate::domain::Domain;
 use crate::handles;
-use crate::local_alloc::SpareBlocks;
-use crate::pending::HandlerFrame;
-use crate::profile_log::{self, LogEvents};
+use crate::local_blocks::FreedBlocks;
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_thread::{ManagedThread, ThreadHooks};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
+
+/// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
+pub type HandlerFrame = (usize, usize);
 
 /// Read and written by the thread itself only.
 #[derive(Default)]
 pub struct ThreadData {
     local_blocks: Cell<usize>,
-    spare_blocks: SpareBlocks,
+    freed_blocks: FreedBlocks,
     caller_raises_resolve: Cell<bool>,
     catches_at_abort: RefCell<Vec<HandlerFrame>>,
     thread_objects: RefCell<ThreadObjects>,
@@ -42,8 +42,8 @@ impl ThreadData {
     }
 
     /// Freed `localloc` blocks.
-    pub fn spare_blocks(&self) -> &SpareBlocks {
-        &self.spare_blocks
+    pub fn freed_blocks(&self) -> &FreedBlocks {
+        &self.freed_blocks
     }
 
     /// The Thread object that stands for the thread in a domain; null when there is none yet.
@@ -126,31 +126,3 @@ pub fn of(t: CurrentThread) -> &'static ThreadData {
     // SAFETY: a leaked box of this thread, freed when it detaches.
     unsafe { &*(address as *const ThreadData) }
 }
-
-fn attached(thread: &'static ManagedThread) {
-    let data = Box::into_raw(Box::<ThreadData>::default());
-    thread.runtime_data.store(data as usize, Ordering::Relaxed);
-    crate::handles::bind_thread(thread);
-    crate::monitors::bind_thread(thread);
-    saki_gc::bind_thread(thread);
-    if profile_log::is_on(LogEvents::ALWAYS) {
-        profile_log::thread_attached(thread);
-    }
-}
-
-fn detaching(thread: &'static ManagedThread) {
-    if profile_log::is_on(LogEvents::ALWAYS) {
-        profile_log::thread_detaching(thread);
-    }
-    // SAFETY: the thread detaches itself.
-    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-    of(t).release_thread_objects(t, None);
-    let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
-    if !data.is_null() {
-        // SAFETY: made in `attached`; the thread runs no managed code any more.
-        drop(unsafe { Box::from_raw(data) });
-    }
-}
-
-/// Binds every thread, present and future, to the collector and gives it its data.
-pub static HOOKS: ThreadHooks = ThreadHooks { attached, detaching };

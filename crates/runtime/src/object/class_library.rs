@@ -105,7 +105,7 @@ pub fn disagreement(method: &'static Method) -> Option<String> {
     (!is_agreed).then(|| {
         format!(
             "{}: {} declares it otherwise than the class libraries of Mono {} do, of which mscorlib is ({}). All files must be of one release",
-            crate::internal_calls::name_of(method),
+            crate::types_by_name::name_of(method),
             image.meta.path().display(),
             version.name(),
             release()

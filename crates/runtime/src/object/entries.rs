@@ -1,7 +1,7 @@
 //! Entry stubs of methods: the addresses that calls, vtables and delegates use.
 
 use saki_code::{CodeError, MethodEntry};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
 use std::sync::atomic::Ordering;
 
 /// A full code region as a load error.
@@ -88,4 +88,12 @@ pub fn compiled_code(method: &'static Method) -> Option<usize> {
 /// Whether the method's entry and code live as long as its domain, and so as all code that may call it.
 pub(crate) fn lives_with_domain(method: &Method) -> bool {
     !method.is_dynamic() && !saki_types::collectible::ends_alone(method)
+}
+
+/// The code address for a virtual call on objects of `ty` that runs `method`.
+///
+/// # Errors
+/// `TypeLoad` when the code region is full.
+pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
+    if ty.is_value_type() && method.owner.is_value_type() { unbox_entry_address(method) } else { entry_address(method) }
 }

@@ -3,20 +3,18 @@
 use crate::cells::RootCell;
 use crate::domain::{self, Preallocated};
 use crate::fields::ManagedField;
-use crate::invoke::{self, Slot};
 use crate::object;
+use crate::slot::Slot;
 use crate::strings;
+pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
 use saki_abi::ObjRef;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
-/// Proof that an exception is pending on the current thread.
-#[derive(Debug)]
-#[must_use]
-pub struct Thrown(pub(crate) ());
-
 static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
 static HRESULT: ManagedField = ManagedField::corlib("System", "Exception", "_HResult");
+pub(crate) static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
 pub static INNER_EXCEPTION: ManagedField = ManagedField::corlib("System", "Exception", "_innerException");
 
 /// Turns load errors into pending exceptions.
@@ -53,11 +51,16 @@ pub fn out_of_memory(t: CurrentThread) -> Thrown {
     match domain::current().preallocated.get() {
         Some(made) => {
             let exception = made.out_of_memory.get();
-            crate::stack_trace::reset(t, exception);
+            reset_trace(t, exception);
             t.throw(exception)
         }
         None => saki_base::bug!("out of memory while starting up"),
     }
+}
+
+/// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
+pub fn reset_trace(t: CurrentThread, exception: ObjRef) {
+    STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
 }
 
 /// Throws StackOverflowException.
@@ -83,7 +86,7 @@ pub fn stack_overflow_object(t: CurrentThread) -> ObjRef {
         Err(Thrown(())) => {
             t.take_pending();
             let exception = made.stack_overflow.get();
-            crate::stack_trace::reset(t, exception);
+            reset_trace(t, exception);
             exception
         }
     }
@@ -139,11 +142,11 @@ pub fn new_exception_of(t: CurrentThread, ty: Ty, message: Option<&str>) -> Mana
     match (with_message, message) {
         (Some(ctor), Some(text)) => {
             let text = strings::new_string(t, text)?;
-            invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
+            upcalls().invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
         }
         _ => {
             if let Some(ctor) = ty.find_method_sig(".ctor", &[]).to_managed(t)? {
-                invoke::invoke(t, ctor, &[Slot::from_ref(exception)])?;
+                upcalls().invoke(t, ctor, &[Slot::from_ref(exception)])?;
             }
             if let Some(text) = message {
                 let text = strings::new_string(t, text)?;
@@ -201,7 +204,7 @@ pub fn throw_with_texts<const N: usize>(t: CurrentThread, namespace: &str, name:
             for (word, text) in words[1..].iter_mut().zip(texts) {
                 *word = Slot::from_ref(strings::new_string(t, text)?);
             }
-            invoke::invoke(t, ctor, &words[..=N])?;
+            upcalls().invoke(t, ctor, &words[..=N])?;
         }
         Ok(exception)
     })();
@@ -278,7 +281,7 @@ pub fn as_exception(t: CurrentThread, thrown: ObjRef) -> Managed<ObjRef> {
     let ty = universe().corlib_type(COMPILER_SERVICES, WRAPPED_EXCEPTION).to_managed(t)?;
     let exception = object::new_instance(t, ty)?;
     if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().object()]).to_managed(t)? {
-        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
+        upcalls().invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
     }
     Ok(exception)
 }

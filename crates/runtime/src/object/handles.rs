@@ -1,15 +1,14 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
-use crate::profile_events;
-use crate::profile_log::{self, LogEvents};
+use crate::events;
 use crate::thread::CurrentThread;
+use crate::upcalls::upcalls;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_gc::{Root, RootKind, RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
 use saki_thread::{Carrier, CarrierHooks, ManagedThread};
-use saki_types::{LoadResult, Ty, Universe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use saki_types::Universe;
 
 static TABLE: HandleTable = HandleTable::new();
 
@@ -32,11 +31,8 @@ pub fn free_domain(universe: &'static Universe) {
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
 pub fn allocate(t: CurrentThread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
     let handle = TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)?;
-    if profile_events::is_listening_to_handles() {
-        profile_events::handle_created(t, handle, target);
-    }
-    if profile_log::is_on(LogEvents::HANDLE) {
-        profile_log::events::handle_created(t, handle, target);
+    if events::are_handles_watched() {
+        upcalls().handle_created(t, handle, target);
     }
     Some(handle)
 }
@@ -56,15 +52,16 @@ pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
 /// # Errors
 /// As `target`: also a double free.
 pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
-    if profile_log::is_on(LogEvents::HANDLE) {
-        profile_log::events::handle_destroyed(t, handle);
+    let is_watched = events::are_handles_watched();
+    if is_watched {
+        upcalls().handle_to_be_freed(t, handle);
     }
     match t.managed().handle_cache() {
         Some(cache) => TABLE.free(handle, cache)?,
         None => TABLE.free_shared(handle)?,
     }
-    if profile_events::is_listening_to_handles() {
-        profile_events::handle_freed(t, handle);
+    if is_watched {
+        upcalls().handle_freed(t, handle);
     }
     Ok(())
 }
@@ -150,57 +147,10 @@ impl WeakTable for Weak {
     }
 }
 
-pub(crate) struct Monitors;
-
-impl WeakTable for Monitors {
-    fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
-        if kind == WeakKind::Long {
-            crate::monitors::update_weak(fate_of);
-        }
-    }
-}
-
-/// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built yet.
-static WEAK_REFERENCE_HANDLE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
-
-/// Whether objects of exactly this type have a finalizer that only frees a handle.
-///
-/// # Errors
-/// Those of the type's fields.
-pub fn note_weak_reference_class(ty: Ty) -> LoadResult<bool> {
-    let (place, field) = if ty.is_corlib("System", "WeakReference") {
-        (&WEAK_REFERENCE_HANDLE[0], "gcHandle")
-    } else if ty.is_corlib("System", "WeakReference`1") && !ty.is_open {
-        (&WEAK_REFERENCE_HANDLE[1], "handle")
-    } else {
-        return Ok(false);
-    };
-    let Some(field) = ty.find_field(field)? else { return Ok(false) };
-    // Relaxed: all instantiations have the same layout, and collections read it with the world stopped.
-    place.store(field.offset_bytes()? as usize, Ordering::Relaxed);
-    Ok(true)
-}
-
-/// Releases the handles of a dead object in place of its finalizer. The world is stopped.
-pub(crate) fn release(object: ObjRef) {
-    let ty = crate::object::type_of(object);
-    if ty.is_corlib("System.Threading", "InternalThread") {
-        crate::threads::release_dead(object);
-    } else {
-        release_weak_reference(object, ty);
-    }
-}
-
-fn release_weak_reference(object: ObjRef, ty: Ty) {
-    let is_generic = ty.is_corlib("System", "WeakReference`1");
-    let offset = WEAK_REFERENCE_HANDLE[usize::from(is_generic)].load(Ordering::Relaxed);
-    let place = object.field_ptr::<u32>(offset);
-    // SAFETY: the offset is that of the class's GCHandle, which is one int; nobody else runs.
-    let bits = unsafe { place.replace(0) };
-    if let Some(handle) = Handle::from_bits(bits) {
-        // Freed by managed code already, at worst.
-        let _ = TABLE.free_shared(handle);
-    }
+/// Frees the handle of a dead object, in place of its finalizer. The world is stopped.
+pub(crate) fn free_stopped(handle: Handle) {
+    // Freed by managed code already, at worst.
+    let _ = TABLE.free_shared(handle);
 }
 
 /// Whether there is address space for handles. Before there are threads.

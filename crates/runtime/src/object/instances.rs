@@ -3,6 +3,7 @@
 use super::access::{element_address, is_proxy, set_element_ref, type_of, unboxed, vtable};
 use crate::exceptions::{self, ToManaged};
 use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
 use crate::vtables::vtable_of;
 use saki_abi::ObjRef;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader};
@@ -182,7 +183,7 @@ pub fn is_instance(t: CurrentThread, object: ObjRef, ty: Ty) -> Managed<bool> {
     }
     let is_instance = crate::cast_cache::is_assignable(exact, ty).to_managed(t)?;
     if is_proxy(object) {
-        return if is_instance { Ok(true) } else { crate::proxies::can_cast(t, object, ty) };
+        return if is_instance { Ok(true) } else { upcalls().can_cast_proxy(t, object, ty) };
     }
     vtable.casts.remember(target, is_instance, may_replace_cast());
     Ok(is_instance)

@@ -10,18 +10,25 @@ pub mod class_library;
 pub mod delegates;
 pub mod domain;
 pub mod entries;
+pub(crate) mod events;
+pub mod exception_trace;
 pub mod exceptions;
 pub mod fields;
 pub mod handles;
 mod instances;
 pub mod missing;
+pub mod proxies;
+pub(crate) mod slot;
 pub mod statics;
 pub mod strings;
 pub mod thread;
+pub mod thread_state;
 pub mod type_objects;
 pub mod types_by_name;
+pub(crate) mod upcalls;
 pub(crate) mod vtable_code;
 pub mod vtables;
+pub(crate) mod weak_references;
 
 pub use access::{
     array_bounds, array_length, copy_struct, element_address, get_element_ref, is_proxy, set_element_ref, store_ref,

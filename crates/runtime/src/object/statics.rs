@@ -1,10 +1,8 @@
 //! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
 
-use crate::exceptions::ToManaged;
-use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
 use saki_abi::ObjRef;
-use saki_thread::{BlockScan, StopReason};
+use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner};
 use saki_types::layout::StaticLayout;
 use saki_types::{Field, Image, LoadResult, Ty, Universe};
@@ -125,7 +123,8 @@ pub fn static_field_address(field: &'static Field) -> LoadResult<*mut u8> {
     Ok(static_base(field.owner)?.wrapping_add(offset))
 }
 
-fn thread_block_number(ty: Ty) -> u32 {
+/// The number of the type's thread-static blocks, given on first use.
+pub(crate) fn thread_block_number(ty: Ty) -> u32 {
     let known = ty.thread_static_block.load(Ordering::Acquire);
     if known != u32::MAX {
         return known;
@@ -157,26 +156,6 @@ fn thread_block_number(ty: Ty) -> u32 {
 pub fn thread_static_place(field: &'static Field) -> LoadResult<usize> {
     let offset = field.offset_bytes()? as usize;
     Ok(offset << u32::BITS | thread_block_number(field.owner) as usize)
-}
-
-/// Address of a thread-static field for this thread, or of a context-static one for its context.
-///
-/// # Errors
-/// The type's layout errors; OutOfMemoryException.
-pub fn thread_static_address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
-    if field.is_context_static {
-        return crate::context_statics::address(t, field);
-    }
-    let offset = field.offset_bytes().to_managed(t)? as usize;
-    let number = thread_block_number(field.owner) as usize;
-    let thread = t.managed();
-    let mut block = thread.static_block(number);
-    if block.is_null() {
-        let layout = field.owner.static_layout().to_managed(t)?;
-        let scan = BlockScan::Precise(crate::vtables::ref_map(field.owner, &layout.thread_ref_offsets));
-        block = thread.ensure_static_block(number, layout.thread_size_bytes as usize, scan);
-    }
-    Ok(block.wrapping_add(offset))
 }
 
 /// Empties the statics and thread-statics of an unloaded domain; statics that lie among its records were emptied as cells.

@@ -1,6 +1,5 @@
 //! The current managed thread as the runtime's functions receive it.
 
-use crate::exceptions::Thrown;
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_thread::ManagedThread;
 use std::marker::PhantomData;
@@ -12,6 +11,11 @@ use std::marker::PhantomData;
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct CurrentThread<'t>(*mut ThreadAbi, PhantomData<&'t ManagedThread>);
+
+/// Proof that an exception is pending on the current thread.
+#[derive(Debug)]
+#[must_use]
+pub struct Thrown(pub(crate) ());
 
 /// Result of runtime functions that may leave a managed exception pending.
 pub type Managed<T> = Result<T, Thrown>;

@@ -1,7 +1,7 @@
-//! Class-library types by assembly and name, for what the runtime itself needs.
+//! Class-library types by assembly and name, for what the runtime itself needs; and the names by which tables of the runtime know methods.
 
 use saki_types::binder::AssemblyName;
-use saki_types::{LoadError, LoadResult, Ty, universe};
+use saki_types::{LoadError, LoadResult, Method, Ty, universe};
 
 /// The type, or None when the assembly or type is missing. Nested types as "Outer/Inner".
 pub fn find_type(assembly: &str, namespace: &str, name: &str) -> Option<Ty> {
@@ -26,4 +26,31 @@ pub fn load_type(assembly: &str, namespace: &str, name: &str) -> LoadResult<Ty> 
         ty = ty.find_nested("", inner)?.ok_or_else(missing)?;
     }
     Ok(ty)
+}
+
+fn type_name(ty: Ty, out: &mut String) {
+    let Some(def) = ty.def() else { return };
+    match ty.enclosing_type() {
+        Ok(Some(enclosing)) => {
+            type_name(enclosing, out);
+            out.push('/');
+            out.push_str(def.name);
+        }
+        _ => {
+            if !def.namespace.is_empty() {
+                out.push_str(def.namespace);
+                out.push('.');
+            }
+            out.push_str(def.name);
+        }
+    }
+}
+
+/// "Namespace.Type::Method" of a method.
+pub fn name_of(method: &'static Method) -> String {
+    let mut name = String::new();
+    type_name(method.owner, &mut name);
+    name.push_str("::");
+    name.push_str(method.name);
+    name
 }

@@ -11,8 +11,7 @@
 //!
 //! Left out: value types, whose slots hold unboxing stubs; types of collectible assemblies, and proxies.
 
-use crate::entries::{compiled_code, existing_entry, lives_with_domain};
-use crate::vtables::slot_target;
+use crate::entries::{compiled_code, existing_entry, lives_with_domain, slot_target};
 use saki_abi::vtable::{IMT_SLOTS, VTable};
 use saki_code::MethodEntry;
 use saki_types::{LoadResult, Method, Ty, Type, collectible};

@@ -1,13 +1,13 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
-use crate::entries::{entry_address, unbox_entry_address};
-use crate::profile_events;
+use crate::upcalls::upcalls;
 use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
+use saki_sampler::events::{self, EventKind};
 use saki_types::collectible::{self, Owner};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, imt_slot_index, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
 use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
@@ -38,7 +38,9 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
     ty.runtime.vtable.store(vtable as *mut u8, Ordering::Release);
     vtable_code::list(ty)?;
     drop(lock);
-    profile_events::type_loaded(ty, vtable);
+    if events::is_on(EventKind::TypeLoad) {
+        upcalls().type_loaded(ty, vtable);
+    }
     Ok(vtable)
 }
 
@@ -70,7 +72,7 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     }
     if ty.finalizer()?.is_some() {
         flags |= VTableFlags::FINALIZER;
-        if crate::handles::note_weak_reference_class(ty)? || *ty == *universe().internal_thread() {
+        if crate::weak_references::note_class(ty)? || *ty == *universe().internal_thread() {
             flags |= VTableFlags::IS_RELEASED_BY_COLLECTOR;
         }
         if ty.is_subclass_of(universe().critical_finalizer_object())? {
@@ -150,14 +152,6 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
     }
     fill_imt(ty, vtable)?;
     Ok(vtable)
-}
-
-/// The code address for a virtual call on objects of `ty` that runs `method`.
-///
-/// # Errors
-/// `TypeLoad` when the code region is full.
-pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
-    if ty.is_value_type() && method.owner.is_value_type() { unbox_entry_address(method) } else { entry_address(method) }
 }
 
 /// Slots that only one interface method can mean jump straight to it; all others resolve.

@@ -1,15 +1,21 @@
 //! The runtime's answers to the collector (`saki_gc::HeapClient`): each method names the module that
 //! answers.
 
-use crate::{collectible, dynamic_methods, finalizer, handles, profile_events, profile_log};
+use crate::object::type_of;
+use crate::{
+    collectible, dynamic_methods, finalizer, handles, monitors, profile_events, profile_log, threads, weak_references,
+};
 use saki_abi::ObjRef;
-use saki_gc::{Collection, ConditionalRoots, HeapClient, RootProvider, SampledAllocation, StoppedHeap, WeakTable};
+use saki_gc::{
+    Collection, ConditionalRoots, HeapClient, RootProvider, SampledAllocation, StoppedHeap, WeakFate, WeakKind,
+    WeakTable,
+};
 
 /// See the module header.
 pub(crate) struct RuntimeHeapClient;
 
 static ROOTS: [&dyn RootProvider; 2] = [&handles::Roots, &collectible::ASSEMBLIES];
-static WEAK_TABLES: [&dyn WeakTable; 3] = [&handles::Weak, &handles::Monitors, &dynamic_methods::DynamicMethods];
+static WEAK_TABLES: [&dyn WeakTable; 3] = [&handles::Weak, &Monitors, &dynamic_methods::DynamicMethods];
 
 impl HeapClient for RuntimeHeapClient {
     fn roots(&self) -> &[&'static dyn RootProvider] {
@@ -25,7 +31,12 @@ impl HeapClient for RuntimeHeapClient {
     }
 
     fn release(&self, object: ObjRef) -> bool {
-        handles::release(object);
+        let ty = type_of(object);
+        if ty.is_corlib("System.Threading", "InternalThread") {
+            threads::release_dead(object);
+        } else if let Some(handle) = weak_references::take_handle(object, ty) {
+            handles::free_stopped(handle);
+        }
         true
     }
 
@@ -43,5 +54,16 @@ impl HeapClient for RuntimeHeapClient {
 
     fn full_collection_ended(&self, heap: &StoppedHeap) {
         profile_log::heap_shots::at_full_collection(heap);
+    }
+}
+
+/// Monitors whose objects have died or moved.
+struct Monitors;
+
+impl WeakTable for Monitors {
+    fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
+        if kind == WeakKind::Long {
+            monitors::update_weak(fate_of);
+        }
     }
 }

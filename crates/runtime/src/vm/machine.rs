@@ -12,9 +12,10 @@ use crate::profile_log::{self, LogEvents};
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
+use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, library_loops, monitors,
-    source_lines, stack_trace, thread_data, unhandled,
+    source_lines, stack_trace, thread_hooks, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, RuntimeHooks};
@@ -215,6 +216,7 @@ impl VmBuilder {
 /// The parts in the order in which they need each other.
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'static>, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
+    upcalls::set(&RuntimeUpcalls);
     // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
     saki_os::membarrier::initialise();
     errata::prepare();
@@ -302,7 +304,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
     saki_reactor::start(io, polled_by);
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
-    saki_thread::add_hooks(&thread_data::HOOKS);
+    saki_thread::add_hooks(&thread_hooks::HOOKS);
     saki_thread::set_native_end_hook(crate::threads::ended_in_native_code);
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };

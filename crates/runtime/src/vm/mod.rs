@@ -19,9 +19,11 @@ pub mod source_lines;
 pub mod stack_trace;
 pub mod suspension;
 pub mod thread_dump;
+pub(crate) mod thread_hooks;
 pub mod thread_names;
 pub mod threads;
 pub mod unhandled;
+pub(crate) mod upcalls;
 pub mod walk_check;
 
 pub use machine::{

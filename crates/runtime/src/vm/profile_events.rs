@@ -3,6 +3,7 @@
 //! Invariant: an event without a listener costs a load and a branch, and no event is on a path that compiled code takes inline. The name of a type is built
 //! once.
 
+use crate::events::LockWait;
 use crate::object::type_of;
 use crate::profile_frames;
 use crate::profile_log::{self, LogEvents};
@@ -110,24 +111,6 @@ pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
     events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)), subject(exception, 0));
 }
 
-/// A wait for a lock as it began.
-#[derive(Clone, Copy)]
-pub(crate) struct LockWait {
-    began_ns: u64,
-    /// The managed id of the lock's owner; 0 = not known.
-    owner: u32,
-    waiters: u32,
-}
-
-/// A thread is about to wait for a lock; the record of the wait, if locks are profiled. `holder` gives the lock's owner, and how many threads wait.
-#[inline]
-pub(crate) fn lock_wait_begins(holder: impl FnOnce() -> (u32, u32)) -> Option<LockWait> {
-    events::is_on(EventKind::LockWait).then(|| {
-        let (owner, waiters) = holder();
-        LockWait { began_ns: saki_os::clock::monotonic_ns(), owner, waiters }
-    })
-}
-
 /// The wait for the lock of `object` is over.
 #[cold]
 pub(crate) fn lock_wait_ends(t: CurrentThread, object: ObjRef, wait: LockWait) {
@@ -137,12 +120,6 @@ pub(crate) fn lock_wait_ends(t: CurrentThread, object: ObjRef, wait: LockWait) {
     let LockWait { owner, waiters, .. } = wait;
     let subject = Subject::Lock { address: object.address(), vtable, owner, waiters };
     events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject);
-}
-
-/// When a compilation began, if compilations are profiled.
-#[inline]
-pub(crate) fn compilation_begins() -> Option<u64> {
-    events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns)
 }
 
 /// A method has got its code.
@@ -174,12 +151,10 @@ pub(crate) fn compiled(
 }
 
 /// A type has got its vtable. Without the loader's lock: this may wait.
-#[inline]
+#[cold]
 pub(crate) fn type_loaded(ty: Ty, vtable: *const VTable) {
-    if events::is_on(EventKind::TypeLoad) {
-        let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: vtable.addr() };
-        events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
-    }
+    let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: vtable.addr() };
+    events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
 }
 
 /// The managed thread `id` begins; started by `starter`, which is itself if the machine started it.

@@ -3,8 +3,8 @@
 //! This runs on the thread that reads samples, which is no managed thread; that thread's walk of the code map keeps
 //! bodies and methods from being freed (`saki_sampler`). Left out: native frames.
 
+use crate::exception_trace::NO_IL_OFFSET;
 use crate::source_lines::source_position;
-use crate::stack_trace::NO_IL_OFFSET;
 use saki_abi::position;
 use saki_code::{CodeInfo, CodeKind};
 use saki_sampler::Place;

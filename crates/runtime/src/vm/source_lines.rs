@@ -3,7 +3,7 @@
 //! Invariant: an image's symbols are looked for once, and their absence is remembered. They are never freed, as images are
 //! not. Left out: symbols that a program passes along with an assembly in memory.
 
-use crate::stack_trace::NO_IL_OFFSET;
+use crate::exception_trace::NO_IL_OFFSET;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_abi::position;

@@ -1,64 +1,21 @@
 //! Stack traces: recording frames in an exception while it is thrown, and walking the live stack.
 //!
-//! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each frame
-//! the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame are frames of
-//! their own, marked as part of the one that follows (`INLINED`).
-//!
-//! Traces of exceptions also show, as Mono's do, wrapper frames (`WRAPPER`): `Invoke` of delegates, stubs for proxies, the lock of a
+//! `object::exception_trace` says how an exception holds its frames. Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of a
 //! synchronized method. Walks of the live stack leave these frames out.
 
+use crate::exception_trace::{self, CALLED_BY_NATIVE, frame_count, last_frame};
+pub use crate::exception_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
 use crate::exceptions::{self, Thrown};
-use crate::fields::ManagedField;
-use crate::object;
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::{ObjRef, position};
 use saki_code::{CodeInfo, CodeKind};
-use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
 use saki_thread::ManagedThread;
 use saki_types::method::impl_flags;
-use saki_types::{Method, MethodKind, RemotingStub, universe};
+use saki_types::{Method, MethodKind, RemotingStub};
 use saki_unwind::{Frame, Frames};
 use std::sync::atomic::Ordering;
-
-static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
-
-/// IL offset of a frame whose position is not known.
-pub const NO_IL_OFFSET: u32 = u32::MAX;
-
-/// One frame of a trace.
-#[derive(Clone, Copy, Debug)]
-pub struct TraceFrame {
-    pub method: &'static Method,
-    /// `NO_IL_OFFSET` when not known.
-    pub il_offset: u32,
-    /// Bytes from the start of the method's code (for an inlined body: of the code it was inlined into).
-    pub native_offset: u32,
-    /// The next frame's method has this one inlined.
-    pub is_inlined: bool,
-    /// The frame is not the method's body but a wrapper around it: of a synchronized method the code that takes its lock.
-    pub is_wrapper: bool,
-}
-
-impl TraceFrame {
-    /// For the wrapper of a delegate's call: whether it looks the method up on its first argument.
-    pub fn is_virtual_delegate_call(&self) -> bool {
-        self.is_wrapper && self.il_offset == VIRTUAL_CALL_POSITION
-    }
-
-    /// For a wrapper: whether native code called the method through it, by way of a delegate.
-    pub fn is_called_by_native_code(&self) -> bool {
-        self.is_wrapper && self.il_offset == CALLED_BY_NATIVE
-    }
-}
-
-/// In a native offset: the frame is an inlined body.
-const INLINED: u32 = 1 << 31;
-/// In place of the IL offset of a wrapper: native code called it. No body is that long.
-const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
-/// In a native offset: the frame is a wrapper.
-const WRAPPER: u32 = 1 << 30;
 
 /// Calls `visit` with the frame's methods, inlined ones first.
 pub(crate) fn for_each_method(frame: &Frame, visit: impl FnMut(TraceFrame)) {
@@ -117,30 +74,6 @@ fn wrapper_left(exception: ObjRef) -> Option<TraceFrame> {
     is_left.then_some(TraceFrame { il_offset: NO_IL_OFFSET, native_offset: 0, is_wrapper: true, ..last })
 }
 
-const FIRST_FRAMES: usize = 8;
-const WORDS_PER_FRAME: usize = 2;
-
-/// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
-pub fn reset(t: CurrentThread, exception: ObjRef) {
-    STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
-}
-
-/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the rethrow.
-pub fn forget_catching_frame(exception: ObjRef) {
-    let trace = STACK_TRACE.get_ref(exception);
-    if !trace.is_null() {
-        let at = words(trace);
-        // SAFETY: word 0 of a trace array is its number of frames.
-        let mut count = (unsafe { *at } as usize).saturating_sub(1);
-        // SAFETY: entries below the number of frames are in the array. The bodies inlined into the frame go with it.
-        while count > 0 && unsafe { *at.add(count * WORDS_PER_FRAME) } as u32 & INLINED != 0 {
-            count -= 1;
-        }
-        // SAFETY: as above.
-        unsafe { *at = count as i64 };
-    }
-}
-
 /// Frames in the trace of a stack overflow: the innermost ones, of perhaps a million.
 const MAX_OVERFLOW_FRAMES: usize = 1000;
 
@@ -156,7 +89,7 @@ pub fn append(t: CurrentThread, exception: ObjRef, frame: &Frame) {
         return;
     }
     let add = |method| {
-        if let Err(Thrown(())) = try_append(t, exception, method) {
+        if let Err(Thrown(())) = hold_and_add(t, exception, method) {
             t.take_pending();
         }
     };
@@ -166,76 +99,12 @@ pub fn append(t: CurrentThread, exception: ObjRef, frame: &Frame) {
     wrapper_of(exception, frame).into_iter().for_each(add);
 }
 
-fn words(trace: ObjRef) -> *mut i64 {
-    object::element_address(trace, 0, 8) as *mut i64
-}
-
-fn try_append(t: CurrentThread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
+/// The exception keeps a dynamic method that its trace names.
+fn hold_and_add(t: CurrentThread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
     if frame.method.is_dynamic() {
         crate::dynamic_methods::hold_by_exception(t, exception, frame.method);
     }
-    let mut trace = STACK_TRACE.get_ref(exception);
-    // SAFETY: word 0 of a trace array is its number of frames.
-    let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };
-    let needed = 1 + (count + 1) * WORDS_PER_FRAME;
-    if trace.is_null() || needed > object::array_length(trace) {
-        let capacity = 1 + WORDS_PER_FRAME * (count * 2).max(FIRST_FRAMES);
-        let grown = object::new_array(t, universe().int64(), capacity)?;
-        if !trace.is_null() {
-            // SAFETY: the old array holds `1 + count * WORDS_PER_FRAME` used words, the new one more.
-            unsafe { std::ptr::copy_nonoverlapping(words(trace), words(grown), 1 + count * WORDS_PER_FRAME) };
-        }
-        STACK_TRACE.set_ref(t, exception, grown);
-        trace = grown;
-    }
-    let at = words(trace);
-    let inlined = if frame.is_inlined { INLINED } else { 0 };
-    let native_offset = frame.native_offset | inlined | if frame.is_wrapper { WRAPPER } else { 0 };
-    // SAFETY: `needed` words are there.
-    unsafe {
-        *at.add(1 + count * WORDS_PER_FRAME) = frame.method as *const Method as i64;
-        *at.add(2 + count * WORDS_PER_FRAME) = (i64::from(frame.il_offset) << 32) | i64::from(native_offset);
-        *at = count as i64 + 1;
-    }
-    Ok(())
-}
-
-/// The frames recorded in an exception, innermost first.
-pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
-    let trace = STACK_TRACE.get_ref(exception);
-    if trace.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: word 0 of a trace array is its number of frames.
-    let count = unsafe { *words(trace) as usize };
-    (0..count).map(|index| frame_at(trace, index)).collect()
-}
-
-fn frame_count(exception: ObjRef) -> usize {
-    let trace = STACK_TRACE.get_ref(exception);
-    // SAFETY: word 0 of a trace array is its number of frames.
-    if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } }
-}
-
-fn last_frame(exception: ObjRef) -> Option<TraceFrame> {
-    let last = frame_count(exception).checked_sub(1)?;
-    Some(frame_at(STACK_TRACE.get_ref(exception), last))
-}
-
-/// Frame `index`, which is less than the number of frames.
-fn frame_at(trace: ObjRef, index: usize) -> TraceFrame {
-    let at = words(trace);
-    // SAFETY: the layout described in the module header.
-    let (method, position) =
-        unsafe { (*at.add(1 + index * WORDS_PER_FRAME) as *const Method, *at.add(2 + index * WORDS_PER_FRAME)) };
-    TraceFrame {
-        // SAFETY: `try_append` stored the address of a method that the exception holds.
-        method: unsafe { &*method },
-        il_offset: (position >> 32) as u32,
-        native_offset: position as u32 & !(INLINED | WRAPPER),
-        is_inlined: position as u32 & INLINED != 0,
-        is_wrapper: position as u32 & WRAPPER != 0,
-    }
+    exception_trace::add(t, exception, frame)
 }
 
 /// The managed frames of the current thread, innermost first; internal calls are frames of their own.

@@ -21,17 +21,18 @@
 
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
+pub use crate::stops::stop_if_asked;
+use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
 use crate::threads::{self, managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState, root};
+use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// How often `Suspend` checks whether the thread has stopped: safepoints are microseconds apart.
 const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
-const BOTH: u32 = state::SUSPENDED | state::SUSPEND_REQUESTED;
 
 fn throw_state(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, "System.Threading", "ThreadStateException", message)
@@ -166,14 +167,6 @@ pub(crate) fn abort_others(t: CurrentThread) {
     }
 }
 
-/// SuspendRequested becomes Suspended, unless `Resume` was faster.
-fn now_suspended(bits: &AtomicU32) {
-    // AcqRel: orders the change with those of `resume`.
-    let _ = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-        (bits & state::SUSPEND_REQUESTED != 0).then_some(bits & !BOTH | state::SUSPENDED)
-    });
-}
-
 /// Lets a suspended thread go on.
 ///
 /// # Errors
@@ -195,34 +188,5 @@ pub(crate) fn end_for_abort(thread: &ManagedThread) {
     // AcqRel: as in `resume`.
     if thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel) & BOTH != 0 {
         thread.unpark();
-    }
-}
-
-/// At a safepoint: stops until the thread is resumed, if it is to be suspended.
-#[inline]
-pub fn stop_if_asked(t: CurrentThread) {
-    // Relaxed: the request itself is in the thread's state, which is read with Acquire.
-    if t.managed().poll_word().load(Ordering::Relaxed) & POLL_SUSPEND != 0 {
-        stay_suspended(t);
-    }
-}
-
-fn stay_suspended(t: CurrentThread) {
-    let thread = t.managed();
-    // The thread's own word is used: at exit its objects may be finalized, and no longer refer to it.
-    if thread.roots[root::THREAD_OBJECT].get().is_null() {
-        thread.clear_poll(POLL_SUSPEND);
-        return;
-    }
-    // Acquire pairs with the change in `resume`.
-    let is_resumed = || thread.state_bits.load(Ordering::Acquire) & BOTH == 0;
-    loop {
-        now_suspended(&thread.state_bits);
-        thread.wait_until(WaitState::Native, None, false, is_resumed);
-        // First the poll bit, then another look: a suspender sets them the other way round.
-        thread.clear_poll(POLL_SUSPEND);
-        if is_resumed() {
-            return;
-        }
     }
 }

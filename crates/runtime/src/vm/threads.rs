@@ -25,6 +25,7 @@ use crate::object::{self, type_of};
 use crate::profile_events;
 use crate::suspension;
 use crate::thread::{CurrentThread, Managed};
+pub use crate::thread_state as state;
 use crate::upper_layers::upper_layers;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -48,21 +49,6 @@ pub static IS_POOL_THREAD: ManagedField =
 /// `Thread.Interrupt` came before the thread was started.
 pub static INTERRUPT_WANTED: ManagedField =
     ManagedField::corlib("System.Threading", "InternalThread", "thread_interrupt_requested");
-
-/// Bits of `System.Threading.ThreadState`.
-pub mod state {
-    pub const SUSPEND_REQUESTED: u32 = 2;
-    pub const BACKGROUND: u32 = 4;
-    pub const UNSTARTED: u32 = 8;
-    pub const STOPPED: u32 = 16;
-    pub const WAIT_SLEEP_JOIN: u32 = 32;
-    pub const SUSPENDED: u32 = 64;
-    pub const ABORT_REQUESTED: u32 = 128;
-    pub const ABORTED: u32 = 256;
-    /// Not part of ThreadState, so not shown. With `ABORT_REQUESTED` it says that the unloading of a domain that the thread is
-    /// in asked for the abort. `Thread.ResetAbort` does not end such an abort.
-    pub const ABORTED_BY_UNLOAD: u32 = 1 << 16;
-}
 
 /// `ApartmentState`.
 const APARTMENT_STA: u8 = 0;

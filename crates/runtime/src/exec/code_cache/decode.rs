@@ -7,7 +7,7 @@ use super::encode::{
     CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, UNKNOWN_SPILL_AREA, clause_tag, method_tag, target_tag, type_tag,
 };
 use super::module::{Module, loaded, module_of};
-use crate::class_init;
+use crate::initialised::is_initialised;
 use saki_abi::{HelperId, SpillArea, StubId};
 use saki_code::CodeKind;
 use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
@@ -77,7 +77,7 @@ pub(super) fn decode(home: &Module, bytes: &'static [u8]) -> Result<(CompiledCod
     let names = names(home, &mut words, [modules, bindings, types, methods, fields]).ok_or(Refused::Stale)?;
     let condition = |_| words.next().and_then(|number| names.types.get(number as usize)).copied();
     let initialised: Vec<Ty> = (0..conditions).map(condition).collect::<Option<_>>().ok_or(Refused::Stale)?;
-    if !initialised.iter().all(|ty| class_init::is_initialised(ty)) {
+    if !initialised.iter().all(|ty| is_initialised(ty)) {
         return Err(Refused::TooEarly(initialised));
     }
     let code = body_with_filters(&names, &mut words).ok_or(Refused::Stale)?;

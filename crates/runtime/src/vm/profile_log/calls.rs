@@ -76,26 +76,15 @@ fn probe(function: &mut Function, method: &'static Method, part: Part, helper: H
     insts
 }
 
-/// # Safety
-/// A helper: called by its thunk, with the address of a method and a part in its low bits.
-pub unsafe extern "C" fn enter_helper(t: CurrentThread, tagged: usize) {
-    // SAFETY: as promised by the caller.
-    unsafe { call(t.managed(), tagged, event::ENTER) };
-}
-
-/// # Safety
-/// As `enter_helper`.
-pub unsafe extern "C" fn leave_helper(t: CurrentThread, tagged: usize) {
-    // SAFETY: as promised by the caller.
-    unsafe { call(t.managed(), tagged, event::LEAVE) };
-}
-
+/// A probe at the begin of a method, or at an end.
+///
 /// # Safety
 /// `tagged` is the address of a method, with a part in its low bits.
-unsafe fn call(thread: &ManagedThread, tagged: usize, what: u8) {
+pub(crate) unsafe fn probed(t: CurrentThread, tagged: usize, is_end: bool) {
     let (address, part) = part_of(tagged);
+    let what = if is_end { event::LEAVE } else { event::ENTER };
     // SAFETY: as promised by the caller.
-    write(thread, unsafe { &*(address as *const Method) }, part, what);
+    write(t.managed(), unsafe { &*(address as *const Method) }, part, what);
 }
 
 fn write(thread: &ManagedThread, method: &'static Method, part: Part, what: u8) {

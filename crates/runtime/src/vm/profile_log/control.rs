@@ -1,7 +1,8 @@
 //! The settings of its own log that a program may change, by `Mono.Profiler.Log.LogProfiler`.
 
 use super::settings::{HeapShots, SampleClock};
-use super::{LISTENED, LOG, Log, LogEvents, heap_shots};
+use super::{LOG, Log, LogEvents, heap_shots};
+use crate::events;
 use std::sync::atomic::Ordering;
 
 /// Whether there is a log.
@@ -17,11 +18,7 @@ pub fn are_events_on(kind: LogEvents) -> bool {
 /// Switches the writing of a kind of events on or off.
 pub fn set_events(kind: LogEvents, are_wanted: bool) {
     let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
-    if are_wanted {
-        LISTENED.fetch_or(kind.bits(), Ordering::Relaxed);
-    } else {
-        LISTENED.fetch_and(!kind.bits(), Ordering::Relaxed);
-    }
+    events::change_logged(kind, are_wanted);
     log.tell_heap();
 }
 

@@ -28,6 +28,8 @@ pub mod settings;
 pub use settings::{LogEvents, LogSettings};
 
 use crate::domains;
+pub(crate) use crate::events::is_logged as is_on;
+use crate::events::set_logged;
 use names::Names;
 use parking_lot::Mutex;
 use root_regions::RootRegions;
@@ -48,9 +50,6 @@ const OWN_THREAD: u64 = 0x1000_0001;
 /// How often buffers are sent and counters read; as Mono does.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The events that are listened to, as bits of `LogEvents`. Relaxed: a thread that sees a change late writes a few events more or less.
-static LISTENED: AtomicU32 = AtomicU32::new(0);
-
 static LOG: OnceLock<Log> = OnceLock::new();
 
 pub(crate) struct Log {
@@ -65,12 +64,6 @@ pub(crate) struct Log {
     root_regions: RootRegions,
     counters: Mutex<counters::Counters>,
     has_ended: AtomicBool,
-}
-
-/// Whether events of this kind are written.
-#[inline(always)]
-pub(crate) fn is_on(kind: LogEvents) -> bool {
-    LISTENED.load(Ordering::Relaxed) & kind.bits() != 0
 }
 
 /// The log, if it is being written and has a kind of event.
@@ -128,7 +121,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     log.look_around();
     let events = settings.effective_events();
     heap_shots::begin(settings.heap_shots);
-    LISTENED.store(events.bits(), Ordering::Relaxed);
+    set_logged(events);
     log.tell_heap();
     if let Some((clock, hz)) = settings.samples {
         samples::start(clock, hz).map_err(|error| error.to_string())?;
@@ -179,7 +172,7 @@ pub fn end() {
     }
     log.look_around();
     log.add_counters();
-    LISTENED.store(0, Ordering::Relaxed);
+    set_logged(LogEvents::NONE);
     saki_gc::sample_allocations(0);
     saki_gc::note_moves(false);
     if let Err(error) = log.writer.end() {
@@ -198,7 +191,7 @@ impl Log {
         if self.is_over() {
             if self.writer.has_ended() {
                 // The output has failed or its reader is gone; `end` reports why.
-                LISTENED.store(0, Ordering::Relaxed);
+                set_logged(LogEvents::NONE);
                 saki_gc::sample_allocations(0);
                 saki_gc::note_moves(false);
             }

@@ -1,56 +1,8 @@
 //! The settings of a log: which events it holds and where it is written.
 
 use super::callspec::CallSpec;
+pub use crate::events::LogEvents;
 use saki_profile::mlpd::output::Output;
-
-/// A set of kinds of events, under the names that Mono's option has for them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LogEvents(u32);
-
-impl LogEvents {
-    pub const NONE: LogEvents = LogEvents(0);
-    pub const EXCEPTION: LogEvents = LogEvents(1 << 0);
-    pub const MONITOR: LogEvents = LogEvents(1 << 1);
-    pub const GC: LogEvents = LogEvents(1 << 2);
-    pub const ALLOCATION: LogEvents = LogEvents(1 << 3);
-    pub const MOVE: LogEvents = LogEvents(1 << 4);
-    pub const ROOT: LogEvents = LogEvents(1 << 5);
-    pub const HANDLE: LogEvents = LogEvents(1 << 6);
-    pub const FINALIZATION: LogEvents = LogEvents(1 << 7);
-    pub const COUNTER: LogEvents = LogEvents(1 << 8);
-    pub const JIT: LogEvents = LogEvents(1 << 9);
-    /// Methods' begin and end; `LogSettings::calls`.
-    pub(crate) const CALLS: LogEvents = LogEvents(1 << 16);
-    /// Threads, and whatever descriptions need.
-    pub(crate) const ALWAYS: LogEvents = LogEvents(1 << 17);
-
-    pub const fn bits(self) -> u32 {
-        self.0
-    }
-
-    /// Whether it has any of these.
-    pub const fn has(self, other: LogEvents) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    #[must_use]
-    pub const fn with(self, other: LogEvents) -> LogEvents {
-        LogEvents(self.0 | other.0)
-    }
-
-    #[must_use]
-    pub const fn without(self, other: LogEvents) -> LogEvents {
-        LogEvents(self.0 & !other.0)
-    }
-}
-
-impl std::ops::BitOr for LogEvents {
-    type Output = LogEvents;
-
-    fn bitor(self, other: LogEvents) -> LogEvents {
-        self.with(other)
-    }
-}
 
 /// The maximum frames of a stack, as in Mono.
 pub const MAX_FRAMES: usize = 32;

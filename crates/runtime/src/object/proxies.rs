@@ -3,32 +3,30 @@
 //!
 //! Casts to the class, its bases and its interfaces need nothing special. Further interfaces that a proxy has, and types
 //! that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; a proxy that learns of another such
-//! type gets a new `RemoteClass`. Left out: COM objects.
+//! type gets a new `RemoteClass`. Left out: what runs managed code for a proxy (`exec::proxy_calls`), and COM objects.
 
-use crate::entries::entry_address;
-use crate::exceptions::{self, ToManaged};
+use crate::entries::{entry_address, slot_target};
+use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
-use crate::invoke::{self, Slot};
 pub use crate::object::is_proxy;
 use crate::object::{self, type_of};
 use crate::thread::{CurrentThread, Managed};
-use crate::type_objects::type_object;
-use crate::upper_layers::upper_layers;
-use crate::vtables::{self, class_display, slot_target, vtable_of};
-use parking_lot::{Mutex, RwLock};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use crate::vtables::{self, class_display, vtable_of};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_types::collectible::{self, Owner};
-use saki_types::{Field, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
-use std::sync::atomic::{AtomicBool, Ordering};
+use saki_types::{LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
+use std::sync::atomic::Ordering;
 
-const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
+pub(crate) const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
 
 pub static REAL_PROXY: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_rp");
 static CLASS: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_class");
-static HAS_TYPE_INFO: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
+pub(crate) static HAS_TYPE_INFO: ManagedField =
+    ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
 
 /// The class and interfaces that a proxy stands for; there is one for each such combination. It begins like the class library's
 /// own structure.
@@ -52,6 +50,11 @@ impl RemoteClass {
     pub fn class(&self) -> Ty {
         // SAFETY: the address of a `&'static Type`.
         unsafe { &*self.proxy_class }
+    }
+
+    /// The interfaces that the proxy has beside those of the class.
+    pub(crate) fn interfaces(&self) -> &[Ty] {
+        &self.interfaces
     }
 }
 
@@ -151,38 +154,8 @@ pub fn make(t: CurrentThread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -
     Ok(proxy)
 }
 
-/// Whether a proxy that is not of the type by its class may be used as `ty`.
-///
-/// # Errors
-/// What the RealProxy's `CanCastTo` throws.
-pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
-    if ty.is_corlib(NAMESPACE, "TransparentProxy") {
-        // The type that it is made as: the class library casts to it to get at the RealProxy.
-        return Ok(true);
-    }
-    let class = remote_class(proxy);
-    for interface in &class.interfaces {
-        if interface.is_assignable_to(ty).to_managed(t)? {
-            return Ok(true);
-        }
-    }
-    if HAS_TYPE_INFO.get::<u8>(proxy) == 0 || (!ty.is_interface() && !ty.is_marshal_by_ref()) {
-        return Ok(false);
-    }
-    let real_proxy = REAL_PROXY.get_ref(proxy);
-    let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
-    let Some(question) = info.find_method("CanCastTo", 2).to_managed(t)? else { return Ok(false) };
-    let wanted = type_object(t, ty)?;
-    let answer = invoke::invoke_virtual(t, question, real_proxy, &[Slot::from_ref(wanted), Slot::from_ref(proxy)])?;
-    if answer.as_i32() & 0xff == 0 {
-        return Ok(false);
-    }
-    upgrade(proxy, class, ty).to_managed(t)?;
-    Ok(true)
-}
-
 /// The proxy learns that it stands for `ty` as well.
-fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
+pub(crate) fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
     let mut interfaces = class.interfaces.clone();
     let known = class.class();
     let better = if ty.is_interface() {
@@ -231,108 +204,4 @@ pub fn virtual_target(t: CurrentThread, receiver: ObjRef, method: &'static Metho
         return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
     }
     slot_target(type_of(receiver), target).to_managed(t)
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn invoke_helper(
-    t: CurrentThread,
-    proxy: ObjRef,
-    method: *const Method,
-    arguments: ObjRef,
-) -> ObjRef {
-    // SAFETY: `Symbol::MethodHandle`.
-    let method = unsafe { &*method };
-    t.run(|| {
-        let result = (upper_layers().remoting.invoke)(t, proxy, method, arguments)?;
-        let ret = method.sig().to_managed(t)?.ret;
-        // A custom proxy may forget the value.
-        if result.is_null() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
-            return object::new_instance(t, ret);
-        }
-        Ok(result)
-    })
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn get_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> ObjRef {
-    // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (upper_layers().remoting.get_field)(t, proxy, unsafe { &*field }))
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> *mut u8 {
-    t.run(|| match (upper_layers().remoting.server_in_this_context)(t, proxy)? {
-        // SAFETY: `Symbol::FieldHandle`.
-        Some(server) => Ok(server.field_ptr(unsafe { &*field }.offset_bytes().to_managed(t)? as usize)),
-        None => {
-            let message = "Attempt to load field address from object in another appdomain or context.";
-            Err(exceptions::throw(t, "System", "InvalidOperationException", message))
-        }
-    })
-}
-
-/// Classes whose `new` the program has redirected, by address: activation decides which object is made.
-static REDIRECTED: RwLock<FxHashSet<usize>> = RwLock::new(FxHashSet::with_hasher(FxBuildHasher));
-static HAS_REDIRECTED: AtomicBool = AtomicBool::new(false);
-
-/// `ActivationServices.EnableProxyActivation`: whether `new` asks the class library's activation first.
-pub fn redirect_activation(ty: Ty, enable: bool) {
-    let mut redirected = REDIRECTED.write();
-    match enable {
-        true => redirected.insert(std::ptr::from_ref(ty).addr()),
-        false => redirected.remove(&std::ptr::from_ref(ty).addr()),
-    };
-    // Relaxed: a thread that knows of the call sees the flag, too; the lock orders the set.
-    HAS_REDIRECTED.store(!redirected.is_empty(), Ordering::Relaxed);
-}
-
-/// As `new_context_bound` for a class that is marshalled by reference: an object, unless the program has redirected the class.
-///
-/// # Errors
-/// As `new_context_bound`.
-pub fn new_marshal_by_ref(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
-        return new_context_bound(t, ty);
-    }
-    object::new_instance(t, ty)
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn new_marshal_by_ref_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
-    // SAFETY: `Symbol::TypeHandle`.
-    t.run(|| new_marshal_by_ref(t, unsafe { &*ty }))
-}
-
-/// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
-///
-/// # Errors
-/// What activation throws; OutOfMemoryException.
-pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
-    if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
-        let shown = type_object(t, ty)?;
-        let proxy = invoke::invoke(t, create, &[Slot::from_ref(shown)])?.as_ref();
-        if !proxy.is_null() {
-            return Ok(proxy);
-        }
-    }
-    object::new_instance(t, ty)
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn new_context_bound_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
-    // SAFETY: `Symbol::TypeHandle`.
-    t.run(|| new_context_bound(t, unsafe { &*ty }))
-}
-
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn set_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field, value: ObjRef) {
-    // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (upper_layers().remoting.set_field)(t, proxy, unsafe { &*field }, value));
 }

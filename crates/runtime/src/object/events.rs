@@ -1,0 +1,94 @@
+//! The words for events that the lower layers report to profilers, and which of them are listened to.
+//!
+//! The events themselves go up through `upcalls`, to the profiler (`vm::profile_events`) and the log (`vm::profile_log`). Invariant: an event without a
+//! listener costs a load and a branch.
+
+use saki_sampler::events::{self, EventKind};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A set of kinds of events, under the names that Mono's option has for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LogEvents(u32);
+
+impl LogEvents {
+    pub const NONE: LogEvents = LogEvents(0);
+    pub const EXCEPTION: LogEvents = LogEvents(1 << 0);
+    pub const MONITOR: LogEvents = LogEvents(1 << 1);
+    pub const GC: LogEvents = LogEvents(1 << 2);
+    pub const ALLOCATION: LogEvents = LogEvents(1 << 3);
+    pub const MOVE: LogEvents = LogEvents(1 << 4);
+    pub const ROOT: LogEvents = LogEvents(1 << 5);
+    pub const HANDLE: LogEvents = LogEvents(1 << 6);
+    pub const FINALIZATION: LogEvents = LogEvents(1 << 7);
+    pub const COUNTER: LogEvents = LogEvents(1 << 8);
+    pub const JIT: LogEvents = LogEvents(1 << 9);
+    /// Methods' begin and end; `LogSettings::calls`.
+    pub(crate) const CALLS: LogEvents = LogEvents(1 << 16);
+    /// Threads, and whatever descriptions need.
+    pub(crate) const ALWAYS: LogEvents = LogEvents(1 << 17);
+
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Whether it has any of these.
+    pub const fn has(self, other: LogEvents) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[must_use]
+    pub const fn with(self, other: LogEvents) -> LogEvents {
+        LogEvents(self.0 | other.0)
+    }
+
+    #[must_use]
+    pub const fn without(self, other: LogEvents) -> LogEvents {
+        LogEvents(self.0 & !other.0)
+    }
+}
+
+impl std::ops::BitOr for LogEvents {
+    type Output = LogEvents;
+
+    fn bitor(self, other: LogEvents) -> LogEvents {
+        self.with(other)
+    }
+}
+
+/// The events that the log listens to, as bits of `LogEvents`. Relaxed: a thread that sees a change late writes a few events more or less.
+static LOGGED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether events of this kind are written to the log.
+#[inline(always)]
+pub(crate) fn is_logged(kind: LogEvents) -> bool {
+    LOGGED.load(Ordering::Relaxed) & kind.bits() != 0
+}
+
+/// The log listens to these events and no others.
+pub(crate) fn set_logged(kinds: LogEvents) {
+    LOGGED.store(kinds.bits(), Ordering::Relaxed);
+}
+
+/// The log begins to listen to these events, or ends to.
+pub(crate) fn change_logged(kinds: LogEvents, is_wanted: bool) {
+    if is_wanted {
+        LOGGED.fetch_or(kinds.bits(), Ordering::Relaxed);
+    } else {
+        LOGGED.fetch_and(!kinds.bits(), Ordering::Relaxed);
+    }
+}
+
+/// Whether somebody listens to what happens to GC handles.
+#[inline]
+pub(crate) fn are_handles_watched() -> bool {
+    events::is_on(EventKind::HandleCreated) || is_logged(LogEvents::HANDLE)
+}
+
+/// A wait for a lock as it began.
+#[derive(Clone, Copy)]
+pub(crate) struct LockWait {
+    pub began_ns: u64,
+    /// The managed id of the lock's owner; 0 = not known.
+    pub owner: u32,
+    pub waiters: u32,
+}

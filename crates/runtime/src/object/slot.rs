@@ -1,0 +1,41 @@
+//! The words in which arguments and results of managed code pass between it and Rust.
+
+use saki_abi::ObjRef;
+
+/// One argument or result word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Slot(pub u64);
+
+impl Slot {
+    pub fn from_ref(object: ObjRef) -> Slot {
+        Slot(object.address() as u64)
+    }
+    pub fn from_i32(value: i32) -> Slot {
+        Slot(value as i64 as u64)
+    }
+    pub fn from_i64(value: i64) -> Slot {
+        Slot(value as u64)
+    }
+    pub fn from_bool(value: bool) -> Slot {
+        Slot(u64::from(value))
+    }
+    pub fn from_ptr<T>(value: *const T) -> Slot {
+        Slot(value as u64)
+    }
+    pub fn as_ref(self) -> ObjRef {
+        ObjRef(self.0 as *mut saki_abi::Object)
+    }
+    pub fn as_i32(self) -> i32 {
+        self.0 as i32
+    }
+    pub fn as_i64(self) -> i64 {
+        self.0 as i64
+    }
+    pub fn as_bool(self) -> bool {
+        self.0 as u8 != 0
+    }
+    pub fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+}

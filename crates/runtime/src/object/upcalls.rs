@@ -1,0 +1,89 @@
+//! The calls of the lower layers to those above, as one value: managed code that making an exception or a cast may run, the functions behind compiled code, events
+//! for profilers.
+//!
+//! `vm::upcalls` implements them; the machine gives the value before anything else when it starts. Invariant: there are no other ways up.
+
+use crate::events::LockWait;
+use crate::slot::Slot;
+use crate::thread::{CurrentThread, Managed};
+use saki_abi::vtable::VTable;
+use saki_abi::{HelperId, ObjRef};
+use saki_code::CodeInfo;
+use saki_il::ir::Function;
+use saki_jit::CompiledBy;
+use saki_sync::handle_table::Handle;
+use saki_types::{Method, Ty};
+use std::sync::OnceLock;
+
+/// See the module header.
+pub(crate) trait Upcalls: Sync {
+    /// Calls `method` non-virtually (`exec::invoke`).
+    ///
+    /// # Errors
+    /// The exception that left the method, or one from compiling it, is pending.
+    fn invoke(&self, t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot>;
+
+    /// Whether a proxy that is not of the type by its class may be used as `ty`.
+    ///
+    /// # Errors
+    /// What the RealProxy's `CanCastTo` throws.
+    fn can_cast_proxy(&self, t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool>;
+
+    /// Address of the Rust function of a helper.
+    fn helper_function(&self, id: HelperId) -> usize;
+
+    /// Code takes the address of a dynamic method, so that the method is kept for ever.
+    fn keep_dynamic_method(&self, method: &'static Method);
+
+    /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.
+    fn discard_body(&self, body: &'static CodeInfo);
+
+    /// Whether code is compiled with probes at the begin and the ends of methods, which other runs cannot use.
+    fn are_calls_probed(&self) -> bool;
+
+    /// Adds probes to code of `method`, if it is to have any.
+    fn add_probes(&self, method: &'static Method, function: &mut Function);
+
+    /// A probe at the begin of a method, or at an end. `tagged` is its argument: the address of a method, and which part of it, in the low bits.
+    ///
+    /// # Safety
+    /// Code with the probe passes `tagged`.
+    unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool);
+
+    /// A type has got its vtable. Without the loader's lock: this may wait.
+    fn type_loaded(&self, ty: Ty, vtable: *const VTable);
+
+    fn handle_created(&self, t: CurrentThread, handle: Handle, target: ObjRef);
+
+    /// The handle is about to be freed.
+    fn handle_to_be_freed(&self, t: CurrentThread, handle: Handle);
+
+    fn handle_freed(&self, t: CurrentThread, handle: Handle);
+
+    /// The wait for the lock of `object` is over.
+    fn lock_wait_ended(&self, t: CurrentThread, object: ObjRef, wait: LockWait);
+
+    /// A thread has to wait for the lock of `object`, or such a wait is over. `what`: of `saki_profile::mlpd::event::monitor`.
+    fn lock_contended(&self, t: CurrentThread, object: ObjRef, what: u8);
+
+    /// A method has got its code, whose compilation began at `began_ns`.
+    fn compiled(&self, t: CurrentThread, method: &'static Method, code: usize, by: CompiledBy, began_ns: u64);
+
+    /// A method's code has been published.
+    fn code_published(&self, method: &'static Method, code: usize);
+}
+
+static UPCALLS: OnceLock<&'static dyn Upcalls> = OnceLock::new();
+
+/// Called by `vm`, when the machine starts.
+pub(crate) fn set(upcalls: &'static dyn Upcalls) {
+    let _ = UPCALLS.set(upcalls);
+}
+
+/// The layers above.
+pub(crate) fn upcalls() -> &'static dyn Upcalls {
+    match UPCALLS.get() {
+        Some(upcalls) => *upcalls,
+        None => saki_base::bug!("no machine runs"),
+    }
+}

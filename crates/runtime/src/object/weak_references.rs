@@ -1,0 +1,37 @@
+//! `WeakReference` and `WeakReference<T>`: their finalizers only free a GC handle, so collections do that in place of them.
+
+use saki_abi::ObjRef;
+use saki_sync::handle_table::Handle;
+use saki_types::{LoadResult, Ty};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built yet.
+static HANDLE_OFFSETS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Whether objects of exactly this type have a finalizer that only frees a handle.
+///
+/// # Errors
+/// Those of the type's fields.
+pub(crate) fn note_class(ty: Ty) -> LoadResult<bool> {
+    let (place, field) = if ty.is_corlib("System", "WeakReference") {
+        (&HANDLE_OFFSETS[0], "gcHandle")
+    } else if ty.is_corlib("System", "WeakReference`1") && !ty.is_open {
+        (&HANDLE_OFFSETS[1], "handle")
+    } else {
+        return Ok(false);
+    };
+    let Some(field) = ty.find_field(field)? else { return Ok(false) };
+    // Relaxed: all instantiations have the same layout, and collections read it with the world stopped.
+    place.store(field.offset_bytes()? as usize, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// Takes the handle out of a dead object of such a class. The world is stopped.
+pub(crate) fn take_handle(object: ObjRef, ty: Ty) -> Option<Handle> {
+    let is_generic = ty.is_corlib("System", "WeakReference`1");
+    let offset = HANDLE_OFFSETS[usize::from(is_generic)].load(Ordering::Relaxed);
+    let place = object.field_ptr::<u32>(offset);
+    // SAFETY: the offset is that of the class's GCHandle, which is one int; nobody else runs.
+    let bits = unsafe { place.replace(0) };
+    Handle::from_bits(bits)
+}

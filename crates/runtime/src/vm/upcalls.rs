@@ -1,0 +1,93 @@
+//! The answers of the upper layers to the lower ones (`object::upcalls`): each method names the module that answers.
+
+use crate::events::{LockWait, LogEvents, is_logged};
+use crate::slot::Slot;
+use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::Upcalls;
+use crate::{dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
+use saki_abi::vtable::VTable;
+use saki_abi::{HelperId, ObjRef};
+use saki_code::CodeInfo;
+use saki_il::ir::Function;
+use saki_jit::CompiledBy;
+use saki_sync::handle_table::Handle;
+use saki_types::{Method, Ty};
+
+/// See the module header.
+pub(crate) struct RuntimeUpcalls;
+
+impl Upcalls for RuntimeUpcalls {
+    fn invoke(&self, t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
+        invoke::invoke(t, method, args)
+    }
+
+    fn can_cast_proxy(&self, t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+        proxy_calls::can_cast(t, proxy, ty)
+    }
+
+    fn helper_function(&self, id: HelperId) -> usize {
+        helpers::function_address(id)
+    }
+
+    fn keep_dynamic_method(&self, method: &'static Method) {
+        dynamic_methods::keep(method);
+    }
+
+    fn discard_body(&self, body: &'static CodeInfo) {
+        dynamic_methods::discard(body);
+    }
+
+    fn are_calls_probed(&self) -> bool {
+        profile_log::calls::are_probed()
+    }
+
+    fn add_probes(&self, method: &'static Method, function: &mut Function) {
+        profile_log::calls::add_probes(method, function);
+    }
+
+    unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool) {
+        // SAFETY: as promised by the caller.
+        unsafe { profile_log::calls::probed(t, tagged, is_end) };
+    }
+
+    fn type_loaded(&self, ty: Ty, vtable: *const VTable) {
+        profile_events::type_loaded(ty, vtable);
+    }
+
+    fn handle_created(&self, t: CurrentThread, handle: Handle, target: ObjRef) {
+        if profile_events::is_listening_to_handles() {
+            profile_events::handle_created(t, handle, target);
+        }
+        if is_logged(LogEvents::HANDLE) {
+            profile_log::events::handle_created(t, handle, target);
+        }
+    }
+
+    fn handle_to_be_freed(&self, t: CurrentThread, handle: Handle) {
+        if is_logged(LogEvents::HANDLE) {
+            profile_log::events::handle_destroyed(t, handle);
+        }
+    }
+
+    fn handle_freed(&self, t: CurrentThread, handle: Handle) {
+        if profile_events::is_listening_to_handles() {
+            profile_events::handle_freed(t, handle);
+        }
+    }
+
+    fn lock_wait_ended(&self, t: CurrentThread, object: ObjRef, wait: LockWait) {
+        profile_events::lock_wait_ends(t, object, wait);
+    }
+
+    fn lock_contended(&self, t: CurrentThread, object: ObjRef, what: u8) {
+        profile_log::events::monitor(t, object, what);
+    }
+
+    fn compiled(&self, t: CurrentThread, method: &'static Method, code: usize, by: CompiledBy, began_ns: u64) {
+        profile_events::compiled(t, method, code, by, began_ns);
+    }
+
+    fn code_published(&self, method: &'static Method, code: usize) {
+        profile_log::events::compiled(method, code);
+    }
+}
