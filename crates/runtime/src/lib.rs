@@ -27,7 +27,9 @@ pub use vm::{
 
 pub(crate) use exec::{stops, upper_layers};
 pub(crate) use object::{events, slot, upcalls, vtable_code, weak_references};
-pub(crate) use vm::{exit_code, heap_client, thread_hooks};
+pub(crate) use vm::{
+    abort_requests, exit_code, finalizer_signal, heap_client, thread_hooks, thread_objects, thrown_frames,
+};
 
 pub use cells::RootCell;
 pub use exceptions::{Thrown, ToManaged};

@@ -2,7 +2,7 @@
 
 use crate::thread::CurrentThread;
 use crate::thread_state as state;
-use saki_thread::{POLL_SUSPEND, WaitState, root};
+use saki_thread::{ManagedThread, POLL_SUSPEND, WaitState, root};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The thread is suspended, or to be.
@@ -43,5 +43,13 @@ pub(crate) fn stay_suspended(t: CurrentThread) {
         if is_resumed() {
             return;
         }
+    }
+}
+
+/// A suspended thread whose abort has been requested is resumed, to throw the abort.
+pub(crate) fn end_for_abort(thread: &ManagedThread) {
+    // AcqRel: as in `resume`.
+    if thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel) & BOTH != 0 {
+        thread.unpark();
     }
 }

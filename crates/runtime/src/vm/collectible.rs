@@ -29,7 +29,9 @@ use crate::dynamic_methods::method_of_code;
 use crate::profile_log;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{cast_cache, class_init, code_cache, compile, entries, finalizer, proxies, source_lines, statics, strings};
+use crate::{
+    cast_cache, class_init, code_cache, compile, entries, finalizer_signal, proxies, source_lines, statics, strings,
+};
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use saki_abi::ObjRef;
@@ -160,7 +162,7 @@ impl ConditionalRoots for Assemblies {
         dead.extend(bury_unseen());
         DEAD_COUNT.store(dead.len(), Ordering::Relaxed);
         if !dead.is_empty() {
-            crate::finalizer::wake();
+            crate::finalizer_signal::wake();
         }
     }
 }
@@ -339,6 +341,6 @@ pub(crate) fn release_domain(t: CurrentThread, universe: &'static Universe) {
         RELEASED_BYTES.store(0, Ordering::Relaxed);
         saki_gc::collect(t.managed(), true);
         // Otherwise a program that makes domains in a loop would outrun the thread that frees them.
-        finalizer::wait_for_pending_until(t, Some(Instant::now() + FREEING_LIMIT));
+        finalizer_signal::wait_for_pending_until(t, Some(Instant::now() + FREEING_LIMIT));
     }
 }

@@ -11,7 +11,7 @@ use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::{CurrentThread, Managed};
-use crate::{cells, collectible, finalizer, handles, interruption, pending, statics};
+use crate::{cells, collectible, finalizer_signal, handles, interruption, pending, statics};
 use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -93,7 +93,7 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
         return TIMED_OUT;
     }
     saki_gc::make_all_finalizable(&mut |object| *type_of(object).universe() == *domain.universe);
-    finalizer::wait_for_pending(t);
+    finalizer_signal::wait_for_pending(t);
     domain.finish_unload();
     crate::profile_log::domain_unloaded(domain);
     handles::free_domain(domain.universe);

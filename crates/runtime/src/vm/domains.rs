@@ -17,7 +17,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object;
 use crate::thread::{CurrentThread, Managed};
-use crate::{domain_copy, strings, thread_data};
+use crate::{abort_requests, domain_copy, strings, thread_data, thread_objects};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, root};
 use saki_types::app_config::AppConfig;
@@ -60,7 +60,7 @@ impl Domain {
         let empty = strings::intern(t, &[])?;
         // SAFETY: the static's slot, scanned as a root.
         unsafe { *EMPTY.static_address::<ObjRef>() = empty };
-        crate::threads::current_object(t)?;
+        thread_objects::current_object(t)?;
         exceptions::preallocate(t)
     }
 
@@ -106,7 +106,7 @@ impl Domain {
     /// The current thread is not in the domain any more: after this the domain's unloading does not abort it.
     fn withdraw_abort(&self, t: CurrentThread) {
         if self.is_unloading() {
-            crate::threads::withdraw_abort_by_unload(t);
+            abort_requests::withdraw_abort_by_unload(t);
         }
     }
 
@@ -114,7 +114,7 @@ impl Domain {
     pub(crate) fn abort_inside(&self, thread: &ManagedThread) -> bool {
         // With the lock, so that a thread that leaves finds the request when it has left. Nothing below reaches a safepoint.
         let threads = self.threads.lock();
-        threads.contains_key(&thread.managed_id()) && crate::threads::request_abort_by_unload(thread)
+        threads.contains_key(&thread.managed_id()) && abort_requests::request_abort_by_unload(thread)
     }
 }
 

@@ -385,7 +385,7 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     SHARES.for_each_idle(|share| dead += share.bury(&seen));
     DEAD_COUNT.store(dead, Ordering::Relaxed);
     if dead > 0 {
-        crate::finalizer::wake();
+        crate::finalizer_signal::wake();
     }
 }
 

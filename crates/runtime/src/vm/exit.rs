@@ -15,7 +15,7 @@ use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{finalizer, pending, suspension};
+use crate::{finalizer_signal, pending, suspension};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -66,7 +66,7 @@ const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 pub fn run_exit_hooks(t: CurrentThread) {
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
-        Err(ending) if ending == t.id() || finalizer::is_finalizer_thread(t) => return,
+        Err(ending) if ending == t.id() || finalizer_signal::is_finalizer_thread(t) => return,
         Err(_) => wait_for_end(),
     }
     (upper_layers().host.before_exit)();
@@ -76,10 +76,10 @@ pub fn run_exit_hooks(t: CurrentThread) {
     suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
     saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object) && !is_socket(object));
-    if !finalizer::wait_while_others_are_stopped(t, deadline) {
+    if !finalizer_signal::wait_while_others_are_stopped(t, deadline) {
         suspension::abort_others(t);
         // Or not at all: a finalizer may never return.
-        finalizer::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
+        finalizer_signal::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
     }
 }
 

@@ -1,59 +1,34 @@
 //! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready, and
 //! frees dynamic methods.
 
+pub use crate::finalizer_signal::wait_for_pending;
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::object::type_of;
 use crate::profile_log::{self, LogEvents};
 use crate::thread::CurrentThread;
-use crate::{collectible, domains, dynamic_methods};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal};
 use saki_abi::ObjRef;
-use saki_thread::{ThreadKind, WaitState};
+use saki_thread::ThreadKind;
 use saki_types::Ty;
 use std::time::{Duration, Instant};
-
-#[derive(Default)]
-struct State {
-    /// Objects may be ready.
-    wanted: bool,
-    /// The thread is running finalizers.
-    busy: bool,
-    started: bool,
-    /// Id of the finalizer thread, once it runs.
-    thread: Option<u32>,
-}
-
-static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
-static CHANGED: Condvar = Condvar::new();
 
 /// How long this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
 /// which is in their caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
 const RECLAIM_DELAY: Duration = Duration::from_millis(20);
-
-/// How often `wait_while_others_are_stopped` looks at the finalizer thread, and how many times in a row it may find it
-/// waiting: a tenth of a second, in which a lock that no stopped thread holds becomes free.
-const LOOK_INTERVAL: Duration = Duration::from_millis(20);
-const MAX_WAITING_LOOKS: u32 = 5;
-
-/// Called by the collector when objects or dynamic methods are ready; must not block.
-pub(crate) fn wake() {
-    STATE.lock().wanted = true;
-    CHANGED.notify_all();
-}
 
 /// Starts the thread.
 ///
 /// # Errors
 /// The system's when no thread can be made.
 pub fn start() -> std::io::Result<()> {
-    STATE.lock().started = true;
+    finalizer_signal::note_started();
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
         // SAFETY: the thread just attached.
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-        STATE.lock().thread = Some(t.id());
+        finalizer_signal::note_thread(t);
         let mut reclaim_at = None;
         loop {
-            saki_thread::blocking(|| wait_for_work(reclaim_at));
+            saki_thread::blocking(|| finalizer_signal::wait_for_work(reclaim_at));
             if !dynamic_methods::are_dead() {
                 reclaim_at = None;
             } else if collectible::are_dead() {
@@ -70,22 +45,6 @@ pub fn start() -> std::io::Result<()> {
         }
     })?;
     Ok(())
-}
-
-/// Returns when the thread is wanted, or at `deadline`.
-fn wait_for_work(deadline: Option<Instant>) {
-    let mut state = STATE.lock();
-    state.busy = false;
-    CHANGED.notify_all();
-    while !state.wanted {
-        match deadline {
-            None => CHANGED.wait(&mut state),
-            Some(deadline) if CHANGED.wait_until(&mut state, deadline).timed_out() => break,
-            Some(_) => {}
-        }
-    }
-    state.wanted = false;
-    state.busy = true;
 }
 
 /// The finalizers of the types met last, where they have one: most queues hold many objects of few types in turn, and looking one up takes a
@@ -153,88 +112,11 @@ fn finalize(t: CurrentThread, object: ObjRef, met: &mut Met) {
         if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
             // An abort ends one finalizer only.
             crate::pending::forget_abort(t);
-            crate::threads::end_abort(t);
+            abort_requests::end_abort(t);
             return;
         }
         // As .NET 2.0 and later: an exception out of a finalizer ends the process.
         t.set_pending(exception);
         crate::unhandled::report_and_exit_with(t, crate::unhandled::OTHER_EXIT_CODE);
-    }
-}
-
-/// Whether this is the thread that runs finalizers.
-pub fn is_finalizer_thread(t: CurrentThread) -> bool {
-    STATE.lock().thread == Some(t.id())
-}
-
-/// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
-pub fn wait_for_pending(t: CurrentThread) {
-    wait_for_pending_until(t, None);
-}
-
-/// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
-pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>) -> bool {
-    let me = t.id();
-    saki_thread::blocking(|| {
-        let mut state = STATE.lock();
-        if !state.started || state.thread == Some(me) {
-            return true;
-        }
-        if saki_gc::finalizable_count() > 0 {
-            state.wanted = true;
-            CHANGED.notify_all();
-        }
-        wait_until_idle(&mut state, deadline)
-    })
-}
-
-/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
-/// one of the stopped threads.
-pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant) -> bool {
-    let mut looks = 0;
-    while looks < MAX_WAITING_LOOKS {
-        let now = Instant::now();
-        if wait_for_pending_until(t, Some(deadline.min(now + LOOK_INTERVAL))) {
-            return true;
-        }
-        if now >= deadline {
-            return false;
-        }
-        looks = if waits_for_another_thread() { looks + 1 } else { 0 };
-    }
-    false
-}
-
-/// Whether the finalizer thread waits for a lock, a handle or the end of a thread.
-fn waits_for_another_thread() -> bool {
-    let id = STATE.lock().thread;
-    let thread = id.and_then(saki_thread::find_thread);
-    thread.is_some_and(|thread| matches!(thread.wait_state(), WaitState::Monitor | WaitState::Handle | WaitState::Join))
-}
-
-/// False: the deadline came first.
-fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Instant>) -> bool {
-    while state.wanted || state.busy {
-        match deadline {
-            None => CHANGED.wait(state),
-            Some(deadline) if CHANGED.wait_until(state, deadline).timed_out() => return false,
-            Some(_) => {}
-        }
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finalizer_that_never_returns_does_not_keep_the_process() {
-        let mut state = STATE.lock();
-        assert!(wait_until_idle(&mut state, Some(Instant::now())));
-        state.busy = true;
-        assert!(!wait_until_idle(&mut state, Some(Instant::now() + Duration::from_millis(5))));
-        state.busy = false;
-        assert!(wait_until_idle(&mut state, None));
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::object::type_of;
 use crate::{
-    collectible, dynamic_methods, finalizer, handles, monitors, profile_events, profile_log, threads, weak_references,
+    collectible, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log, thread_names,
+    thread_objects, weak_references,
 };
 use saki_abi::ObjRef;
 use saki_gc::{
@@ -33,7 +34,8 @@ impl HeapClient for RuntimeHeapClient {
     fn release(&self, object: ObjRef) -> bool {
         let ty = type_of(object);
         if ty.is_corlib("System.Threading", "InternalThread") {
-            threads::release_dead(object);
+            thread_objects::release_dead(object);
+            thread_names::free(object);
         } else if let Some(handle) = weak_references::take_handle(object, ty) {
             handles::free_stopped(handle);
         }
@@ -41,7 +43,7 @@ impl HeapClient for RuntimeHeapClient {
     }
 
     fn wake_finalizer(&self) {
-        finalizer::wake();
+        finalizer_signal::wake();
     }
 
     fn allocated(&self, allocation: &SampledAllocation<'_>) {

@@ -15,7 +15,7 @@ use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, library_loops, monitors,
-    source_lines, stack_trace, thread_hooks, unhandled, upcalls,
+    source_lines, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{ClauseKind, RuntimeHooks};
@@ -116,7 +116,7 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
 /// `abi` is the current thread's, `exception` is a live exception, and `frame` a frame of the thread.
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the current thread.
-    stack_trace::append(unsafe { CurrentThread::from_abi(abi) }, exception, frame);
+    thrown_frames::append(unsafe { CurrentThread::from_abi(abi) }, exception, frame);
 }
 
 /// # Safety

@@ -1,5 +1,6 @@
 //! The upper layer: the machine as a whole. Domains, threads and their ends, finalizers, the end of code and types, profiling, start and exit.
 
+pub(crate) mod abort_requests;
 pub mod collectible;
 pub mod domain_copy;
 pub mod domain_unload;
@@ -8,6 +9,7 @@ pub mod dynamic_methods;
 pub mod exit;
 pub(crate) mod exit_code;
 pub mod finalizer;
+pub(crate) mod finalizer_signal;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
 pub mod interruption;
@@ -21,7 +23,9 @@ pub mod suspension;
 pub mod thread_dump;
 pub(crate) mod thread_hooks;
 pub mod thread_names;
+pub(crate) mod thread_objects;
 pub mod threads;
+pub(crate) mod thrown_frames;
 pub mod unhandled;
 pub(crate) mod upcalls;
 pub mod walk_check;

@@ -19,14 +19,15 @@
 //! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
 //! | ABORTED | a thread that looks here is aborted | nobody |
 
+use crate::abort_requests;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
 pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
-use crate::threads::{self, managed_of, state, state_bits, thread_ref_of};
+use crate::thread_objects::{managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
+use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
@@ -100,7 +101,7 @@ pub fn stop_at_exit(t: CurrentThread) {
     if are_others_stopped() {
         let is_aborted = || EXIT_PHASE.load(Ordering::Acquire) == PHASE_ABORTED;
         t.managed().wait_until(WaitState::Native, None, false, is_aborted);
-        threads::request_abort_at_exit(t.managed());
+        abort_requests::request_abort_at_exit(t.managed());
     }
 }
 
@@ -155,7 +156,7 @@ pub(crate) fn abort_others(t: CurrentThread) {
     });
     for thread in others {
         // The request comes first: the thread sees it when it is resumed.
-        let is_aborted = threads::request_abort_at_exit(thread.as_static());
+        let is_aborted = abort_requests::request_abort_at_exit(thread.as_static());
         // AcqRel: as in `resume`. A thread without a Thread object has no state yet and was not stopped.
         let _ = thread.state_bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
             (bits & NOT_RUNNING == 0).then_some(bits & !BOTH)
@@ -181,12 +182,4 @@ pub fn resume(t: CurrentThread, internal: ObjRef) -> Managed<()> {
         thread.unpark();
     }
     Ok(())
-}
-
-/// A suspended thread whose abort has been requested is resumed, to throw the abort.
-pub(crate) fn end_for_abort(thread: &ManagedThread) {
-    // AcqRel: as in `resume`.
-    if thread.state_bits.fetch_and(!BOTH, Ordering::AcqRel) & BOTH != 0 {
-        thread.unpark();
-    }
 }

@@ -2,7 +2,7 @@
 //! and the system's name of the native thread. A program may set a name once, also before it starts the thread.
 
 use crate::fields::ManagedField;
-use crate::threads::{self, state};
+use crate::thread_objects::{self, state};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
@@ -26,7 +26,7 @@ pub fn name_of(internal: ObjRef) -> Option<String> {
 pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
     {
         if name.is_some() {
-            threads::register(internal);
+            thread_objects::register(internal);
         }
         let _guard = NAMES.lock();
         if by_program && IS_NAMED.get::<i32>(internal) != 0 {
@@ -38,9 +38,9 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
         IS_NAMED.set(internal, i32::from(by_program && name.is_some()));
         free_box(old);
     }
-    if let Some(managed) = threads::managed_of(internal) {
+    if let Some(managed) = thread_objects::managed_of(internal) {
         managed.set_name(name);
-        if let Some(name) = name.filter(|_| threads::state_of(internal) & state::STOPPED == 0) {
+        if let Some(name) = name.filter(|_| thread_objects::state_of(internal) & state::STOPPED == 0) {
             show(managed, name);
         }
     }

@@ -1,305 +1,31 @@
-//! System.Threading.Thread objects and the managed threads behind them: making, starting, ending.
+//! Starting and ending managed threads, and what a program asks of them: interrupting, joining, staying on an OS thread.
 //!
-//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), released by the object's
-//! finalizer. An object is registered for finalization only when it holds something to release. Collections release it in place of the
-//! finalizer (`release_dead`); the finalizer itself runs only if a program calls it:
-//!
-//! | `handle` | meaning | who leaves it |
-//! |---|---|---|
-//! | 0 | nothing to release, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; the thread whose CAS succeeds registers the object |
-//! | REGISTERED | has a name, no thread | `link` → address, CAS AcqRel |
-//! | address | of a boxed reference | the finalizer, or the collection that finds the object dead → 0, swap AcqRel |
-//!
-//! An InternalThread's `state` holds the lasting bits of `ThreadState`; WaitSleepJoin is derived
-//! from the thread's current wait. Invariant: a thread that has ended is Stopped before `Join`
-//! sees its end. Left out: aborts and interrupts of threads (`pending`), and the internal calls
-//! (`icall::threading`).
+//! Invariant: a thread that has ended is Stopped before `Join` sees its end. Left out: the objects of threads (`thread_objects`), aborts (`abort_requests`), and
+//! the internal calls (`icall::threading`).
 
+use crate::abort_requests::thread_state_error;
+pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, reset_abort};
 use crate::domains::{self, Domain};
-use crate::exceptions::{self, Thrown, ToManaged};
-use crate::fields::ManagedField;
+use crate::exceptions::{self, ToManaged};
 use crate::handles;
-use crate::interruption;
 use crate::invoke::{self, Slot};
-use crate::object::{self, type_of};
+use crate::object::type_of;
 use crate::profile_events;
 use crate::suspension;
 use crate::thread::{CurrentThread, Managed};
-pub use crate::thread_state as state;
+use crate::thread_objects::{
+    APARTMENT_MTA, APARTMENT_UNKNOWN, current_bits, drop_released, link, own_state_bits, set_stopped, state_bits,
+};
+pub use crate::thread_objects::{
+    APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
+    START_ARGUMENT, THREAD_ID, adopt, clear_state, construct_internal, create_main, current_internal, current_object,
+    internal_of, managed_of, object_here, set_main_apartment, set_state, state, state_of, thread_ref_of, unlink,
+};
 use crate::upper_layers::upper_layers;
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_thread::{ManagedThread, NO_STATE, REQUEST_ABORT, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
-use saki_types::universe;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-
-pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
-pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
-static HANDLE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "handle");
-static STATE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "state");
-pub static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
-pub static MANAGED_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "managed_id");
-pub static APARTMENT_STATE: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "apartment_state");
-pub static PRIORITY: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "priority");
-pub static STACK_SIZE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "stack_size");
-pub static IS_POOL_THREAD: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "threadpool_thread");
-/// `Thread.Interrupt` came before the thread was started.
-pub static INTERRUPT_WANTED: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "thread_interrupt_requested");
-
-/// `ApartmentState`.
-const APARTMENT_STA: u8 = 0;
-const APARTMENT_MTA: u8 = 1;
-const APARTMENT_UNKNOWN: u8 = 2;
-/// `ThreadPriority.Normal`.
-const NORMAL_PRIORITY: i32 = 2;
-
-/// `ManagedThreadId`s: 1 is the main thread's; 2 is the finalizer's, whose object is made only when a finalizer asks.
-const MAIN_MANAGED_ID: i32 = 1;
-static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
-
-/// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
-/// thread. The object stays in place while the caller's frame holds it.
-pub(crate) fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
-    match managed_of(internal) {
-        Some(thread) => &thread.state_bits,
-        None => own_state_bits(internal),
-    }
-}
-
-fn own_state_bits(internal: ObjRef) -> &'static AtomicU32 {
-    // SAFETY: an `int` field of the object, aligned; only atomics touch it.
-    unsafe { &*STATE.address::<AtomicU32>(internal) }
-}
-
-/// `Thread.ThreadState`.
-pub fn state_of(internal: ObjRef) -> u32 {
-    // Relaxed: a snapshot for the program.
-    let bits = state_bits(internal).load(Ordering::Relaxed) & !state::ABORTED_BY_UNLOAD;
-    let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
-        && managed_of(internal).is_some_and(|thread| {
-            !thread.is_detached() && !matches!(thread.wait_state(), WaitState::Running | WaitState::Native)
-        });
-    if waits { bits | state::WAIT_SLEEP_JOIN } else { bits }
-}
-
-/// Sets state bits; Background also changes whether the process waits for the thread.
-pub fn set_state(internal: ObjRef, bits: u32) {
-    // Relaxed: the bits guard no other data.
-    state_bits(internal).fetch_or(bits, Ordering::Relaxed);
-    if bits & state::BACKGROUND != 0
-        && let Some(thread) = managed_of(internal)
-    {
-        thread.set_background(true);
-    }
-}
-
-/// Clears state bits; see `set_state`.
-pub fn clear_state(internal: ObjRef, bits: u32) {
-    // Relaxed: as in `set_state`.
-    state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
-    if bits & state::BACKGROUND != 0
-        && let Some(thread) = managed_of(internal)
-    {
-        thread.set_background(false);
-    }
-}
-
-/// See the module header.
-const REGISTERED: usize = 1;
-
-fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
-    // SAFETY: an IntPtr field of the object, aligned; only atomics touch it.
-    unsafe { &*HANDLE.address::<AtomicUsize>(internal) }
-}
-
-/// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
-pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
-    // Acquire: pairs with `link`; the box is filled.
-    let address = handle_word(internal).load(Ordering::Acquire);
-    // SAFETY: a box from `link`, freed only by the object's finalizer.
-    (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
-}
-
-/// As `managed_of`, counted.
-pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
-    managed_of(internal).map(ThreadRef::to)
-}
-
-/// Makes `internal` refer to the thread, unless it does.
-fn link(internal: ObjRef, thread: &'static ManagedThread) {
-    let word = handle_word(internal);
-    // Acquire: as in `managed_of`. The starter and the new thread both come here.
-    let mut before = word.load(Ordering::Acquire);
-    if before > REGISTERED {
-        return;
-    }
-    // The first object of the thread brings its state along. Relaxed: published by the exchange below.
-    let bits = own_state_bits(internal).load(Ordering::Relaxed);
-    let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
-    let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
-    // AcqRel: publishes the box.
-    while let Err(now) = word.compare_exchange(before, reference as usize, Ordering::AcqRel, Ordering::Acquire) {
-        before = now;
-        if before > REGISTERED {
-            // SAFETY: made above and not published.
-            return drop(unsafe { Box::from_raw(reference) });
-        }
-    }
-    if before == 0 {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
-    }
-}
-
-/// Registers an InternalThread for finalization, so that its name is freed.
-pub(crate) fn register(internal: ObjRef) {
-    // AcqRel: the thread whose CAS succeeds registers the object.
-    if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
-    }
-}
-
-/// Gives the thread reference back; for the finalizer of the InternalThread.
-pub fn unlink(internal: ObjRef) {
-    drop(take_reference(internal));
-}
-
-fn take_reference(internal: ObjRef) -> Option<Box<ThreadRef>> {
-    // AcqRel: the thread that gets the address owns the box.
-    let address = handle_word(internal).swap(0, Ordering::AcqRel);
-    // SAFETY: a box from `link`; the swap made it ours.
-    let reference = (address > REGISTERED).then(|| unsafe { Box::from_raw(address as *mut ThreadRef) })?;
-    // The finalizer of another object may still ask for the state. Relaxed: as in `set_state`.
-    own_state_bits(internal).store(reference.state_bits.load(Ordering::Relaxed), Ordering::Relaxed);
-    Some(reference)
-}
-
-/// References that collections took from dead objects. Never locked across a safepoint.
-static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
-/// Whether there may be some. Relaxed: a hint.
-static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
-
-/// For a collection, which found the object dead: the next threads that start give the reference back. World stopped.
-pub(crate) fn release_dead(internal: ObjRef) {
-    if let Some(reference) = take_reference(internal) {
-        RELEASED.lock().push(*reference);
-        HAS_RELEASED.store(true, Ordering::Relaxed);
-    }
-    crate::thread_names::free(internal);
-}
-
-/// Gives some released references back: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
-fn drop_released() {
-    if HAS_RELEASED.load(Ordering::Relaxed) {
-        let mut released = RELEASED.lock();
-        let some = [released.pop(), released.pop()];
-        HAS_RELEASED.store(!released.is_empty(), Ordering::Relaxed);
-        drop(released);
-        drop(some);
-    }
-}
-
-/// The InternalThread object of a Thread object, made if it has none yet.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn internal_of(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
-    let internal = INTERNAL_THREAD.get_ref(thread);
-    if !internal.is_null() {
-        return Ok(internal);
-    }
-    construct_internal(t, thread)
-}
-
-fn new_internal(t: CurrentThread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
-    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
-    MANAGED_ID.set(internal, managed_id);
-    APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
-    PRIORITY.set(internal, NORMAL_PRIORITY);
-    STATE.set(internal, bits);
-    Ok(internal)
-}
-
-fn next_managed_id() -> i32 {
-    // Relaxed: any number not used before.
-    NEXT_MANAGED_ID.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Gives a Thread object its InternalThread, in state Unstarted.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
-    let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
-    INTERNAL_THREAD.set_ref(t, thread, internal);
-    Ok(internal)
-}
-
-/// Makes the Thread object of the current thread, which managed code did not start.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn create_main(t: CurrentThread) -> Managed<()> {
-    let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
-    let thread = object::new_instance(t, thread_ty)?;
-    let is_main = t.managed().kind() == ThreadKind::Main;
-    // One number in all domains.
-    let foreign = crate::thread_data::of(t).foreign_thread_object();
-    let foreign = if foreign.is_null() { foreign } else { INTERNAL_THREAD.get_ref(foreign) };
-    let managed_id = match () {
-        () if is_main => MAIN_MANAGED_ID,
-        () if !foreign.is_null() => MANAGED_ID.get(foreign),
-        () => next_managed_id(),
-    };
-    let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
-    let internal = new_internal(t, managed_id, bits)?;
-    if !foreign.is_null() {
-        APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
-        PRIORITY.set(internal, PRIORITY.get::<i32>(foreign));
-        IS_POOL_THREAD.set(internal, IS_POOL_THREAD.get::<u8>(foreign));
-    } else if !is_main {
-        APARTMENT_STATE.set(internal, APARTMENT_MTA);
-    }
-    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
-    link(internal, t.managed());
-    INTERNAL_THREAD.set_ref(t, thread, internal);
-    t.managed().roots[root::THREAD_OBJECT].set(thread);
-    Ok(())
-}
-
-/// The current thread's Thread object, made if the thread came from outside.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
-    let known = t.managed().roots[root::THREAD_OBJECT].get();
-    if !known.is_null() {
-        return Ok(known);
-    }
-    create_main(t)?;
-    Ok(t.managed().roots[root::THREAD_OBJECT].get())
-}
-
-/// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
-/// ended. The caller must store the object where collections find it before it reaches a safepoint.
-pub fn object_here(thread: &ManagedThread) -> ObjRef {
-    let object = thread.roots[root::THREAD_OBJECT].get();
-    // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
-    let is_known = !object.is_null() && !thread.is_detached();
-    if is_known && std::ptr::eq(object::type_of(object).universe(), universe()) { object } else { ObjRef::NULL }
-}
-
-/// The current thread's InternalThread object.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn current_internal(t: CurrentThread) -> Managed<ObjRef> {
-    let thread = current_object(t)?;
-    internal_of(t, thread)
-}
+use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, root};
+use std::sync::atomic::Ordering;
 
 /// GC handles that carry objects to a new thread, which frees them; or its starter, if there will be none.
 #[derive(Clone, Copy)]
@@ -342,10 +68,6 @@ impl ThreadStartHandles {
 fn free(t: CurrentThread, handle: Handle) {
     // Stale if its domain has been unloaded since.
     let _ = handles::free(t, handle);
-}
-
-fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System.Threading", "ThreadStateException", message)
 }
 
 /// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
@@ -410,26 +132,6 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> 
             not_started();
             Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."))
         }
-    }
-}
-
-/// Settles the apartment of the main thread as its entry point asks.
-pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
-    let internal = INTERNAL_THREAD.get_ref(t.managed().roots[root::THREAD_OBJECT].get());
-    APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });
-}
-
-/// Makes `thread` the current thread's object.
-pub fn adopt(t: CurrentThread, thread: ObjRef, internal: ObjRef) {
-    t.managed().roots[root::THREAD_OBJECT].set(thread);
-    link(internal, t.managed());
-    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
-    if APARTMENT_STATE.get::<u8>(internal) == APARTMENT_UNKNOWN {
-        APARTMENT_STATE.set(internal, APARTMENT_MTA);
-    }
-    if INTERRUPT_WANTED.get::<u8>(internal) != 0 {
-        INTERRUPT_WANTED.set(internal, 0u8);
-        t.managed().request(REQUEST_INTERRUPT);
     }
 }
 
@@ -510,12 +212,6 @@ pub fn ended_in_native_code(thread: &'static ManagedThread) {
     }
 }
 
-/// Release: a thread that sees Stopped sees all writes of this one.
-fn set_stopped(bits: &AtomicU32) {
-    let _ = bits
-        .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
-}
-
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: CurrentThread) {
     tell_upper_layers_of_end(t);
@@ -583,133 +279,5 @@ pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bo
         crate::pending::WaitEnd::Woken => Ok(true),
         crate::pending::WaitEnd::TimedOut => Ok(false),
         crate::pending::WaitEnd::Interrupted => Err(crate::pending::throw_requested(t)),
-    }
-}
-
-/// Whether the caller is the one to abort a thread, which then has the bits `requested`. One that was not started never runs.
-fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
-    // AcqRel: one aborter wins; it sees what was set before.
-    let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
-        _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
-        _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
-        _ => Some(bits | requested),
-    });
-    matches!(claimed, Ok(before) if before & state::UNSTARTED == 0)
-}
-
-/// `Thread.Abort`. `state_object` may be null.
-///
-/// # Errors
-/// ThreadAbortException when the thread aborts itself.
-pub fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
-    let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
-    let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
-    if is_self {
-        if first {
-            t.managed().roots[root::ABORT_STATE].set(state_object);
-        }
-        return Err(crate::pending::throw_abort(t));
-    }
-    if first {
-        // The starter links the thread a few microseconds after it claimed it.
-        let thread = loop {
-            match thread_ref_of(internal) {
-                Some(thread) => break thread,
-                None => t.managed().yield_now(),
-            }
-        };
-        thread.set_root_from_outside(root::ABORT_STATE, state_object);
-        thread.request(REQUEST_ABORT);
-        suspension::end_for_abort(&thread);
-        interruption::end_system_call(thread);
-    }
-    Ok(())
-}
-
-/// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already, or the
-/// thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
-pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
-    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
-    if first {
-        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
-        thread.request(REQUEST_ABORT);
-    }
-    first
-}
-
-/// Requests an abort of a thread at exit; false when one is under way already, or the thread has no Thread object yet.
-pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
-    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED);
-    if first {
-        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
-        thread.request(REQUEST_ABORT);
-    }
-    first
-}
-
-/// The state bits of the current thread; None while it has no Thread object.
-fn current_bits(t: CurrentThread) -> Option<&'static AtomicU32> {
-    let bits = &t.managed().state_bits;
-    // Relaxed: only this thread's start moves it from there.
-    (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
-}
-
-/// The abort of the current thread, just forgotten, is over: a new one may be requested.
-pub fn end_abort(t: CurrentThread) {
-    if let Some(bits) = current_bits(t) {
-        // Release: pairs with `claim_abort`; the next abort comes after this one.
-        bits.fetch_and(!(state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD), Ordering::Release);
-    }
-}
-
-fn is_aborted_by_unload(t: CurrentThread) -> bool {
-    // Relaxed: this thread clears the bit; one that is set just now is seen when the thread has left the domain (`Domain`).
-    current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
-}
-
-/// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
-pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
-    if !is_aborted_by_unload(t) || !domain.is_unloading() || crate::pending::abort_exception(t).is_null() {
-        return false;
-    }
-    crate::pending::forget_abort(t);
-    end_abort(t);
-    t.take_pending();
-    true
-}
-
-/// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
-/// one in flight continues as an ordinary abort, which can be reset.
-pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
-    if !is_aborted_by_unload(t) {
-        return;
-    }
-    if crate::pending::abort_exception(t).is_null() {
-        t.managed().take_requests(REQUEST_ABORT);
-        end_abort(t);
-    } else if let Some(bits) = current_bits(t) {
-        // Release: as in `end_abort`.
-        bits.fetch_and(!state::ABORTED_BY_UNLOAD, Ordering::Release);
-    }
-}
-
-/// `Thread.ResetAbort` of the current thread; does nothing to the abort of a thread in a domain that is unloaded.
-///
-/// # Errors
-/// ThreadStateException when no abort was requested.
-pub fn reset_abort(t: CurrentThread) -> Managed<()> {
-    let internal = current_internal(t)?;
-    // AcqRel: as in `claim_abort`.
-    let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-        let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;
-        is_ours.then_some(bits & !state::ABORT_REQUESTED)
-    });
-    match ended {
-        Ok(_) => {
-            crate::pending::forget_abort(t);
-            Ok(())
-        }
-        Err(bits) if bits & state::ABORT_REQUESTED != 0 => Ok(()),
-        Err(_) => Err(thread_state_error(t, "Unable to reset abort because no abort was requested")),
     }
 }

@@ -15,11 +15,13 @@
 
 pub mod calls;
 pub mod callspec;
+mod clock;
 mod commands;
 pub mod control;
 mod counters;
 pub(crate) mod events;
 pub(crate) mod heap_shots;
+mod log;
 mod names;
 mod root_regions;
 mod samples;
@@ -27,9 +29,11 @@ pub mod settings;
 
 pub use settings::{LogEvents, LogSettings};
 
-use crate::domains;
+use crate::domain;
 pub(crate) use crate::events::is_logged as is_on;
 use crate::events::set_logged;
+use clock::now_ns;
+use log::{COLLECTOR_THREAD, LOG, Log, OWN_THREAD, log_of};
 use names::Names;
 use parking_lot::Mutex;
 use root_regions::RootRegions;
@@ -37,44 +41,11 @@ use saki_os::ExitStage;
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
 use saki_thread::{ManagedThread, ThreadKind};
-use settings::{HeapShots, SampleClock};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Stands for the thread that collections run on; no managed thread has this id.
-const COLLECTOR_THREAD: u64 = 0x1000_0000;
-/// Stands for the profiler's own threads.
-const OWN_THREAD: u64 = 0x1000_0001;
-
 /// How often buffers are sent and counters read; as Mono does.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
-
-static LOG: OnceLock<Log> = OnceLock::new();
-
-pub(crate) struct Log {
-    writer: LogWriter,
-    names: Names,
-    settings: LogSettings,
-    /// Settings that a program may change (`control`). Relaxed: a thread that sees a change late writes a little more or less.
-    max_frames: AtomicUsize,
-    max_call_depth: AtomicU32,
-    heap_shots: Mutex<HeapShots>,
-    samples: Mutex<Option<(SampleClock, u32)>>,
-    root_regions: RootRegions,
-    counters: Mutex<counters::Counters>,
-    has_ended: AtomicBool,
-}
-
-/// The log, if it is being written and has a kind of event.
-#[inline]
-fn log_of(kind: LogEvents) -> Option<&'static Log> {
-    if is_on(kind) { LOG.get() } else { None }
-}
-
-fn now_ns() -> u64 {
-    saki_os::clock::monotonic_ns()
-}
 
 /// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the statistics that counters show.
 pub fn prepare(settings: &LogSettings) {
@@ -206,8 +177,8 @@ impl Log {
 
     /// Describes new domains, assemblies and names of threads.
     fn look_around(&self) {
-        let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
-        for domain in ids.filter_map(domains::by_id) {
+        let ids = domain::ROOT_DOMAIN_ID..domain::ROOT_DOMAIN_ID + domain::count() as i32;
+        for domain in ids.filter_map(domain::by_id) {
             self.names.domain(&self.writer, domain);
             for assembly in domain.universe.binder().loaded().iter() {
                 self.names.image(&self.writer, assembly.image);
@@ -268,7 +239,7 @@ pub(crate) fn thread_detaching(thread: &ManagedThread) {
 }
 
 /// A domain is gone, and with it its types and methods.
-pub(crate) fn domain_unloaded(domain: &domains::Domain) {
+pub(crate) fn domain_unloaded(domain: &domain::Domain) {
     if let Some(log) = log_of(LogEvents::ALWAYS) {
         log.names.domain_unloaded(&log.writer, domain);
     }

@@ -1,0 +1,138 @@
+//! Aborts of threads: who asks for one, and when it is over. `exec::pending` throws them.
+
+use crate::domain::Domain;
+use crate::exceptions::{self, Thrown};
+use crate::interruption;
+use crate::pending;
+use crate::stops;
+use crate::thread::{CurrentThread, Managed};
+use crate::thread_objects::{current_bits, current_internal, managed_of, state, state_bits, thread_ref_of};
+use saki_abi::ObjRef;
+use saki_thread::{ManagedThread, REQUEST_ABORT, root};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// ThreadStateException.
+pub(crate) fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
+    exceptions::throw(t, "System.Threading", "ThreadStateException", message)
+}
+
+/// Whether the caller is the one to abort a thread, which then has the bits `requested`. One that was not started never runs.
+fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
+    // AcqRel: one aborter wins; it sees what was set before.
+    let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
+        _ if bits & (state::ABORT_REQUESTED | state::STOPPED) != 0 => None,
+        _ if bits & state::UNSTARTED != 0 => Some(bits | state::ABORTED),
+        _ => Some(bits | requested),
+    });
+    matches!(claimed, Ok(before) if before & state::UNSTARTED == 0)
+}
+
+/// `Thread.Abort`. `state_object` may be null.
+///
+/// # Errors
+/// ThreadAbortException when the thread aborts itself.
+pub fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
+    let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
+    let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
+    if is_self {
+        if first {
+            t.managed().roots[root::ABORT_STATE].set(state_object);
+        }
+        return Err(pending::throw_abort(t));
+    }
+    if first {
+        // The starter links the thread a few microseconds after it claimed it.
+        let thread = loop {
+            match thread_ref_of(internal) {
+                Some(thread) => break thread,
+                None => t.managed().yield_now(),
+            }
+        };
+        thread.set_root_from_outside(root::ABORT_STATE, state_object);
+        thread.request(REQUEST_ABORT);
+        stops::end_for_abort(&thread);
+        interruption::end_system_call(thread);
+    }
+    Ok(())
+}
+
+/// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already, or the
+/// thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
+pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
+    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
+    if first {
+        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+        thread.request(REQUEST_ABORT);
+    }
+    first
+}
+
+/// Requests an abort of a thread at exit; false when one is under way already, or the thread has no Thread object yet.
+pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
+    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED);
+    if first {
+        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+        thread.request(REQUEST_ABORT);
+    }
+    first
+}
+
+/// The abort of the current thread, just forgotten, is over: a new one may be requested.
+pub fn end_abort(t: CurrentThread) {
+    if let Some(bits) = current_bits(t) {
+        // Release: pairs with `claim_abort`; the next abort comes after this one.
+        bits.fetch_and(!(state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD), Ordering::Release);
+    }
+}
+
+fn is_aborted_by_unload(t: CurrentThread) -> bool {
+    // Relaxed: this thread clears the bit; one that is set just now is seen when the thread has left the domain (`Domain`).
+    current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
+}
+
+/// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
+pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
+    if !is_aborted_by_unload(t) || !domain.is_unloading() || pending::abort_exception(t).is_null() {
+        return false;
+    }
+    pending::forget_abort(t);
+    end_abort(t);
+    t.take_pending();
+    true
+}
+
+/// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
+/// one in flight continues as an ordinary abort, which can be reset.
+pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
+    if !is_aborted_by_unload(t) {
+        return;
+    }
+    if pending::abort_exception(t).is_null() {
+        t.managed().take_requests(REQUEST_ABORT);
+        end_abort(t);
+    } else if let Some(bits) = current_bits(t) {
+        // Release: as in `end_abort`.
+        bits.fetch_and(!state::ABORTED_BY_UNLOAD, Ordering::Release);
+    }
+}
+
+/// `Thread.ResetAbort` of the current thread; does nothing to the abort of a thread in a domain that is unloaded.
+///
+/// # Errors
+/// ThreadStateException when no abort was requested.
+pub fn reset_abort(t: CurrentThread) -> Managed<()> {
+    let internal = current_internal(t)?;
+    // AcqRel: as in `claim_abort`.
+    let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
+        let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;
+        is_ours.then_some(bits & !state::ABORT_REQUESTED)
+    });
+    match ended {
+        Ok(_) => {
+            pending::forget_abort(t);
+            Ok(())
+        }
+        Err(bits) if bits & state::ABORT_REQUESTED != 0 => Ok(()),
+        Err(_) => Err(thread_state_error(t, "Unable to reset abort because no abort was requested")),
+    }
+}

@@ -1,0 +1,136 @@
+//! Waking the finalizer thread, and waiting for it.
+//!
+//! Left out: what it does (`finalizer`).
+
+use crate::thread::CurrentThread;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use saki_thread::WaitState;
+use std::time::{Duration, Instant};
+
+#[derive(Default)]
+struct State {
+    /// Objects may be ready.
+    wanted: bool,
+    /// The thread is running finalizers.
+    busy: bool,
+    started: bool,
+    /// Id of the finalizer thread, once it runs.
+    thread: Option<u32>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
+static CHANGED: Condvar = Condvar::new();
+
+/// How often `wait_while_others_are_stopped` looks at the finalizer thread, and how many times in a row it may find it
+/// waiting: a tenth of a second, in which a lock that no stopped thread holds becomes free.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_WAITING_LOOKS: u32 = 5;
+
+/// Called by the collector when objects or dynamic methods are ready; must not block.
+pub(crate) fn wake() {
+    STATE.lock().wanted = true;
+    CHANGED.notify_all();
+}
+
+/// The thread is about to be made.
+pub(crate) fn note_started() {
+    STATE.lock().started = true;
+}
+
+/// The thread runs: it is the current one.
+pub(crate) fn note_thread(t: CurrentThread) {
+    STATE.lock().thread = Some(t.id());
+}
+
+/// On the finalizer thread: returns when it is wanted, or at `deadline`.
+pub(crate) fn wait_for_work(deadline: Option<Instant>) {
+    let mut state = STATE.lock();
+    state.busy = false;
+    CHANGED.notify_all();
+    while !state.wanted {
+        match deadline {
+            None => CHANGED.wait(&mut state),
+            Some(deadline) if CHANGED.wait_until(&mut state, deadline).timed_out() => break,
+            Some(_) => {}
+        }
+    }
+    state.wanted = false;
+    state.busy = true;
+}
+
+/// Whether this is the thread that runs finalizers.
+pub fn is_finalizer_thread(t: CurrentThread) -> bool {
+    STATE.lock().thread == Some(t.id())
+}
+
+/// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
+pub fn wait_for_pending(t: CurrentThread) {
+    wait_for_pending_until(t, None);
+}
+
+/// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
+pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>) -> bool {
+    let me = t.id();
+    saki_thread::blocking(|| {
+        let mut state = STATE.lock();
+        if !state.started || state.thread == Some(me) {
+            return true;
+        }
+        if saki_gc::finalizable_count() > 0 {
+            state.wanted = true;
+            CHANGED.notify_all();
+        }
+        wait_until_idle(&mut state, deadline)
+    })
+}
+
+/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
+/// one of the stopped threads.
+pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant) -> bool {
+    let mut looks = 0;
+    while looks < MAX_WAITING_LOOKS {
+        let now = Instant::now();
+        if wait_for_pending_until(t, Some(deadline.min(now + LOOK_INTERVAL))) {
+            return true;
+        }
+        if now >= deadline {
+            return false;
+        }
+        looks = if waits_for_another_thread() { looks + 1 } else { 0 };
+    }
+    false
+}
+
+/// Whether the finalizer thread waits for a lock, a handle or the end of a thread.
+fn waits_for_another_thread() -> bool {
+    let id = STATE.lock().thread;
+    let thread = id.and_then(saki_thread::find_thread);
+    thread.is_some_and(|thread| matches!(thread.wait_state(), WaitState::Monitor | WaitState::Handle | WaitState::Join))
+}
+
+/// False: the deadline came first.
+fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Instant>) -> bool {
+    while state.wanted || state.busy {
+        match deadline {
+            None => CHANGED.wait(state),
+            Some(deadline) if CHANGED.wait_until(state, deadline).timed_out() => return false,
+            Some(_) => {}
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finalizer_that_never_returns_does_not_keep_the_process() {
+        let mut state = STATE.lock();
+        assert!(wait_until_idle(&mut state, Some(Instant::now())));
+        state.busy = true;
+        assert!(!wait_until_idle(&mut state, Some(Instant::now() + Duration::from_millis(5))));
+        state.busy = false;
+        assert!(wait_until_idle(&mut state, None));
+    }
+}

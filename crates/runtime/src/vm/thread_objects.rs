@@ -1,0 +1,324 @@
+//! System.Threading.Thread objects and the managed threads behind them.
+//!
+//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), released by the object's
+//! finalizer. An object is registered for finalization only when it holds something to release. Collections release it in place of the
+//! finalizer (`release_dead`); the finalizer itself runs only if a program calls it:
+//!
+//! | `handle` | meaning | who leaves it |
+//! |---|---|---|
+//! | 0 | nothing to release, not registered | `link` → address, `register` → REGISTERED: CAS AcqRel; the thread whose CAS succeeds registers the object |
+//! | REGISTERED | has a name, no thread | `link` → address, CAS AcqRel |
+//! | address | of a boxed reference | the finalizer, or the collection that finds the object dead → 0, swap AcqRel |
+//!
+//! An InternalThread's `state` holds the lasting bits of `ThreadState`; WaitSleepJoin is derived
+//! from the thread's current wait. Left out: starting and ending threads (`threads`).
+
+use crate::exceptions::ToManaged;
+use crate::fields::ManagedField;
+use crate::object;
+use crate::thread::{CurrentThread, Managed};
+pub use crate::thread_state as state;
+use parking_lot::Mutex;
+use saki_abi::ObjRef;
+use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
+use saki_types::universe;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+
+pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
+pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
+static HANDLE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "handle");
+static STATE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "state");
+pub static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
+pub static MANAGED_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "managed_id");
+pub static APARTMENT_STATE: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "apartment_state");
+pub static PRIORITY: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "priority");
+pub static STACK_SIZE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "stack_size");
+pub static IS_POOL_THREAD: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "threadpool_thread");
+/// `Thread.Interrupt` came before the thread was started.
+pub static INTERRUPT_WANTED: ManagedField =
+    ManagedField::corlib("System.Threading", "InternalThread", "thread_interrupt_requested");
+
+/// `ApartmentState`.
+const APARTMENT_STA: u8 = 0;
+pub(crate) const APARTMENT_MTA: u8 = 1;
+pub(crate) const APARTMENT_UNKNOWN: u8 = 2;
+/// `ThreadPriority.Normal`.
+const NORMAL_PRIORITY: i32 = 2;
+
+/// `ManagedThreadId`s: 1 is the main thread's; 2 is the finalizer's, whose object is made only when a finalizer asks.
+const MAIN_MANAGED_ID: i32 = 1;
+static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
+
+/// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
+/// thread. The object stays in place while the caller's frame holds it.
+pub(crate) fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
+    match managed_of(internal) {
+        Some(thread) => &thread.state_bits,
+        None => own_state_bits(internal),
+    }
+}
+
+pub(crate) fn own_state_bits(internal: ObjRef) -> &'static AtomicU32 {
+    // SAFETY: an `int` field of the object, aligned; only atomics touch it.
+    unsafe { &*STATE.address::<AtomicU32>(internal) }
+}
+
+/// `Thread.ThreadState`.
+pub fn state_of(internal: ObjRef) -> u32 {
+    // Relaxed: a snapshot for the program.
+    let bits = state_bits(internal).load(Ordering::Relaxed) & !state::ABORTED_BY_UNLOAD;
+    let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
+        && managed_of(internal).is_some_and(|thread| {
+            !thread.is_detached() && !matches!(thread.wait_state(), WaitState::Running | WaitState::Native)
+        });
+    if waits { bits | state::WAIT_SLEEP_JOIN } else { bits }
+}
+
+/// Sets state bits; Background also changes whether the process waits for the thread.
+pub fn set_state(internal: ObjRef, bits: u32) {
+    // Relaxed: the bits guard no other data.
+    state_bits(internal).fetch_or(bits, Ordering::Relaxed);
+    if bits & state::BACKGROUND != 0
+        && let Some(thread) = managed_of(internal)
+    {
+        thread.set_background(true);
+    }
+}
+
+/// Clears state bits; see `set_state`.
+pub fn clear_state(internal: ObjRef, bits: u32) {
+    // Relaxed: as in `set_state`.
+    state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
+    if bits & state::BACKGROUND != 0
+        && let Some(thread) = managed_of(internal)
+    {
+        thread.set_background(false);
+    }
+}
+
+/// See the module header.
+const REGISTERED: usize = 1;
+
+fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
+    // SAFETY: an IntPtr field of the object, aligned; only atomics touch it.
+    unsafe { &*HANDLE.address::<AtomicUsize>(internal) }
+}
+
+/// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
+pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
+    // Acquire: pairs with `link`; the box is filled.
+    let address = handle_word(internal).load(Ordering::Acquire);
+    // SAFETY: a box from `link`, freed only by the object's finalizer.
+    (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
+}
+
+/// As `managed_of`, counted.
+pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
+    managed_of(internal).map(ThreadRef::to)
+}
+
+/// Makes `internal` refer to the thread, unless it does.
+pub(crate) fn link(internal: ObjRef, thread: &'static ManagedThread) {
+    let word = handle_word(internal);
+    // Acquire: as in `managed_of`. The starter and the new thread both come here.
+    let mut before = word.load(Ordering::Acquire);
+    if before > REGISTERED {
+        return;
+    }
+    // The first object of the thread brings its state along. Relaxed: published by the exchange below.
+    let bits = own_state_bits(internal).load(Ordering::Relaxed);
+    let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
+    let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
+    // AcqRel: publishes the box.
+    while let Err(now) = word.compare_exchange(before, reference as usize, Ordering::AcqRel, Ordering::Acquire) {
+        before = now;
+        if before > REGISTERED {
+            // SAFETY: made above and not published.
+            return drop(unsafe { Box::from_raw(reference) });
+        }
+    }
+    if before == 0 {
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
+    }
+}
+
+/// Registers an InternalThread for finalization, so that its name is freed.
+pub(crate) fn register(internal: ObjRef) {
+    // AcqRel: the thread whose CAS succeeds registers the object.
+    if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
+    }
+}
+
+/// Gives the thread reference back; for the finalizer of the InternalThread.
+pub fn unlink(internal: ObjRef) {
+    drop(take_reference(internal));
+}
+
+fn take_reference(internal: ObjRef) -> Option<Box<ThreadRef>> {
+    // AcqRel: the thread that gets the address owns the box.
+    let address = handle_word(internal).swap(0, Ordering::AcqRel);
+    // SAFETY: a box from `link`; the swap made it ours.
+    let reference = (address > REGISTERED).then(|| unsafe { Box::from_raw(address as *mut ThreadRef) })?;
+    // The finalizer of another object may still ask for the state. Relaxed: as in `set_state`.
+    own_state_bits(internal).store(reference.state_bits.load(Ordering::Relaxed), Ordering::Relaxed);
+    Some(reference)
+}
+
+/// References that collections took from dead objects. Never locked across a safepoint.
+static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
+/// Whether there may be some. Relaxed: a hint.
+static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
+
+/// For a collection, which found the object dead: the next threads that start give the reference back. World stopped.
+pub(crate) fn release_dead(internal: ObjRef) {
+    if let Some(reference) = take_reference(internal) {
+        RELEASED.lock().push(*reference);
+        HAS_RELEASED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Gives some released references back: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
+pub(crate) fn drop_released() {
+    if HAS_RELEASED.load(Ordering::Relaxed) {
+        let mut released = RELEASED.lock();
+        let some = [released.pop(), released.pop()];
+        HAS_RELEASED.store(!released.is_empty(), Ordering::Relaxed);
+        drop(released);
+        drop(some);
+    }
+}
+
+/// The InternalThread object of a Thread object, made if it has none yet.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn internal_of(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
+    let internal = INTERNAL_THREAD.get_ref(thread);
+    if !internal.is_null() {
+        return Ok(internal);
+    }
+    construct_internal(t, thread)
+}
+
+fn new_internal(t: CurrentThread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
+    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
+    MANAGED_ID.set(internal, managed_id);
+    APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
+    PRIORITY.set(internal, NORMAL_PRIORITY);
+    STATE.set(internal, bits);
+    Ok(internal)
+}
+
+fn next_managed_id() -> i32 {
+    // Relaxed: any number not used before.
+    NEXT_MANAGED_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Gives a Thread object its InternalThread, in state Unstarted.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
+    let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
+    INTERNAL_THREAD.set_ref(t, thread, internal);
+    Ok(internal)
+}
+
+/// Makes the Thread object of the current thread, which managed code did not start.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn create_main(t: CurrentThread) -> Managed<()> {
+    let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+    let thread = object::new_instance(t, thread_ty)?;
+    let is_main = t.managed().kind() == ThreadKind::Main;
+    // One number in all domains.
+    let foreign = crate::thread_data::of(t).foreign_thread_object();
+    let foreign = if foreign.is_null() { foreign } else { INTERNAL_THREAD.get_ref(foreign) };
+    let managed_id = match () {
+        () if is_main => MAIN_MANAGED_ID,
+        () if !foreign.is_null() => MANAGED_ID.get(foreign),
+        () => next_managed_id(),
+    };
+    let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
+    let internal = new_internal(t, managed_id, bits)?;
+    if !foreign.is_null() {
+        APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
+        PRIORITY.set(internal, PRIORITY.get::<i32>(foreign));
+        IS_POOL_THREAD.set(internal, IS_POOL_THREAD.get::<u8>(foreign));
+    } else if !is_main {
+        APARTMENT_STATE.set(internal, APARTMENT_MTA);
+    }
+    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    link(internal, t.managed());
+    INTERNAL_THREAD.set_ref(t, thread, internal);
+    t.managed().roots[root::THREAD_OBJECT].set(thread);
+    Ok(())
+}
+
+/// The current thread's Thread object, made if the thread came from outside.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
+    let known = t.managed().roots[root::THREAD_OBJECT].get();
+    if !known.is_null() {
+        return Ok(known);
+    }
+    create_main(t)?;
+    Ok(t.managed().roots[root::THREAD_OBJECT].get())
+}
+
+/// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
+/// ended. The caller must store the object where collections find it before it reaches a safepoint.
+pub fn object_here(thread: &ManagedThread) -> ObjRef {
+    let object = thread.roots[root::THREAD_OBJECT].get();
+    // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
+    let is_known = !object.is_null() && !thread.is_detached();
+    if is_known && std::ptr::eq(object::type_of(object).universe(), universe()) { object } else { ObjRef::NULL }
+}
+
+/// The current thread's InternalThread object.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn current_internal(t: CurrentThread) -> Managed<ObjRef> {
+    let thread = current_object(t)?;
+    internal_of(t, thread)
+}
+
+/// Settles the apartment of the main thread as its entry point asks.
+pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
+    let internal = INTERNAL_THREAD.get_ref(t.managed().roots[root::THREAD_OBJECT].get());
+    APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });
+}
+
+/// Makes `thread` the current thread's object.
+pub fn adopt(t: CurrentThread, thread: ObjRef, internal: ObjRef) {
+    t.managed().roots[root::THREAD_OBJECT].set(thread);
+    link(internal, t.managed());
+    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    if APARTMENT_STATE.get::<u8>(internal) == APARTMENT_UNKNOWN {
+        APARTMENT_STATE.set(internal, APARTMENT_MTA);
+    }
+    if INTERRUPT_WANTED.get::<u8>(internal) != 0 {
+        INTERRUPT_WANTED.set(internal, 0u8);
+        t.managed().request(REQUEST_INTERRUPT);
+    }
+}
+
+/// Release: a thread that sees Stopped sees all writes of this one.
+pub(crate) fn set_stopped(bits: &AtomicU32) {
+    let _ = bits
+        .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
+}
+
+/// The state bits of the current thread; None while it has no Thread object.
+pub(crate) fn current_bits(t: CurrentThread) -> Option<&'static AtomicU32> {
+    let bits = &t.managed().state_bits;
+    // Relaxed: only this thread's start moves it from there.
+    (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
+}
