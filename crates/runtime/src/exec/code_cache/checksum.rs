@@ -2,6 +2,9 @@
 //!
 //! It finds damage and tells keys apart; it is no protection against somebody who may write to the cache's directory.
 
+/// Hash of a file's contents.
+pub type ContentId = [u64; 2];
+
 const MULTIPLIERS: [u64; 2] = [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db];
 
 /// The product's halves, exclusive-or.

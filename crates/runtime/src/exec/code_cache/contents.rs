@@ -11,6 +11,7 @@
 //! times. Replacing a mapped file by `rename` does no harm: the mapping keeps the old contents.
 
 use super::checksum;
+pub use super::checksum::ContentId;
 use super::remembered;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -18,9 +19,6 @@ use saki_metadata::{FileStamp, Image};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Hash of a file's contents.
-pub type ContentId = [u64; 2];
 
 struct Identified {
     id: ContentId,

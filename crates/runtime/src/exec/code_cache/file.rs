@@ -18,7 +18,6 @@
 //! place; they are never changed.
 
 use super::checksum::hash;
-use super::key::Key;
 use std::fs::File;
 use std::io::Read;
 
@@ -28,6 +27,13 @@ const HEADER_BYTES: usize = 64;
 const SLOT_BYTES: usize = 32;
 /// Bodies begin on this boundary.
 const BODY_ALIGNMENT_BYTES: usize = 8;
+
+/// The name of a body (`key` says how it is made).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub low: u64,
+    pub high: u64,
+}
 
 /// An opened file.
 pub(super) struct CodeFile<'a> {

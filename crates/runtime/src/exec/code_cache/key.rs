@@ -5,16 +5,10 @@
 //! Types and methods made at run time, function pointer types and modules loaded from memory have no such name, hence no key.
 
 use super::checksum::{fold, hash};
+use super::file::Key;
 use super::module::{Module, machine, module_of};
 use saki_abi::HelperId;
 use saki_types::{Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
-
-/// See the module header.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Key {
-    pub low: u64,
-    pub high: u64,
-}
 
 /// The identity of a body: the method or wrapper whose code it is.
 #[derive(Clone, Copy)]

@@ -25,14 +25,13 @@ mod key;
 mod module;
 pub mod remembered;
 mod saver;
+mod settings;
 pub mod trusted;
 
 use decode::Refused;
-use directory::Place;
-use file::CodeFile;
+use file::{CodeFile, Key};
 pub use file::{body_count, read_anything};
 pub use key::Identity;
-use key::Key;
 use module::Module;
 pub(crate) use module::forget_dead;
 use parking_lot::Mutex;
@@ -41,55 +40,14 @@ use saki_jit::{CompiledCode, CompilerOptions};
 use saki_os::ExitStage;
 use saki_types::touched::{self, Touched, images_behind};
 use saki_types::{Image, Method, Ty};
-use std::ffi::{OsStr, OsString};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+pub use settings::{CacheStatistics, FILE_EXTENSION, STATISTICS};
+use settings::{SETTINGS, Settings, is_on};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The extension of the cache's files.
-pub const FILE_EXTENSION: &str = "saki-code";
 /// Kept bodies are written before exit when there are this many bytes of them.
 const WRITE_EARLY_BYTES: usize = 16 << 20;
 
-struct Settings {
-    /// The user's cache; None: nothing is written.
-    own: Option<Place>,
-    /// The cache that came with the installation; never written.
-    installed: Option<Place>,
-    /// The name of this build's folder in both caches.
-    folder: OsString,
-    build_key: u64,
-}
-
-/// Unset: off.
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// Counters of the cache, for `saki --stats`. All accesses are relaxed.
-#[derive(Default)]
-pub struct CacheStatistics {
-    /// Bodies that needed no compiling.
-    pub found: AtomicU64,
-    /// Bodies that were found but were stale: an entity that they name has changed.
-    pub stale: AtomicU64,
-    /// Bodies that were there but take a class for initialised that was not.
-    pub too_early: AtomicU64,
-    /// Bodies kept for later runs.
-    pub kept: AtomicU64,
-    pub find_nanoseconds: AtomicU64,
-    /// Files whose contents were hashed, and whose hash was known from earlier runs.
-    pub contents_hashed: AtomicU64,
-    pub contents_remembered: AtomicU64,
-}
-
-pub static STATISTICS: CacheStatistics = CacheStatistics {
-    found: AtomicU64::new(0),
-    stale: AtomicU64::new(0),
-    too_early: AtomicU64::new(0),
-    kept: AtomicU64::new(0),
-    find_nanoseconds: AtomicU64::new(0),
-    contents_hashed: AtomicU64::new(0),
-    contents_remembered: AtomicU64::new(0),
-};
 
 /// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: otherwise a program that
 /// is run on two versions would replace stale bodies at each change. Without a build id, or a place for a cache, it stays off.
@@ -111,24 +69,6 @@ pub fn init(options: &CompilerOptions) {
     if SETTINGS.set(settings).is_ok() {
         saki_os::at_exit(ExitStage::CodeCache, write_back);
     }
-}
-
-/// Whether bodies are looked for and kept: on disk, or in memory for the other domains of this process.
-fn is_on() -> bool {
-    SETTINGS.get().is_some() || crate::domain::count() > 1
-}
-
-/// This build's files of this name, the user's and the one that came with the installation, as far as they exist and are trusted.
-fn open_files(name: &OsStr) -> impl Iterator<Item = std::fs::File> {
-    let settings = SETTINGS.get();
-    let places = settings.into_iter().flat_map(|settings| {
-        [&settings.own, &settings.installed].into_iter().flatten().map(|place| (place, &settings.folder))
-    });
-    places.filter_map(move |(place, folder)| place.open_below(folder)?.file(name).ok()?)
-}
-
-fn build_key() -> u64 {
-    SETTINGS.get().map_or(0, |settings| settings.build_key)
 }
 
 /// The result of looking up a body.
@@ -207,7 +147,7 @@ impl Slot {
         let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
-        saver::start();
+        saver::start(write_back);
         // Relaxed: a counter; the thread that crosses the limit writes.
         STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
         if KEPT_BYTES.fetch_add(len, Ordering::Relaxed) + len >= WRITE_EARLY_BYTES {

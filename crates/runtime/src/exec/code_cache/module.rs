@@ -2,8 +2,8 @@
 
 use super::checksum::hash;
 use super::contents::{self, ContentId};
-use super::file::CodeFile;
-use super::key::Key;
+use super::file::{CodeFile, Key};
+use super::settings;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_types::{Image, collectible};
@@ -35,7 +35,7 @@ impl Module {
     fn new(image: Option<&'static Image>, id: ContentId, name: &str) -> &'static Module {
         let mut table = BODIES.lock();
         let bodies = table.get_or_insert_default().entry(id).or_insert_with(|| {
-            let file_name = format!("{name}.{}", super::FILE_EXTENSION).into();
+            let file_name = format!("{name}.{}", settings::FILE_EXTENSION).into();
             Box::leak(Box::new(Bodies { id, file_name, files: OnceLock::new(), fresh: Mutex::default() }))
         });
         let owner = image.and_then(collectible::owner_of);
@@ -47,8 +47,8 @@ impl Module {
     pub fn find(&self, key: Key) -> Option<&'static [u8]> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
-            let files = super::open_files(&bodies.file_name);
-            files.filter_map(|file| CodeFile::open(&file, super::build_key(), self.id)).collect()
+            let files = settings::open_files(&bodies.file_name);
+            files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect()
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {
             return Some(found);
@@ -64,12 +64,12 @@ static MACHINE: OnceLock<&'static Module> = OnceLock::new();
 
 /// The thunks that belong to no module; None when the cache is off.
 pub(super) fn machine() -> Option<&'static Module> {
-    super::is_on().then(|| *MACHINE.get_or_init(|| Module::new(None, [1, 1], "thunks")))
+    settings::is_on().then(|| *MACHINE.get_or_init(|| Module::new(None, [1, 1], "thunks")))
 }
 
 /// The module of an image; None when the cache is off or the image has no name that holds in other processes.
 pub(super) fn module_of(image: &'static Image) -> Option<&'static Module> {
-    if !super::is_on() {
+    if !settings::is_on() {
         return None;
     }
     let address = std::ptr::from_ref(image).addr();

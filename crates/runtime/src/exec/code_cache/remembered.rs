@@ -20,10 +20,10 @@
 //! | 16..24 | checksum of the records |
 //! | 24.. | records of nine words: device, inode, length, time of modification (2), of change (2), hash (2) |
 
-use super::checksum::hash;
-use super::contents::ContentId;
+use super::checksum::{ContentId, hash};
 use super::directory::Place;
-use super::{STATISTICS, trusted::TrustedFolder};
+use super::settings::STATISTICS;
+use super::trusted::TrustedFolder;
 use parking_lot::Mutex;
 use saki_metadata::FileStamp;
 use std::ffi::OsStr;

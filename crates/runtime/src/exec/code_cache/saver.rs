@@ -11,16 +11,16 @@ const FIRST_PAUSE: Duration = Duration::from_secs(3);
 /// Pauses double up to this length, because each write makes the files anew.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// Starts the thread unless it runs.
-pub(super) fn start() {
+/// Starts the thread, which calls `write_back` now and then, unless it runs.
+pub(super) fn start(write_back: fn()) {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         // Without the thread, kept bodies are written at exit.
-        let _ = saki_os::thread::start_service("code-cache", || {
+        let _ = saki_os::thread::start_service("code-cache", move || {
             let mut pause = FIRST_PAUSE;
             loop {
                 std::thread::sleep(pause);
-                super::write_back();
+                write_back();
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         });
