@@ -22,7 +22,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("crates/jit", 6),
     ("crates/reactor", 8),
     ("crates/reflect", 18),
-    ("crates/runtime", 56),
     ("crates/sampler", 5),
     ("crates/sched", 7),
     ("crates/thread", 8),

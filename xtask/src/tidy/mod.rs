@@ -1,12 +1,13 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` that between the files of a crate,
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
 //! `outside_crates` what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
 mod cycles;
 mod dependencies;
 mod findings;
+mod layers;
 mod modules;
 mod outside_crates;
 mod rust_text;
@@ -46,6 +47,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     dependencies::check(root, &files, &mut findings)?;
     cycles::check(&files, &mut findings);
+    layers::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
     symbols::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {
