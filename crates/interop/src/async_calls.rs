@@ -7,10 +7,10 @@
 
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::invoke_method;
+use saki_runtime::InternalCall;
 use saki_runtime::delegates::DELEGATES;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::fields::ManagedField;
-use saki_runtime::internal_calls::InternalCall;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::monitors;
 use saki_runtime::object;
@@ -81,7 +81,7 @@ pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Ma
 ///
 /// # Safety
 /// `t` is the current thread, and `this` a live AsyncResult that `BeginInvoke` made.
-unsafe extern "C" fn async_result_invoke(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn async_result_invoke(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let delegate = ASYNC_DELEGATE.get_ref(this);
         let data = OBJECT_DATA.get_ref(this);
@@ -245,4 +245,4 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Runtime.Remoting.Messaging.AsyncResult::Invoke", async_result_invoke as *const ())];
+    &[InternalCall::new("System.Runtime.Remoting.Messaging.AsyncResult::Invoke", &async_result_invoke)];

@@ -8,9 +8,9 @@ use crate::text::{self, free_string, managed_copy, native_copy};
 use crate::{delegates, resolve};
 use saki_abi::ObjRef;
 use saki_il::synth::marshal::StringForm;
+use saki_runtime::InternalCall;
 use saki_runtime::exceptions;
 use saki_runtime::fields::ManagedField;
-use saki_runtime::internal_calls::InternalCall;
 use saki_runtime::object;
 use saki_runtime::strings;
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -33,56 +33,56 @@ fn argument_null(t: CurrentThread, pointer: usize, name: &str) -> Managed<()> {
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn alloc_hglobal(t: CurrentThread, bytes: usize) -> usize {
+fn alloc_hglobal(t: CurrentThread, bytes: usize) -> usize {
     // SAFETY: plain allocation.
     t.run(|| checked(t, unsafe { libc::malloc(bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn alloc_co_task_mem(t: CurrentThread, bytes: i32) -> usize {
+fn alloc_co_task_mem(t: CurrentThread, bytes: i32) -> usize {
     // SAFETY: plain allocation; a negative size is too large.
     t.run(|| checked(t, unsafe { libc::malloc((bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn re_alloc_hglobal(t: CurrentThread, block: usize, bytes: usize) -> usize {
+fn re_alloc_hglobal(t: CurrentThread, block: usize, bytes: usize) -> usize {
     // SAFETY: managed code passes memory of `alloc_hglobal`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, bytes.max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `t` is the current thread; `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn re_alloc_co_task_mem(t: CurrentThread, block: usize, bytes: i32) -> usize {
+fn re_alloc_co_task_mem(t: CurrentThread, block: usize, bytes: i32) -> usize {
     // SAFETY: managed code passes memory of `alloc_co_task_mem`.
     t.run(|| checked(t, unsafe { libc::realloc(block as *mut _, (bytes as isize as usize).max(MIN_BLOCK_BYTES)) }))
 }
 
 /// # Safety
 /// `block` is 0 or a block of the C heap that nothing uses any more.
-unsafe extern "C" fn free_block(_t: CurrentThread, block: usize) {
+fn free_block(_t: CurrentThread, block: usize) {
     // SAFETY: managed code passes memory of the functions above, or null.
     unsafe { libc::free(block as *mut _) }
 }
 
 /// # Safety
 /// `string` is 0 or a BSTR that nothing uses any more.
-unsafe extern "C" fn free_bstr(_t: CurrentThread, string: usize) {
+fn free_bstr(_t: CurrentThread, string: usize) {
     // SAFETY: managed code passes a BSTR or null.
     unsafe { free_string(StringForm::Bstr, string as *mut u8) }
 }
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn buffer_to_bstr(t: CurrentThread, units: *const u16, length: i32) -> usize {
+fn buffer_to_bstr(t: CurrentThread, units: *const u16, length: i32) -> usize {
     // SAFETY: managed code passes that many pinned characters.
     t.run(|| Ok(native_copy(t, StringForm::Bstr, unsafe { units_at(units, length) })? as usize))
 }
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn string_to_hglobal_ansi(t: CurrentThread, units: *const u16, length: i32) -> usize {
+fn string_to_hglobal_ansi(t: CurrentThread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
     }
@@ -92,7 +92,7 @@ unsafe extern "C" fn string_to_hglobal_ansi(t: CurrentThread, units: *const u16,
 
 /// # Safety
 /// `t` is the current thread; `length` characters can be read at `units`, unless that is null.
-unsafe extern "C" fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> usize {
+fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> usize {
     if units.is_null() {
         return 0;
     }
@@ -112,14 +112,14 @@ unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a string that ends with a zero byte.
-unsafe extern "C" fn ptr_to_string_ansi(t: CurrentThread, native: usize) -> ObjRef {
+fn ptr_to_string_ansi(t: CurrentThread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a C string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf8, native as *const u8) })
 }
 
 /// # Safety
 /// `t` is the current thread; `native` is 0, or `length` bytes can be read there.
-unsafe extern "C" fn ptr_to_string_ansi_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
+fn ptr_to_string_ansi_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         let Ok(length) = usize::try_from(length) else {
@@ -132,14 +132,14 @@ unsafe extern "C" fn ptr_to_string_ansi_length(t: CurrentThread, native: usize, 
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a UTF-16 string that ends with a zero unit.
-unsafe extern "C" fn ptr_to_string_uni(t: CurrentThread, native: usize) -> ObjRef {
+fn ptr_to_string_uni(t: CurrentThread, native: usize) -> ObjRef {
     // SAFETY: managed code passes a terminated UTF-16 string or null.
     t.run(|| unsafe { managed_copy(t, StringForm::Utf16, native as *const u8) })
 }
 
 /// # Safety
 /// `t` is the current thread; `native` is 0, or `length` UTF-16 units can be read there.
-unsafe extern "C" fn ptr_to_string_uni_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
+fn ptr_to_string_uni_length(t: CurrentThread, native: usize, length: i32) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         let Ok(length) = usize::try_from(length) else {
@@ -152,7 +152,7 @@ unsafe extern "C" fn ptr_to_string_uni_length(t: CurrentThread, native: usize, l
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or a BSTR.
-unsafe extern "C" fn ptr_to_string_bstr(t: CurrentThread, native: usize) -> ObjRef {
+fn ptr_to_string_bstr(t: CurrentThread, native: usize) -> ObjRef {
     t.run(|| {
         argument_null(t, native, "ptr")?;
         // SAFETY: managed code passes a BSTR.
@@ -162,13 +162,13 @@ unsafe extern "C" fn ptr_to_string_bstr(t: CurrentThread, native: usize) -> ObjR
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType.
-unsafe extern "C" fn size_of(t: CurrentThread, class: ObjRef) -> i32 {
+fn size_of(t: CurrentThread, class: ObjRef) -> i32 {
     t.run(|| Ok(structure::size_of(t, type_objects::require(t, class, "t")?)? as i32))
 }
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType, `field` null or a live string.
-unsafe extern "C" fn offset_of(t: CurrentThread, class: ObjRef, field: ObjRef) -> usize {
+fn offset_of(t: CurrentThread, class: ObjRef, field: ObjRef) -> usize {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
         if field.is_null() {
@@ -181,7 +181,7 @@ unsafe extern "C" fn offset_of(t: CurrentThread, class: ObjRef, field: ObjRef) -
 /// # Safety
 /// `t` is the current thread; `source` is null or a live object; `address` is 0 or has room for its native structure,
 /// and holds one if `delete_old` says so.
-unsafe extern "C" fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: usize, delete_old: i32) {
+fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: usize, delete_old: i32) {
     t.run(|| {
         if source.is_null() {
             return Err(exceptions::throw_argument_null(t, "structure"));
@@ -195,7 +195,7 @@ unsafe extern "C" fn structure_to_ptr(t: CurrentThread, source: ObjRef, address:
 /// # Safety
 /// `t` is the current thread; `destination` is null or a live object; `address` is 0 or holds a native structure of
 /// the type.
-unsafe extern "C" fn ptr_to_structure(t: CurrentThread, address: usize, destination: ObjRef) {
+fn ptr_to_structure(t: CurrentThread, address: usize, destination: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
         if destination.is_null() {
@@ -209,7 +209,7 @@ unsafe extern "C" fn ptr_to_structure(t: CurrentThread, address: usize, destinat
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
 /// type.
-unsafe extern "C" fn ptr_to_structure_type(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
+fn ptr_to_structure_type(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         if address == 0 {
             return Ok(ObjRef::NULL);
@@ -223,7 +223,7 @@ unsafe extern "C" fn ptr_to_structure_type(t: CurrentThread, address: usize, cla
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
 /// type.
-unsafe extern "C" fn destroy_structure(t: CurrentThread, address: usize, class: ObjRef) {
+fn destroy_structure(t: CurrentThread, address: usize, class: ObjRef) {
     t.run(|| {
         argument_null(t, address, "ptr")?;
         let ty = type_objects::require(t, class, "structureType")?;
@@ -256,13 +256,13 @@ fn array_part(t: CurrentThread, array: ObjRef, start: i32, length: i32, array_na
 /// # Safety
 /// `t` is the current thread; `source` is null or a live array; `destination` is 0 or has room for `length` of its
 /// elements.
-unsafe extern "C" fn copy_to_unmanaged(
+fn copy_to_unmanaged(
     t: CurrentThread,
     source: ObjRef,
     start: i32,
     destination: usize,
     length: i32,
-    _pinned_source: usize,
+    _pinned_source: *const u8,
 ) {
     t.run(|| {
         let (from, bytes) = array_part(t, source, start, length, "source")?;
@@ -276,13 +276,13 @@ unsafe extern "C" fn copy_to_unmanaged(
 /// # Safety
 /// `t` is the current thread; `destination` is null or a live array of numbers; `source` is 0 or holds `length` of its
 /// elements.
-unsafe extern "C" fn copy_from_unmanaged(
+fn copy_from_unmanaged(
     t: CurrentThread,
     source: usize,
     start: i32,
     destination: ObjRef,
     length: i32,
-    _pinned_destination: usize,
+    _pinned_destination: *const u8,
 ) {
     t.run(|| {
         let (to, bytes) = array_part(t, destination, start, length, "destination")?;
@@ -295,7 +295,7 @@ unsafe extern "C" fn copy_from_unmanaged(
 
 /// # Safety
 /// `array` is null or a live array.
-unsafe extern "C" fn address_of_element(_t: CurrentThread, array: ObjRef, index: i32) -> usize {
+fn address_of_element(_t: CurrentThread, array: ObjRef, index: i32) -> usize {
     if array.is_null() {
         return 0;
     }
@@ -304,14 +304,14 @@ unsafe extern "C" fn address_of_element(_t: CurrentThread, array: ObjRef, index:
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn get_last_error(t: CurrentThread) -> i32 {
+fn get_last_error(t: CurrentThread) -> i32 {
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error }
 }
 
 /// # Safety
 /// `t` is the current thread.
-unsafe extern "C" fn set_last_error(t: CurrentThread, error: i32) {
+fn set_last_error(t: CurrentThread, error: i32) {
     // SAFETY: as above.
     unsafe { (*t.abi()).last_error = error }
 }
@@ -319,7 +319,7 @@ unsafe extern "C" fn set_last_error(t: CurrentThread, error: i32) {
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is a C function of the delegate's
 /// signature.
-unsafe extern "C" fn delegate_for_pointer(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
+fn delegate_for_pointer(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, class, "t")?;
         if !ty.is_delegate() {
@@ -331,7 +331,7 @@ unsafe extern "C" fn delegate_for_pointer(t: CurrentThread, address: usize, clas
 
 /// # Safety
 /// `t` is the current thread; `delegate` is null or a live delegate.
-unsafe extern "C" fn pointer_for_delegate(t: CurrentThread, delegate: ObjRef) -> usize {
+fn pointer_for_delegate(t: CurrentThread, delegate: ObjRef) -> usize {
     t.run(|| {
         if delegate.is_null() {
             return Err(exceptions::throw_argument_null(t, "d"));
@@ -342,13 +342,13 @@ unsafe extern "C" fn pointer_for_delegate(t: CurrentThread, delegate: ObjRef) ->
 
 /// # Safety
 /// None: the arguments are not used.
-unsafe extern "C" fn is_com_object(_t: CurrentThread, _object: ObjRef) -> i32 {
+fn is_com_object(_t: CurrentThread, _object: ObjRef) -> i32 {
     0
 }
 
 /// # Safety
 /// `t` is the current thread; `method` is null or a live RuntimeMethodInfo.
-unsafe extern "C" fn prelink(t: CurrentThread, method: ObjRef) {
+fn prelink(t: CurrentThread, method: ObjRef) {
     t.run(|| {
         if method.is_null() {
             return Err(exceptions::throw_argument_null(t, "m"));
@@ -364,7 +364,7 @@ unsafe extern "C" fn prelink(t: CurrentThread, method: ObjRef) {
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType.
-unsafe extern "C" fn prelink_all(t: CurrentThread, class: ObjRef) {
+fn prelink_all(t: CurrentThread, class: ObjRef) {
     t.run(|| {
         let ty = type_objects::require(t, class, "c")?;
         for method in exceptions::ToManaged::to_managed(ty.methods(), t)? {
@@ -379,7 +379,7 @@ unsafe extern "C" fn prelink_all(t: CurrentThread, class: ObjRef) {
 macro_rules! table {
     ($($name:literal = $function:ident;)*) => {
         pub const TABLE: &[InternalCall] = &[
-            $((concat!("System.Runtime.InteropServices.Marshal::", $name), $function as *const ()),)*
+            $(InternalCall::new(concat!("System.Runtime.InteropServices.Marshal::", $name), &$function),)*
         ];
     };
 }

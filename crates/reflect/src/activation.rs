@@ -27,7 +27,7 @@ fn uninitialized(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
 }
 
 /// `RuntimeType.CreateInstanceInternal(type)`: the default value of a value type, boxed; null for Nullable.
-unsafe extern "C" fn create_instance(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn create_instance(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if ty.is_nullable() {
@@ -39,12 +39,12 @@ unsafe extern "C" fn create_instance(t: CurrentThread, ty: ObjRef) -> ObjRef {
 }
 
 /// `ActivationServices.AllocateUninitializedClassInstance(type)`
-unsafe extern "C" fn allocate_uninitialized(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn allocate_uninitialized(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| uninitialized(t, this_type(t, ty)?))
 }
 
 /// `ActivationServices.EnableProxyActivation(type, enable)`
-unsafe extern "C" fn enable_proxy_activation(t: CurrentThread, ty: ObjRef, enable: u8) {
+fn enable_proxy_activation(t: CurrentThread, ty: ObjRef, enable: u8) {
     t.run(|| {
         proxy_calls::redirect_activation(this_type(t, ty)?, enable != 0);
         Ok(())
@@ -52,13 +52,13 @@ unsafe extern "C" fn enable_proxy_activation(t: CurrentThread, ty: ObjRef, enabl
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeType::CreateInstanceInternal", create_instance as *const ()),
-    (
+    InternalCall::new("System.RuntimeType::CreateInstanceInternal", &create_instance),
+    InternalCall::new(
         "System.Runtime.Remoting.Activation.ActivationServices::AllocateUninitializedClassInstance",
-        allocate_uninitialized as *const (),
+        &allocate_uninitialized,
     ),
-    (
+    InternalCall::new(
         "System.Runtime.Remoting.Activation.ActivationServices::EnableProxyActivation",
-        enable_proxy_activation as *const (),
+        &enable_proxy_activation,
     ),
 ];

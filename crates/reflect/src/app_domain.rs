@@ -10,7 +10,7 @@ use saki_runtime::{CurrentThread, InternalCall, ObjRef};
 use saki_types::{GenericContext, universe};
 
 /// `GetAssemblies(bool reflectionOnly)`, in load order.
-unsafe extern "C" fn get_assemblies(t: CurrentThread, _this: ObjRef, reflection_only: u8) -> ObjRef {
+fn get_assemblies(t: CurrentThread, _this: ObjRef, reflection_only: u8) -> ObjRef {
     t.run(|| {
         let binder = universe().binder();
         // Held until the objects are made.
@@ -26,7 +26,7 @@ unsafe extern "C" fn get_assemblies(t: CurrentThread, _this: ObjRef, reflection_
 }
 
 /// `ExecuteAssembly(Assembly, string[] args)`: runs the entry point in this domain.
-unsafe extern "C" fn execute_assembly(t: CurrentThread, _this: ObjRef, assembly: ObjRef, args: ObjRef) -> i32 {
+fn execute_assembly(t: CurrentThread, _this: ObjRef, assembly: ObjRef, args: ObjRef) -> i32 {
     t.run(|| {
         let image = require_assembly(t, assembly)?.image;
         let token = image.meta.entry_point_token();
@@ -49,6 +49,6 @@ unsafe extern "C" fn execute_assembly(t: CurrentThread, _this: ObjRef, assembly:
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.AppDomain::GetAssemblies", get_assemblies as *const ()),
-    ("System.AppDomain::ExecuteAssembly", execute_assembly as *const ()),
+    InternalCall::new("System.AppDomain::GetAssemblies", &get_assemblies),
+    InternalCall::new("System.AppDomain::ExecuteAssembly", &execute_assembly),
 ];

@@ -9,7 +9,7 @@ use saki_metadata::{Rid, TableId};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, Place, object, strings};
 use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
 
 /// Types of one image: found, or why not.
@@ -83,7 +83,7 @@ fn types_or_throw(t: CurrentThread, found: &Found) -> Managed<ObjRef> {
 }
 
 /// `GetTypes(bool exportedOnly)`
-unsafe extern "C" fn get_types(t: CurrentThread, this: ObjRef, exported_only: u8) -> ObjRef {
+fn get_types(t: CurrentThread, this: ObjRef, exported_only: u8) -> ObjRef {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         assembly.image.load_modules().to_managed(t)?;
@@ -96,7 +96,7 @@ unsafe extern "C" fn get_types(t: CurrentThread, this: ObjRef, exported_only: u8
 }
 
 /// `RuntimeModule.InternalGetTypes(image)`
-unsafe extern "C" fn module_get_types(t: CurrentThread, image: usize) -> ObjRef {
+fn module_get_types(t: CurrentThread, image: usize) -> ObjRef {
     t.run(|| {
         let mut found = Vec::new();
         // SAFETY: the `_impl` of a RuntimeModule.
@@ -107,11 +107,11 @@ unsafe extern "C" fn module_get_types(t: CurrentThread, image: usize) -> ObjRef 
     })
 }
 
-unsafe extern "C" fn get_full_name(t: CurrentThread, assembly: ObjRef) -> ObjRef {
+fn get_full_name(t: CurrentThread, assembly: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &require_assembly(t, assembly)?.display_name()))
 }
 
-unsafe extern "C" fn get_location(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_location(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &require_assembly(t, this)?.path.display().to_string()))
 }
 
@@ -129,7 +129,7 @@ fn escape_path(path: &str) -> String {
 }
 
 /// `get_code_base(Assembly, bool escaped)`
-unsafe extern "C" fn get_code_base(t: CurrentThread, assembly: ObjRef, escaped: u8) -> ObjRef {
+fn get_code_base(t: CurrentThread, assembly: ObjRef, escaped: u8) -> ObjRef {
     t.run(|| {
         let path = require_assembly(t, assembly)?.path.display().to_string();
         // Assemblies from memory count as lying in the root folder.
@@ -139,22 +139,22 @@ unsafe extern "C" fn get_code_base(t: CurrentThread, assembly: ObjRef, escaped: 
     })
 }
 
-unsafe extern "C" fn is_in_gac(t: CurrentThread, this: ObjRef) -> u8 {
+fn is_in_gac(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| {
         let gac = universe().binder().paths().framework_root.join("gac");
         Ok(u8::from(require_assembly(t, this)?.path.starts_with(gac)))
     })
 }
 
-unsafe extern "C" fn is_reflection_only(t: CurrentThread, this: ObjRef) -> u8 {
+fn is_reflection_only(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(require_assembly(t, this)?.reflection_only)))
 }
 
-unsafe extern "C" fn get_image_runtime_version(t: CurrentThread, assembly: ObjRef) -> ObjRef {
+fn get_image_runtime_version(t: CurrentThread, assembly: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, require_assembly(t, assembly)?.image.meta.metadata_version()))
 }
 
-unsafe extern "C" fn get_entry_point(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_entry_point(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let image = require_assembly(t, this)?.image;
         let token = image.meta.entry_point_token();
@@ -166,12 +166,12 @@ unsafe extern "C" fn get_entry_point(t: CurrentThread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_manifest_module(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_manifest_module(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| module_object(t, require_assembly(t, this)?.image))
 }
 
 /// The manifest module, those that it names or that were loaded into the assembly, and the files without metadata.
-unsafe extern "C" fn get_modules(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_modules(t: CurrentThread, this: ObjRef) -> ObjRef {
     const CONTAINS_NO_METADATA: u32 = 1;
     t.run(|| {
         let assembly = require_assembly(t, this)?;
@@ -197,7 +197,7 @@ unsafe extern "C" fn get_modules(t: CurrentThread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_referenced_assemblies(t: CurrentThread, assembly: ObjRef) -> usize {
+fn get_referenced_assemblies(t: CurrentThread, assembly: ObjRef) -> usize {
     t.run(|| {
         let names = referenced_names(require_assembly(t, assembly)?.image.meta).to_managed(t)?;
         Ok(pointer_array(&names) as usize)
@@ -205,28 +205,38 @@ unsafe extern "C" fn get_referenced_assemblies(t: CurrentThread, assembly: ObjRe
 }
 
 /// There is no ahead-of-time compiled code.
-unsafe extern "C" fn get_aot_id(_t: CurrentThread, _id: ObjRef) -> u8 {
+fn get_aot_id(_t: CurrentThread, _id: ObjRef) -> u8 {
     0
 }
 
 /// There are no permission requests: the out parameters stay as they are.
-unsafe extern "C" fn load_permissions(_t: CurrentThread, _assembly: ObjRef) -> u8 {
-    0
+#[expect(clippy::too_many_arguments, reason = "the managed signature")]
+fn load_permissions(
+    _t: CurrentThread,
+    _assembly: ObjRef,
+    _minimum: Place<usize>,
+    _minimum_length: Place<i32>,
+    _optional: Place<usize>,
+    _optional_length: Place<i32>,
+    _refused: Place<usize>,
+    _refused_length: Place<i32>,
+) -> bool {
+    false
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Assembly::GetTypes", get_types as *const ()),
-    ("System.Reflection.Assembly::InternalGetReferencedAssemblies", get_referenced_assemblies as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_fullname", get_full_name as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_location", get_location as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_code_base", get_code_base as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_global_assembly_cache", is_in_gac as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_ReflectionOnly", is_reflection_only as *const ()),
-    ("System.Reflection.RuntimeAssembly::InternalImageRuntimeVersion", get_image_runtime_version as *const ()),
-    ("System.Reflection.RuntimeAssembly::get_EntryPoint", get_entry_point as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetManifestModuleInternal", get_manifest_module as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetModulesInternal", get_modules as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetAotIdInternal", get_aot_id as *const ()),
-    ("System.Reflection.RuntimeAssembly::LoadPermissions", load_permissions as *const ()),
-    ("System.Reflection.RuntimeModule::InternalGetTypes", module_get_types as *const ()),
+    InternalCall::new("System.Reflection.Assembly::GetTypes", &get_types),
+    InternalCall::new("System.Reflection.Assembly::InternalGetReferencedAssemblies", &get_referenced_assemblies),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_fullname", &get_full_name),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_location", &get_location),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_code_base", &get_code_base),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_global_assembly_cache", &is_in_gac),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_ReflectionOnly", &is_reflection_only),
+    InternalCall::new("System.Reflection.RuntimeAssembly::InternalImageRuntimeVersion", &get_image_runtime_version),
+    InternalCall::new("System.Reflection.RuntimeAssembly::get_EntryPoint", &get_entry_point),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestModuleInternal", &get_manifest_module),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetModulesInternal", &get_modules),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetAotIdInternal", &get_aot_id),
+    InternalCall::new("System.Reflection.RuntimeAssembly::LoadPermissions", &load_permissions),
+    InternalCall::new("System.Reflection.RuntimeModule::InternalGetTypes", &module_get_types),
 ];

@@ -152,7 +152,7 @@ pub fn try_resolve(
 }
 
 /// `AppDomain.LoadAssembly(name, evidence, refOnly, ref mark)`; null when there is none, then managed code throws.
-unsafe extern "C" fn load_assembly(
+fn load_assembly(
     t: CurrentThread,
     _this: ObjRef,
     name: ObjRef,
@@ -215,7 +215,7 @@ fn beside_caller(t: CurrentThread, wanted: &AssemblyName) -> Managed<Option<&'st
 }
 
 /// `AppDomain.LoadAssemblyRaw(byte[], byte[] symbols, evidence, refOnly)`
-unsafe extern "C" fn load_bytes(
+fn load_bytes(
     t: CurrentThread,
     _this: ObjRef,
     bytes: ObjRef,
@@ -281,14 +281,14 @@ pub fn throw_invalid_file(t: CurrentThread, kind: LoadErrorKind, message: &str, 
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
-unsafe extern "C" fn load_from(t: CurrentThread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
+fn load_from(t: CurrentThread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
     t.run(|| {
         load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_reflection_only_file })
     })
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`
-unsafe extern "C" fn load_file(t: CurrentThread, file: ObjRef, _mark: *mut i32) -> ObjRef {
+fn load_file(t: CurrentThread, file: ObjRef, _mark: *mut i32) -> ObjRef {
     t.run(|| {
         if !file.is_null() && !Path::new(&strings::to_rust(file)).is_absolute() {
             let message = "Absolute path information is required.";
@@ -299,7 +299,7 @@ unsafe extern "C" fn load_file(t: CurrentThread, file: ObjRef, _mark: *mut i32) 
 }
 
 /// `Assembly.load_with_partial_name(name, evidence)`; null when there is none.
-unsafe extern "C" fn load_with_partial_name(t: CurrentThread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
+fn load_with_partial_name(t: CurrentThread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
     t.run(|| {
         let Some(wanted) = AssemblyName::parse(&strings::to_rust(name)) else { return Ok(ObjRef::NULL) };
         match try_resolve(t, &wanted, None)? {
@@ -310,9 +310,9 @@ unsafe extern "C" fn load_with_partial_name(t: CurrentThread, name: ObjRef, _evi
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.AppDomain::LoadAssembly", load_assembly as *const ()),
-    ("System.AppDomain::LoadAssemblyRaw", load_bytes as *const ()),
-    ("System.Reflection.Assembly::LoadFrom", load_from as *const ()),
-    ("System.Reflection.Assembly::LoadFile_internal", load_file as *const ()),
-    ("System.Reflection.Assembly::load_with_partial_name", load_with_partial_name as *const ()),
+    InternalCall::new("System.AppDomain::LoadAssembly", &load_assembly),
+    InternalCall::new("System.AppDomain::LoadAssemblyRaw", &load_bytes),
+    InternalCall::new("System.Reflection.Assembly::LoadFrom", &load_from),
+    InternalCall::new("System.Reflection.Assembly::LoadFile_internal", &load_file),
+    InternalCall::new("System.Reflection.Assembly::load_with_partial_name", &load_with_partial_name),
 ];

@@ -123,18 +123,19 @@ pub(crate) fn forget_dead() {
 }
 
 /// `AssemblyName.GetNativeName(assembly pointer)`
-unsafe extern "C" fn get_native_name(t: CurrentThread, assembly: usize) -> usize {
+fn get_native_name(t: CurrentThread, assembly: usize) -> *const MonoAssemblyName {
     t.run(|| {
         // SAFETY: the `_mono_assembly` of a RuntimeAssembly.
         let Some(found) = (unsafe { crate::handles::assembly(assembly) }) else {
             return Err(exceptions::throw_argument_null(t, "assembly"));
         };
         if let Some(&known) = NAMES.lock().as_ref().and_then(|names| names.get(&assembly)) {
-            return Ok(known);
+            return Ok(std::ptr::with_exposed_provenance(known));
         }
         let name = name_of_image(found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
         let made = Box::leak(Box::new(name)) as *mut MonoAssemblyName as usize;
-        Ok(*NAMES.lock().get_or_insert_default().entry(assembly).or_insert(made))
+        let made = *NAMES.lock().get_or_insert_default().entry(assembly).or_insert(made);
+        Ok(std::ptr::with_exposed_provenance(made))
     })
 }
 
@@ -162,7 +163,7 @@ pub fn referenced_names(meta: &saki_metadata::Image) -> LoadResult<Vec<usize>> {
 }
 
 /// `RuntimeMarshal.FreeAssemblyName(ref MonoAssemblyName, bool freeStruct)`
-unsafe extern "C" fn free_assembly_name(_t: CurrentThread, name: *mut MonoAssemblyName, free_struct: u8) {
+fn free_assembly_name(_t: CurrentThread, name: *mut MonoAssemblyName, free_struct: u8) {
     if name.is_null() {
         return;
     }
@@ -301,7 +302,7 @@ fn parse(text: &str) -> Option<ParsedName> {
 }
 
 /// `ParseAssemblyName(char* name, out MonoAssemblyName, out bool hasVersion, out bool hasToken)`
-unsafe extern "C" fn parse_assembly_name(
+fn parse_assembly_name(
     _t: CurrentThread,
     text: *const c_char,
     name: *mut MonoAssemblyName,
@@ -322,7 +323,7 @@ unsafe extern "C" fn parse_assembly_name(
 }
 
 /// `get_public_token(byte* token, byte* key, int length)`: writes 8 bytes.
-unsafe extern "C" fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i32) {
+fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i32) {
     // SAFETY: pinned arrays of the caller.
     unsafe {
         let found = token_of_key(std::slice::from_raw_parts(key, length.max(0) as usize));
@@ -331,7 +332,7 @@ unsafe extern "C" fn get_public_token(_t: CurrentThread, token: *mut u8, key: *c
 }
 
 /// `Assembly.InternalGetAssemblyName(string file, out MonoAssemblyName, out string codeBase)`
-unsafe extern "C" fn name_of_file(t: CurrentThread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
+fn name_of_file(t: CurrentThread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
     t.run(|| {
         let path = strings::to_rust(file);
         let opened = saki_metadata::Image::open(Path::new(&path));
@@ -355,11 +356,11 @@ unsafe extern "C" fn name_of_file(t: CurrentThread, file: ObjRef, name: *mut Mon
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.AssemblyName::GetNativeName", get_native_name as *const ()),
-    ("System.Reflection.AssemblyName::ParseAssemblyName", parse_assembly_name as *const ()),
-    ("System.Reflection.AssemblyName::get_public_token", get_public_token as *const ()),
-    ("System.Reflection.Assembly::InternalGetAssemblyName", name_of_file as *const ()),
-    ("Mono.RuntimeMarshal::FreeAssemblyName", free_assembly_name as *const ()),
+    InternalCall::new("System.Reflection.AssemblyName::GetNativeName", &get_native_name),
+    InternalCall::new("System.Reflection.AssemblyName::ParseAssemblyName", &parse_assembly_name),
+    InternalCall::new("System.Reflection.AssemblyName::get_public_token", &get_public_token),
+    InternalCall::new("System.Reflection.Assembly::InternalGetAssemblyName", &name_of_file),
+    InternalCall::new("Mono.RuntimeMarshal::FreeAssemblyName", &free_assembly_name),
 ];
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ fn named_argument(t: CurrentThread, member: ObjRef, typed: ObjRef) -> Managed<Ob
 }
 
 /// `ResolveArgumentsInternal(ctor, assembly, data, length, out object[] ctorArgs, out object[] namedArgs)`
-unsafe extern "C" fn resolve_arguments(
+fn resolve_arguments(
     t: CurrentThread,
     constructor: ObjRef,
     assembly: ObjRef,
@@ -136,4 +136,4 @@ unsafe extern "C" fn resolve_arguments(
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Reflection.CustomAttributeData::ResolveArgumentsInternal", resolve_arguments as *const ())];
+    &[InternalCall::new("System.Reflection.CustomAttributeData::ResolveArgumentsInternal", &resolve_arguments)];

@@ -44,14 +44,14 @@ fn executing_and_calling(t: CurrentThread) -> (Option<&'static Method>, Option<&
     (methods.next(), methods.next())
 }
 
-unsafe extern "C" fn get_executing_assembly(t: CurrentThread) -> ObjRef {
+fn get_executing_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let executing = executing_and_calling(t).0.ok_or_else(|| no_caller(t))?;
         assembly_object(t, executing.image().assembly())
     })
 }
 
-unsafe extern "C" fn get_calling_assembly(t: CurrentThread) -> ObjRef {
+fn get_calling_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let (executing, calling) = executing_and_calling(t);
         let found = calling.or(executing).ok_or_else(|| no_caller(t))?;
@@ -59,7 +59,7 @@ unsafe extern "C" fn get_calling_assembly(t: CurrentThread) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn get_entry_assembly(t: CurrentThread) -> ObjRef {
+fn get_entry_assembly(t: CurrentThread) -> ObjRef {
     t.run(|| match vm::entry_assembly() {
         Some(assembly) => assembly_object(t, assembly),
         None => Ok(ObjRef::NULL),
@@ -67,7 +67,7 @@ unsafe extern "C" fn get_entry_assembly(t: CurrentThread) -> ObjRef {
 }
 
 /// The definition of the calling method: of a generic type's or generic method's instantiation, the open one.
-unsafe extern "C" fn get_current_method(t: CurrentThread) -> ObjRef {
+fn get_current_method(t: CurrentThread) -> ObjRef {
     t.run(|| -> Managed<ObjRef> {
         let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
         let definition = crate::method_info::definition_of(t, method)?;
@@ -76,8 +76,8 @@ unsafe extern "C" fn get_current_method(t: CurrentThread) -> ObjRef {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Assembly::GetExecutingAssembly", get_executing_assembly as *const ()),
-    ("System.Reflection.Assembly::GetCallingAssembly", get_calling_assembly as *const ()),
-    ("System.Reflection.Assembly::GetEntryAssembly", get_entry_assembly as *const ()),
-    ("System.Reflection.MethodBase::GetCurrentMethod", get_current_method as *const ()),
+    InternalCall::new("System.Reflection.Assembly::GetExecutingAssembly", &get_executing_assembly),
+    InternalCall::new("System.Reflection.Assembly::GetCallingAssembly", &get_calling_assembly),
+    InternalCall::new("System.Reflection.Assembly::GetEntryAssembly", &get_entry_assembly),
+    InternalCall::new("System.Reflection.MethodBase::GetCurrentMethod", &get_current_method),
 ];

@@ -162,7 +162,7 @@ fn provider_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Vec<Attrib
 }
 
 /// `IsDefinedInternal(provider, attributeType)`
-unsafe extern "C" fn is_defined(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
+fn is_defined(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
     t.run(|| {
         let wanted = this_type(t, attribute_type)?;
         for attribute in provider_attributes(t, provider)? {
@@ -176,12 +176,7 @@ unsafe extern "C" fn is_defined(t: CurrentThread, provider: ObjRef, attribute_ty
 }
 
 /// `GetCustomAttributesInternal(provider, attributeType or null, pseudoAttrs)`
-unsafe extern "C" fn get_custom_attributes(
-    t: CurrentThread,
-    provider: ObjRef,
-    attribute_type: ObjRef,
-    _pseudo: u8,
-) -> ObjRef {
+fn get_custom_attributes(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef, _pseudo: u8) -> ObjRef {
     t.run(|| {
         let wanted = if attribute_type.is_null() { None } else { Some(this_type(t, attribute_type)?) };
         let mut attributes = provider_attributes(t, provider)?;
@@ -248,7 +243,7 @@ fn construct(t: CurrentThread, attribute: &Attribute) -> Managed<ObjRef> {
 }
 
 /// `GetCustomAttributesDataInternal(provider)`
-unsafe extern "C" fn get_custom_attributes_data(t: CurrentThread, provider: ObjRef) -> ObjRef {
+fn get_custom_attributes_data(t: CurrentThread, provider: ObjRef) -> ObjRef {
     t.run(|| {
         let attributes = provider_attributes(t, provider)?;
         crate::attribute_data::data_array(t, &attributes)
@@ -264,7 +259,7 @@ pub fn attributes_of_token(image: &'static Image, parent: Token) -> Result<Vec<A
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.MonoCustomAttrs::IsDefinedInternal", is_defined as *const ()),
-    ("System.MonoCustomAttrs::GetCustomAttributesInternal", get_custom_attributes as *const ()),
-    ("System.MonoCustomAttrs::GetCustomAttributesDataInternal", get_custom_attributes_data as *const ()),
+    InternalCall::new("System.MonoCustomAttrs::IsDefinedInternal", &is_defined),
+    InternalCall::new("System.MonoCustomAttrs::GetCustomAttributesInternal", &get_custom_attributes),
+    InternalCall::new("System.MonoCustomAttrs::GetCustomAttributesDataInternal", &get_custom_attributes_data),
 ];

@@ -25,7 +25,7 @@ fn accessor_object(t: CurrentThread, accessor: Option<&'static Method>, reflecte
 }
 
 /// `get_event_info(event, out MonoEventInfo)`
-unsafe extern "C" fn get_event_info(t: CurrentThread, event: ObjRef, info: *mut u8) {
+fn get_event_info(t: CurrentThread, event: ObjRef, info: *mut u8) {
     static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "declaring_type");
     static REFLECTED: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "reflected_type");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "name");
@@ -59,7 +59,7 @@ unsafe extern "C" fn get_event_info(t: CurrentThread, event: ObjRef, info: *mut 
     });
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, event: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, event: ObjRef) -> i32 {
     t.run(|| {
         let event = require_event(t, event)?.0;
         Ok(event.image.shown_token(TableId::Event, event.rid).0 as i32)
@@ -67,7 +67,7 @@ unsafe extern "C" fn get_metadata_token(t: CurrentThread, event: ObjRef) -> i32 
 }
 
 /// `EventInfo.internal_from_handle_type(event, type)`; null when the type does not have the event.
-unsafe extern "C" fn from_handle(t: CurrentThread, event: usize, ty: usize) -> ObjRef {
+fn from_handle(t: CurrentThread, event: usize, ty: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the values of a RuntimeEventHandle and a RuntimeTypeHandle.
         let (event, ty) = unsafe { (handles::event(event), handles::ty(ty)) };
@@ -87,7 +87,7 @@ unsafe extern "C" fn from_handle(t: CurrentThread, event: usize, ty: usize) -> O
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeEventInfo::get_event_info", get_event_info as *const ()),
-    ("System.Reflection.RuntimeEventInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.Reflection.EventInfo::internal_from_handle_type", from_handle as *const ()),
+    InternalCall::new("System.Reflection.RuntimeEventInfo::get_event_info", &get_event_info),
+    InternalCall::new("System.Reflection.RuntimeEventInfo::get_metadata_token", &get_metadata_token),
+    InternalCall::new("System.Reflection.EventInfo::internal_from_handle_type", &from_handle),
 ];

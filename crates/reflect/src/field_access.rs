@@ -123,7 +123,7 @@ pub fn set_value(t: CurrentThread, field: &'static Field, target: ObjRef, value:
     store(t, ty, address, holder, value)
 }
 
-unsafe extern "C" fn get_value_internal(t: CurrentThread, this: ObjRef, target: ObjRef) -> ObjRef {
+fn get_value_internal(t: CurrentThread, this: ObjRef, target: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         if field.image.assembly().reflection_only {
@@ -135,7 +135,7 @@ unsafe extern "C" fn get_value_internal(t: CurrentThread, this: ObjRef, target: 
     })
 }
 
-unsafe extern "C" fn set_value_internal(t: CurrentThread, field: ObjRef, target: ObjRef, value: ObjRef) {
+fn set_value_internal(t: CurrentThread, field: ObjRef, target: ObjRef, value: ObjRef) {
     t.run(|| {
         let field = require_field(t, field)?;
         if field.image.assembly().reflection_only {
@@ -147,7 +147,7 @@ unsafe extern "C" fn set_value_internal(t: CurrentThread, field: ObjRef, target:
     });
 }
 
-unsafe extern "C" fn get_raw_constant_value(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_raw_constant_value(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
@@ -183,13 +183,7 @@ fn place_in(t: CurrentThread, field: &'static Field, reference: *const u8) -> Ma
 }
 
 /// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
-unsafe extern "C" fn get_value_direct(
-    t: CurrentThread,
-    field: ObjRef,
-    _ty: ObjRef,
-    reference: *const u8,
-    _context: ObjRef,
-) -> ObjRef {
+fn get_value_direct(t: CurrentThread, field: ObjRef, _ty: ObjRef, reference: *const u8, _context: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, field)?;
         let (address, _holder) = place_in(t, field, reference)?;
@@ -197,7 +191,7 @@ unsafe extern "C" fn get_value_direct(
     })
 }
 
-unsafe extern "C" fn set_value_direct(
+fn set_value_direct(
     t: CurrentThread,
     field: ObjRef,
     _ty: ObjRef,
@@ -213,13 +207,7 @@ unsafe extern "C" fn set_value_direct(
 }
 
 /// `TypedReference.InternalMakeTypedReference(void* result, object target, IntPtr[] fields, RuntimeType lastFieldType)`
-unsafe extern "C" fn make_typed_reference(
-    t: CurrentThread,
-    result: *mut u8,
-    target: ObjRef,
-    fields: ObjRef,
-    last_type: ObjRef,
-) {
+fn make_typed_reference(t: CurrentThread, result: *mut u8, target: ObjRef, fields: ObjRef, last_type: ObjRef) {
     static CLASS: ManagedField = ManagedField::corlib("System", "TypedReference", "Type");
     t.run(|| {
         if target.is_null() || fields.is_null() {
@@ -252,7 +240,7 @@ unsafe extern "C" fn make_typed_reference(
 }
 
 /// Bytes from the start of the fields; 0 for constants, which have no storage.
-unsafe extern "C" fn get_field_offset(t: CurrentThread, this: ObjRef) -> i32 {
+fn get_field_offset(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let Some(field) = field_of(this).filter(|field| !field.is_literal()) else { return Ok(0) };
         let offset = field.offset_bytes().to_managed(t)? as i32;
@@ -262,7 +250,7 @@ unsafe extern "C" fn get_field_offset(t: CurrentThread, this: ObjRef) -> i32 {
 }
 
 /// `TypedReference.InternalToObject(void*)`
-unsafe extern "C" fn typed_reference_to_object(t: CurrentThread, reference: *const u8) -> ObjRef {
+fn typed_reference_to_object(t: CurrentThread, reference: *const u8) -> ObjRef {
     t.run(|| {
         // SAFETY: the caller's TypedReference.
         let (ty, value) = unsafe {
@@ -280,14 +268,14 @@ unsafe extern "C" fn typed_reference_to_object(t: CurrentThread, reference: *con
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeFieldInfo::GetValueInternal", get_value_internal as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::UnsafeGetValue", get_value_internal as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::SetValueInternal", set_value_internal as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::GetRawConstantValue", get_raw_constant_value as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::GetFieldOffset", get_field_offset as *const ()),
-    ("System.RuntimeFieldHandle::SetValueInternal", set_value_internal as *const ()),
-    ("System.RuntimeFieldHandle::GetValueDirect", get_value_direct as *const ()),
-    ("System.RuntimeFieldHandle::SetValueDirect", set_value_direct as *const ()),
-    ("System.TypedReference::InternalMakeTypedReference", make_typed_reference as *const ()),
-    ("System.TypedReference::InternalToObject", typed_reference_to_object as *const ()),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::GetValueInternal", &get_value_internal),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::UnsafeGetValue", &get_value_internal),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::SetValueInternal", &set_value_internal),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::GetRawConstantValue", &get_raw_constant_value),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::GetFieldOffset", &get_field_offset),
+    InternalCall::new("System.RuntimeFieldHandle::SetValueInternal", &set_value_internal),
+    InternalCall::new("System.RuntimeFieldHandle::GetValueDirect", &get_value_direct),
+    InternalCall::new("System.RuntimeFieldHandle::SetValueDirect", &set_value_direct),
+    InternalCall::new("System.TypedReference::InternalMakeTypedReference", &make_typed_reference),
+    InternalCall::new("System.TypedReference::InternalToObject", &typed_reference_to_object),
 ];

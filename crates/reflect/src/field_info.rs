@@ -15,7 +15,7 @@ pub(crate) fn is_own_or_inherited(ty: Ty, owner: Ty) -> LoadResult<bool> {
 }
 
 /// `FieldInfo.internal_from_handle_type(field, type)`; null when the type does not have the field.
-unsafe extern "C" fn from_handle(t: CurrentThread, field: usize, ty: usize) -> ObjRef {
+fn from_handle(t: CurrentThread, field: usize, ty: usize) -> ObjRef {
     t.run(|| -> Managed<ObjRef> {
         // SAFETY: the values of a RuntimeFieldHandle and a RuntimeTypeHandle.
         let (field, ty) = unsafe { (handles::field(field), handles::ty(ty)) };
@@ -28,7 +28,7 @@ unsafe extern "C" fn from_handle(t: CurrentThread, field: usize, ty: usize) -> O
     })
 }
 
-unsafe extern "C" fn resolve_type(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn resolve_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = require_field(t, this)?.ty().to_managed(t)?;
         type_object(t, ty)
@@ -36,7 +36,7 @@ unsafe extern "C" fn resolve_type(t: CurrentThread, this: ObjRef) -> ObjRef {
 }
 
 /// `GetParentType(bool declaring)`: the declaring or the reflected type.
-unsafe extern "C" fn get_parent_type(t: CurrentThread, this: ObjRef, declaring: u8) -> ObjRef {
+fn get_parent_type(t: CurrentThread, this: ObjRef, declaring: u8) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         // SAFETY: the field holds a `Type`'s address.
@@ -46,14 +46,14 @@ unsafe extern "C" fn get_parent_type(t: CurrentThread, this: ObjRef, declaring: 
     })
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, field: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, field: ObjRef) -> i32 {
     t.run(|| {
         let field = require_field(t, field)?;
         Ok(field.image.shown_token(TableId::Field, field.rid).0 as i32)
     })
 }
 
-unsafe extern "C" fn get_marshal_info(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_marshal_info(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         marshal_as_object(t, field.image, Token::new(TableId::Field, field.rid))
@@ -61,9 +61,9 @@ unsafe extern "C" fn get_marshal_info(t: CurrentThread, this: ObjRef) -> ObjRef 
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.FieldInfo::internal_from_handle_type", from_handle as *const ()),
-    ("System.Reflection.FieldInfo::get_marshal_info", get_marshal_info as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::ResolveType", resolve_type as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::GetParentType", get_parent_type as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::get_metadata_token", get_metadata_token as *const ()),
+    InternalCall::new("System.Reflection.FieldInfo::internal_from_handle_type", &from_handle),
+    InternalCall::new("System.Reflection.FieldInfo::get_marshal_info", &get_marshal_info),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::ResolveType", &resolve_type),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::GetParentType", &get_parent_type),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::get_metadata_token", &get_metadata_token),
 ];

@@ -49,7 +49,7 @@ fn refuse_stale(t: CurrentThread, method: usize) -> Managed<()> {
 }
 
 /// `GetMethodFromHandleInternalType_native(method, type, genericCheck)`; null when the type does not have the method.
-unsafe extern "C" fn from_handle(t: CurrentThread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
+fn from_handle(t: CurrentThread, method: usize, ty: usize, generic_check: u8) -> ObjRef {
     t.run(|| {
         if generic_check == 0
             && let Some(known) = cache::recent(Kind::Method, method, ty)
@@ -93,7 +93,7 @@ fn calling_conventions(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// `get_method_info(handle, out MonoMethodInfo)`
-unsafe extern "C" fn get_method_info(t: CurrentThread, method: usize, info: *mut u8) {
+fn get_method_info(t: CurrentThread, method: usize, info: *mut u8) {
     static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "parent");
     static RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "ret");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "attrs");
@@ -123,12 +123,12 @@ unsafe extern "C" fn get_method_info(t: CurrentThread, method: usize, info: *mut
     });
 }
 
-unsafe extern "C" fn get_method_attributes(_t: CurrentThread, method: usize) -> i32 {
+fn get_method_attributes(_t: CurrentThread, method: usize) -> i32 {
     // SAFETY: the value of a RuntimeMethodHandle.
     unsafe { handles::method(method) }.map_or(0, |m| i32::from(m.flags))
 }
 
-unsafe extern "C" fn get_retval_marshal(t: CurrentThread, method: usize) -> ObjRef {
+fn get_retval_marshal(t: CurrentThread, method: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {
@@ -139,7 +139,7 @@ unsafe extern "C" fn get_retval_marshal(t: CurrentThread, method: usize) -> ObjR
 }
 
 /// `get_parameter_info(handle, member)`
-unsafe extern "C" fn get_parameter_info(t: CurrentThread, method: usize, member: ObjRef) -> ObjRef {
+fn get_parameter_info(t: CurrentThread, method: usize, member: ObjRef) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         let Some(method) = (unsafe { handles::method(method) }) else {
@@ -160,7 +160,7 @@ static METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "Ru
 static CONSTRUCTOR_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "name");
 
 /// The method's name, which managed code finds in the object from now on: there is one string for it.
-unsafe extern "C" fn get_name(t: CurrentThread, info: ObjRef) -> ObjRef {
+fn get_name(t: CurrentThread, info: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, info)?;
         let name = strings::new_string(t, method.name)?;
@@ -179,7 +179,7 @@ pub fn token_of(method: &'static Method) -> Token {
     Token::new(TableId::MethodDef, method.rid().unwrap_or(0))
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, method: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, method: ObjRef) -> i32 {
     t.run(|| {
         let method = require_method(t, method)?;
         // Methods of arrays and dynamic ones have no row.
@@ -218,27 +218,27 @@ pub fn base_method(method: &'static Method, first_definition: bool) -> LoadResul
     }
 }
 
-unsafe extern "C" fn get_base_method(t: CurrentThread, method: ObjRef, definition: u8) -> ObjRef {
+fn get_base_method(t: CurrentThread, method: ObjRef, definition: u8) -> ObjRef {
     t.run(|| {
         let found = base_method(require_method(t, method)?, definition != 0).to_managed(t)?;
         method_object(t, found, found.owner)
     })
 }
 
-unsafe extern "C" fn is_generic_method(t: CurrentThread, this: ObjRef) -> u8 {
+fn is_generic_method(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(!require_method(t, this)?.generic_args.is_empty())))
 }
 
-unsafe extern "C" fn is_generic_method_definition(t: CurrentThread, this: ObjRef) -> u8 {
+fn is_generic_method_definition(t: CurrentThread, this: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(require_method(t, this)?.is_generic_definition())))
 }
 
-unsafe extern "C" fn get_generic_arguments(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_generic_arguments(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| type_array(t, universe().type_(), require_method(t, this)?.generic_args))
 }
 
 /// Null when the method is not generic; managed code throws.
-unsafe extern "C" fn get_generic_method_definition(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_generic_method_definition(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, this)?;
         match method.definition {
@@ -249,7 +249,7 @@ unsafe extern "C" fn get_generic_method_definition(t: CurrentThread, this: ObjRe
     })
 }
 
-unsafe extern "C" fn make_generic_method(t: CurrentThread, this: ObjRef, types: ObjRef) -> ObjRef {
+fn make_generic_method(t: CurrentThread, this: ObjRef, types: ObjRef) -> ObjRef {
     t.run(|| {
         let method = require_method(t, this)?;
         let Some(arguments) = types_of_array(types) else {
@@ -272,13 +272,7 @@ unsafe extern "C" fn make_generic_method(t: CurrentThread, this: ObjRef, types: 
 }
 
 /// `GetPInvoke(out PInvokeAttributes flags, out string entryPoint, out string dllName)`
-unsafe extern "C" fn get_pinvoke(
-    t: CurrentThread,
-    this: ObjRef,
-    flags: *mut i32,
-    entry_point: *mut ObjRef,
-    dll: *mut ObjRef,
-) {
+fn get_pinvoke(t: CurrentThread, this: ObjRef, flags: *mut i32, entry_point: *mut ObjRef, dll: *mut ObjRef) {
     t.run(|| {
         let method = require_method(t, this)?;
         let meta = &method.image().meta;
@@ -300,7 +294,7 @@ unsafe extern "C" fn get_pinvoke(
     });
 }
 
-unsafe extern "C" fn get_function_pointer(t: CurrentThread, method: usize) -> usize {
+fn get_function_pointer(t: CurrentThread, method: usize) -> usize {
     t.run(|| {
         refuse_stale(t, method)?;
         // SAFETY: the value of a RuntimeMethodHandle.
@@ -348,13 +342,7 @@ fn invoke_in_other_domain(
     }
 }
 
-unsafe extern "C" fn internal_invoke(
-    t: CurrentThread,
-    this: ObjRef,
-    target: ObjRef,
-    arguments: ObjRef,
-    error: *mut ObjRef,
-) -> ObjRef {
+fn internal_invoke(t: CurrentThread, this: ObjRef, target: ObjRef, arguments: ObjRef, error: *mut ObjRef) -> ObjRef {
     t.run(|| {
         store_out(t, error, ObjRef::NULL);
         let method = require_method(t, this)?;
@@ -371,7 +359,7 @@ unsafe extern "C" fn internal_invoke(
     })
 }
 
-unsafe extern "C" fn get_method_body(t: CurrentThread, method: usize) -> ObjRef {
+fn get_method_body(t: CurrentThread, method: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeMethodHandle.
         match unsafe { handles::method(method) } {
@@ -383,26 +371,29 @@ unsafe extern "C" fn get_method_body(t: CurrentThread, method: usize) -> ObjRef 
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.MonoMethodInfo::get_method_info", get_method_info as *const ()),
-    ("System.Reflection.MonoMethodInfo::get_method_attributes", get_method_attributes as *const ()),
-    ("System.Reflection.MonoMethodInfo::get_parameter_info", get_parameter_info as *const ()),
-    ("System.Reflection.MonoMethodInfo::get_retval_marshal", get_retval_marshal as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::GetMethodFromHandleInternalType_native", from_handle as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_name", get_name as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_base_method", get_base_method as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::InternalInvoke", internal_invoke as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::GetPInvoke", get_pinvoke as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::MakeGenericMethod_impl", make_generic_method as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::GetGenericArguments", get_generic_arguments as *const ()),
-    (
+    InternalCall::new("System.Reflection.MonoMethodInfo::get_method_info", &get_method_info),
+    InternalCall::new("System.Reflection.MonoMethodInfo::get_method_attributes", &get_method_attributes),
+    InternalCall::new("System.Reflection.MonoMethodInfo::get_parameter_info", &get_parameter_info),
+    InternalCall::new("System.Reflection.MonoMethodInfo::get_retval_marshal", &get_retval_marshal),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::GetMethodFromHandleInternalType_native", &from_handle),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::get_name", &get_name),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::get_base_method", &get_base_method),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::get_metadata_token", &get_metadata_token),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::InternalInvoke", &internal_invoke),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::GetPInvoke", &get_pinvoke),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::MakeGenericMethod_impl", &make_generic_method),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::GetGenericArguments", &get_generic_arguments),
+    InternalCall::new(
         "System.Reflection.RuntimeMethodInfo::GetGenericMethodDefinition_impl",
-        get_generic_method_definition as *const (),
+        &get_generic_method_definition,
     ),
-    ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethodDefinition", is_generic_method_definition as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_IsGenericMethod", is_generic_method as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::GetMethodBodyInternal", get_method_body as *const ()),
-    ("System.Reflection.RuntimeConstructorInfo::InternalInvoke", internal_invoke as *const ()),
-    ("System.Reflection.RuntimeConstructorInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.RuntimeMethodHandle::GetFunctionPointer", get_function_pointer as *const ()),
+    InternalCall::new(
+        "System.Reflection.RuntimeMethodInfo::get_IsGenericMethodDefinition",
+        &is_generic_method_definition,
+    ),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::get_IsGenericMethod", &is_generic_method),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::GetMethodBodyInternal", &get_method_body),
+    InternalCall::new("System.Reflection.RuntimeConstructorInfo::InternalInvoke", &internal_invoke),
+    InternalCall::new("System.Reflection.RuntimeConstructorInfo::get_metadata_token", &get_metadata_token),
+    InternalCall::new("System.RuntimeMethodHandle::GetFunctionPointer", &get_function_pointer),
 ];

@@ -46,7 +46,7 @@ fn of_parameter(method: &'static Method, position: i32, optional: bool) -> LoadR
 }
 
 /// `RuntimeFieldInfo.GetTypeModifiers(bool optional)`
-unsafe extern "C" fn field_modifiers(t: CurrentThread, this: ObjRef, optional: u8) -> ObjRef {
+fn field_modifiers(t: CurrentThread, this: ObjRef, optional: u8) -> ObjRef {
     t.run(|| {
         let field = require_field(t, this)?;
         let row = field.image.meta.field(field.rid);
@@ -60,13 +60,7 @@ unsafe extern "C" fn field_modifiers(t: CurrentThread, this: ObjRef, optional: u
 }
 
 /// `RuntimeParameterInfo.GetTypeModifiers(Type, MemberInfo, int position, bool optional)`
-unsafe extern "C" fn parameter_modifiers(
-    t: CurrentThread,
-    _ty: ObjRef,
-    member: ObjRef,
-    position: i32,
-    optional: u8,
-) -> ObjRef {
+fn parameter_modifiers(t: CurrentThread, _ty: ObjRef, member: ObjRef, position: i32, optional: u8) -> ObjRef {
     t.run(|| {
         if member.is_null() {
             return Err(exceptions::throw_argument_null(t, "member"));
@@ -82,7 +76,7 @@ unsafe extern "C" fn parameter_modifiers(
 }
 
 /// `RuntimePropertyInfo.GetTypeModifiers(RuntimePropertyInfo, bool optional)`
-unsafe extern "C" fn property_modifiers(t: CurrentThread, property: ObjRef, optional: u8) -> ObjRef {
+fn property_modifiers(t: CurrentThread, property: ObjRef, optional: u8) -> ObjRef {
     t.run(|| {
         let Some((property, _)) = property_of(property) else {
             return Err(exceptions::throw_argument_null(t, "property"));
@@ -100,7 +94,7 @@ unsafe extern "C" fn property_modifiers(t: CurrentThread, property: ObjRef, opti
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeFieldInfo::GetTypeModifiers", field_modifiers as *const ()),
-    ("System.Reflection.RuntimeParameterInfo::GetTypeModifiers", parameter_modifiers as *const ()),
-    ("System.Reflection.RuntimePropertyInfo::GetTypeModifiers", property_modifiers as *const ()),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::GetTypeModifiers", &field_modifiers),
+    InternalCall::new("System.Reflection.RuntimeParameterInfo::GetTypeModifiers", &parameter_modifiers),
+    InternalCall::new("System.Reflection.RuntimePropertyInfo::GetTypeModifiers", &property_modifiers),
 ];

@@ -11,7 +11,7 @@ pub(crate) fn require_image(t: CurrentThread, handle: usize) -> Managed<&'static
     unsafe { handles::image(handle) }.ok_or_else(|| exceptions::throw_argument_null(t, "module"))
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, module: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, module: ObjRef) -> i32 {
     static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
     t.run(|| {
         if module.is_null() {
@@ -22,17 +22,17 @@ unsafe extern "C" fn get_metadata_token(t: CurrentThread, module: ObjRef) -> i32
 }
 
 /// Version 1.1 of the metadata root. ECMA-335 §II.24.2.1.
-unsafe extern "C" fn get_stream_version(_t: CurrentThread, _image: usize) -> i32 {
+fn get_stream_version(_t: CurrentThread, _image: usize) -> i32 {
     1 << 16 | 1
 }
 
 /// No module is mapped as a native library.
-unsafe extern "C" fn get_instance_handle(_t: CurrentThread, _image: usize) -> isize {
+fn get_instance_handle(_t: CurrentThread, _image: usize) -> isize {
     -1
 }
 
 /// `GetGuidInternal(image, byte[16])`
-unsafe extern "C" fn get_guid(t: CurrentThread, image: usize, guid: ObjRef) {
+fn get_guid(t: CurrentThread, image: usize, guid: ObjRef) {
     t.run(|| {
         let mvid = require_image(t, image)?.meta.mvid();
         if guid.is_null() || object::array_length(guid) < mvid.len() {
@@ -44,7 +44,7 @@ unsafe extern "C" fn get_guid(t: CurrentThread, image: usize, guid: ObjRef) {
     });
 }
 
-unsafe extern "C" fn get_global_type(t: CurrentThread, image: usize) -> ObjRef {
+fn get_global_type(t: CurrentThread, image: usize) -> ObjRef {
     t.run(|| {
         let ty = require_image(t, image)?.type_def(1).to_managed(t)?;
         type_object(t, ty)
@@ -52,7 +52,7 @@ unsafe extern "C" fn get_global_type(t: CurrentThread, image: usize) -> ObjRef {
 }
 
 /// `GetPEKind(image, out PortableExecutableKinds, out ImageFileMachine)`
-unsafe extern "C" fn get_pe_kind(t: CurrentThread, image: usize, kind: *mut i32, machine: *mut i32) {
+fn get_pe_kind(t: CurrentThread, image: usize, kind: *mut i32, machine: *mut i32) {
     t.run(|| {
         let meta = &require_image(t, image)?.meta;
         // SAFETY: addresses of the caller's variables.
@@ -71,10 +71,10 @@ pub fn image_of_module(module: ObjRef) -> Option<&'static Image> {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeModule::get_MetadataToken", get_metadata_token as *const ()),
-    ("System.Reflection.RuntimeModule::GetMDStreamVersion", get_stream_version as *const ()),
-    ("System.Reflection.RuntimeModule::GetHINSTANCE", get_instance_handle as *const ()),
-    ("System.Reflection.RuntimeModule::GetGuidInternal", get_guid as *const ()),
-    ("System.Reflection.RuntimeModule::GetGlobalType", get_global_type as *const ()),
-    ("System.Reflection.RuntimeModule::GetPEKind", get_pe_kind as *const ()),
+    InternalCall::new("System.Reflection.RuntimeModule::get_MetadataToken", &get_metadata_token),
+    InternalCall::new("System.Reflection.RuntimeModule::GetMDStreamVersion", &get_stream_version),
+    InternalCall::new("System.Reflection.RuntimeModule::GetHINSTANCE", &get_instance_handle),
+    InternalCall::new("System.Reflection.RuntimeModule::GetGuidInternal", &get_guid),
+    InternalCall::new("System.Reflection.RuntimeModule::GetGlobalType", &get_global_type),
+    InternalCall::new("System.Reflection.RuntimeModule::GetPEKind", &get_pe_kind),
 ];

@@ -147,7 +147,7 @@ fn static_value(t: CurrentThread, namespace: &str, name: &str, field: &str) -> M
 }
 
 /// `RuntimeParameterInfo.GetMetadataToken()`
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, this: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let member = MEMBER.get_ref(this);
         let Some(method) = (if member.is_null() { None } else { method_of(member) }) else { return Ok(0) };
@@ -158,4 +158,4 @@ unsafe extern "C" fn get_metadata_token(t: CurrentThread, this: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Reflection.RuntimeParameterInfo::GetMetadataToken", get_metadata_token as *const ())];
+    &[InternalCall::new("System.Reflection.RuntimeParameterInfo::GetMetadataToken", &get_metadata_token)];

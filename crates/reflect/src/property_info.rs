@@ -41,7 +41,7 @@ fn accessor_object(t: CurrentThread, accessor: Option<&'static Method>, reflecte
 }
 
 /// `get_property_info(property, ref MonoPropertyInfo, PInfo)`
-unsafe extern "C" fn get_property_info(t: CurrentThread, property: ObjRef, info: *mut u8, which: i32) {
+fn get_property_info(t: CurrentThread, property: ObjRef, info: *mut u8, which: i32) {
     static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "parent");
     static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "declaring_type");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "name");
@@ -76,7 +76,7 @@ unsafe extern "C" fn get_property_info(t: CurrentThread, property: ObjRef, info:
     });
 }
 
-unsafe extern "C" fn get_default_value(t: CurrentThread, property: ObjRef) -> ObjRef {
+fn get_default_value(t: CurrentThread, property: ObjRef) -> ObjRef {
     t.run(|| {
         let (property, _) = require_property(t, property)?;
         match constant_of(t, property.image, property.token())? {
@@ -89,7 +89,7 @@ unsafe extern "C" fn get_default_value(t: CurrentThread, property: ObjRef) -> Ob
     })
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, property: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, property: ObjRef) -> i32 {
     t.run(|| {
         let property = require_property(t, property)?.0;
         Ok(property.image.shown_token(TableId::Property, property.rid).0 as i32)
@@ -97,7 +97,7 @@ unsafe extern "C" fn get_metadata_token(t: CurrentThread, property: ObjRef) -> i
 }
 
 /// `internal_from_handle_type(property, type)`; null when the type does not have the property.
-unsafe extern "C" fn from_handle(t: CurrentThread, property: usize, ty: usize) -> ObjRef {
+fn from_handle(t: CurrentThread, property: usize, ty: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the values of a RuntimePropertyHandle and a RuntimeTypeHandle.
         let (property, ty) = unsafe { (handles::property(property), handles::ty(ty)) };
@@ -117,8 +117,8 @@ unsafe extern "C" fn from_handle(t: CurrentThread, property: usize, ty: usize) -
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimePropertyInfo::get_property_info", get_property_info as *const ()),
-    ("System.Reflection.RuntimePropertyInfo::get_default_value", get_default_value as *const ()),
-    ("System.Reflection.RuntimePropertyInfo::get_metadata_token", get_metadata_token as *const ()),
-    ("System.Reflection.RuntimePropertyInfo::internal_from_handle_type", from_handle as *const ()),
+    InternalCall::new("System.Reflection.RuntimePropertyInfo::get_property_info", &get_property_info),
+    InternalCall::new("System.Reflection.RuntimePropertyInfo::get_default_value", &get_default_value),
+    InternalCall::new("System.Reflection.RuntimePropertyInfo::get_metadata_token", &get_metadata_token),
+    InternalCall::new("System.Reflection.RuntimePropertyInfo::internal_from_handle_type", &from_handle),
 ];

@@ -116,7 +116,7 @@ pub(crate) fn set_field(t: CurrentThread, proxy: ObjRef, field: &'static Field, 
 }
 
 /// `RealProxy.InternalGetTransparentProxy(className)`; the class is the RealProxy's own.
-unsafe extern "C" fn get_transparent_proxy(t: CurrentThread, real_proxy: ObjRef, _class_name: ObjRef) -> ObjRef {
+fn get_transparent_proxy(t: CurrentThread, real_proxy: ObjRef, _class_name: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, CLASS_TO_PROXY.get_ref(real_proxy), "classToProxy")?;
         let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
@@ -126,16 +126,16 @@ unsafe extern "C" fn get_transparent_proxy(t: CurrentThread, real_proxy: ObjRef,
 }
 
 /// `RealProxy.InternalGetProxyType(proxy)`
-unsafe extern "C" fn get_proxy_type(t: CurrentThread, proxy: ObjRef) -> ObjRef {
+fn get_proxy_type(t: CurrentThread, proxy: ObjRef) -> ObjRef {
     t.run(|| type_object(t, proxies::remote_class(proxy).class()))
 }
 
-unsafe extern "C" fn is_transparent_proxy(_t: CurrentThread, object: ObjRef) -> i32 {
+fn is_transparent_proxy(_t: CurrentThread, object: ObjRef) -> i32 {
     i32::from(!object.is_null() && proxies::is_proxy(object))
 }
 
 /// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or null.
-unsafe extern "C" fn get_virtual_method(t: CurrentThread, ty: ObjRef, method: ObjRef) -> ObjRef {
+fn get_virtual_method(t: CurrentThread, ty: ObjRef, method: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, ty, "type")?;
         if method.is_null() {
@@ -202,7 +202,7 @@ fn access_field(t: CurrentThread, target: ObjRef, parameters: ObjRef, is_store: 
 }
 
 /// `RemotingServices.InternalExecute(method, object, parameters, out outArgs)`: a call at its destination.
-unsafe extern "C" fn internal_execute(
+fn internal_execute(
     t: CurrentThread,
     method: ObjRef,
     target: ObjRef,
@@ -233,9 +233,9 @@ unsafe extern "C" fn internal_execute(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.Remoting.Proxies.RealProxy::InternalGetTransparentProxy", get_transparent_proxy as *const ()),
-    ("System.Runtime.Remoting.Proxies.RealProxy::InternalGetProxyType", get_proxy_type as *const ()),
-    ("System.Runtime.Remoting.RemotingServices::IsTransparentProxy", is_transparent_proxy as *const ()),
-    ("System.Runtime.Remoting.RemotingServices::GetVirtualMethod", get_virtual_method as *const ()),
-    ("System.Runtime.Remoting.RemotingServices::InternalExecute", internal_execute as *const ()),
+    InternalCall::new("System.Runtime.Remoting.Proxies.RealProxy::InternalGetTransparentProxy", &get_transparent_proxy),
+    InternalCall::new("System.Runtime.Remoting.Proxies.RealProxy::InternalGetProxyType", &get_proxy_type),
+    InternalCall::new("System.Runtime.Remoting.RemotingServices::IsTransparentProxy", &is_transparent_proxy),
+    InternalCall::new("System.Runtime.Remoting.RemotingServices::GetVirtualMethod", &get_virtual_method),
+    InternalCall::new("System.Runtime.Remoting.RemotingServices::InternalExecute", &internal_execute),
 ];

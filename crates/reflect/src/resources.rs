@@ -18,7 +18,7 @@ mod location {
 /// Files without metadata, §II.23.1.6.
 const CONTAINS_NO_METADATA: u32 = 1;
 
-unsafe extern "C" fn get_resource_names(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_resource_names(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let meta = &require_assembly(t, this)?.image.meta;
         let count = meta.row_count(TableId::ManifestResource);
@@ -40,13 +40,7 @@ fn find(t: CurrentThread, assembly: &'static Assembly, name: &str) -> Managed<Op
 }
 
 /// `GetManifestResourceInternal(name, out int size, out Module)`: address of the bytes, which stay mapped; 0 = none.
-unsafe extern "C" fn get_resource(
-    t: CurrentThread,
-    this: ObjRef,
-    name: ObjRef,
-    size: *mut i32,
-    module: *mut ObjRef,
-) -> usize {
+fn get_resource(t: CurrentThread, this: ObjRef, name: ObjRef, size: *mut i32, module: *mut ObjRef) -> usize {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         let Some((rid, row)) = find(t, assembly, &strings::to_rust(name))? else { return Ok(0) };
@@ -62,7 +56,7 @@ unsafe extern "C" fn get_resource(
 }
 
 /// `GetManifestResourceInfoInternal(name, ManifestResourceInfo)`
-unsafe extern "C" fn get_resource_info(t: CurrentThread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
+fn get_resource_info(t: CurrentThread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         Ok(u8::from(fill_info(t, assembly, &strings::to_rust(name), info)?))
@@ -103,7 +97,7 @@ fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: Ob
 }
 
 /// `GetFilesInternal(string name, bool resourceModules)`: the path of that file, or all paths when `name` is null.
-unsafe extern "C" fn get_files(t: CurrentThread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
+fn get_files(t: CurrentThread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
     t.run(|| {
         let assembly = require_assembly(t, this)?;
         let meta = &assembly.image.meta;
@@ -133,8 +127,8 @@ unsafe extern "C" fn get_files(t: CurrentThread, this: ObjRef, name: ObjRef, wit
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeAssembly::GetManifestResourceNames", get_resource_names as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetManifestResourceInternal", get_resource as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetManifestResourceInfoInternal", get_resource_info as *const ()),
-    ("System.Reflection.RuntimeAssembly::GetFilesInternal", get_files as *const ()),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestResourceNames", &get_resource_names),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestResourceInternal", &get_resource),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestResourceInfoInternal", &get_resource_info),
+    InternalCall::new("System.Reflection.RuntimeAssembly::GetFilesInternal", &get_files),
 ];

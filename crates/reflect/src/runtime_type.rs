@@ -65,11 +65,11 @@ fn namespace(ty: Ty) -> LoadResult<&'static str> {
     Ok(outer.def().map_or("", |def| def.namespace))
 }
 
-unsafe extern "C" fn get_name(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_name(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &simple_name(this_type(t, this)?)))
 }
 
-unsafe extern "C" fn get_namespace(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_namespace(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let namespace = namespace(this_type(t, this)?).to_managed(t)?;
         if namespace.is_empty() { Ok(ObjRef::NULL) } else { strings::new_string(t, namespace) }
@@ -80,7 +80,7 @@ fn is_byref_to_param(ty: Ty) -> bool {
     ty.is_byref() && ty.element().is_some_and(|element| element.is_generic_param())
 }
 
-unsafe extern "C" fn get_full_name(t: CurrentThread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
+fn get_full_name(t: CurrentThread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let style = match (full_name != 0, assembly_qualified != 0) {
@@ -93,7 +93,7 @@ unsafe extern "C" fn get_full_name(t: CurrentThread, this: ObjRef, full_name: u8
     })
 }
 
-unsafe extern "C" fn get_declaring_type(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_declaring_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         if let Some(unfinished) = ty.unfinished_enclosing() {
@@ -110,7 +110,7 @@ unsafe extern "C" fn get_declaring_type(t: CurrentThread, this: ObjRef) -> ObjRe
     })
 }
 
-unsafe extern "C" fn get_declaring_method(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_declaring_method(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let Some(param) = ty.generic_param() else {
@@ -126,7 +126,7 @@ unsafe extern "C" fn get_declaring_method(t: CurrentThread, this: ObjRef) -> Obj
 }
 
 /// `GetGenericArgumentsInternal(bool runtimeTypeArray)`; null for types that are not generic.
-unsafe extern "C" fn get_generic_arguments(t: CurrentThread, this: ObjRef, runtime_types: u8) -> ObjRef {
+fn get_generic_arguments(t: CurrentThread, this: ObjRef, runtime_types: u8) -> ObjRef {
     t.run(|| {
         let mut ty = this_type(t, this)?;
         if ty.is_byref() {
@@ -140,7 +140,7 @@ unsafe extern "C" fn get_generic_arguments(t: CurrentThread, this: ObjRef, runti
     })
 }
 
-unsafe extern "C" fn get_generic_parameter_position(t: CurrentThread, this: ObjRef) -> i32 {
+fn get_generic_parameter_position(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| Ok(this_type(t, this)?.generic_param().map_or(-1, |param| param.index as i32)))
 }
 
@@ -179,7 +179,7 @@ pub fn interfaces_in_reflection_order(ty: Ty) -> LoadResult<Vec<Ty>> {
     Ok(inserted)
 }
 
-unsafe extern "C" fn get_interfaces(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_interfaces(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let mut ty = this_type(t, this)?;
         if ty.is_byref() {
@@ -191,13 +191,7 @@ unsafe extern "C" fn get_interfaces(t: CurrentThread, this: ObjRef) -> ObjRef {
 }
 
 /// `GetInterfaceMapData(Type, Type interface, out MethodInfo[] targets, out MethodInfo[] methods)`
-unsafe extern "C" fn get_interface_map(
-    t: CurrentThread,
-    this: ObjRef,
-    interface: ObjRef,
-    targets: *mut ObjRef,
-    methods: *mut ObjRef,
-) {
+fn get_interface_map(t: CurrentThread, this: ObjRef, interface: ObjRef, targets: *mut ObjRef, methods: *mut ObjRef) {
     t.run(|| {
         let ty = this_type(t, this)?;
         let interface = this_type(t, interface)?;
@@ -229,7 +223,7 @@ unsafe extern "C" fn get_interface_map(
 }
 
 /// `GetPacking(out int packing, out int size)`
-unsafe extern "C" fn get_packing(t: CurrentThread, this: ObjRef, packing: *mut i32, size: *mut i32) {
+fn get_packing(t: CurrentThread, this: ObjRef, packing: *mut i32, size: *mut i32) {
     t.run(|| {
         let ty = this_type(t, this)?;
         let layout = match ty.def() {
@@ -284,11 +278,11 @@ pub fn type_code_of(ty: Ty) -> i32 {
     }
 }
 
-unsafe extern "C" fn get_type_code(t: CurrentThread, ty: ObjRef) -> i32 {
+fn get_type_code(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| Ok(type_code_of(this_type(t, ty)?)))
 }
 
-unsafe extern "C" fn internal_from_handle(t: CurrentThread, handle: usize) -> ObjRef {
+fn internal_from_handle(t: CurrentThread, handle: usize) -> ObjRef {
     t.run(|| {
         // SAFETY: the value of a RuntimeTypeHandle.
         match unsafe { crate::handles::ty(handle) } {
@@ -299,22 +293,22 @@ unsafe extern "C" fn internal_from_handle(t: CurrentThread, handle: usize) -> Ob
 }
 
 /// A MonoClass* and a MonoType* are the same here.
-unsafe extern "C" fn type_from_class(_t: CurrentThread, class: usize) -> usize {
-    class
+fn type_from_class(_t: CurrentThread, class: *const ()) -> usize {
+    class.addr()
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeType::get_Name", get_name as *const ()),
-    ("System.RuntimeType::get_Namespace", get_namespace as *const ()),
-    ("System.RuntimeType::getFullName", get_full_name as *const ()),
-    ("System.RuntimeType::get_DeclaringType", get_declaring_type as *const ()),
-    ("System.RuntimeType::get_DeclaringMethod", get_declaring_method as *const ()),
-    ("System.RuntimeType::GetGenericArgumentsInternal", get_generic_arguments as *const ()),
-    ("System.RuntimeType::GetGenericParameterPosition", get_generic_parameter_position as *const ()),
-    ("System.RuntimeType::GetInterfaces", get_interfaces as *const ()),
-    ("System.RuntimeType::GetInterfaceMapData", get_interface_map as *const ()),
-    ("System.RuntimeType::GetPacking", get_packing as *const ()),
-    ("System.RuntimeType::GetTypeCodeImplInternal", get_type_code as *const ()),
-    ("System.Type::internal_from_handle", internal_from_handle as *const ()),
-    ("Mono.RuntimeClassHandle::GetTypeFromClass", type_from_class as *const ()),
+    InternalCall::new("System.RuntimeType::get_Name", &get_name),
+    InternalCall::new("System.RuntimeType::get_Namespace", &get_namespace),
+    InternalCall::new("System.RuntimeType::getFullName", &get_full_name),
+    InternalCall::new("System.RuntimeType::get_DeclaringType", &get_declaring_type),
+    InternalCall::new("System.RuntimeType::get_DeclaringMethod", &get_declaring_method),
+    InternalCall::new("System.RuntimeType::GetGenericArgumentsInternal", &get_generic_arguments),
+    InternalCall::new("System.RuntimeType::GetGenericParameterPosition", &get_generic_parameter_position),
+    InternalCall::new("System.RuntimeType::GetInterfaces", &get_interfaces),
+    InternalCall::new("System.RuntimeType::GetInterfaceMapData", &get_interface_map),
+    InternalCall::new("System.RuntimeType::GetPacking", &get_packing),
+    InternalCall::new("System.RuntimeType::GetTypeCodeImplInternal", &get_type_code),
+    InternalCall::new("System.Type::internal_from_handle", &internal_from_handle),
+    InternalCall::new("Mono.RuntimeClassHandle::GetTypeFromClass", &type_from_class),
 ];

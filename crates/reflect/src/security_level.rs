@@ -48,11 +48,11 @@ fn level_of_member(owner: Ty, image: &'static Image, token: Token) -> LoadResult
     }
 }
 
-unsafe extern "C" fn of_type(t: CurrentThread, this: ObjRef) -> i32 {
+fn of_type(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| level_of_type(this_type(t, this)?).to_managed(t))
 }
 
-unsafe extern "C" fn of_method(t: CurrentThread, this: ObjRef) -> i32 {
+fn of_method(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let method = require_method(t, this)?;
         // Methods of arrays are in no file.
@@ -61,7 +61,7 @@ unsafe extern "C" fn of_method(t: CurrentThread, this: ObjRef) -> i32 {
     })
 }
 
-unsafe extern "C" fn of_field(t: CurrentThread, this: ObjRef) -> i32 {
+fn of_field(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         let field = require_field(t, this)?;
         level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
@@ -69,8 +69,8 @@ unsafe extern "C" fn of_field(t: CurrentThread, this: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeType::get_core_clr_security_level", of_type as *const ()),
-    ("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", of_field as *const ()),
-    ("System.Reflection.RuntimeMethodInfo::get_core_clr_security_level", of_method as *const ()),
-    ("System.Reflection.RuntimeConstructorInfo::get_core_clr_security_level", of_method as *const ()),
+    InternalCall::new("System.RuntimeType::get_core_clr_security_level", &of_type),
+    InternalCall::new("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", &of_field),
+    InternalCall::new("System.Reflection.RuntimeMethodInfo::get_core_clr_security_level", &of_method),
+    InternalCall::new("System.Reflection.RuntimeConstructorInfo::get_core_clr_security_level", &of_method),
 ];

@@ -158,7 +158,7 @@ fn resolve_field(
 }
 
 /// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`
-unsafe extern "C" fn resolve_type_token(
+fn resolve_type_token(
     t: CurrentThread,
     image: usize,
     token: i32,
@@ -173,7 +173,7 @@ unsafe extern "C" fn resolve_type_token(
     })
 }
 
-unsafe extern "C" fn resolve_method_token(
+fn resolve_method_token(
     t: CurrentThread,
     image: usize,
     token: i32,
@@ -188,7 +188,7 @@ unsafe extern "C" fn resolve_method_token(
     })
 }
 
-unsafe extern "C" fn resolve_field_token(
+fn resolve_field_token(
     t: CurrentThread,
     image: usize,
     token: i32,
@@ -204,7 +204,7 @@ unsafe extern "C" fn resolve_field_token(
 }
 
 /// As the above, giving the member's object.
-unsafe extern "C" fn resolve_member_token(
+fn resolve_member_token(
     t: CurrentThread,
     image: usize,
     token: i32,
@@ -238,7 +238,7 @@ unsafe extern "C" fn resolve_member_token(
 }
 
 /// `ResolveStringToken(image, token, out ResolveTokenError)`
-unsafe extern "C" fn resolve_string_token(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+fn resolve_string_token(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
     t.run(|| {
         let image = require_image(t, image)?;
         let token = Token(token as u32);
@@ -256,7 +256,7 @@ unsafe extern "C" fn resolve_string_token(t: CurrentThread, image: usize, token:
 }
 
 /// `ResolveSignature(image, token, out ResolveTokenError)`: the bytes of a stand-alone signature.
-unsafe extern "C" fn resolve_signature(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
+fn resolve_signature(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
     t.run(|| {
         let image = require_image(t, image)?;
         let token = Token(token as u32);
@@ -270,10 +270,10 @@ unsafe extern "C" fn resolve_signature(t: CurrentThread, image: usize, token: i3
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.RuntimeModule::ResolveTypeToken", resolve_type_token as *const ()),
-    ("System.Reflection.RuntimeModule::ResolveMethodToken", resolve_method_token as *const ()),
-    ("System.Reflection.RuntimeModule::ResolveFieldToken", resolve_field_token as *const ()),
-    ("System.Reflection.RuntimeModule::ResolveMemberToken", resolve_member_token as *const ()),
-    ("System.Reflection.RuntimeModule::ResolveStringToken", resolve_string_token as *const ()),
-    ("System.Reflection.RuntimeModule::ResolveSignature", resolve_signature as *const ()),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveTypeToken", &resolve_type_token),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveMethodToken", &resolve_method_token),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveFieldToken", &resolve_field_token),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveMemberToken", &resolve_member_token),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveStringToken", &resolve_string_token),
+    InternalCall::new("System.Reflection.RuntimeModule::ResolveSignature", &resolve_signature),
 ];

@@ -32,7 +32,7 @@ pub fn throw_no_array_of(t: CurrentThread, element: Ty) -> Thrown {
 const MAX_RANK: i32 = 32;
 
 /// `make_array_type(rank)`; rank 0 = zero-based one-dimensional.
-unsafe extern "C" fn make_array_type(t: CurrentThread, this: ObjRef, rank: i32) -> ObjRef {
+fn make_array_type(t: CurrentThread, this: ObjRef, rank: i32) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let element = base_for_construction(t, ty)?;
@@ -52,7 +52,7 @@ unsafe extern "C" fn make_array_type(t: CurrentThread, this: ObjRef, rank: i32) 
     })
 }
 
-unsafe extern "C" fn make_byref_type(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn make_byref_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let element = base_for_construction(t, ty)?;
@@ -60,7 +60,7 @@ unsafe extern "C" fn make_byref_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     })
 }
 
-unsafe extern "C" fn make_pointer_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn make_pointer_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
         let element = base_for_construction(t, ty)?;
@@ -109,7 +109,7 @@ impl Instantiation {
 }
 
 /// `MakeGenericType(Type definition, Type[] arguments)`
-unsafe extern "C" fn make_generic_type(t: CurrentThread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
+fn make_generic_type(t: CurrentThread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
     t.run(|| {
         let definition = this_type(t, definition)?;
         let wanted = Instantiation::new(definition, arguments);
@@ -150,7 +150,7 @@ fn finished_or_loaded(t: CurrentThread, object: ObjRef) -> Managed<&'static Meth
 }
 
 /// The method of this instantiation that has the definition of `generic`; also for constructors.
-unsafe extern "C" fn get_corresponding_method(t: CurrentThread, this: ObjRef, generic: ObjRef) -> ObjRef {
+fn get_corresponding_method(t: CurrentThread, this: ObjRef, generic: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, this)?;
         let method = finished_or_loaded(t, generic)?;
@@ -163,10 +163,10 @@ unsafe extern "C" fn get_corresponding_method(t: CurrentThread, this: ObjRef, ge
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeType::make_array_type", make_array_type as *const ()),
-    ("System.RuntimeType::make_byref_type", make_byref_type as *const ()),
-    ("System.RuntimeType::MakePointerType", make_pointer_type as *const ()),
-    ("System.RuntimeType::MakeGenericType", make_generic_type as *const ()),
-    ("System.RuntimeType::GetCorrespondingInflatedMethod", get_corresponding_method as *const ()),
-    ("System.RuntimeType::GetCorrespondingInflatedConstructor", get_corresponding_method as *const ()),
+    InternalCall::new("System.RuntimeType::make_array_type", &make_array_type),
+    InternalCall::new("System.RuntimeType::make_byref_type", &make_byref_type),
+    InternalCall::new("System.RuntimeType::MakePointerType", &make_pointer_type),
+    InternalCall::new("System.RuntimeType::MakeGenericType", &make_generic_type),
+    InternalCall::new("System.RuntimeType::GetCorrespondingInflatedMethod", &get_corresponding_method),
+    InternalCall::new("System.RuntimeType::GetCorrespondingInflatedConstructor", &get_corresponding_method),
 ];

@@ -30,11 +30,11 @@ pub fn attributes_of(ty: Ty) -> u32 {
     }
 }
 
-unsafe extern "C" fn get_attributes(t: CurrentThread, ty: ObjRef) -> i32 {
+fn get_attributes(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| Ok(attributes_of(this_type(t, ty)?) as i32))
 }
 
-unsafe extern "C" fn get_cor_element_type(t: CurrentThread, ty: ObjRef) -> i32 {
+fn get_cor_element_type(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| {
         let ty = this_type(t, ty)?;
         let element = match ty.kind {
@@ -52,7 +52,7 @@ fn object_or_null(t: CurrentThread, ty: Option<Ty>) -> Managed<ObjRef> {
     }
 }
 
-unsafe extern "C" fn get_element_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn get_element_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| object_or_null(t, this_type(t, ty)?.element()))
 }
 
@@ -70,14 +70,14 @@ pub fn base_type(ty: Ty) -> LoadResult<Option<Ty>> {
     Ok(Some(if is_value_type { universe().value_type() } else { universe().object() }))
 }
 
-unsafe extern "C" fn get_base_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn get_base_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let base = base_type(this_type(t, ty)?).to_managed(t)?;
         object_or_null(t, base)
     })
 }
 
-unsafe extern "C" fn get_array_rank(t: CurrentThread, ty: ObjRef) -> i32 {
+fn get_array_rank(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if !ty.is_array() {
@@ -87,15 +87,15 @@ unsafe extern "C" fn get_array_rank(t: CurrentThread, ty: ObjRef) -> i32 {
     })
 }
 
-unsafe extern "C" fn get_assembly(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn get_assembly(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| assembly_object(t, this_type(t, ty)?.image().assembly()))
 }
 
-unsafe extern "C" fn get_module(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn get_module(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| module_object(t, this_type(t, ty)?.image()))
 }
 
-unsafe extern "C" fn get_metadata_token(t: CurrentThread, ty: ObjRef) -> i32 {
+fn get_metadata_token(t: CurrentThread, ty: ObjRef) -> i32 {
     t.run(|| Ok(token_of(this_type(t, ty)?) as i32))
 }
 
@@ -107,7 +107,7 @@ fn token_of(ty: Ty) -> u32 {
     }
 }
 
-unsafe extern "C" fn get_generic_type_definition(t: CurrentThread, ty: ObjRef) -> ObjRef {
+fn get_generic_type_definition(t: CurrentThread, ty: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = this_type(t, ty)?;
         let definition = ty.generic_definition();
@@ -123,19 +123,19 @@ unsafe extern "C" fn get_generic_type_definition(t: CurrentThread, ty: ObjRef) -
     })
 }
 
-unsafe extern "C" fn has_instantiation(t: CurrentThread, ty: ObjRef) -> u8 {
+fn has_instantiation(t: CurrentThread, ty: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(!this_type(t, ty)?.args.is_empty())))
 }
 
-unsafe extern "C" fn is_generic_type_definition(t: CurrentThread, ty: ObjRef) -> u8 {
+fn is_generic_type_definition(t: CurrentThread, ty: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_definition())))
 }
 
-unsafe extern "C" fn is_generic_variable(t: CurrentThread, ty: ObjRef) -> u8 {
+fn is_generic_variable(t: CurrentThread, ty: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_param())))
 }
 
-unsafe extern "C" fn has_references(t: CurrentThread, ty: ObjRef) -> u8 {
+fn has_references(t: CurrentThread, ty: ObjRef) -> u8 {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if ty.is_open || ty.is_interface() || ty.is_byref() {
@@ -164,16 +164,16 @@ pub fn is_byref_like(ty: Ty) -> LoadResult<bool> {
     Ok(is_old_one || has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")?)
 }
 
-unsafe extern "C" fn get_is_byref_like(t: CurrentThread, ty: ObjRef) -> u8 {
+fn get_is_byref_like(t: CurrentThread, ty: ObjRef) -> u8 {
     t.run(|| Ok(u8::from(is_byref_like(this_type(t, ty)?).to_managed(t)?)))
 }
 
 /// There is no COM.
-unsafe extern "C" fn is_com_object(_t: CurrentThread, _ty: ObjRef) -> u8 {
+fn is_com_object(_t: CurrentThread, _ty: ObjRef) -> u8 {
     0
 }
 
-unsafe extern "C" fn is_instance_of_type(t: CurrentThread, ty: ObjRef, instance: ObjRef) -> u8 {
+fn is_instance_of_type(t: CurrentThread, ty: ObjRef, instance: ObjRef) -> u8 {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if instance.is_null() || ty.is_open {
@@ -184,7 +184,7 @@ unsafe extern "C" fn is_instance_of_type(t: CurrentThread, ty: ObjRef, instance:
 }
 
 /// `type_is_assignable_from(target, source)`
-unsafe extern "C" fn type_is_assignable_from(t: CurrentThread, target: ObjRef, source: ObjRef) -> u8 {
+fn type_is_assignable_from(t: CurrentThread, target: ObjRef, source: ObjRef) -> u8 {
     t.run(|| {
         let (target, source) = (this_type(t, target)?, this_type(t, source)?);
         Ok(u8::from(is_assignable_from(target, source).to_managed(t)?))
@@ -227,7 +227,7 @@ fn is_native_int(ty: Ty) -> bool {
 }
 
 /// `is_subclass_of(child, base)` of two RuntimeTypeHandle values; not reflexive.
-unsafe extern "C" fn is_subclass_of(t: CurrentThread, child: usize, base: usize) -> u8 {
+fn is_subclass_of(t: CurrentThread, child: usize, base: usize) -> u8 {
     t.run(|| {
         // SAFETY: the values of RuntimeTypeHandles.
         let (child, base) = unsafe { (handles::ty(child), handles::ty(base)) };
@@ -274,7 +274,7 @@ pub(crate) fn forget_dead() {
     }
 }
 
-unsafe extern "C" fn get_generic_parameter_info(t: CurrentThread, ty: ObjRef) -> usize {
+fn get_generic_parameter_info(t: CurrentThread, ty: ObjRef) -> usize {
     t.run(|| {
         let ty = this_type(t, ty)?;
         if let Some(&known) = PARAM_INFOS.lock().as_ref().and_then(|infos| infos.get(&ty)) {
@@ -310,23 +310,23 @@ fn generic_parameter_info(ty: Ty) -> LoadResult<usize> {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeTypeHandle::GetAttributes", get_attributes as *const ()),
-    ("System.RuntimeTypeHandle::GetCorElementType", get_cor_element_type as *const ()),
-    ("System.RuntimeTypeHandle::GetElementType", get_element_type as *const ()),
-    ("System.RuntimeTypeHandle::GetBaseType", get_base_type as *const ()),
-    ("System.RuntimeTypeHandle::GetArrayRank", get_array_rank as *const ()),
-    ("System.RuntimeTypeHandle::GetAssembly", get_assembly as *const ()),
-    ("System.RuntimeTypeHandle::GetModule", get_module as *const ()),
-    ("System.RuntimeTypeHandle::GetMetadataToken", get_metadata_token as *const ()),
-    ("System.RuntimeTypeHandle::GetGenericTypeDefinition_impl", get_generic_type_definition as *const ()),
-    ("System.RuntimeTypeHandle::HasInstantiation", has_instantiation as *const ()),
-    ("System.RuntimeTypeHandle::IsGenericTypeDefinition", is_generic_type_definition as *const ()),
-    ("System.RuntimeTypeHandle::IsGenericVariable", is_generic_variable as *const ()),
-    ("System.RuntimeTypeHandle::HasReferences", has_references as *const ()),
-    ("System.RuntimeTypeHandle::IsByRefLike", get_is_byref_like as *const ()),
-    ("System.RuntimeTypeHandle::IsComObject", is_com_object as *const ()),
-    ("System.RuntimeTypeHandle::IsInstanceOfType", is_instance_of_type as *const ()),
-    ("System.RuntimeTypeHandle::type_is_assignable_from", type_is_assignable_from as *const ()),
-    ("System.RuntimeTypeHandle::is_subclass_of", is_subclass_of as *const ()),
-    ("System.RuntimeTypeHandle::GetGenericParameterInfo", get_generic_parameter_info as *const ()),
+    InternalCall::new("System.RuntimeTypeHandle::GetAttributes", &get_attributes),
+    InternalCall::new("System.RuntimeTypeHandle::GetCorElementType", &get_cor_element_type),
+    InternalCall::new("System.RuntimeTypeHandle::GetElementType", &get_element_type),
+    InternalCall::new("System.RuntimeTypeHandle::GetBaseType", &get_base_type),
+    InternalCall::new("System.RuntimeTypeHandle::GetArrayRank", &get_array_rank),
+    InternalCall::new("System.RuntimeTypeHandle::GetAssembly", &get_assembly),
+    InternalCall::new("System.RuntimeTypeHandle::GetModule", &get_module),
+    InternalCall::new("System.RuntimeTypeHandle::GetMetadataToken", &get_metadata_token),
+    InternalCall::new("System.RuntimeTypeHandle::GetGenericTypeDefinition_impl", &get_generic_type_definition),
+    InternalCall::new("System.RuntimeTypeHandle::HasInstantiation", &has_instantiation),
+    InternalCall::new("System.RuntimeTypeHandle::IsGenericTypeDefinition", &is_generic_type_definition),
+    InternalCall::new("System.RuntimeTypeHandle::IsGenericVariable", &is_generic_variable),
+    InternalCall::new("System.RuntimeTypeHandle::HasReferences", &has_references),
+    InternalCall::new("System.RuntimeTypeHandle::IsByRefLike", &get_is_byref_like),
+    InternalCall::new("System.RuntimeTypeHandle::IsComObject", &is_com_object),
+    InternalCall::new("System.RuntimeTypeHandle::IsInstanceOfType", &is_instance_of_type),
+    InternalCall::new("System.RuntimeTypeHandle::type_is_assignable_from", &type_is_assignable_from),
+    InternalCall::new("System.RuntimeTypeHandle::is_subclass_of", &is_subclass_of),
+    InternalCall::new("System.RuntimeTypeHandle::GetGenericParameterInfo", &get_generic_parameter_info),
 ];

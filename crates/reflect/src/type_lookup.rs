@@ -216,7 +216,7 @@ fn unless_silent(t: CurrentThread, throw_on_error: bool, result: Managed<ObjRef>
     }
 }
 
-unsafe extern "C" fn internal_from_name(
+fn internal_from_name(
     t: CurrentThread,
     name: ObjRef,
     _stack_mark: *mut i32,
@@ -270,7 +270,7 @@ fn from_name(
 }
 
 /// `Assembly.InternalGetType(module, name, throwOnError, ignoreCase)`
-unsafe extern "C" fn assembly_get_type(
+fn assembly_get_type(
     t: CurrentThread,
     assembly: ObjRef,
     module: ObjRef,
@@ -323,6 +323,6 @@ unsafe extern "C" fn assembly_get_type(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeTypeHandle::internal_from_name", internal_from_name as *const ()),
-    ("System.Reflection.Assembly::InternalGetType", assembly_get_type as *const ()),
+    InternalCall::new("System.RuntimeTypeHandle::internal_from_name", &internal_from_name),
+    InternalCall::new("System.Reflection.Assembly::InternalGetType", &assembly_get_type),
 ];

@@ -209,13 +209,7 @@ impl MethodQuery {
     }
 }
 
-unsafe extern "C" fn get_methods(
-    t: CurrentThread,
-    this: ObjRef,
-    name: *const c_char,
-    flags: i32,
-    list_type: i32,
-) -> usize {
+fn get_methods(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -250,7 +244,7 @@ fn find_constructors(ty: Ty, flags: i32) -> LoadResult<Vec<usize>> {
     Ok(out)
 }
 
-unsafe extern "C" fn get_constructors(t: CurrentThread, this: ObjRef, flags: i32) -> usize {
+fn get_constructors(t: CurrentThread, this: ObjRef, flags: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         Ok(pointer_array(&find_constructors(ty, flags).to_managed(t)?) as usize)
@@ -275,13 +269,7 @@ fn find_fields(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>
     Ok(out)
 }
 
-unsafe extern "C" fn get_fields(
-    t: CurrentThread,
-    this: ObjRef,
-    name: *const c_char,
-    flags: i32,
-    list_type: i32,
-) -> usize {
+fn get_fields(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -358,13 +346,7 @@ fn find_properties(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<&'
     Ok(out)
 }
 
-unsafe extern "C" fn get_properties(
-    t: CurrentThread,
-    this: ObjRef,
-    name: *const c_char,
-    flags: i32,
-    list_type: i32,
-) -> usize {
+fn get_properties(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -393,7 +375,7 @@ fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static Event>> {
     Ok(out)
 }
 
-unsafe extern "C" fn get_events(t: CurrentThread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
+fn get_events(t: CurrentThread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -418,13 +400,7 @@ fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<
     Ok(out)
 }
 
-unsafe extern "C" fn get_nested_types(
-    t: CurrentThread,
-    this: ObjRef,
-    name: *const c_char,
-    flags: i32,
-    list_type: i32,
-) -> usize {
+fn get_nested_types(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
     t.run(|| {
         let ty = this_type(t, this)?;
         // SAFETY: a marshalled string of the caller.
@@ -434,12 +410,12 @@ unsafe extern "C" fn get_nested_types(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.RuntimeType::GetMethodsByName_native", get_methods as *const ()),
-    ("System.RuntimeType::GetConstructors_native", get_constructors as *const ()),
-    ("System.RuntimeType::GetFields_native", get_fields as *const ()),
-    ("System.RuntimeType::GetPropertiesByName_native", get_properties as *const ()),
-    ("System.RuntimeType::GetEvents_native", get_events as *const ()),
-    ("System.RuntimeType::GetNestedTypes_native", get_nested_types as *const ()),
+    InternalCall::new("System.RuntimeType::GetMethodsByName_native", &get_methods),
+    InternalCall::new("System.RuntimeType::GetConstructors_native", &get_constructors),
+    InternalCall::new("System.RuntimeType::GetFields_native", &get_fields),
+    InternalCall::new("System.RuntimeType::GetPropertiesByName_native", &get_properties),
+    InternalCall::new("System.RuntimeType::GetEvents_native", &get_events),
+    InternalCall::new("System.RuntimeType::GetNestedTypes_native", &get_nested_types),
 ];
 
 #[cfg(test)]

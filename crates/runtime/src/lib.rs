@@ -12,12 +12,12 @@ pub mod vm;
 
 pub use exec::{
     callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, contexts,
-    helpers, initialised, internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors, pending,
-    proxy_calls, sharing_statistics, tail_arguments, thread_data, thread_statics,
+    crossings, helpers, initialised, internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors,
+    pending, proxy_calls, sharing_statistics, tail_arguments, thread_data, thread_statics,
 };
 pub use object::{
     cast_cache, cells, class_library, delegates, domain, entries, exception_trace, exceptions, fields, handles,
-    missing, proxies, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
+    missing, proxies, references, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
 };
 pub use vm::{
     collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
@@ -32,10 +32,13 @@ pub(crate) use vm::{
 };
 
 pub use cells::RootCell;
+pub use crossings::{Place, RefPlace};
 pub use exceptions::{Thrown, ToManaged};
 pub use fields::ManagedField;
+pub use handles::RootedHandle;
 pub use internal_calls::{InternalCall, InternalCallTables};
 pub use invoke::Slot;
+pub use references::{Array, Obj, Str, Word};
 pub use saki_abi::ObjRef;
 pub use thread::{CurrentThread, Managed};
 pub use upper_layers::{HostEvents, Interop, OwnFunction, Remoting, UpperLayers, VarArgCookie, upper_layers};

@@ -17,15 +17,15 @@ fn guarded<R: Default>(t: CurrentThread, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-extern "C" fn max_stack_trace_frames(t: CurrentThread) -> i32 {
+fn max_stack_trace_frames(t: CurrentThread) -> i32 {
     guarded(t, || MAX_FRAMES as i32)
 }
 
-extern "C" fn stack_trace_frames(t: CurrentThread) -> i32 {
+fn stack_trace_frames(t: CurrentThread) -> i32 {
     guarded(t, || control::max_frames() as i32)
 }
 
-extern "C" fn set_stack_trace_frames(t: CurrentThread, count: i32) {
+fn set_stack_trace_frames(t: CurrentThread, count: i32) {
     guarded(t, || control::set_max_frames((count.max(0) as usize).min(MAX_FRAMES)));
 }
 
@@ -38,7 +38,7 @@ mod mode {
     pub const COLLECTIONS: i32 = 4;
 }
 
-extern "C" fn heap_shot_mode(t: CurrentThread) -> i32 {
+fn heap_shot_mode(t: CurrentThread) -> i32 {
     guarded(t, || match control::heap_shots() {
         HeapShots::Never => mode::NONE,
         HeapShots::Full => mode::EVERY_MAJOR,
@@ -48,7 +48,7 @@ extern "C" fn heap_shot_mode(t: CurrentThread) -> i32 {
     })
 }
 
-extern "C" fn set_heap_shot_mode(t: CurrentThread, wanted: i32) {
+fn set_heap_shot_mode(t: CurrentThread, wanted: i32) {
     let mode = match wanted {
         mode::EVERY_MAJOR => HeapShots::Full,
         mode::ON_DEMAND => HeapShots::OnDemand,
@@ -59,35 +59,35 @@ extern "C" fn set_heap_shot_mode(t: CurrentThread, wanted: i32) {
     guarded(t, || control::set_heap_shots(mode));
 }
 
-extern "C" fn milliseconds(t: CurrentThread) -> i32 {
+fn milliseconds(t: CurrentThread) -> i32 {
     guarded(t, || if let HeapShots::EveryMilliseconds(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-extern "C" fn set_milliseconds(t: CurrentThread, count: i32) {
+fn set_milliseconds(t: CurrentThread, count: i32) {
     guarded(t, || control::set_heap_shots(HeapShots::EveryMilliseconds(count.max(0) as u32)));
 }
 
-extern "C" fn collections(t: CurrentThread) -> i32 {
+fn collections(t: CurrentThread) -> i32 {
     guarded(t, || if let HeapShots::EveryCollections(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-extern "C" fn set_collections(t: CurrentThread, count: i32) {
+fn set_collections(t: CurrentThread, count: i32) {
     guarded(t, || control::set_heap_shots(HeapShots::EveryCollections(count.max(0) as u32)));
 }
 
-extern "C" fn trigger_heap_shot(t: CurrentThread) {
+fn trigger_heap_shot(t: CurrentThread) {
     guarded(t, control::take_heap_shot);
 }
 
-extern "C" fn call_depth(t: CurrentThread) -> i32 {
+fn call_depth(t: CurrentThread) -> i32 {
     guarded(t, || control::max_call_depth() as i32)
 }
 
-extern "C" fn set_call_depth(t: CurrentThread, depth: i32) {
+fn set_call_depth(t: CurrentThread, depth: i32) {
     guarded(t, || control::set_max_call_depth(depth.max(0) as u32));
 }
 
-extern "C" fn sample_mode(t: CurrentThread, mode: *mut i32, frequency: *mut i32) {
+fn sample_mode(t: CurrentThread, mode: *mut i32, frequency: *mut i32) {
     let (clock, hz) = guarded(t, || match control::samples() {
         None => (0, 0),
         Some((SampleClock::Processor, hz)) => (1, hz),
@@ -99,7 +99,7 @@ extern "C" fn sample_mode(t: CurrentThread, mode: *mut i32, frequency: *mut i32)
     unsafe { *frequency = hz as i32 };
 }
 
-extern "C" fn set_sample_mode(t: CurrentThread, mode: i32, frequency: i32) -> i32 {
+fn set_sample_mode(t: CurrentThread, mode: i32, frequency: i32) -> i32 {
     let clock = match mode {
         1 => Some(SampleClock::Processor),
         2 => Some(SampleClock::Wall),
@@ -114,11 +114,11 @@ macro_rules! event_calls {
         $(mod $module {
             use super::{LogEvents, CurrentThread, control, guarded};
 
-            pub extern "C" fn get(t: CurrentThread) -> i32 {
+            pub fn get(t: CurrentThread) -> i32 {
                 guarded(t, || i32::from(control::are_events_on(LogEvents::$events)))
             }
 
-            pub extern "C" fn set(t: CurrentThread, are_wanted: i32) {
+            pub fn set(t: CurrentThread, are_wanted: i32) {
                 // A boolean: the lowest byte.
                 guarded(t, || control::set_events(LogEvents::$events, are_wanted as u8 != 0));
             }
@@ -140,38 +140,38 @@ event_calls! {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("Mono.Profiler.Log.LogProfiler::GetMaxStackTraceFrames", max_stack_trace_frames as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetStackTraceFrames", stack_trace_frames as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetStackTraceFrames", set_stack_trace_frames as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetHeapshotMode", heap_shot_mode as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetHeapshotMode", set_heap_shot_mode as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetHeapshotMillisecondsFrequency", milliseconds as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetHeapshotMillisecondsFrequency", set_milliseconds as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetHeapshotCollectionsFrequency", collections as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetHeapshotCollectionsFrequency", set_collections as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::TriggerHeapshot", trigger_heap_shot as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetCallDepth", call_depth as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetCallDepth", set_call_depth as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetSampleMode", sample_mode as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetSampleMode", set_sample_mode as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetExceptionEvents", exception::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetExceptionEvents", exception::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetMonitorEvents", monitor::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetMonitorEvents", monitor::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCEvents", gc::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCEvents", gc::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCAllocationEvents", allocation::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCAllocationEvents", allocation::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCMoveEvents", moves::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCMoveEvents", moves::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCRootEvents", root::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCRootEvents", root::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCHandleEvents", handle::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCHandleEvents", handle::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetGCFinalizationEvents", finalization::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetGCFinalizationEvents", finalization::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetCounterEvents", counter::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetCounterEvents", counter::set as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::GetJitEvents", jit::get as *const ()),
-    ("Mono.Profiler.Log.LogProfiler::SetJitEvents", jit::set as *const ()),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetMaxStackTraceFrames", &max_stack_trace_frames),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetStackTraceFrames", &stack_trace_frames),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetStackTraceFrames", &set_stack_trace_frames),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetHeapshotMode", &heap_shot_mode),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetHeapshotMode", &set_heap_shot_mode),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetHeapshotMillisecondsFrequency", &milliseconds),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetHeapshotMillisecondsFrequency", &set_milliseconds),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetHeapshotCollectionsFrequency", &collections),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetHeapshotCollectionsFrequency", &set_collections),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::TriggerHeapshot", &trigger_heap_shot),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetCallDepth", &call_depth),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetCallDepth", &set_call_depth),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetSampleMode", &sample_mode),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetSampleMode", &set_sample_mode),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetExceptionEvents", &exception::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetExceptionEvents", &exception::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetMonitorEvents", &monitor::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetMonitorEvents", &monitor::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCEvents", &gc::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCEvents", &gc::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCAllocationEvents", &allocation::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCAllocationEvents", &allocation::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCMoveEvents", &moves::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCMoveEvents", &moves::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCRootEvents", &root::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCRootEvents", &root::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCHandleEvents", &handle::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCHandleEvents", &handle::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetGCFinalizationEvents", &finalization::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetGCFinalizationEvents", &finalization::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetCounterEvents", &counter::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetCounterEvents", &counter::set),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::GetJitEvents", &jit::get),
+    InternalCall::new("Mono.Profiler.Log.LogProfiler::SetJitEvents", &jit::set),
 ];

@@ -31,7 +31,7 @@ fn text_at(units: *const u16, length: i32) -> String {
 }
 
 /// 0: no such category, counter or instance.
-unsafe extern "C" fn get_impl(
+fn get_impl(
     _t: CurrentThread,
     category: *const u16,
     category_length: i32,
@@ -66,12 +66,7 @@ unsafe fn counter_at<'a>(counter: *const Counter) -> Option<&'a Counter> {
     unsafe { counter.as_ref() }
 }
 
-unsafe extern "C" fn get_sample(
-    _t: CurrentThread,
-    counter: *const Counter,
-    only_value: i32,
-    sample: *mut CounterSample,
-) -> i32 {
+fn get_sample(_t: CurrentThread, counter: *const Counter, only_value: i32, sample: *mut CounterSample) -> i32 {
     // SAFETY: managed code keeps the handle of `GetImpl_icall` until it frees it.
     let Some(counter) = (unsafe { counter_at(counter) }) else { return 0 };
     let now = if only_value != 0 { 0 } else { (saki_os::clock::monotonic_ns() / 100) as i64 };
@@ -91,19 +86,19 @@ unsafe extern "C" fn get_sample(
     1
 }
 
-unsafe extern "C" fn update_value(_t: CurrentThread, counter: *const Counter, add: i32, value: i64) -> i64 {
+fn update_value(_t: CurrentThread, counter: *const Counter, add: i32, value: i64) -> i64 {
     // SAFETY: as in `get_sample`.
     unsafe { counter_at(counter) }.map_or(0, |counter| counter.update(add & 0xff != 0, value))
 }
 
-unsafe extern "C" fn free_data(_t: CurrentThread, counter: *mut Counter) {
+fn free_data(_t: CurrentThread, counter: *mut Counter) {
     if !counter.is_null() {
         // SAFETY: from `Box::into_raw` in `get_impl`; managed code forgets the handle after this call.
         drop(unsafe { Box::from_raw(counter) });
     }
 }
 
-unsafe extern "C" fn category_delete(_t: CurrentThread, name: *const u16, length: i32) -> i32 {
+fn category_delete(_t: CurrentThread, name: *const u16, length: i32) -> i32 {
     let name = text_at(name, length);
     with_categories(|categories| {
         let count = categories.len();
@@ -112,14 +107,14 @@ unsafe extern "C" fn category_delete(_t: CurrentThread, name: *const u16, length
     })
 }
 
-unsafe extern "C" fn category_help(t: CurrentThread, name: *const u16, length: i32) -> ObjRef {
+fn category_help(t: CurrentThread, name: *const u16, length: i32) -> ObjRef {
     let name = text_at(name, length);
     let help = with_categories(|categories| categories.iter().find(|c| c.name == name).map(|c| c.help.clone()));
     t.run(|| optional_string(t, help.as_deref()))
 }
 
 /// A null counter asks for the category alone.
-unsafe extern "C" fn counter_category_exists(
+fn counter_category_exists(
     _t: CurrentThread,
     counter: *const u16,
     counter_length: i32,
@@ -134,7 +129,7 @@ unsafe extern "C" fn counter_category_exists(
     })
 }
 
-unsafe extern "C" fn create(
+fn create(
     _t: CurrentThread,
     name: *const u16,
     name_length: i32,
@@ -158,7 +153,7 @@ unsafe extern "C" fn create(
     })
 }
 
-unsafe extern "C" fn instance_exists(
+fn instance_exists(
     _t: CurrentThread,
     instance: *const u16,
     instance_length: i32,
@@ -172,12 +167,12 @@ unsafe extern "C" fn instance_exists(
     })
 }
 
-unsafe extern "C" fn category_names(t: CurrentThread) -> ObjRef {
+fn category_names(t: CurrentThread) -> ObjRef {
     let names: Vec<String> = with_categories(|categories| categories.iter().map(|c| c.name.clone()).collect());
     t.run(|| string_array(t, &names))
 }
 
-unsafe extern "C" fn counter_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
+fn counter_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         let category = categories.iter().find(|c| c.name == category);
@@ -186,7 +181,7 @@ unsafe extern "C" fn counter_names(t: CurrentThread, category: *const u16, lengt
     t.run(|| string_array(t, &names))
 }
 
-unsafe extern "C" fn instance_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
+fn instance_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         categories.iter().find(|c| c.name == category).map(Category::instance_names).unwrap_or_default()
@@ -195,19 +190,19 @@ unsafe extern "C" fn instance_names(t: CurrentThread, category: *const u16, leng
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Diagnostics.PerformanceCounter::FreeData", free_data as *const ()),
-    ("System.Diagnostics.PerformanceCounter::GetImpl_icall", get_impl as *const ()),
-    ("System.Diagnostics.PerformanceCounter::GetSample", get_sample as *const ()),
-    ("System.Diagnostics.PerformanceCounter::UpdateValue", update_value as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::CategoryDelete_icall", category_delete as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::CategoryHelp_icall", category_help as *const ()),
-    (
+    InternalCall::new("System.Diagnostics.PerformanceCounter::FreeData", &free_data),
+    InternalCall::new("System.Diagnostics.PerformanceCounter::GetImpl_icall", &get_impl),
+    InternalCall::new("System.Diagnostics.PerformanceCounter::GetSample", &get_sample),
+    InternalCall::new("System.Diagnostics.PerformanceCounter::UpdateValue", &update_value),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::CategoryDelete_icall", &category_delete),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::CategoryHelp_icall", &category_help),
+    InternalCall::new(
         "System.Diagnostics.PerformanceCounterCategory::CounterCategoryExists_icall",
-        counter_category_exists as *const (),
+        &counter_category_exists,
     ),
-    ("System.Diagnostics.PerformanceCounterCategory::Create_icall", create as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::GetCategoryNames", category_names as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::GetCounterNames_icall", counter_names as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::GetInstanceNames_icall", instance_names as *const ()),
-    ("System.Diagnostics.PerformanceCounterCategory::InstanceExistsInternal_icall", instance_exists as *const ()),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::Create_icall", &create),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::GetCategoryNames", &category_names),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::GetCounterNames_icall", &counter_names),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::GetInstanceNames_icall", &instance_names),
+    InternalCall::new("System.Diagnostics.PerformanceCounterCategory::InstanceExistsInternal_icall", &instance_exists),
 ];

@@ -7,7 +7,7 @@ use saki_runtime::source_lines::source_position;
 use saki_runtime::{CurrentThread, InternalCall, stack_trace, strings};
 
 /// Managed code counts this call as frame 0. False: the stack has no such frame.
-extern "C" fn get_frame_info(
+fn get_frame_info(
     t: CurrentThread,
     skip: i32,
     file_info: i32,
@@ -41,4 +41,5 @@ extern "C" fn get_frame_info(
     })
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Diagnostics.StackFrame::get_frame_info", get_frame_info as *const ())];
+pub const TABLE: &[InternalCall] =
+    &[InternalCall::new("System.Diagnostics.StackFrame::get_frame_info", &get_frame_info)];

@@ -129,7 +129,7 @@ fn frame_object(
     Ok(made)
 }
 
-extern "C" fn get_trace(t: CurrentThread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
+fn get_trace(t: CurrentThread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
     t.run(|| {
         non_null(t, exception, "e")?;
         frame_array(t, &frames_of(exception), skip.max(0) as usize, file_info != 0)
@@ -160,4 +160,4 @@ pub(crate) fn frame_array(
     Ok(array)
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Diagnostics.StackTrace::get_trace", get_trace as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Diagnostics.StackTrace::get_trace", &get_trace)];

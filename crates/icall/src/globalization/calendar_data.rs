@@ -30,7 +30,7 @@ static NATIVE_NAME: ManagedField = ManagedField::corlib("System.Globalization", 
 static MONTH_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sMonthDay");
 
 /// `name` is the culture's name in lower case. False: not known.
-extern "C" fn fill_calendar_data(t: CurrentThread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
+fn fill_calendar_data(t: CurrentThread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "localeName")?;
@@ -49,4 +49,4 @@ extern "C" fn fill_calendar_data(t: CurrentThread, this: ObjRef, name: ObjRef, _
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Globalization.CalendarData::fill_calendar_data", fill_calendar_data as *const ())];
+    &[InternalCall::new("System.Globalization.CalendarData::fill_calendar_data", &fill_calendar_data)];

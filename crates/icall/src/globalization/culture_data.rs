@@ -20,7 +20,7 @@ fn culture_at(t: CurrentThread, index: i32) -> Managed<(usize, &'static Culture)
     culture.map(|culture| (index, culture)).ok_or_else(|| argument_error(t, "There is no culture with this number."))
 }
 
-extern "C" fn fill_culture_data(t: CurrentThread, this: ObjRef, index: i32) {
+fn fill_culture_data(t: CurrentThread, this: ObjRef, index: i32) {
     t.run(|| {
         non_null_this(t, this)?;
         let (_, culture) = culture_at(t, index)?;
@@ -100,7 +100,7 @@ fn number_data(culture: &'static Culture) -> NumberData {
 }
 
 /// Fills the entry; gives the string pool that its offsets count in.
-extern "C" fn fill_number_data(t: CurrentThread, index: i32, entry: *mut [i32; PARTS.len()]) -> *const u8 {
+fn fill_number_data(t: CurrentThread, index: i32, entry: *mut [i32; PARTS.len()]) -> *const u8 {
     static MADE: Mutex<Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
     t.run(|| {
         let (index, culture) = culture_at(t, index)?;
@@ -116,6 +116,6 @@ extern "C" fn fill_number_data(t: CurrentThread, index: i32, entry: *mut [i32; P
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Globalization.CultureData::fill_culture_data", fill_culture_data as *const ()),
-    ("System.Globalization.CultureData::fill_number_data", fill_number_data as *const ()),
+    InternalCall::new("System.Globalization.CultureData::fill_culture_data", &fill_culture_data),
+    InternalCall::new("System.Globalization.CultureData::fill_number_data", &fill_number_data),
 ];

@@ -90,7 +90,7 @@ fn fill(t: CurrentThread, this: ObjRef, index: usize) -> Managed<()> {
 }
 
 /// `name` is in lower case. False: not known.
-extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
+fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "name")?;
@@ -101,7 +101,7 @@ extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
     })
 }
 
-extern "C" fn from_lcid(t: CurrentThread, this: ObjRef, lcid: i32) -> i32 {
+fn from_lcid(t: CurrentThread, this: ObjRef, lcid: i32) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         match data::culture_with_lcid(lcid) {
@@ -118,12 +118,12 @@ fn locale_name() -> Option<String> {
     Some(language.replacen('_', "-", 1).to_ascii_lowercase())
 }
 
-extern "C" fn current_locale_name(t: CurrentThread) -> ObjRef {
+fn current_locale_name(t: CurrentThread) -> ObjRef {
     t.run(|| optional_string(t, locale_name().as_deref()))
 }
 
 /// Null in the first place stands for the invariant culture, when neutral ones are wanted.
-extern "C" fn all_cultures(t: CurrentThread, neutral: i32, specific: i32, _installed: i32) -> ObjRef {
+fn all_cultures(t: CurrentThread, neutral: i32, specific: i32, _installed: i32) -> ObjRef {
     t.run(|| {
         let (neutral, specific) = (neutral & 0xff != 0, specific & 0xff != 0);
         let wanted: Vec<usize> = data::cultures()
@@ -150,8 +150,8 @@ extern "C" fn all_cultures(t: CurrentThread, neutral: i32, specific: i32, _insta
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Globalization.CultureInfo::construct_internal_locale_from_name", from_name as *const ()),
-    ("System.Globalization.CultureInfo::construct_internal_locale_from_lcid", from_lcid as *const ()),
-    ("System.Globalization.CultureInfo::get_current_locale_name", current_locale_name as *const ()),
-    ("System.Globalization.CultureInfo::internal_get_cultures", all_cultures as *const ()),
+    InternalCall::new("System.Globalization.CultureInfo::construct_internal_locale_from_name", &from_name),
+    InternalCall::new("System.Globalization.CultureInfo::construct_internal_locale_from_lcid", &from_lcid),
+    InternalCall::new("System.Globalization.CultureInfo::get_current_locale_name", &current_locale_name),
+    InternalCall::new("System.Globalization.CultureInfo::internal_get_cultures", &all_cultures),
 ];

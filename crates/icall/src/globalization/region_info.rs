@@ -28,7 +28,7 @@ texts! {
 static REGION_ID: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", "regionId");
 
 /// `name` is in upper case. False: not known.
-extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
+fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null(t, name, "name")?;
@@ -43,4 +43,4 @@ extern "C" fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Globalization.RegionInfo::construct_internal_region_from_name", from_name as *const ())];
+    &[InternalCall::new("System.Globalization.RegionInfo::construct_internal_region_from_name", &from_name)];

@@ -116,7 +116,7 @@ fn space(path: &CString) -> IoResult<(u64, u64, u64)> {
     }
 }
 
-unsafe extern "C" fn get_disk_free_space(
+fn get_disk_free_space(
     _t: CurrentThread,
     path: *const u16,
     length: i32,
@@ -134,14 +134,14 @@ unsafe extern "C" fn get_disk_free_space(
     succeeded
 }
 
-unsafe extern "C" fn get_drive_type(_t: CurrentThread, path: *const u16, length: i32) -> u32 {
+fn get_drive_type(_t: CurrentThread, path: *const u16, length: i32) -> u32 {
     match path_or_current(path, length) {
         Ok(path) => format_of(&path).map_or(UNKNOWN, |format| format.1),
         Err(_) => NO_ROOT_DIRECTORY,
     }
 }
 
-unsafe extern "C" fn get_drive_format(t: CurrentThread, path: *const u16, length: i32) -> ObjRef {
+fn get_drive_format(t: CurrentThread, path: *const u16, length: i32) -> ObjRef {
     t.run(|| {
         let format = path_or_current(path, length).ok().and_then(|path| format_of(&path));
         optional_string(t, format.map(|format| format.2))
@@ -149,7 +149,7 @@ unsafe extern "C" fn get_drive_format(t: CurrentThread, path: *const u16, length
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.IO.DriveInfo::GetDiskFreeSpaceInternal", get_disk_free_space as *const ()),
-    ("System.IO.DriveInfo::GetDriveFormatInternal", get_drive_format as *const ()),
-    ("System.IO.DriveInfo::GetDriveTypeInternal", get_drive_type as *const ()),
+    InternalCall::new("System.IO.DriveInfo::GetDiskFreeSpaceInternal", &get_disk_free_space),
+    InternalCall::new("System.IO.DriveInfo::GetDriveFormatInternal", &get_drive_format),
+    InternalCall::new("System.IO.DriveInfo::GetDriveTypeInternal", &get_drive_type),
 ];

@@ -210,7 +210,7 @@ fn name_at(name: *const u16, length: i32) -> Option<String> {
     (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
 }
 
-unsafe extern "C" fn open_file_internal(
+fn open_file_internal(
     _t: CurrentThread,
     path: *const u16,
     path_length: i32,
@@ -235,7 +235,7 @@ unsafe extern "C" fn open_file_internal(
     finish(result, error)
 }
 
-unsafe extern "C" fn open_handle_internal(
+fn open_handle_internal(
     _t: CurrentThread,
     handle: usize,
     name: *const u16,
@@ -251,7 +251,7 @@ unsafe extern "C" fn open_handle_internal(
     finish(open_mapping(source, OPEN, name_at(name, name_length), capacity, access), error)
 }
 
-unsafe extern "C" fn close_mapping(_t: CurrentThread, handle: usize) {
+fn close_mapping(_t: CurrentThread, handle: usize) {
     let mut named = NAMED.lock();
     let mapping = handle as *mut Mapping;
     if mapping.is_null() {
@@ -275,7 +275,7 @@ unsafe extern "C" fn close_mapping(_t: CurrentThread, handle: usize) {
     saki_thread::blocking(|| unsafe { libc::close(mapping.fd) });
 }
 
-unsafe extern "C" fn configure_inheritability(_t: CurrentThread, handle: usize, inheritable: i32) {
+fn configure_inheritability(_t: CurrentThread, handle: usize, inheritable: i32) {
     // SAFETY: an open mapping, kept alive by its SafeHandle.
     let fd = unsafe { (*(handle as *const Mapping)).fd };
     let flags = if inheritable != 0 { 0 } else { libc::FD_CLOEXEC };
@@ -318,7 +318,7 @@ fn map(mapping: &Mapping, offset: i64, size: &mut i64, access: i32) -> Result<(V
     Ok((View { address, length }, address + (offset - first) as usize))
 }
 
-unsafe extern "C" fn map_internal(
+fn map_internal(
     _t: CurrentThread,
     handle: usize,
     offset: i64,
@@ -340,7 +340,7 @@ unsafe extern "C" fn map_internal(
     code
 }
 
-unsafe extern "C" fn unmap(_t: CurrentThread, view: usize) -> i32 {
+fn unmap(_t: CurrentThread, view: usize) -> i32 {
     if view == 0 {
         return 0;
     }
@@ -351,7 +351,7 @@ unsafe extern "C" fn unmap(_t: CurrentThread, view: usize) -> i32 {
     i32::from(result == 0)
 }
 
-unsafe extern "C" fn flush(_t: CurrentThread, view: usize) {
+fn flush(_t: CurrentThread, view: usize) {
     if view == 0 {
         return;
     }
@@ -362,13 +362,16 @@ unsafe extern "C" fn flush(_t: CurrentThread, view: usize) {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::CloseMapping", close_mapping as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::ConfigureHandleInheritability", configure_inheritability as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::Flush", flush as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::MapInternal", map_internal as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenFileInternal", open_file_internal as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenHandleInternal", open_handle_internal as *const ()),
-    ("System.IO.MemoryMappedFiles.MemoryMapImpl::Unmap", unmap as *const ()),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::CloseMapping", &close_mapping),
+    InternalCall::new(
+        "System.IO.MemoryMappedFiles.MemoryMapImpl::ConfigureHandleInheritability",
+        &configure_inheritability,
+    ),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::Flush", &flush),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::MapInternal", &map_internal),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenFileInternal", &open_file_internal),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::OpenHandleInternal", &open_handle_internal),
+    InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::Unmap", &unmap),
 ];
 
 #[cfg(test)]

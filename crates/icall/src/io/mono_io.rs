@@ -138,7 +138,7 @@ fn open_file(
     Ok(fd as isize)
 }
 
-unsafe extern "C" fn open(
+fn open(
     t: CurrentThread,
     path: *const u16,
     mode: i32,
@@ -150,11 +150,11 @@ unsafe extern "C" fn open(
     report(open_file(t, path, mode, Access(access), share, options), error, INVALID_HANDLE_VALUE)
 }
 
-unsafe extern "C" fn close(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn close(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     report_success(file_handles::close(handle), error)
 }
 
-unsafe extern "C" fn cancel(_t: CurrentThread, _handle: usize, error: *mut i32) -> i32 {
+fn cancel(_t: CurrentThread, _handle: usize, error: *mut i32) -> i32 {
     report_success(Err(Win32Error::NOT_SUPPORTED), error)
 }
 
@@ -169,14 +169,7 @@ fn buffer(t: CurrentThread, array: ObjRef, offset: i32, count: i32) -> Managed<(
     }
 }
 
-unsafe extern "C" fn read(
-    t: CurrentThread,
-    handle: usize,
-    array: ObjRef,
-    offset: i32,
-    count: i32,
-    error: *mut i32,
-) -> i32 {
+fn read(t: CurrentThread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
     t.run(|| {
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
@@ -189,14 +182,7 @@ unsafe extern "C" fn read(
     })
 }
 
-unsafe extern "C" fn write(
-    t: CurrentThread,
-    handle: usize,
-    array: ObjRef,
-    offset: i32,
-    count: i32,
-    error: *mut i32,
-) -> i32 {
+fn write(t: CurrentThread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
     t.run(|| {
         let (address, length) = buffer(t, array, offset, count)?;
         let result = file_handles::lookup(handle).and_then(|file| {
@@ -219,7 +205,7 @@ fn seek_in(file: &FileHandle, offset: i64, whence: i32) -> IoResult<i64> {
     }
 }
 
-unsafe extern "C" fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
+fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| match origin {
         // SeekOrigin has the values of SEEK_SET, SEEK_CUR and SEEK_END.
         libc::SEEK_SET | libc::SEEK_CUR | libc::SEEK_END => seek_in(&file, offset, origin),
@@ -228,7 +214,7 @@ unsafe extern "C" fn seek(_t: CurrentThread, handle: usize, offset: i64, origin:
     report(result, error, -1)
 }
 
-unsafe extern "C" fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -238,7 +224,7 @@ unsafe extern "C" fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> 
     report_success(result, error)
 }
 
-unsafe extern "C" fn get_length(_t: CurrentThread, handle: usize, error: *mut i32) -> i64 {
+fn get_length(_t: CurrentThread, handle: usize, error: *mut i32) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::READ_WRITE)?;
@@ -259,7 +245,7 @@ unsafe extern "C" fn get_length(_t: CurrentThread, handle: usize, error: *mut i3
     report(result, error, 0xffff_ffff)
 }
 
-unsafe extern "C" fn set_length(t: CurrentThread, handle: usize, length: i64, error: *mut i32) -> i32 {
+fn set_length(t: CurrentThread, handle: usize, length: i64, error: *mut i32) -> i32 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -297,15 +283,15 @@ fn lock_region(handle: usize, lock_type: i32, position: i64, length: i64) -> IoR
     }
 }
 
-unsafe extern "C" fn lock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
+fn lock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
     report(lock_region(handle, libc::F_WRLCK, position, length), error, ());
 }
 
-unsafe extern "C" fn unlock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
+fn unlock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
     report(lock_region(handle, libc::F_UNLCK, position, length), error, ());
 }
 
-unsafe extern "C" fn get_file_type(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn get_file_type(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     report(file_handles::lookup(handle).map(|file| file.file_type as i32), error, 0)
 }
 
@@ -320,14 +306,7 @@ fn file_time(ticks: i64) -> libc::timespec {
     libc::timespec { tv_sec: unix.div_euclid(TICKS_PER_SECOND), tv_nsec: unix.rem_euclid(TICKS_PER_SECOND) * 100 }
 }
 
-unsafe extern "C" fn set_file_time(
-    _t: CurrentThread,
-    handle: usize,
-    _creation: i64,
-    access: i64,
-    write: i64,
-    error: *mut i32,
-) -> i32 {
+fn set_file_time(_t: CurrentThread, handle: usize, _creation: i64, access: i64, write: i64, error: *mut i32) -> i32 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -341,19 +320,19 @@ unsafe extern "C" fn set_file_time(
     report_success(result, error)
 }
 
-unsafe extern "C" fn console_input(_t: CurrentThread) -> isize {
+fn console_input(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDIN_FILENO)
 }
 
-unsafe extern "C" fn console_output(_t: CurrentThread) -> isize {
+fn console_output(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDOUT_FILENO)
 }
 
-unsafe extern "C" fn console_error(_t: CurrentThread) -> isize {
+fn console_error(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDERR_FILENO)
 }
 
-unsafe extern "C" fn create_pipe(_t: CurrentThread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
+fn create_pipe(_t: CurrentThread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
     let result = match unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } {
@@ -393,7 +372,7 @@ fn duplicate(handle: usize) -> IoResult<isize> {
     Ok(fd as isize)
 }
 
-unsafe extern "C" fn duplicate_handle(
+fn duplicate_handle(
     _t: CurrentThread,
     _source_process: usize,
     source: usize,
@@ -409,7 +388,7 @@ unsafe extern "C" fn duplicate_handle(
 
 macro_rules! path_characters {
     ($($name:ident = $character:literal),*) => {
-        $(unsafe extern "C" fn $name(_t: CurrentThread) -> i32 {
+        $(fn $name(_t: CurrentThread) -> i32 {
             $character as i32
         })*
     };
@@ -417,26 +396,26 @@ macro_rules! path_characters {
 path_characters!(volume_separator = '/', directory_separator = '/', alternate_separator = '/', path_separator = ':');
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.IO.MonoIO::Cancel_internal", cancel as *const ()),
-    ("System.IO.MonoIO::Close", close as *const ()),
-    ("System.IO.MonoIO::CreatePipe", create_pipe as *const ()),
-    ("System.IO.MonoIO::DuplicateHandle", duplicate_handle as *const ()),
-    ("System.IO.MonoIO::Flush", flush as *const ()),
-    ("System.IO.MonoIO::GetFileType", get_file_type as *const ()),
-    ("System.IO.MonoIO::GetLength", get_length as *const ()),
-    ("System.IO.MonoIO::Lock", lock as *const ()),
-    ("System.IO.MonoIO::Open", open as *const ()),
-    ("System.IO.MonoIO::Read", read as *const ()),
-    ("System.IO.MonoIO::Seek", seek as *const ()),
-    ("System.IO.MonoIO::SetFileTime", set_file_time as *const ()),
-    ("System.IO.MonoIO::SetLength", set_length as *const ()),
-    ("System.IO.MonoIO::Unlock", unlock as *const ()),
-    ("System.IO.MonoIO::Write", write as *const ()),
-    ("System.IO.MonoIO::get_AltDirectorySeparatorChar", alternate_separator as *const ()),
-    ("System.IO.MonoIO::get_ConsoleError", console_error as *const ()),
-    ("System.IO.MonoIO::get_ConsoleInput", console_input as *const ()),
-    ("System.IO.MonoIO::get_ConsoleOutput", console_output as *const ()),
-    ("System.IO.MonoIO::get_DirectorySeparatorChar", directory_separator as *const ()),
-    ("System.IO.MonoIO::get_PathSeparator", path_separator as *const ()),
-    ("System.IO.MonoIO::get_VolumeSeparatorChar", volume_separator as *const ()),
+    InternalCall::new("System.IO.MonoIO::Cancel_internal", &cancel),
+    InternalCall::new("System.IO.MonoIO::Close", &close),
+    InternalCall::new("System.IO.MonoIO::CreatePipe", &create_pipe),
+    InternalCall::new("System.IO.MonoIO::DuplicateHandle", &duplicate_handle),
+    InternalCall::new("System.IO.MonoIO::Flush", &flush),
+    InternalCall::new("System.IO.MonoIO::GetFileType", &get_file_type),
+    InternalCall::new("System.IO.MonoIO::GetLength", &get_length),
+    InternalCall::new("System.IO.MonoIO::Lock", &lock),
+    InternalCall::new("System.IO.MonoIO::Open", &open),
+    InternalCall::new("System.IO.MonoIO::Read", &read),
+    InternalCall::new("System.IO.MonoIO::Seek", &seek),
+    InternalCall::new("System.IO.MonoIO::SetFileTime", &set_file_time),
+    InternalCall::new("System.IO.MonoIO::SetLength", &set_length),
+    InternalCall::new("System.IO.MonoIO::Unlock", &unlock),
+    InternalCall::new("System.IO.MonoIO::Write", &write),
+    InternalCall::new("System.IO.MonoIO::get_AltDirectorySeparatorChar", &alternate_separator),
+    InternalCall::new("System.IO.MonoIO::get_ConsoleError", &console_error),
+    InternalCall::new("System.IO.MonoIO::get_ConsoleInput", &console_input),
+    InternalCall::new("System.IO.MonoIO::get_ConsoleOutput", &console_output),
+    InternalCall::new("System.IO.MonoIO::get_DirectorySeparatorChar", &directory_separator),
+    InternalCall::new("System.IO.MonoIO::get_PathSeparator", &path_separator),
+    InternalCall::new("System.IO.MonoIO::get_VolumeSeparatorChar", &volume_separator),
 ];

@@ -12,7 +12,7 @@ const FILE_ATTRIBUTE_READ_ONLY: i32 = 1;
 /// Not a Windows attribute: sets the execute bits where the read bits are set.
 const FILE_ATTRIBUTE_EXECUTABLE: i32 = i32::MIN;
 
-unsafe extern "C" fn get_current_directory(t: CurrentThread, error: *mut i32) -> ObjRef {
+fn get_current_directory(t: CurrentThread, error: *mut i32) -> ObjRef {
     t.run(|| match std::env::current_dir() {
         Ok(directory) => {
             write_out(error, 0);
@@ -34,7 +34,7 @@ fn change_directory(path: *const u16) -> IoResult<()> {
     }
 }
 
-unsafe extern "C" fn set_current_directory(_t: CurrentThread, path: *const u16, error: *mut i32) -> i32 {
+fn set_current_directory(_t: CurrentThread, path: *const u16, error: *mut i32) -> i32 {
     report_success(change_directory(path), error)
 }
 
@@ -65,12 +65,12 @@ fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
     Ok(())
 }
 
-unsafe extern "C" fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
+fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
     report_success(change_attributes(path, attributes), error)
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.IO.MonoIO::GetCurrentDirectory", get_current_directory as *const ()),
-    ("System.IO.MonoIO::SetCurrentDirectory", set_current_directory as *const ()),
-    ("System.IO.MonoIO::SetFileAttributes", set_file_attributes as *const ()),
+    InternalCall::new("System.IO.MonoIO::GetCurrentDirectory", &get_current_directory),
+    InternalCall::new("System.IO.MonoIO::SetCurrentDirectory", &set_current_directory),
+    InternalCall::new("System.IO.MonoIO::SetFileAttributes", &set_file_attributes),
 ];

@@ -14,7 +14,7 @@ use saki_runtime::OwnFunction;
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{CurrentThread, InternalCall};
 
-unsafe extern "C" fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
+fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     let (Ok(count), Ok(fd)) = (usize::try_from(count), i32::try_from(fd)) else {
         return -1;
     };
@@ -61,7 +61,7 @@ fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), i32
 ///
 /// # Safety
 /// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
-unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
+extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::EINVAL)?;
         // SAFETY: this function's contract.
@@ -73,7 +73,7 @@ unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) 
 ///
 /// # Safety
 /// As `system_native_read`.
-unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
+extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::ERANGE)?;
         let mut written = 0;
@@ -97,4 +97,4 @@ pub static OWN_FUNCTIONS: &[OwnFunction] = &[
     OwnFunction { name: "SystemNative_Write", address: system_native_write as *const () },
 ];
 
-pub const TABLE: &[InternalCall] = &[("Interop/Sys::Read", read as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("Interop/Sys::Read", &read)];

@@ -51,8 +51,8 @@ pub(crate) fn temporary_directory() -> String {
     from("TMPDIR").or_else(|| from("TMP")).or_else(|| from("TEMP")).unwrap_or_else(|| "/tmp".to_string())
 }
 
-unsafe extern "C" fn get_temp_path(t: CurrentThread) -> ObjRef {
+fn get_temp_path(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &temporary_directory()))
 }
 
-pub const TABLE: &[InternalCall] = &[("System.IO.Path::get_temp_path", get_temp_path as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("System.IO.Path::get_temp_path", &get_temp_path)];

@@ -5,8 +5,9 @@ use saki_runtime::{CurrentThread, InternalCall};
 /// inotify, through P/Invoke.
 const COREFX_INOTIFY: i32 = 6;
 
-unsafe extern "C" fn supports_fsw(_t: CurrentThread) -> i32 {
+fn supports_fsw(_t: CurrentThread) -> i32 {
     COREFX_INOTIFY
 }
 
-pub const TABLE: &[InternalCall] = &[("System.IO.FileSystemWatcher::InternalSupportsFSW", supports_fsw as *const ())];
+pub const TABLE: &[InternalCall] =
+    &[InternalCall::new("System.IO.FileSystemWatcher::InternalSupportsFSW", &supports_fsw)];

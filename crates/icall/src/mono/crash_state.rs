@@ -171,12 +171,7 @@ fn give(t: CurrentThread, text: &str, hashes: Hashes, portable: *mut u64, unport
     strings::new_string(t, text)
 }
 
-extern "C" fn exception_to_state(
-    t: CurrentThread,
-    exception: ObjRef,
-    portable: *mut u64,
-    unportable: *mut u64,
-) -> ObjRef {
+fn exception_to_state(t: CurrentThread, exception: ObjRef, portable: *mut u64, unportable: *mut u64) -> ObjRef {
     t.run(|| {
         for stage in [Stage::Setup, Stage::SuspendHandshake, Stage::UnmanagedStacks, Stage::ManagedStacks] {
             note_stage(stage);
@@ -196,7 +191,7 @@ extern "C" fn exception_to_state(
     })
 }
 
-extern "C" fn dump_state_single(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
+fn dump_state_single(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
     t.run(|| {
         let (frames, hashes) = describe_frames(&stack_trace::walk(t));
         let text = report(&[describe_thread(hashes, true, Some(t.managed()), &managed_frames(&frames))]);
@@ -204,7 +199,7 @@ extern "C" fn dump_state_single(t: CurrentThread, portable: *mut u64, unportable
     })
 }
 
-extern "C" fn dump_state_total(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
+fn dump_state_total(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
     t.run(|| {
         note_stage(Stage::Setup);
         note_stage(Stage::SuspendHandshake);
@@ -232,7 +227,7 @@ extern "C" fn dump_state_total(t: CurrentThread, portable: *mut u64, unportable:
 }
 
 /// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless MONO_CRASH_NOFILE is set.
-extern "C" fn write_state_to_file(t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
+fn write_state_to_file(t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(report) = (unsafe { text_of(report) }) else { return };
     if std::env::var_os("MONO_CRASH_NOFILE").is_some() {
@@ -254,13 +249,13 @@ extern "C" fn write_state_to_file(t: CurrentThread, report: *const c_char, porta
 }
 
 /// Null: stages are noted no more.
-extern "C" fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
+fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
     // SAFETY: null or a C string that the caller frees afterwards.
     *STAGE_FOLDER.lock() = unsafe { text_of(folder) };
 }
 
 /// The last stage that a report noted in the folder; 0 = none.
-extern "C" fn check_stage_log(t: CurrentThread, folder: *const c_char, clear: u8) -> i32 {
+fn check_stage_log(t: CurrentThread, folder: *const c_char, clear: u8) -> i32 {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(folder) = (unsafe { text_of(folder) }) else { return 0 };
     t.run(|| {
@@ -282,12 +277,12 @@ extern "C" fn check_stage_log(t: CurrentThread, folder: *const c_char, clear: u8
 }
 
 /// Reports have no native frames that a library's name would be put to.
-extern "C" fn register_all_libraries(_t: CurrentThread) {}
+fn register_all_libraries(_t: CurrentThread) {}
 
-extern "C" fn register_library(_t: CurrentThread, _path_suffix: *const c_char, _name: *const c_char) {}
+fn register_library(_t: CurrentThread, _path_suffix: *const c_char, _name: *const c_char) {}
 
 /// Native frames of exceptions are not recorded; Mono says the same of an exception without any.
-extern "C" fn native_stack_trace(t: CurrentThread, exception: ObjRef) -> ObjRef {
+fn native_stack_trace(t: CurrentThread, exception: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, exception, "exception")?;
         strings::new_string(t, "")
@@ -295,25 +290,43 @@ extern "C" fn native_stack_trace(t: CurrentThread, exception: ObjRef) -> ObjRef 
 }
 
 /// Annotating, enabling, disabling and sending: managed code says so by itself before some of them.
-extern "C" fn telemetry(t: CurrentThread) {
-    t.run(|| {
-        let message = "Merp support is currently only supported on OSX.";
-        Err::<(), _>(exceptions::throw(t, "System", "PlatformNotSupportedException", message))
-    });
+fn telemetry(t: CurrentThread) -> Managed<()> {
+    let message = "Merp support is currently only supported on OSX.";
+    Err(exceptions::throw(t, "System", "PlatformNotSupportedException", message))
+}
+
+fn annotate_telemetry(t: CurrentThread, _key: *const u8, _value: *const u8) -> Managed<()> {
+    telemetry(t)
+}
+
+fn enable_telemetry(
+    t: CurrentThread,
+    _bundle_id: *const u8,
+    _signature: *const u8,
+    _version: *const u8,
+    _program: *const u8,
+    _event_type: *const u8,
+    _configuration: *const u8,
+) -> Managed<()> {
+    telemetry(t)
+}
+
+fn send_telemetry(t: CurrentThread, _payload: *const u8, _portable_hash: u64, _unportable_hash: u64) -> Managed<()> {
+    telemetry(t)
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("Mono.Runtime::AnnotateMicrosoftTelemetry_internal", telemetry as *const ()),
-    ("Mono.Runtime::CheckCrashReportLog_internal", check_stage_log as *const ()),
-    ("Mono.Runtime::DisableMicrosoftTelemetry", telemetry as *const ()),
-    ("Mono.Runtime::DumpStateSingle_internal", dump_state_single as *const ()),
-    ("Mono.Runtime::DumpStateTotal_internal", dump_state_total as *const ()),
-    ("Mono.Runtime::EnableCrashReportLog_internal", enable_stage_log as *const ()),
-    ("Mono.Runtime::EnableMicrosoftTelemetry_internal", telemetry as *const ()),
-    ("Mono.Runtime::ExceptionToState_internal", exception_to_state as *const ()),
-    ("Mono.Runtime::GetNativeStackTrace", native_stack_trace as *const ()),
-    ("Mono.Runtime::RegisterReportingForAllNativeLibs_internal", register_all_libraries as *const ()),
-    ("Mono.Runtime::RegisterReportingForNativeLib_internal", register_library as *const ()),
-    ("Mono.Runtime::SendMicrosoftTelemetry_internal", telemetry as *const ()),
-    ("Mono.Runtime::WriteStateToFile_internal", write_state_to_file as *const ()),
+    InternalCall::new("Mono.Runtime::AnnotateMicrosoftTelemetry_internal", &annotate_telemetry),
+    InternalCall::new("Mono.Runtime::CheckCrashReportLog_internal", &check_stage_log),
+    InternalCall::new("Mono.Runtime::DisableMicrosoftTelemetry", &telemetry),
+    InternalCall::new("Mono.Runtime::DumpStateSingle_internal", &dump_state_single),
+    InternalCall::new("Mono.Runtime::DumpStateTotal_internal", &dump_state_total),
+    InternalCall::new("Mono.Runtime::EnableCrashReportLog_internal", &enable_stage_log),
+    InternalCall::new("Mono.Runtime::EnableMicrosoftTelemetry_internal", &enable_telemetry),
+    InternalCall::new("Mono.Runtime::ExceptionToState_internal", &exception_to_state),
+    InternalCall::new("Mono.Runtime::GetNativeStackTrace", &native_stack_trace),
+    InternalCall::new("Mono.Runtime::RegisterReportingForAllNativeLibs_internal", &register_all_libraries),
+    InternalCall::new("Mono.Runtime::RegisterReportingForNativeLib_internal", &register_library),
+    InternalCall::new("Mono.Runtime::SendMicrosoftTelemetry_internal", &send_telemetry),
+    InternalCall::new("Mono.Runtime::WriteStateToFile_internal", &write_state_to_file),
 ];

@@ -3,9 +3,10 @@
 use saki_runtime::{CurrentThread, InternalCall};
 
 /// `array`: a `Mono.RuntimeStructs.GPtrArray` that a reflection call made, with its pointers, in one malloc'ed block.
-extern "C" fn free_pointer_array(_t: CurrentThread, array: *mut libc::c_void) {
+fn free_pointer_array(_t: CurrentThread, array: *mut libc::c_void) {
     // SAFETY: null, or from malloc; managed code gives the array back once.
     unsafe { libc::free(array) };
 }
 
-pub const TABLE: &[InternalCall] = &[("Mono.RuntimeGPtrArrayHandle::GPtrArrayFree", free_pointer_array as *const ())];
+pub const TABLE: &[InternalCall] =
+    &[InternalCall::new("Mono.RuntimeGPtrArrayHandle::GPtrArrayFree", &free_pointer_array)];

@@ -8,14 +8,14 @@ pub(super) fn display_name() -> String {
     format!("{} (Saki {})", class_library::release(), env!("CARGO_PKG_VERSION"))
 }
 
-extern "C" fn get_display_name(t: CurrentThread) -> ObjRef {
+fn get_display_name(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &display_name()))
 }
 
 /// The runtime's signal handlers are in place from the start.
-extern "C" fn install_handlers(_t: CurrentThread) {}
+fn install_handlers(_t: CurrentThread) {}
 
 pub const TABLE: &[InternalCall] = &[
-    ("Mono.Runtime::GetDisplayName", get_display_name as *const ()),
-    ("Mono.Runtime::mono_runtime_install_handlers", install_handlers as *const ()),
+    InternalCall::new("Mono.Runtime::GetDisplayName", &get_display_name),
+    InternalCall::new("Mono.Runtime::mono_runtime_install_handlers", &install_handlers),
 ];

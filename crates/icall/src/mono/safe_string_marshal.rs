@@ -4,7 +4,7 @@ use saki_abi::ObjRef;
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, strings};
 
 /// NUL-terminated UTF-8; null for null. Freed with `GFree`.
-extern "C" fn string_to_utf8(t: CurrentThread, string: ObjRef) -> *mut u8 {
+fn string_to_utf8(t: CurrentThread, string: ObjRef) -> *mut u8 {
     t.run(|| {
         if string.is_null() {
             return Ok(std::ptr::null_mut());
@@ -31,7 +31,7 @@ extern "C" fn string_to_utf8(t: CurrentThread, string: ObjRef) -> *mut u8 {
 }
 
 /// As `string_to_utf8`, of the string in a variable.
-unsafe extern "C" fn referenced_string_to_utf8(t: CurrentThread, string: *const ObjRef) -> *mut u8 {
+fn referenced_string_to_utf8(t: CurrentThread, string: *const ObjRef) -> *mut u8 {
     // SAFETY: managed code passes the address of its parameter.
     string_to_utf8(t, unsafe { *string })
 }
@@ -51,13 +51,13 @@ fn ascii(t: CurrentThread, units: &[u16]) -> Managed<*mut u8> {
     Ok(memory)
 }
 
-extern "C" fn free(_t: CurrentThread, memory: *mut libc::c_void) {
+fn free(_t: CurrentThread, memory: *mut libc::c_void) {
     // SAFETY: null, or from malloc, given back once.
     unsafe { libc::free(memory) };
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 Mono.SafeStringMarshal::StringToUtf8", string_to_utf8 as *const ()),
-    ("@6.12 Mono.SafeStringMarshal::StringToUtf8_icall", referenced_string_to_utf8 as *const ()),
-    ("Mono.SafeStringMarshal::GFree", free as *const ()),
+    InternalCall::new("@6.8 Mono.SafeStringMarshal::StringToUtf8", &string_to_utf8),
+    InternalCall::new("@6.12 Mono.SafeStringMarshal::StringToUtf8_icall", &referenced_string_to_utf8),
+    InternalCall::new("Mono.SafeStringMarshal::GFree", &free),
 ];

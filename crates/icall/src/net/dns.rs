@@ -155,7 +155,7 @@ fn store(
     Ok(1)
 }
 
-unsafe extern "C" fn get_host_by_name(
+fn get_host_by_name(
     t: CurrentThread,
     host: ObjRef,
     name: *mut ObjRef,
@@ -171,7 +171,7 @@ unsafe extern "C" fn get_host_by_name(
     })
 }
 
-unsafe extern "C" fn get_host_by_address(
+fn get_host_by_address(
     t: CurrentThread,
     address: ObjRef,
     name: *mut ObjRef,
@@ -187,7 +187,7 @@ unsafe extern "C" fn get_host_by_address(
     })
 }
 
-unsafe extern "C" fn get_host_name(t: CurrentThread, name: *mut ObjRef) -> i32 {
+fn get_host_name(t: CurrentThread, name: *mut ObjRef) -> i32 {
     t.run(|| match host_name() {
         Some(text) => {
             store_out(t, name, strings::new_string(t, &text)?);
@@ -198,10 +198,10 @@ unsafe extern "C" fn get_host_name(t: CurrentThread, name: *mut ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 System.Net.Dns::GetHostByAddr_internal", get_host_by_address as *const ()),
-    ("@6.12 System.Net.Dns::GetHostByAddr_icall", get_host_by_address as *const ()),
-    ("@6.8 System.Net.Dns::GetHostByName_internal", get_host_by_name as *const ()),
-    ("@6.12 System.Net.Dns::GetHostByName_icall", get_host_by_name as *const ()),
-    ("@6.8 System.Net.Dns::GetHostName_internal", get_host_name as *const ()),
-    ("@6.12 System.Net.Dns::GetHostName_icall", get_host_name as *const ()),
+    InternalCall::new("@6.8 System.Net.Dns::GetHostByAddr_internal", &get_host_by_address),
+    InternalCall::new("@6.12 System.Net.Dns::GetHostByAddr_icall", &get_host_by_address),
+    InternalCall::new("@6.8 System.Net.Dns::GetHostByName_internal", &get_host_by_name),
+    InternalCall::new("@6.12 System.Net.Dns::GetHostByName_icall", &get_host_by_name),
+    InternalCall::new("@6.8 System.Net.Dns::GetHostName_internal", &get_host_name),
+    InternalCall::new("@6.12 System.Net.Dns::GetHostName_icall", &get_host_name),
 ];

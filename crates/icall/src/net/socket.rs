@@ -48,12 +48,12 @@ fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
     Ok(sockets::insert(fd, domain, kind, protocol))
 }
 
-unsafe extern "C" fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
+fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
     report(open(family, kind, protocol), error, 0)
 }
 
 /// As `socket`, of an object that does not count.
-unsafe extern "C" fn socket_of_instance(
+fn socket_of_instance(
     t: CurrentThread,
     _this: ObjRef,
     family: i32,
@@ -62,10 +62,10 @@ unsafe extern "C" fn socket_of_instance(
     error: *mut i32,
 ) -> usize {
     // SAFETY: as compiled code calls it.
-    unsafe { socket(t, family, kind, protocol, error) }
+    socket(t, family, kind, protocol, error)
 }
 
-unsafe extern "C" fn bind(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32) {
+fn bind(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32) {
     t.run(|| {
         let result = match socket_addresses::from_managed(t, address)? {
             Ok(address) => lookup(socket).and_then(|socket| {
@@ -79,7 +79,7 @@ unsafe extern "C" fn bind(t: CurrentThread, socket: usize, address: ObjRef, erro
     });
 }
 
-unsafe extern "C" fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: *mut i32) {
+fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: a system call on an open socket.
         check(unsafe { libc::listen(socket.fd, backlog) })?;
@@ -92,7 +92,7 @@ unsafe extern "C" fn listen(_t: CurrentThread, socket: usize, backlog: i32, erro
     report(result.map(|_| ()), error, ());
 }
 
-unsafe extern "C" fn close(t: CurrentThread, socket: usize, error: *mut i32) {
+fn close(t: CurrentThread, socket: usize, error: *mut i32) {
     t.run(|| {
         let result = sockets::remove(socket);
         report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
@@ -112,7 +112,7 @@ unsafe extern "C" fn close(t: CurrentThread, socket: usize, error: *mut i32) {
     });
 }
 
-unsafe extern "C" fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: *mut i32) {
+fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         if how != libc::SHUT_WR {
             // Release: as in `close`.
@@ -125,7 +125,7 @@ unsafe extern "C" fn shutdown(_t: CurrentThread, socket: usize, how: i32, error:
 }
 
 /// Puts a new socket of the same kind in the place of this one.
-unsafe extern "C" fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, error: *mut i32) {
+fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: makes a descriptor, and gives the socket's number to it.
         unsafe {
@@ -141,7 +141,7 @@ unsafe extern "C" fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, er
     report(result.map(|_| ()), error, ());
 }
 
-unsafe extern "C" fn available(_t: CurrentThread, socket: usize, error: *mut i32) -> i32 {
+fn available(_t: CurrentThread, socket: usize, error: *mut i32) -> i32 {
     let result = lookup(socket).and_then(|socket| {
         let mut count = 0;
         // SAFETY: FIONREAD stores an int.
@@ -151,7 +151,7 @@ unsafe extern "C" fn available(_t: CurrentThread, socket: usize, error: *mut i32
     report(result, error, 0)
 }
 
-unsafe extern "C" fn blocking(_t: CurrentThread, socket: usize, block: u8, error: *mut i32) {
+fn blocking(_t: CurrentThread, socket: usize, block: u8, error: *mut i32) {
     let result = lookup(socket).and_then(|socket| {
         // Release: whoever is cancelled afterwards sees it.
         socket.is_blocking.store(block != 0, Ordering::Release);
@@ -182,11 +182,11 @@ fn end_point(t: CurrentThread, get: GetName, socket: usize, family: i32, error: 
     Ok(report(result, error, ObjRef::NULL))
 }
 
-unsafe extern "C" fn local_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+fn local_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
     t.run(|| end_point(t, libc::getsockname, socket, family, error))
 }
 
-unsafe extern "C" fn remote_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
+fn remote_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
     t.run(|| end_point(t, libc::getpeername, socket, family, error))
 }
 
@@ -218,14 +218,7 @@ fn bytes_of(array: ObjRef) -> Vec<u8> {
 }
 
 /// The number of bytes stored into `output`; -1 and an error otherwise.
-unsafe extern "C" fn io_control(
-    _t: CurrentThread,
-    socket: usize,
-    code: i32,
-    input: ObjRef,
-    output: ObjRef,
-    error: *mut i32,
-) -> i32 {
+fn io_control(_t: CurrentThread, socket: usize, code: i32, input: ObjRef, output: ObjRef, error: *mut i32) -> i32 {
     const KEEP_ALIVE_VALUES: u32 = 0x9800_0004;
     const EXTENSION_FUNCTION: u32 = 0xc800_0006;
     /// What the widest of the socket requests reads or writes.
@@ -257,13 +250,7 @@ unsafe extern "C" fn io_control(
 }
 
 /// `Socket.DuplicateAndClose`, within this process: another descriptor of the same socket.
-unsafe extern "C" fn duplicate(
-    _t: CurrentThread,
-    socket: usize,
-    process: i32,
-    copy: *mut usize,
-    error: *mut i32,
-) -> u8 {
+fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: *mut usize, error: *mut i32) -> u8 {
     let result = match lookup(socket) {
         _ if process as u32 != std::process::id() => Err(Win32Error::NOT_SUPPORTED),
         Err(_) => Err(Win32Error::INVALID_HANDLE),
@@ -278,7 +265,7 @@ unsafe extern "C" fn duplicate(
     u8::from(result.is_ok())
 }
 
-unsafe extern "C" fn cancel_blocking_operation(t: CurrentThread, thread: ObjRef) {
+fn cancel_blocking_operation(t: CurrentThread, thread: ObjRef) {
     t.run(|| {
         if thread.is_null() {
             return Err(exceptions::throw_argument_null(t, "thread"));
@@ -291,43 +278,43 @@ unsafe extern "C" fn cancel_blocking_operation(t: CurrentThread, thread: ObjRef)
 }
 
 /// SO_REUSEPORT is set where SO_REUSEADDR is, for streams and datagrams.
-unsafe extern "C" fn supports_port_reuse(_t: CurrentThread, protocol: i32) -> i32 {
+fn supports_port_reuse(_t: CurrentThread, protocol: i32) -> i32 {
     i32::from(protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP)
 }
 
 /// The code of the last socket operation of this thread that failed.
-unsafe extern "C" fn last_error(t: CurrentThread) -> i32 {
+fn last_error(t: CurrentThread) -> i32 {
     // SAFETY: the current thread's own struct; only this thread touches the field.
     unsafe { (*t.abi()).last_error }
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 System.Net.Sockets.Socket::Available_internal", available as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Available_icall", available as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Bind_internal", bind as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Bind_icall", bind as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Blocking_internal", blocking as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Blocking_icall", blocking as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Close_internal", close as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Close_icall", close as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Disconnect_internal", disconnect as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Disconnect_icall", disconnect as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Duplicate_internal", duplicate as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Duplicate_icall", duplicate as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::IOControl_internal", io_control as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::IOControl_icall", io_control as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Listen_internal", listen as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Listen_icall", listen as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::LocalEndPoint_internal", local_end_point as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::LocalEndPoint_icall", local_end_point as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::RemoteEndPoint_internal", remote_end_point as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::RemoteEndPoint_icall", remote_end_point as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Shutdown_internal", shutdown as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Shutdown_icall", shutdown as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Socket_internal", socket_of_instance as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Socket_icall", socket as *const ()),
-    ("System.Net.Sockets.Socket::SupportsPortReuse", supports_port_reuse as *const ()),
-    ("System.Net.Sockets.Socket::cancel_blocking_socket_operation", cancel_blocking_operation as *const ()),
-    ("@6.8 System.Net.Sockets.SocketException::WSAGetLastError_internal", last_error as *const ()),
-    ("@6.12 System.Net.Sockets.SocketException::WSAGetLastError_icall", last_error as *const ()),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Available_internal", &available),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Available_icall", &available),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Bind_internal", &bind),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Bind_icall", &bind),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Blocking_internal", &blocking),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Blocking_icall", &blocking),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Close_internal", &close),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Close_icall", &close),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Disconnect_internal", &disconnect),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Disconnect_icall", &disconnect),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Duplicate_internal", &duplicate),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Duplicate_icall", &duplicate),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::IOControl_internal", &io_control),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::IOControl_icall", &io_control),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Listen_internal", &listen),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Listen_icall", &listen),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::LocalEndPoint_internal", &local_end_point),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::LocalEndPoint_icall", &local_end_point),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::RemoteEndPoint_internal", &remote_end_point),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::RemoteEndPoint_icall", &remote_end_point),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Shutdown_internal", &shutdown),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Shutdown_icall", &shutdown),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Socket_internal", &socket_of_instance),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Socket_icall", &socket),
+    InternalCall::new("System.Net.Sockets.Socket::SupportsPortReuse", &supports_port_reuse),
+    InternalCall::new("System.Net.Sockets.Socket::cancel_blocking_socket_operation", &cancel_blocking_operation),
+    InternalCall::new("@6.8 System.Net.Sockets.SocketException::WSAGetLastError_internal", &last_error),
+    InternalCall::new("@6.12 System.Net.Sockets.SocketException::WSAGetLastError_icall", &last_error),
 ];

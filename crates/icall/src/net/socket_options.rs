@@ -170,14 +170,7 @@ fn get_value(socket: usize, level: i32, name: i32) -> SocketResult<Value> {
     })
 }
 
-unsafe extern "C" fn get_object(
-    t: CurrentThread,
-    socket: usize,
-    level: i32,
-    name: i32,
-    value: *mut ObjRef,
-    error: *mut i32,
-) {
+fn get_object(t: CurrentThread, socket: usize, level: i32, name: i32, value: *mut ObjRef, error: *mut i32) {
     t.run(|| {
         let found = match get_value(socket, level, name) {
             Ok(found) => report(Ok(found), error, Value::Number(0)),
@@ -205,14 +198,7 @@ unsafe extern "C" fn get_object(
 }
 
 /// Fills the byte array that the reference holds.
-unsafe extern "C" fn get_bytes(
-    _t: CurrentThread,
-    socket: usize,
-    level: i32,
-    name: i32,
-    array: *mut ObjRef,
-    error: *mut i32,
-) {
+fn get_bytes(_t: CurrentThread, socket: usize, level: i32, name: i32, array: *mut ObjRef, error: *mut i32) {
     let result = system_option(level, name).and_then(|(system_level, system_name)| {
         let socket = lookup(socket)?;
         // SAFETY: a variable of type byte[].
@@ -321,7 +307,7 @@ fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i
 }
 
 /// Exactly one of the three values counts: an object, else an array, else the number.
-unsafe extern "C" fn set_option(
+fn set_option(
     t: CurrentThread,
     socket: usize,
     level: i32,
@@ -349,10 +335,10 @@ unsafe extern "C" fn set_option(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 System.Net.Sockets.Socket::GetSocketOption_arr_internal", get_bytes as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::GetSocketOption_arr_icall", get_bytes as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::GetSocketOption_obj_internal", get_object as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::GetSocketOption_obj_icall", get_object as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::SetSocketOption_internal", set_option as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::SetSocketOption_icall", set_option as *const ()),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::GetSocketOption_arr_internal", &get_bytes),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::GetSocketOption_arr_icall", &get_bytes),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::GetSocketOption_obj_internal", &get_object),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::GetSocketOption_obj_icall", &get_object),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::SetSocketOption_internal", &set_option),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::SetSocketOption_icall", &set_option),
 ];

@@ -85,7 +85,7 @@ fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: 
     }
 }
 
-unsafe extern "C" fn poll_one(t: CurrentThread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
+fn poll_one(t: CurrentThread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
     let events = events_of(usize::try_from(mode).unwrap_or(usize::MAX));
     let mut descriptors = [libc::pollfd { fd: socket as i32, events, revents: 0 }];
     let ready = poll(t, &mut descriptors, timeout_us);
@@ -99,7 +99,7 @@ fn descriptor_of(socket: ObjRef) -> i32 {
 
 /// `*sockets` is readers, null, writers, null, sockets to watch for errors, null; the ready ones replace it in that form,
 /// or null when there are none.
-unsafe extern "C" fn select(t: CurrentThread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
+fn select(t: CurrentThread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
     t.run(|| {
         // SAFETY: a variable of type Socket[].
         let array = unsafe { *sockets };
@@ -151,8 +151,8 @@ unsafe extern "C" fn select(t: CurrentThread, sockets: *mut ObjRef, timeout_us: 
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 System.Net.Sockets.Socket::Poll_internal", poll_one as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Poll_icall", poll_one as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Select_internal", select as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Select_icall", select as *const ()),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Poll_internal", &poll_one),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Poll_icall", &poll_one),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Select_internal", &select),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Select_icall", &select),
 ];

@@ -97,7 +97,7 @@ fn byte_count(count: i32) -> SocketResult<usize> {
     usize::try_from(count).map_err(|_| SocketError::FAULT)
 }
 
-unsafe extern "C" fn receive(
+fn receive(
     t: CurrentThread,
     socket: usize,
     data: *mut u8,
@@ -116,7 +116,7 @@ unsafe extern "C" fn receive(
     report(result, error, 0)
 }
 
-unsafe extern "C" fn send(
+fn send(
     t: CurrentThread,
     socket: usize,
     data: *const u8,
@@ -155,7 +155,7 @@ fn message(vectors: &mut [libc::iovec]) -> libc::msghdr {
     header
 }
 
-unsafe extern "C" fn receive_buffers(
+fn receive_buffers(
     t: CurrentThread,
     socket: usize,
     buffers: *const Buffer,
@@ -209,7 +209,7 @@ fn send_vectors(t: CurrentThread, socket: usize, mut vectors: Vec<libc::iovec>, 
     }
 }
 
-unsafe extern "C" fn send_buffers(
+fn send_buffers(
     t: CurrentThread,
     socket: usize,
     buffers: *const Buffer,
@@ -223,7 +223,7 @@ unsafe extern "C" fn send_buffers(
 }
 
 /// The sender's address replaces `*address`; null when the system does not tell it.
-unsafe extern "C" fn receive_from(
+fn receive_from(
     t: CurrentThread,
     socket: usize,
     data: *mut u8,
@@ -263,7 +263,7 @@ unsafe extern "C" fn receive_from(
     })
 }
 
-unsafe extern "C" fn send_to(
+fn send_to(
     t: CurrentThread,
     socket: usize,
     data: *const u8,
@@ -305,7 +305,7 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     }
 }
 
-unsafe extern "C" fn accept(t: CurrentThread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
+fn accept(t: CurrentThread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
     let result = lookup(socket).and_then(|socket| {
         let fd = {
             let _wait = IoWait::begin(t, "[socket accept]");
@@ -426,7 +426,7 @@ fn connect_socket(t: CurrentThread, socket: &Socket, address: &Address) -> Socke
     }
 }
 
-unsafe extern "C" fn connect(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
+fn connect(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
     t.run(|| {
         let result = socket_addresses::from_managed(t, address)?
             .and_then(|address| connect_socket(t, &*lookup(socket)?, &address));
@@ -486,7 +486,7 @@ fn send_file_between(
     result
 }
 
-unsafe extern "C" fn send_file(
+fn send_file(
     t: CurrentThread,
     socket: usize,
     path: ObjRef,
@@ -514,34 +514,34 @@ unsafe extern "C" fn send_file(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("@6.8 System.Net.Sockets.Socket::Accept_internal", accept as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Accept_icall", accept as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::Connect_internal", connect as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::Connect_icall", connect as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::ReceiveFrom_internal", receive_from as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::ReceiveFrom_icall", receive_from as *const ()),
-    (
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Accept_internal", &accept),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Accept_icall", &accept),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::Connect_internal", &connect),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Connect_icall", &connect),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::ReceiveFrom_internal", &receive_from),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::ReceiveFrom_icall", &receive_from),
+    InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
-        receive as *const (),
+        &receive,
     ),
-    ("@6.12 System.Net.Sockets.Socket::Receive_icall", receive as *const ()),
-    (
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Receive_icall", &receive),
+    InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
-        receive_buffers as *const (),
+        &receive_buffers,
     ),
-    ("@6.12 System.Net.Sockets.Socket::Receive_array_icall", receive_buffers as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::SendFile_internal", send_file as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::SendFile_icall", send_file as *const ()),
-    ("@6.8 System.Net.Sockets.Socket::SendTo_internal", send_to as *const ()),
-    ("@6.12 System.Net.Sockets.Socket::SendTo_icall", send_to as *const ()),
-    (
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Receive_array_icall", &receive_buffers),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::SendFile_internal", &send_file),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::SendFile_icall", &send_file),
+    InternalCall::new("@6.8 System.Net.Sockets.Socket::SendTo_internal", &send_to),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::SendTo_icall", &send_to),
+    InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
-        send as *const (),
+        &send,
     ),
-    ("@6.12 System.Net.Sockets.Socket::Send_icall", send as *const ()),
-    (
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Send_icall", &send),
+    InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
-        send_buffers as *const (),
+        &send_buffers,
     ),
-    ("@6.12 System.Net.Sockets.Socket::Send_array_icall", send_buffers as *const ()),
+    InternalCall::new("@6.12 System.Net.Sockets.Socket::Send_array_icall", &send_buffers),
 ];

@@ -4,9 +4,9 @@ use saki_runtime::{CurrentThread, InternalCall};
 
 /// Whether managed code may use libmono-btls. It is asked for at its first use only; a machine without it then gets
 /// DllNotFoundException.
-extern "C" fn is_btls_supported(_t: CurrentThread) -> i32 {
+fn is_btls_supported(_t: CurrentThread) -> i32 {
     1
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("Mono.Net.Security.MonoTlsProviderFactory::IsBtlsSupported", is_btls_supported as *const ())];
+    &[InternalCall::new("Mono.Net.Security.MonoTlsProviderFactory::IsBtlsSupported", &is_btls_supported)];

@@ -180,7 +180,7 @@ fn language_name(language: Option<u16>) -> &'static str {
     }
 }
 
-unsafe extern "C" fn get_version_info(t: CurrentThread, this: ObjRef, path: *const u16, length: i32) {
+fn get_version_info(t: CurrentThread, this: ObjRef, path: *const u16, length: i32) {
     t.run(|| {
         let path = units_at(path, length);
         let file = system_path_of(path)
@@ -205,4 +205,4 @@ unsafe extern "C" fn get_version_info(t: CurrentThread, this: ObjRef, path: *con
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Diagnostics.FileVersionInfo::GetVersionInfo_icall", get_version_info as *const ())];
+    &[InternalCall::new("System.Diagnostics.FileVersionInfo::GetVersionInfo_icall", &get_version_info)];

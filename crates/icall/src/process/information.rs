@@ -96,7 +96,7 @@ pub(crate) fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
     }
 }
 
-unsafe extern "C" fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, error: *mut i32) -> i64 {
+fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, error: *mut i32) -> i64 {
     let (value, code) = match data(pid, kind) {
         Ok(value) => (value, 0),
         Err(error) => (0, error as i32),
@@ -105,11 +105,11 @@ unsafe extern "C" fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, er
     value
 }
 
-unsafe extern "C" fn get_process(_t: CurrentThread, pid: i32) -> usize {
+fn get_process(_t: CurrentThread, pid: i32) -> usize {
     saki_thread::blocking(|| processes::open(pid)).unwrap_or(0)
 }
 
-unsafe extern "C" fn get_processes(t: CurrentThread) -> ObjRef {
+fn get_processes(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let names = t.managed().blocking(|| {
             let entries = std::fs::read_dir("/proc").ok()?.flatten();
@@ -131,14 +131,14 @@ unsafe extern "C" fn get_processes(t: CurrentThread) -> ObjRef {
 }
 
 /// The name of this program without its extension, or of the process's command.
-unsafe extern "C" fn process_name(t: CurrentThread, handle: usize) -> ObjRef {
+fn process_name(t: CurrentThread, handle: usize) -> ObjRef {
     t.run(|| match processes::lookup(handle) {
         Some(process) => strings::new_string(t, process.name.rsplit('/').next().unwrap_or("")),
         None => Ok(ObjRef::NULL),
     })
 }
 
-unsafe extern "C" fn get_modules(t: CurrentThread, _this: ObjRef, handle: usize) -> ObjRef {
+fn get_modules(t: CurrentThread, _this: ObjRef, handle: usize) -> ObjRef {
     t.run(|| {
         let process = processes::lookup(handle);
         modules::of_process(t, process.as_deref())
@@ -146,9 +146,9 @@ unsafe extern "C" fn get_modules(t: CurrentThread, _this: ObjRef, handle: usize)
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Diagnostics.Process::GetModules_icall", get_modules as *const ()),
-    ("System.Diagnostics.Process::GetProcessData", get_process_data as *const ()),
-    ("System.Diagnostics.Process::GetProcess_internal", get_process as *const ()),
-    ("System.Diagnostics.Process::GetProcesses_internal", get_processes as *const ()),
-    ("System.Diagnostics.Process::ProcessName_icall", process_name as *const ()),
+    InternalCall::new("System.Diagnostics.Process::GetModules_icall", &get_modules),
+    InternalCall::new("System.Diagnostics.Process::GetProcessData", &get_process_data),
+    InternalCall::new("System.Diagnostics.Process::GetProcess_internal", &get_process),
+    InternalCall::new("System.Diagnostics.Process::GetProcesses_internal", &get_processes),
+    InternalCall::new("System.Diagnostics.Process::ProcessName_icall", &process_name),
 ];

@@ -31,26 +31,26 @@ fn lookup(handle: usize) -> Option<std::sync::Arc<processes::KnownProcess>> {
     found
 }
 
-unsafe extern "C" fn close_process(_t: CurrentThread, handle: usize) -> i32 {
+fn close_process(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(processes::close(handle))
 }
 
-unsafe extern "C" fn get_current_process(_t: CurrentThread) -> usize {
+fn get_current_process(_t: CurrentThread) -> usize {
     processes::current()
 }
 
-unsafe extern "C" fn get_current_process_id(_t: CurrentThread) -> i32 {
+fn get_current_process_id(_t: CurrentThread) -> i32 {
     std::process::id() as i32
 }
 
-unsafe extern "C" fn get_exit_code(_t: CurrentThread, handle: usize, code: *mut i32) -> i32 {
+fn get_exit_code(_t: CurrentThread, handle: usize, code: *mut i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     write_out(code, process.end().map_or(processes::STILL_ACTIVE, |end| end.exit_code));
     1
 }
 
 /// An exit code of -1 kills, any other one asks to end.
-unsafe extern "C" fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> i32 {
+fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     if process.end().is_some() {
         // Its number may belong to another process by now.
@@ -66,7 +66,7 @@ unsafe extern "C" fn terminate(_t: CurrentThread, handle: usize, exit_code: i32)
     0
 }
 
-unsafe extern "C" fn get_times(
+fn get_times(
     _t: CurrentThread,
     handle: usize,
     creation: *mut i64,
@@ -94,7 +94,7 @@ const PRIORITIES: [(i32, std::ops::RangeInclusive<i32>, i32); 6] = [
     (0x40, 11..=19, 15),
 ];
 
-unsafe extern "C" fn get_priority(_t: CurrentThread, handle: usize) -> i32 {
+fn get_priority(_t: CurrentThread, handle: usize) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     // -1 is a value as well.
     saki_os::error::set_errno(0);
@@ -108,7 +108,7 @@ unsafe extern "C" fn get_priority(_t: CurrentThread, handle: usize) -> i32 {
     PRIORITIES.iter().find(|(_, range, _)| range.contains(&nice)).map_or(0, |(class, ..)| *class)
 }
 
-unsafe extern "C" fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> i32 {
+fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> i32 {
     let Some(process) = lookup(handle) else { return 0 };
     let Some((.., nice)) = PRIORITIES.iter().find(|(known, ..)| *known == class) else {
         set_last_error(ERROR_INVALID_PARAMETER);
@@ -123,7 +123,7 @@ unsafe extern "C" fn set_priority(_t: CurrentThread, handle: usize, class: i32) 
 }
 
 /// The defaults of the system whose interface this is; there are no such limits here.
-unsafe extern "C" fn get_working_set_size(_t: CurrentThread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
+fn get_working_set_size(_t: CurrentThread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
     match lookup(handle) {
         Some(process) if process.is_child => {
             write_out(min, 204_800);
@@ -135,20 +135,20 @@ unsafe extern "C" fn get_working_set_size(_t: CurrentThread, handle: usize, min:
 }
 
 /// There is no input loop to wait for: as if the time had passed.
-unsafe extern "C" fn wait_for_input_idle(_t: CurrentThread, _handle: usize, _milliseconds: i32) -> i32 {
+fn wait_for_input_idle(_t: CurrentThread, _handle: usize, _milliseconds: i32) -> i32 {
     const WAIT_TIMEOUT: i32 = 0x102;
     WAIT_TIMEOUT
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("Microsoft.Win32.NativeMethods::CloseProcess", close_process as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetCurrentProcess", get_current_process as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetCurrentProcessId", get_current_process_id as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetExitCodeProcess", get_exit_code as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetPriorityClass", get_priority as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetProcessTimes", get_times as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetProcessWorkingSetSize", get_working_set_size as *const ()),
-    ("Microsoft.Win32.NativeMethods::SetPriorityClass", set_priority as *const ()),
-    ("Microsoft.Win32.NativeMethods::TerminateProcess", terminate as *const ()),
-    ("Microsoft.Win32.NativeMethods::WaitForInputIdle", wait_for_input_idle as *const ()),
+    InternalCall::new("Microsoft.Win32.NativeMethods::CloseProcess", &close_process),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetCurrentProcess", &get_current_process),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetCurrentProcessId", &get_current_process_id),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetExitCodeProcess", &get_exit_code),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetPriorityClass", &get_priority),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetProcessTimes", &get_times),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetProcessWorkingSetSize", &get_working_set_size),
+    InternalCall::new("Microsoft.Win32.NativeMethods::SetPriorityClass", &set_priority),
+    InternalCall::new("Microsoft.Win32.NativeMethods::TerminateProcess", &terminate),
+    InternalCall::new("Microsoft.Win32.NativeMethods::WaitForInputIdle", &wait_for_input_idle),
 ];

@@ -222,7 +222,7 @@ fn run(t: CurrentThread, start_info: ObjRef, info: *mut u8, streams: Option<[usi
     }
 }
 
-unsafe extern "C" fn create_process(
+fn create_process(
     t: CurrentThread,
     start_info: ObjRef,
     input: usize,
@@ -233,13 +233,13 @@ unsafe extern "C" fn create_process(
     t.run(|| run(t, start_info, info, Some([input, output, error])))
 }
 
-unsafe extern "C" fn shell_execute(t: CurrentThread, start_info: ObjRef, info: *mut u8) -> i32 {
+fn shell_execute(t: CurrentThread, start_info: ObjRef, info: *mut u8) -> i32 {
     t.run(|| run(t, start_info, info, None))
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Diagnostics.Process::CreateProcess_internal", create_process as *const ()),
-    ("System.Diagnostics.Process::ShellExecuteEx_internal", shell_execute as *const ()),
+    InternalCall::new("System.Diagnostics.Process::CreateProcess_internal", &create_process),
+    InternalCall::new("System.Diagnostics.Process::ShellExecuteEx_internal", &shell_execute),
 ];
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn slot_of(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// Managed code has checked that this is a MethodInfo of an interface.
-extern "C" fn get_com_slot(t: CurrentThread, method: ObjRef) -> i32 {
+fn get_com_slot(t: CurrentThread, method: ObjRef) -> i32 {
     t.run(|| match method_of(method) {
         Some(method) => slot_of(method).to_managed(t),
         None => {
@@ -47,4 +47,4 @@ extern "C" fn get_com_slot(t: CurrentThread, method: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Runtime.InteropServices.Marshal::GetComSlotForMethodInfoInternal", get_com_slot as *const ())];
+    &[InternalCall::new("System.Runtime.InteropServices.Marshal::GetComSlotForMethodInfoInternal", &get_com_slot)];

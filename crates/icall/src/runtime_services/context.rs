@@ -5,11 +5,11 @@ use saki_abi::ObjRef;
 use saki_runtime::{CurrentThread, InternalCall, context_statics};
 
 /// A context lives as long as an object refers to it: unloading needs no list of them.
-extern "C" fn register_context(t: CurrentThread, context: ObjRef) {
+fn register_context(t: CurrentThread, context: ObjRef) {
     t.run(|| non_null(t, context, "ctx"));
 }
 
-extern "C" fn release_context(t: CurrentThread, context: ObjRef) {
+fn release_context(t: CurrentThread, context: ObjRef) {
     t.run(|| {
         non_null(t, context, "ctx")?;
         context_statics::release(t, context);
@@ -18,6 +18,6 @@ extern "C" fn release_context(t: CurrentThread, context: ObjRef) {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.Remoting.Contexts.Context::RegisterContext", register_context as *const ()),
-    ("System.Runtime.Remoting.Contexts.Context::ReleaseContext", release_context as *const ()),
+    InternalCall::new("System.Runtime.Remoting.Contexts.Context::RegisterContext", &register_context),
+    InternalCall::new("System.Runtime.Remoting.Contexts.Context::ReleaseContext", &release_context),
 ];

@@ -21,11 +21,11 @@ fn handle(bits: i32) -> Option<Handle> {
 
 /// The address of the target, 0 for a weak handle that has expired, `STALE_TARGET` for a handle that was freed: compiled code
 /// throws then (`jit::lower::handles`).
-extern "C" fn get_target(_t: CurrentThread, bits: i32) -> usize {
+fn get_target(_t: CurrentThread, bits: i32) -> usize {
     handle(bits).and_then(|handle| handles::target(handle).ok()).map_or(STALE_TARGET, |target| target.address())
 }
 
-extern "C" fn get_target_handle(t: CurrentThread, target: ObjRef, bits: i32, kind: i32) -> i32 {
+fn get_target_handle(t: CurrentThread, target: ObjRef, bits: i32, kind: i32) -> i32 {
     t.run(|| {
         if kind == RETARGET {
             let replaced = handle(bits).map(|handle| handles::set_target(handle, target));
@@ -45,17 +45,17 @@ extern "C" fn get_target_handle(t: CurrentThread, target: ObjRef, bits: i32, kin
 }
 
 /// Whether the handle was there to be freed: compiled code throws where it was not.
-extern "C" fn free_handle(t: CurrentThread, bits: i32) -> i32 {
+fn free_handle(t: CurrentThread, bits: i32) -> i32 {
     i32::from(handle(bits).is_some_and(|handle| handles::free(t, handle).is_ok()))
 }
 
 /// Whether the number is a handle; all belong to the one domain.
-extern "C" fn is_of_current_domain(_t: CurrentThread, bits: i32) -> i32 {
+fn is_of_current_domain(_t: CurrentThread, bits: i32) -> i32 {
     i32::from(handle(bits).is_some_and(|handle| handles::target(handle).is_ok()))
 }
 
 /// Address of the first character, element or field.
-extern "C" fn address_of_pinned(_t: CurrentThread, bits: i32) -> isize {
+fn address_of_pinned(_t: CurrentThread, bits: i32) -> isize {
     let Some(handle) = handle(bits).filter(|handle| handle.kind() == HandleKind::Pinned) else { return NOT_PINNED };
     let Ok(target) = handles::target(handle) else { return NOT_PINNED };
     if target.is_null() {
@@ -75,9 +75,9 @@ extern "C" fn address_of_pinned(_t: CurrentThread, bits: i32) -> isize {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.InteropServices.GCHandle::GetTarget", get_target as *const ()),
-    ("System.Runtime.InteropServices.GCHandle::GetTargetHandle", get_target_handle as *const ()),
-    ("System.Runtime.InteropServices.GCHandle::FreeHandle", free_handle as *const ()),
-    ("System.Runtime.InteropServices.GCHandle::CheckCurrentDomain", is_of_current_domain as *const ()),
-    ("System.Runtime.InteropServices.GCHandle::GetAddrOfPinnedObject", address_of_pinned as *const ()),
+    InternalCall::expanded("System.Runtime.InteropServices.GCHandle::GetTarget", &get_target),
+    InternalCall::new("System.Runtime.InteropServices.GCHandle::GetTargetHandle", &get_target_handle),
+    InternalCall::expanded("System.Runtime.InteropServices.GCHandle::FreeHandle", &free_handle),
+    InternalCall::new("System.Runtime.InteropServices.GCHandle::CheckCurrentDomain", &is_of_current_domain),
+    InternalCall::new("System.Runtime.InteropServices.GCHandle::GetAddrOfPinnedObject", &address_of_pinned),
 ];

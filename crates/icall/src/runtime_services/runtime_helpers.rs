@@ -12,12 +12,12 @@ use saki_types::{Field, Image, Type};
 /// Stack that must be left for `EnsureSufficientExecutionStack`: 128 KiB, as .NET on 64-bit systems.
 const SUFFICIENT_STACK_BYTES: usize = 128 << 10;
 
-extern "C" fn offset_to_string_data(_t: CurrentThread) -> i32 {
+fn offset_to_string_data(_t: CurrentThread) -> i32 {
     STRING_CHARS_OFFSET
 }
 
 /// Copies the initial data that the compiler stored in the image into an array of primitives.
-extern "C" fn initialize_array(t: CurrentThread, array: ObjRef, field: *const Field) {
+fn initialize_array(t: CurrentThread, array: ObjRef, field: *const Field) {
     t.run(|| {
         non_null(t, array, "array")?;
         if field.is_null() {
@@ -49,11 +49,11 @@ fn fill_from_field(t: CurrentThread, array: ObjRef, field: &'static Field) -> Ma
 }
 
 /// A copy of a boxed value; any other object itself.
-extern "C" fn get_object_value(t: CurrentThread, object: ObjRef) -> ObjRef {
+fn get_object_value(t: CurrentThread, object: ObjRef) -> ObjRef {
     t.run(|| if object.is_null() || !object::type_of(object).is_value_type() { Ok(object) } else { clone(t, object) })
 }
 
-extern "C" fn run_class_constructor(t: CurrentThread, ty: *const Type) {
+fn run_class_constructor(t: CurrentThread, ty: *const Type) {
     t.run(|| {
         if ty.is_null() {
             return Err(argument_error_for(t, "type", "Handle is not initialized."));
@@ -65,7 +65,7 @@ extern "C" fn run_class_constructor(t: CurrentThread, ty: *const Type) {
 }
 
 /// A module's constructor is the class constructor of its first type, `<Module>`.
-extern "C" fn run_module_constructor(t: CurrentThread, module: *const Image) {
+fn run_module_constructor(t: CurrentThread, module: *const Image) {
     t.run(|| {
         if module.is_null() {
             return Err(argument_error_for(t, "module", "Handle is not initialized."));
@@ -76,7 +76,7 @@ extern "C" fn run_module_constructor(t: CurrentThread, module: *const Image) {
     });
 }
 
-extern "C" fn has_sufficient_execution_stack(t: CurrentThread) -> i32 {
+fn has_sufficient_execution_stack(t: CurrentThread) -> i32 {
     let here = 0u8;
     let stack = t.managed().stack_bounds();
     // Of a small stack, which native code made, a half is enough.
@@ -85,13 +85,13 @@ extern "C" fn has_sufficient_execution_stack(t: CurrentThread) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.CompilerServices.RuntimeHelpers::get_OffsetToStringData", offset_to_string_data as *const ()),
-    ("System.Runtime.CompilerServices.RuntimeHelpers::InitializeArray", initialize_array as *const ()),
-    ("System.Runtime.CompilerServices.RuntimeHelpers::GetObjectValue", get_object_value as *const ()),
-    ("System.Runtime.CompilerServices.RuntimeHelpers::RunClassConstructor", run_class_constructor as *const ()),
-    ("System.Runtime.CompilerServices.RuntimeHelpers::RunModuleConstructor", run_module_constructor as *const ()),
-    (
+    InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::get_OffsetToStringData", &offset_to_string_data),
+    InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::InitializeArray", &initialize_array),
+    InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::GetObjectValue", &get_object_value),
+    InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::RunClassConstructor", &run_class_constructor),
+    InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::RunModuleConstructor", &run_module_constructor),
+    InternalCall::new(
         "System.Runtime.CompilerServices.RuntimeHelpers::SufficientExecutionStack",
-        has_sufficient_execution_stack as *const (),
+        &has_sufficient_execution_stack,
     ),
 ];

@@ -5,19 +5,13 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall};
 use saki_types::Type;
 
-extern "C" fn memmove(_t: CurrentThread, destination: *mut u8, source: *const u8, length_bytes: u32) {
+fn memmove(_t: CurrentThread, destination: *mut u8, source: *const u8, length_bytes: u32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges, which may overlap.
     unsafe { std::ptr::copy(source, destination, length_bytes as usize) };
 }
 
 /// Moves `count` values of a type that is or holds references; neither place needs to be an array.
-extern "C" fn memmove_with_barrier(
-    t: CurrentThread,
-    destination: *mut u8,
-    source: *const u8,
-    count: u32,
-    ty: *const Type,
-) {
+fn memmove_with_barrier(t: CurrentThread, destination: *mut u8, source: *const u8, count: u32, ty: *const Type) {
     t.run(|| {
         // SAFETY: type handles are addresses of `&'static Type`.
         let ty = unsafe { &*ty };
@@ -36,13 +30,13 @@ extern "C" fn memmove_with_barrier(
     });
 }
 
-extern "C" fn zero_memory(_t: CurrentThread, memory: *mut u8, length_bytes: u32) {
+fn zero_memory(_t: CurrentThread, memory: *mut u8, length_bytes: u32) {
     // SAFETY: the managed caller's unsafe code vouches for the range.
     unsafe { std::ptr::write_bytes(memory, 0, length_bytes as usize) };
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.RuntimeImports::Memmove", memmove as *const ()),
-    ("System.Runtime.RuntimeImports::Memmove_wbarrier", memmove_with_barrier as *const ()),
-    ("System.Runtime.RuntimeImports::ZeroMemory", zero_memory as *const ()),
+    InternalCall::new("System.Runtime.RuntimeImports::Memmove", &memmove),
+    InternalCall::new("System.Runtime.RuntimeImports::Memmove_wbarrier", &memmove_with_barrier),
+    InternalCall::new("System.Runtime.RuntimeImports::ZeroMemory", &zero_memory),
 ];

@@ -9,21 +9,21 @@ const ARCHITECTURE: &str = "x86-64";
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: &str = "armv8";
 
-extern "C" fn os_name(t: CurrentThread) -> ObjRef {
+fn os_name(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, "linux"))
 }
 
-extern "C" fn architecture(t: CurrentThread) -> ObjRef {
+fn architecture(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, ARCHITECTURE))
 }
 
 /// Tells this runtime from others in the same process, in names by `MakeVersionSafeName`; Mono's number.
-extern "C" fn runtime_id(_t: CurrentThread) -> i32 {
+fn runtime_id(_t: CurrentThread) -> i32 {
     9
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Runtime.InteropServices.RuntimeInformation::GetOSName", os_name as *const ()),
-    ("System.Runtime.Versioning.VersioningHelper::GetRuntimeId", runtime_id as *const ()),
-    ("System.Runtime.InteropServices.RuntimeInformation::GetRuntimeArchitecture", architecture as *const ()),
+    InternalCall::new("System.Runtime.InteropServices.RuntimeInformation::GetOSName", &os_name),
+    InternalCall::new("System.Runtime.Versioning.VersioningHelper::GetRuntimeId", &runtime_id),
+    InternalCall::new("System.Runtime.InteropServices.RuntimeInformation::GetRuntimeArchitecture", &architecture),
 ];

@@ -37,30 +37,30 @@ fn protect(path: *const u16, mode: u32, directory_mode: u32) -> i32 {
 }
 
 /// Every file system here has rights of some kind.
-extern "C" fn can_secure(_t: CurrentThread, _root: *const u16) -> i32 {
+fn can_secure(_t: CurrentThread, _root: *const u16) -> i32 {
     1
 }
 
-extern "C" fn protect_user(_t: CurrentThread, path: *const u16) -> i32 {
+fn protect_user(_t: CurrentThread, path: *const u16) -> i32 {
     protect(path, 0o600, 0o100)
 }
 
-extern "C" fn protect_machine(_t: CurrentThread, path: *const u16) -> i32 {
+fn protect_machine(_t: CurrentThread, path: *const u16) -> i32 {
     protect(path, 0o644, 0o111)
 }
 
-extern "C" fn is_user_protected(_t: CurrentThread, path: *const u16) -> i32 {
+fn is_user_protected(_t: CurrentThread, path: *const u16) -> i32 {
     lacks(path, ANY_OF_OTHERS)
 }
 
-extern "C" fn is_machine_protected(_t: CurrentThread, path: *const u16) -> i32 {
+fn is_machine_protected(_t: CurrentThread, path: *const u16) -> i32 {
     lacks(path, WRITE_OF_OTHERS)
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("Mono.Security.Cryptography.KeyPairPersistence::_CanSecure", can_secure as *const ()),
-    ("Mono.Security.Cryptography.KeyPairPersistence::_ProtectUser", protect_user as *const ()),
-    ("Mono.Security.Cryptography.KeyPairPersistence::_ProtectMachine", protect_machine as *const ()),
-    ("Mono.Security.Cryptography.KeyPairPersistence::_IsUserProtected", is_user_protected as *const ()),
-    ("Mono.Security.Cryptography.KeyPairPersistence::_IsMachineProtected", is_machine_protected as *const ()),
+    InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_CanSecure", &can_secure),
+    InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_ProtectUser", &protect_user),
+    InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_ProtectMachine", &protect_machine),
+    InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_IsUserProtected", &is_user_protected),
+    InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_IsMachineProtected", &is_machine_protected),
 ];

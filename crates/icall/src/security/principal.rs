@@ -75,19 +75,19 @@ fn is_member(
     false
 }
 
-extern "C" fn current_token(_t: CurrentThread) -> usize {
+fn current_token(_t: CurrentThread) -> usize {
     // SAFETY: no preconditions.
     unsafe { libc::geteuid() as usize }
 }
 
-extern "C" fn token_name(t: CurrentThread, token: usize) -> ObjRef {
+fn token_name(t: CurrentThread, token: usize) -> ObjRef {
     t.run(|| match user_by_id(token as u32) {
         Some(user) => strings::new_string_utf8(t, user.name.to_bytes()),
         None => strings::new_string(t, ""),
     })
 }
 
-extern "C" fn user_token(t: CurrentThread, name: ObjRef) -> usize {
+fn user_token(t: CurrentThread, name: ObjRef) -> usize {
     t.run(|| {
         non_null(t, name, "username")?;
         let user = CString::new(strings::to_rust(name)).ok().and_then(|name| user_by_name(&name));
@@ -96,18 +96,18 @@ extern "C" fn user_token(t: CurrentThread, name: ObjRef) -> usize {
 }
 
 /// Groups of Windows; POSIX ones are asked for one by one.
-extern "C" fn roles(t: CurrentThread, _token: usize) -> ObjRef {
+fn roles(t: CurrentThread, _token: usize) -> ObjRef {
     t.run(|| object::new_array(t, universe().string(), 0))
 }
 
-extern "C" fn is_member_of_group_id(_t: CurrentThread, user: usize, group: usize) -> i32 {
+fn is_member_of_group_id(_t: CurrentThread, user: usize, group: usize) -> i32 {
     // SAFETY: `is_member` passes places of the sizes given.
     i32::from(is_member(user, |entry, text, length, found| unsafe {
         libc::getgrgid_r(group as libc::gid_t, entry, text, length, found)
     }))
 }
 
-extern "C" fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *const libc::c_char) -> i32 {
+fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *const libc::c_char) -> i32 {
     if group.is_null() {
         return 0;
     }
@@ -117,35 +117,35 @@ extern "C" fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *co
     }))
 }
 
-extern "C" fn close_token(_t: CurrentThread, _token: usize) -> i32 {
+fn close_token(_t: CurrentThread, _token: usize) -> i32 {
     1
 }
 
-extern "C" fn duplicate_token(_t: CurrentThread, token: usize) -> usize {
+fn duplicate_token(_t: CurrentThread, token: usize) -> usize {
     token
 }
 
 /// Takes the user's id on, for the whole process as POSIX has it.
-extern "C" fn set_current_token(_t: CurrentThread, token: usize) -> i32 {
+fn set_current_token(_t: CurrentThread, token: usize) -> i32 {
     let Some(user) = user_by_id(token as u32) else { return 0 };
     // SAFETY: no preconditions.
     i32::from(unsafe { libc::setegid(user.group) == 0 && libc::seteuid(user.id) == 0 })
 }
 
-extern "C" fn revert_to_self(_t: CurrentThread) -> i32 {
+fn revert_to_self(_t: CurrentThread) -> i32 {
     // SAFETY: no preconditions.
     i32::from(unsafe { libc::seteuid(libc::getuid()) == 0 && libc::setegid(libc::getgid()) == 0 })
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Security.Principal.WindowsIdentity::GetCurrentToken", current_token as *const ()),
-    ("System.Security.Principal.WindowsIdentity::GetTokenName", token_name as *const ()),
-    ("System.Security.Principal.WindowsIdentity::GetUserToken", user_token as *const ()),
-    ("System.Security.Principal.WindowsIdentity::_GetRoles", roles as *const ()),
-    ("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupId", is_member_of_group_id as *const ()),
-    ("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupName", is_member_of_group_name as *const ()),
-    ("System.Security.Principal.WindowsImpersonationContext::CloseToken", close_token as *const ()),
-    ("System.Security.Principal.WindowsImpersonationContext::DuplicateToken", duplicate_token as *const ()),
-    ("System.Security.Principal.WindowsImpersonationContext::SetCurrentToken", set_current_token as *const ()),
-    ("System.Security.Principal.WindowsImpersonationContext::RevertToSelf", revert_to_self as *const ()),
+    InternalCall::new("System.Security.Principal.WindowsIdentity::GetCurrentToken", &current_token),
+    InternalCall::new("System.Security.Principal.WindowsIdentity::GetTokenName", &token_name),
+    InternalCall::new("System.Security.Principal.WindowsIdentity::GetUserToken", &user_token),
+    InternalCall::new("System.Security.Principal.WindowsIdentity::_GetRoles", &roles),
+    InternalCall::new("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupId", &is_member_of_group_id),
+    InternalCall::new("System.Security.Principal.WindowsPrincipal::IsMemberOfGroupName", &is_member_of_group_name),
+    InternalCall::new("System.Security.Principal.WindowsImpersonationContext::CloseToken", &close_token),
+    InternalCall::new("System.Security.Principal.WindowsImpersonationContext::DuplicateToken", &duplicate_token),
+    InternalCall::new("System.Security.Principal.WindowsImpersonationContext::SetCurrentToken", &set_current_token),
+    InternalCall::new("System.Security.Principal.WindowsImpersonationContext::RevertToSelf", &revert_to_self),
 ];

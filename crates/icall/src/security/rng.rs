@@ -6,17 +6,17 @@ use saki_runtime::{CurrentThread, InternalCall};
 const HANDLE: usize = 1;
 
 /// False: there is no shared handle that managed code would have to lock.
-extern "C" fn rng_open(_t: CurrentThread) -> i32 {
+fn rng_open(_t: CurrentThread) -> i32 {
     0
 }
 
 /// Seeds are ignored: the kernel's generator is seeded already.
-extern "C" fn rng_initialize(_t: CurrentThread, _seed: *const u8, _length_bytes: usize) -> usize {
+fn rng_initialize(_t: CurrentThread, _seed: *const u8, _length_bytes: usize) -> usize {
     HANDLE
 }
 
 /// The handle, or 0 when there are no random bytes; managed code then throws CryptographicException.
-extern "C" fn rng_get_bytes(_t: CurrentThread, handle: usize, data: *mut u8, length_bytes: usize) -> usize {
+fn rng_get_bytes(_t: CurrentThread, handle: usize, data: *mut u8, length_bytes: usize) -> usize {
     if length_bytes == 0 {
         return handle;
     }
@@ -28,11 +28,11 @@ extern "C" fn rng_get_bytes(_t: CurrentThread, handle: usize, data: *mut u8, len
     }
 }
 
-extern "C" fn rng_close(_t: CurrentThread, _handle: usize) {}
+fn rng_close(_t: CurrentThread, _handle: usize) {}
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngOpen", rng_open as *const ()),
-    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngInitialize", rng_initialize as *const ()),
-    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngGetBytes", rng_get_bytes as *const ()),
-    ("System.Security.Cryptography.RNGCryptoServiceProvider::RngClose", rng_close as *const ()),
+    InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngOpen", &rng_open),
+    InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngInitialize", &rng_initialize),
+    InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngGetBytes", &rng_get_bytes),
+    InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngClose", &rng_close),
 ];

@@ -3,20 +3,20 @@
 use saki_abi::ObjRef;
 use saki_runtime::{CurrentThread, InternalCall};
 
-extern "C" fn is_enabled(_t: CurrentThread) -> i32 {
+fn is_enabled(_t: CurrentThread) -> i32 {
     0
 }
 
 /// Security stays off, as documented since .NET 4.
-extern "C" fn set_enabled(_t: CurrentThread, _value: i32) {}
+fn set_enabled(_t: CurrentThread, _value: i32) {}
 
 /// Authenticode signatures are a matter of Windows.
-extern "C" fn is_authenticode_present(_t: CurrentThread, _assembly: ObjRef) -> i32 {
+fn is_authenticode_present(_t: CurrentThread, _assembly: ObjRef) -> i32 {
     0
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Security.SecurityManager::get_SecurityEnabled", is_enabled as *const ()),
-    ("System.Security.SecurityManager::set_SecurityEnabled", set_enabled as *const ()),
-    ("System.Security.Policy.Evidence::IsAuthenticodePresent", is_authenticode_present as *const ()),
+    InternalCall::new("System.Security.SecurityManager::get_SecurityEnabled", &is_enabled),
+    InternalCall::new("System.Security.SecurityManager::set_SecurityEnabled", &set_enabled),
+    InternalCall::new("System.Security.Policy.Evidence::IsAuthenticodePresent", &is_authenticode_present),
 ];

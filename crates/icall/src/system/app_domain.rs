@@ -9,19 +9,19 @@ use saki_runtime::{
 use saki_thread::root;
 use std::sync::OnceLock;
 
-extern "C" fn current_domain(_t: CurrentThread) -> ObjRef {
+fn current_domain(_t: CurrentThread) -> ObjRef {
     domains::current().object()
 }
 
-extern "C" fn root_domain(_t: CurrentThread) -> ObjRef {
+fn root_domain(_t: CurrentThread) -> ObjRef {
     domains::root_domain().object()
 }
 
-extern "C" fn get_setup(_t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_setup(_t: CurrentThread, this: ObjRef) -> ObjRef {
     domains::of_object(this).setup()
 }
 
-extern "C" fn friendly_name(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn friendly_name(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| strings::new_string(t, &domains::of_object(this).friendly_name()))
 }
 
@@ -51,7 +51,7 @@ setup_fields! {
     "FORCE_CACHE_INSTALL" => SHADOW_COPY_FILES "shadow_copy_files";
 }
 
-extern "C" fn get_data(t: CurrentThread, this: ObjRef, name: ObjRef) -> ObjRef {
+fn get_data(t: CurrentThread, this: ObjRef, name: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, name, "name")?;
         let key = strings::to_rust(name);
@@ -63,7 +63,7 @@ extern "C" fn get_data(t: CurrentThread, this: ObjRef, name: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn set_data(t: CurrentThread, this: ObjRef, name: ObjRef, value: ObjRef) {
+fn set_data(t: CurrentThread, this: ObjRef, name: ObjRef, value: ObjRef) {
     t.run(|| {
         non_null(t, name, "name")?;
         domains::of_object(this).set_data(strings::to_rust(name), value);
@@ -71,15 +71,15 @@ extern "C" fn set_data(t: CurrentThread, this: ObjRef, name: ObjRef, value: ObjR
     });
 }
 
-extern "C" fn get_default_context(t: CurrentThread) -> ObjRef {
+fn get_default_context(t: CurrentThread) -> ObjRef {
     t.run(|| domains::current().default_context(t))
 }
 
-extern "C" fn get_context(t: CurrentThread) -> ObjRef {
+fn get_context(t: CurrentThread) -> ObjRef {
     t.run(|| domains::context(t))
 }
 
-extern "C" fn set_context(t: CurrentThread, new: ObjRef) -> ObjRef {
+fn set_context(t: CurrentThread, new: ObjRef) -> ObjRef {
     t.run(|| {
         let old = domains::context(t)?;
         t.managed().roots[root::CONTEXT].set(new);
@@ -99,14 +99,14 @@ fn switch(t: CurrentThread, domain: &'static Domain) -> Managed<ObjRef> {
     Ok(domains::switch(t, domain).object())
 }
 
-extern "C" fn set_domain(t: CurrentThread, domain: ObjRef) -> ObjRef {
+fn set_domain(t: CurrentThread, domain: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, domain, "domain")?;
         switch(t, domains::of_object(domain))
     })
 }
 
-extern "C" fn set_domain_by_id(t: CurrentThread, id: i32) -> ObjRef {
+fn set_domain_by_id(t: CurrentThread, id: i32) -> ObjRef {
     t.run(|| switch(t, domain_by_id(t, id)?))
 }
 
@@ -117,28 +117,28 @@ fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     Ok(())
 }
 
-extern "C" fn push_domain_ref(t: CurrentThread, domain: ObjRef) {
+fn push_domain_ref(t: CurrentThread, domain: ObjRef) {
     t.run(|| {
         non_null(t, domain, "domain")?;
         push(t, domains::of_object(domain))
     });
 }
 
-extern "C" fn push_domain_ref_by_id(t: CurrentThread, id: i32) {
+fn push_domain_ref_by_id(t: CurrentThread, id: i32) {
     t.run(|| push(t, domain_by_id(t, id)?));
 }
 
-extern "C" fn pop_domain_ref(t: CurrentThread) {
+fn pop_domain_ref(t: CurrentThread) {
     if let Some(domain) = thread_data::of(t).domains_entered().borrow_mut().pop() {
         domain.remove_thread(t);
     }
 }
 
-extern "C" fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> i32 {
+fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> i32 {
     domains::by_id(id).map_or(1, |domain| i32::from(domain.is_unloading()))
 }
 
-extern "C" fn create_domain(t: CurrentThread, name: ObjRef, setup: ObjRef) -> ObjRef {
+fn create_domain(t: CurrentThread, name: ObjRef, setup: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, name, "friendlyName")?;
         non_null(t, setup, "info")?;
@@ -146,12 +146,12 @@ extern "C" fn create_domain(t: CurrentThread, name: ObjRef, setup: ObjRef) -> Ob
     })
 }
 
-extern "C" fn unload(t: CurrentThread, id: i32) {
+fn unload(t: CurrentThread, id: i32) {
     t.run(|| domain_unload::unload(t, domain_by_id(t, id)?));
 }
 
 /// One GUID per process: the first that any domain proposes.
-extern "C" fn process_guid(t: CurrentThread, proposed: ObjRef) -> ObjRef {
+fn process_guid(t: CurrentThread, proposed: ObjRef) -> ObjRef {
     static GUID: OnceLock<String> = OnceLock::new();
     t.run(|| {
         non_null(t, proposed, "newguid")?;
@@ -159,7 +159,7 @@ extern "C" fn process_guid(t: CurrentThread, proposed: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn do_unhandled_exception(t: CurrentThread, _this: ObjRef, exception: ObjRef) {
+fn do_unhandled_exception(t: CurrentThread, _this: ObjRef, exception: ObjRef) {
     t.run(|| {
         non_null(t, exception, "e")?;
         unhandled::raise_event(t, exception);
@@ -168,23 +168,23 @@ extern "C" fn do_unhandled_exception(t: CurrentThread, _this: ObjRef, exception:
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.AppDomain::getCurDomain", current_domain as *const ()),
-    ("System.AppDomain::getRootDomain", root_domain as *const ()),
-    ("System.AppDomain::getSetup", get_setup as *const ()),
-    ("System.AppDomain::getFriendlyName", friendly_name as *const ()),
-    ("System.AppDomain::GetData", get_data as *const ()),
-    ("System.AppDomain::SetData", set_data as *const ()),
-    ("System.AppDomain::InternalGetDefaultContext", get_default_context as *const ()),
-    ("System.AppDomain::InternalGetContext", get_context as *const ()),
-    ("System.AppDomain::InternalSetContext", set_context as *const ()),
-    ("System.AppDomain::InternalSetDomain", set_domain as *const ()),
-    ("System.AppDomain::InternalSetDomainByID", set_domain_by_id as *const ()),
-    ("System.AppDomain::InternalPushDomainRef", push_domain_ref as *const ()),
-    ("System.AppDomain::InternalPushDomainRefByID", push_domain_ref_by_id as *const ()),
-    ("System.AppDomain::InternalPopDomainRef", pop_domain_ref as *const ()),
-    ("System.AppDomain::InternalIsFinalizingForUnload", is_finalizing_for_unload as *const ()),
-    ("System.AppDomain::createDomain", create_domain as *const ()),
-    ("System.AppDomain::InternalUnload", unload as *const ()),
-    ("System.AppDomain::InternalGetProcessGuid", process_guid as *const ()),
-    ("System.AppDomain::DoUnhandledException", do_unhandled_exception as *const ()),
+    InternalCall::new("System.AppDomain::getCurDomain", &current_domain),
+    InternalCall::new("System.AppDomain::getRootDomain", &root_domain),
+    InternalCall::new("System.AppDomain::getSetup", &get_setup),
+    InternalCall::new("System.AppDomain::getFriendlyName", &friendly_name),
+    InternalCall::new("System.AppDomain::GetData", &get_data),
+    InternalCall::new("System.AppDomain::SetData", &set_data),
+    InternalCall::new("System.AppDomain::InternalGetDefaultContext", &get_default_context),
+    InternalCall::new("System.AppDomain::InternalGetContext", &get_context),
+    InternalCall::new("System.AppDomain::InternalSetContext", &set_context),
+    InternalCall::new("System.AppDomain::InternalSetDomain", &set_domain),
+    InternalCall::new("System.AppDomain::InternalSetDomainByID", &set_domain_by_id),
+    InternalCall::new("System.AppDomain::InternalPushDomainRef", &push_domain_ref),
+    InternalCall::new("System.AppDomain::InternalPushDomainRefByID", &push_domain_ref_by_id),
+    InternalCall::new("System.AppDomain::InternalPopDomainRef", &pop_domain_ref),
+    InternalCall::new("System.AppDomain::InternalIsFinalizingForUnload", &is_finalizing_for_unload),
+    InternalCall::new("System.AppDomain::createDomain", &create_domain),
+    InternalCall::new("System.AppDomain::InternalUnload", &unload),
+    InternalCall::new("System.AppDomain::InternalGetProcessGuid", &process_guid),
+    InternalCall::new("System.AppDomain::DoUnhandledException", &do_unhandled_exception),
 ];

@@ -50,7 +50,7 @@ fn signature(t: CurrentThread, cookie: *const VarArgCookie) -> Managed<&'static 
     Ok(sig)
 }
 
-extern "C" fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) {
+fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) {
     t.run(|| {
         // SAFETY: `block` is what `arglist` gave; its first word is the cookie.
         let cookie = unsafe { *block } as *const VarArgCookie;
@@ -102,7 +102,7 @@ fn at_end(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", "Invalid iterator position.")
 }
 
-extern "C" fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) {
+fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) {
     t.run(|| {
         let ty = next_type(this).ok_or_else(|| at_end(t))?;
         typed_reference::write(result, ty, step(this, ty));
@@ -110,7 +110,7 @@ extern "C" fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) {
     });
 }
 
-extern "C" fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u8, wanted: *const Type) {
+fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u8, wanted: *const Type) {
     t.run(|| {
         let actual = next_type(this).ok_or_else(|| at_end(t))?;
         if wanted.is_null() {
@@ -123,13 +123,13 @@ extern "C" fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u
     });
 }
 
-extern "C" fn next_arg_type(t: CurrentThread, this: *mut u8) -> usize {
+fn next_arg_type(t: CurrentThread, this: *mut u8) -> usize {
     t.run(|| Ok(next_type(this).ok_or_else(|| at_end(t))? as *const Type as usize))
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.ArgIterator::Setup", setup as *const ()),
-    ("System.ArgIterator::IntGetNextArg", next_arg as *const ()),
-    ("System.ArgIterator::IntGetNextArgWithType", next_arg_with_type as *const ()),
-    ("System.ArgIterator::IntGetNextArgType", next_arg_type as *const ()),
+    InternalCall::new("System.ArgIterator::Setup", &setup),
+    InternalCall::new("System.ArgIterator::IntGetNextArg", &next_arg),
+    InternalCall::new("System.ArgIterator::IntGetNextArgWithType", &next_arg_with_type),
+    InternalCall::new("System.ArgIterator::IntGetNextArgType", &next_arg_type),
 ];

@@ -20,23 +20,23 @@ fn bound(t: CurrentThread, array: ObjRef, dimension: i32) -> Managed<ArrayBound>
     })
 }
 
-extern "C" fn get_rank(t: CurrentThread, this: ObjRef) -> i32 {
+fn get_rank(t: CurrentThread, this: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         Ok(object::vtable(this).rank as i32)
     })
 }
 
-extern "C" fn get_length(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
+fn get_length(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
     t.run(|| Ok(bound(t, this, dimension)?.length as i32))
 }
 
-extern "C" fn get_lower_bound(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
+fn get_lower_bound(t: CurrentThread, this: ObjRef, dimension: i32) -> i32 {
     t.run(|| Ok(bound(t, this, dimension)?.lower_bound))
 }
 
 /// Zeroes elements; managed code has checked the range. Stores of null need no barrier.
-extern "C" fn clear_internal(t: CurrentThread, array: ObjRef, index: i32, count: i32) {
+fn clear_internal(t: CurrentThread, array: ObjRef, index: i32, count: i32) {
     t.run(|| {
         non_null(t, array, "array")?;
         let element_size_bytes = object::vtable(array).element_size_bytes as usize;
@@ -49,12 +49,12 @@ extern "C" fn clear_internal(t: CurrentThread, array: ObjRef, index: i32, count:
 }
 
 /// Copies an element to a variable of the element type, which may lie anywhere. No bounds check, as documented.
-extern "C" fn get_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *mut u8) {
+fn get_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *mut u8) {
     copy_element(t, this, object_element(this, index), value);
 }
 
 /// The reverse of `get_generic_value`.
-extern "C" fn set_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *const u8) {
+fn set_generic_value(t: CurrentThread, this: ObjRef, index: i32, value: *const u8) {
     copy_element(t, this, value, object_element(this, index));
 }
 
@@ -63,13 +63,13 @@ fn object_element(array: ObjRef, index: i32) -> *mut u8 {
 }
 
 /// As `get_generic_value`, of the array in a variable.
-unsafe extern "C" fn get_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *mut u8) {
+fn get_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *mut u8) {
     // SAFETY: managed code passes the address of a local.
     get_generic_value(t, unsafe { *array }, index, value);
 }
 
 /// As `set_generic_value`, of the array in a variable.
-unsafe extern "C" fn set_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *const u8) {
+fn set_referenced_value(t: CurrentThread, array: *const ObjRef, index: i32, value: *const u8) {
     // SAFETY: as above.
     set_generic_value(t, unsafe { *array }, index, value);
 }
@@ -84,7 +84,7 @@ fn copy_element(t: CurrentThread, array: ObjRef, source: *const u8, destination:
 }
 
 /// Runs the parameterless constructor of a value type, if it has one, on each element.
-extern "C" fn initialize(t: CurrentThread, this: ObjRef) {
+fn initialize(t: CurrentThread, this: ObjRef) {
     t.run(|| {
         non_null_this(t, this)?;
         let Some(element) = object::type_of(this).element().filter(|element| element.is_value_type()) else {
@@ -104,13 +104,13 @@ extern "C" fn initialize(t: CurrentThread, this: ObjRef) {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Array::GetRank", get_rank as *const ()),
-    ("System.Array::GetLength", get_length as *const ()),
-    ("System.Array::GetLowerBound", get_lower_bound as *const ()),
-    ("System.Array::Initialize", initialize as *const ()),
-    ("System.Array::ClearInternal", clear_internal as *const ()),
-    ("@6.8 System.Array::GetGenericValueImpl", get_generic_value as *const ()),
-    ("@6.8 System.Array::SetGenericValueImpl", set_generic_value as *const ()),
-    ("@6.12 System.Array::GetGenericValue_icall", get_referenced_value as *const ()),
-    ("@6.12 System.Array::SetGenericValue_icall", set_referenced_value as *const ()),
+    InternalCall::new("System.Array::GetRank", &get_rank),
+    InternalCall::new("System.Array::GetLength", &get_length),
+    InternalCall::new("System.Array::GetLowerBound", &get_lower_bound),
+    InternalCall::new("System.Array::Initialize", &initialize),
+    InternalCall::new("System.Array::ClearInternal", &clear_internal),
+    InternalCall::new("@6.8 System.Array::GetGenericValueImpl", &get_generic_value),
+    InternalCall::new("@6.8 System.Array::SetGenericValueImpl", &set_generic_value),
+    InternalCall::new("@6.12 System.Array::GetGenericValue_icall", &get_referenced_value),
+    InternalCall::new("@6.12 System.Array::SetGenericValue_icall", &set_referenced_value),
 ];

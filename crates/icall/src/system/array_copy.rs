@@ -85,7 +85,7 @@ pub(crate) fn try_copy(
     true
 }
 
-extern "C" fn fast_copy(
+fn fast_copy(
     t: CurrentThread,
     source: ObjRef,
     source_index: i32,
@@ -96,4 +96,4 @@ extern "C" fn fast_copy(
     i32::from(try_copy(t, source, source_index, destination, destination_index, count))
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Array::FastCopy", fast_copy as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::FastCopy", &fast_copy)];

@@ -16,7 +16,7 @@ fn ints(array: ObjRef) -> Vec<i32> {
     unsafe { std::slice::from_raw_parts(first, object::array_length(array)) }.to_vec()
 }
 
-extern "C" fn create_instance(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> ObjRef {
+fn create_instance(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> ObjRef {
     t.run(|| create(t, element_type, lengths, bounds))
 }
 
@@ -65,4 +65,4 @@ fn create(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRe
     object::new_multi_dim_array(t, array_ty, &bounds)
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Array::CreateInstanceImpl", create_instance as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::CreateInstanceImpl", &create_instance)];

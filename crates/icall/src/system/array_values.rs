@@ -48,14 +48,14 @@ fn get_at(t: CurrentThread, array: ObjRef, position: usize) -> Managed<ObjRef> {
     object::box_value(t, element, object::element_address(array, position, size_bytes))
 }
 
-extern "C" fn get_value_impl(t: CurrentThread, this: ObjRef, position: i32) -> ObjRef {
+fn get_value_impl(t: CurrentThread, this: ObjRef, position: i32) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         get_at(t, this, position as usize)
     })
 }
 
-extern "C" fn get_value(t: CurrentThread, this: ObjRef, indices: ObjRef) -> ObjRef {
+fn get_value(t: CurrentThread, this: ObjRef, indices: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let position = position(t, this, indices)?;
@@ -63,14 +63,14 @@ extern "C" fn get_value(t: CurrentThread, this: ObjRef, indices: ObjRef) -> ObjR
     })
 }
 
-extern "C" fn set_value_impl(t: CurrentThread, this: ObjRef, value: ObjRef, position: i32) {
+fn set_value_impl(t: CurrentThread, this: ObjRef, value: ObjRef, position: i32) {
     t.run(|| {
         non_null_this(t, this)?;
         set_at(t, this, value, position as usize)
     })
 }
 
-extern "C" fn set_value(t: CurrentThread, this: ObjRef, value: ObjRef, indices: ObjRef) {
+fn set_value(t: CurrentThread, this: ObjRef, value: ObjRef, indices: ObjRef) {
     t.run(|| {
         non_null_this(t, this)?;
         let position = position(t, this, indices)?;
@@ -234,10 +234,10 @@ impl Scalar {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Array::GetValueImpl", get_value_impl as *const ()),
-    ("System.Array::GetValue", get_value as *const ()),
-    ("System.Array::SetValueImpl", set_value_impl as *const ()),
-    ("System.Array::SetValue", set_value as *const ()),
+    InternalCall::new("System.Array::GetValueImpl", &get_value_impl),
+    InternalCall::new("System.Array::GetValue", &get_value),
+    InternalCall::new("System.Array::SetValueImpl", &set_value_impl),
+    InternalCall::new("System.Array::SetValue", &set_value),
 ];
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn byte_length(array: ObjRef) -> i64 {
     }
 }
 
-extern "C" fn internal_byte_length(t: CurrentThread, array: ObjRef) -> i32 {
+fn internal_byte_length(t: CurrentThread, array: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, array, "array")?;
         Ok(byte_length(array) as i32)
@@ -31,7 +31,7 @@ extern "C" fn internal_byte_length(t: CurrentThread, array: ObjRef) -> i32 {
 }
 
 /// False when a range lies outside its array or the elements are no numbers; managed code then throws.
-extern "C" fn internal_block_copy(
+fn internal_block_copy(
     t: CurrentThread,
     source: ObjRef,
     source_offset_bytes: i32,
@@ -57,13 +57,13 @@ extern "C" fn internal_block_copy(
     })
 }
 
-extern "C" fn internal_memcpy(_t: CurrentThread, destination: *mut u8, source: *const u8, count_bytes: i32) {
+fn internal_memcpy(_t: CurrentThread, destination: *mut u8, source: *const u8, count_bytes: i32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges.
     unsafe { kernels::copy(source, destination, count_bytes as usize) };
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Buffer::_ByteLength", internal_byte_length as *const ()),
-    ("System.Buffer::InternalBlockCopy", internal_block_copy as *const ()),
-    ("System.Buffer::InternalMemcpy", internal_memcpy as *const ()),
+    InternalCall::new("System.Buffer::_ByteLength", &internal_byte_length),
+    InternalCall::new("System.Buffer::InternalBlockCopy", &internal_block_copy),
+    InternalCall::new("System.Buffer::InternalMemcpy", &internal_memcpy),
 ];

@@ -56,7 +56,7 @@ const CONTROL_CHARACTERS: [usize; 17] = [
     libc::VEOL2,
 ];
 
-extern "C" fn is_terminal(_t: CurrentThread, fd: usize) -> i32 {
+fn is_terminal(_t: CurrentThread, fd: usize) -> i32 {
     // SAFETY: no preconditions.
     unsafe { libc::isatty(fd as i32) }
 }
@@ -81,7 +81,7 @@ fn set_attributes(attributes: &libc::termios) -> bool {
     })
 }
 
-extern "C" fn set_echo(_t: CurrentThread, wanted: i32) -> i32 {
+fn set_echo(_t: CurrentThread, wanted: i32) -> i32 {
     let Some(mut attributes) = attributes() else { return 0 };
     match wanted & 0xff != 0 {
         true => attributes.c_lflag |= libc::ECHO,
@@ -91,7 +91,7 @@ extern "C" fn set_echo(_t: CurrentThread, wanted: i32) -> i32 {
 }
 
 /// `SetBreak(bool)`: whether Ctrl-C and its like are input (`Console.TreatControlCAsInput`), or signals.
-extern "C" fn set_break(_t: CurrentThread, is_input: i32) -> i32 {
+fn set_break(_t: CurrentThread, is_input: i32) -> i32 {
     let Some(mut attributes) = attributes() else { return 0 };
     match is_input & 0xff != 0 {
         true => attributes.c_lflag &= !libc::ISIG,
@@ -101,7 +101,7 @@ extern "C" fn set_break(_t: CurrentThread, is_input: i32) -> i32 {
 }
 
 /// Bytes that can be read, after waiting at most so long (negative: for ever).
-unsafe extern "C" fn key_available(t: CurrentThread, milliseconds: i32) -> i32 {
+fn key_available(t: CurrentThread, milliseconds: i32) -> i32 {
     let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd.
     let ready = system_call(t, || unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) } as isize);
@@ -210,7 +210,7 @@ fn raise_cancel(t: CurrentThread) -> Managed<()> {
 }
 
 /// False when standard input is no terminal.
-extern "C" fn tty_setup(
+fn tty_setup(
     t: CurrentThread,
     keypad_transmit: ObjRef,
     teardown: ObjRef,
@@ -248,9 +248,9 @@ extern "C" fn tty_setup(
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.ConsoleDriver::Isatty", is_terminal as *const ()),
-    ("System.ConsoleDriver::SetEcho", set_echo as *const ()),
-    ("System.ConsoleDriver::SetBreak", set_break as *const ()),
-    ("System.ConsoleDriver::InternalKeyAvailable", key_available as *const ()),
-    ("System.ConsoleDriver::TtySetup", tty_setup as *const ()),
+    InternalCall::new("System.ConsoleDriver::Isatty", &is_terminal),
+    InternalCall::new("System.ConsoleDriver::SetEcho", &set_echo),
+    InternalCall::new("System.ConsoleDriver::SetBreak", &set_break),
+    InternalCall::new("System.ConsoleDriver::InternalKeyAvailable", &key_available),
+    InternalCall::new("System.ConsoleDriver::TtySetup", &tty_setup),
 ];

@@ -7,7 +7,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, compile, delegates, exceptions, object, type_objects};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
-extern "C" fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
+fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, delegate, "d")?;
         object::new_instance_of(t, object::vtable(delegate))
@@ -15,13 +15,7 @@ extern "C" fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
 }
 
 /// Managed code has matched the signatures.
-extern "C" fn create(
-    t: CurrentThread,
-    ty: ObjRef,
-    target: ObjRef,
-    method: ObjRef,
-    _throw_on_bind_failure: i32,
-) -> ObjRef {
+fn create(t: CurrentThread, ty: ObjRef, target: ObjRef, method: ObjRef, _throw_on_bind_failure: i32) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, ty, "type")?;
         non_null(t, method, "method")?;
@@ -45,7 +39,7 @@ extern "C" fn create(
 }
 
 /// The method that the delegate calls on its target.
-extern "C" fn virtual_method(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn virtual_method(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let Some(method) = delegates::method_of(this) else {
@@ -61,7 +55,7 @@ extern "C" fn virtual_method(t: CurrentThread, this: ObjRef) -> ObjRef {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Delegate::AllocDelegateLike_internal", alloc_like as *const ()),
-    ("System.Delegate::CreateDelegate_internal", create as *const ()),
-    ("System.Delegate::GetVirtualMethod_internal", virtual_method as *const ()),
+    InternalCall::new("System.Delegate::AllocDelegateLike_internal", &alloc_like),
+    InternalCall::new("System.Delegate::CreateDelegate_internal", &create),
+    InternalCall::new("System.Delegate::GetVirtualMethod_internal", &virtual_method),
 ];

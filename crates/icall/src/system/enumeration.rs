@@ -13,7 +13,7 @@ fn require_enum(t: CurrentThread, type_object: ObjRef) -> Managed<Ty> {
     if ty.is_enum() { Ok(ty) } else { Err(argument_error_for(t, "enumType", "Type provided must be an Enum.")) }
 }
 
-extern "C" fn underlying_type(t: CurrentThread, enum_type: ObjRef) -> ObjRef {
+fn underlying_type(t: CurrentThread, enum_type: ObjRef) -> ObjRef {
     t.run(|| {
         let ty = require_enum(t, enum_type)?;
         type_objects::type_object(t, ty.underlying())
@@ -46,7 +46,7 @@ fn constant_bits(field: &'static Field) -> LoadResult<u64> {
 }
 
 /// Members in the order of declaration. True: the values ascend already, so that managed code need not sort.
-extern "C" fn values_and_names(t: CurrentThread, enum_type: ObjRef, values: *mut ObjRef, names: *mut ObjRef) -> i32 {
+fn values_and_names(t: CurrentThread, enum_type: ObjRef, values: *mut ObjRef, names: *mut ObjRef) -> i32 {
     t.run(|| {
         let ty = require_enum(t, enum_type)?;
         let members: Vec<&'static Field> =
@@ -70,7 +70,7 @@ extern "C" fn values_and_names(t: CurrentThread, enum_type: ObjRef, values: *mut
     })
 }
 
-extern "C" fn box_enum(t: CurrentThread, enum_type: ObjRef, value: i64) -> ObjRef {
+fn box_enum(t: CurrentThread, enum_type: ObjRef, value: i64) -> ObjRef {
     t.run(|| {
         let ty = require_enum(t, enum_type)?;
         object::box_value(t, ty, (&raw const value).cast())
@@ -78,7 +78,7 @@ extern "C" fn box_enum(t: CurrentThread, enum_type: ObjRef, value: i64) -> ObjRe
 }
 
 /// The value as its integer type, boxed.
-extern "C" fn get_value(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_value(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         object::box_value(t, object::type_of(this).underlying(), object::unboxed(this))
@@ -104,7 +104,7 @@ fn number(boxed: ObjRef) -> (u64, bool) {
     }
 }
 
-extern "C" fn has_flag(t: CurrentThread, this: ObjRef, flags: ObjRef) -> i32 {
+fn has_flag(t: CurrentThread, this: ObjRef, flags: ObjRef) -> i32 {
     t.run(|| {
         non_null_this(t, this)?;
         non_null_this(t, flags)?;
@@ -114,7 +114,7 @@ extern "C" fn has_flag(t: CurrentThread, this: ObjRef, flags: ObjRef) -> i32 {
 }
 
 /// As the integer types' own `GetHashCode`.
-extern "C" fn hash_code(t: CurrentThread, this: ObjRef) -> i32 {
+fn hash_code(t: CurrentThread, this: ObjRef) -> i32 {
     use ElementType as E;
     t.run(|| {
         non_null_this(t, this)?;
@@ -134,7 +134,7 @@ extern "C" fn hash_code(t: CurrentThread, this: ObjRef) -> i32 {
 /// Results of `InternalCompareTo` that are no ordering.
 const OTHER_TYPE: i32 = 2;
 
-extern "C" fn compare_to(t: CurrentThread, left: ObjRef, right: ObjRef) -> i32 {
+fn compare_to(t: CurrentThread, left: ObjRef, right: ObjRef) -> i32 {
     t.run(|| {
         if left.is_null() {
             return Err(argument_error(t, "The left side of an enum comparison is null."));
@@ -156,11 +156,11 @@ extern "C" fn compare_to(t: CurrentThread, left: ObjRef, right: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Enum::InternalGetUnderlyingType", underlying_type as *const ()),
-    ("System.Enum::GetEnumValuesAndNames", values_and_names as *const ()),
-    ("System.Enum::InternalBoxEnum", box_enum as *const ()),
-    ("System.Enum::get_value", get_value as *const ()),
-    ("System.Enum::InternalHasFlag", has_flag as *const ()),
-    ("System.Enum::get_hashcode", hash_code as *const ()),
-    ("System.Enum::InternalCompareTo", compare_to as *const ()),
+    InternalCall::new("System.Enum::InternalGetUnderlyingType", &underlying_type),
+    InternalCall::new("System.Enum::GetEnumValuesAndNames", &values_and_names),
+    InternalCall::new("System.Enum::InternalBoxEnum", &box_enum),
+    InternalCall::new("System.Enum::get_value", &get_value),
+    InternalCall::new("System.Enum::InternalHasFlag", &has_flag),
+    InternalCall::new("System.Enum::get_hashcode", &hash_code),
+    InternalCall::new("System.Enum::InternalCompareTo", &compare_to),
 ];

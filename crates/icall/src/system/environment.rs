@@ -11,15 +11,15 @@ use std::path::Path;
 /// `PlatformID.Unix`.
 const PLATFORM_UNIX: i32 = 4;
 
-extern "C" fn platform(_t: CurrentThread) -> i32 {
+fn platform(_t: CurrentThread) -> i32 {
     PLATFORM_UNIX
 }
 
-extern "C" fn new_line(t: CurrentThread) -> ObjRef {
+fn new_line(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, "\n"))
 }
 
-extern "C" fn environment_variable(t: CurrentThread, name: *const libc::c_char) -> ObjRef {
+fn environment_variable(t: CurrentThread, name: *const libc::c_char) -> ObjRef {
     t.run(|| {
         // SAFETY: managed code passes NUL-terminated UTF-8 that lives through the call.
         let name = unsafe { CStr::from_ptr(name) };
@@ -33,13 +33,13 @@ extern "C" fn environment_variable(t: CurrentThread, name: *const libc::c_char) 
     })
 }
 
-extern "C" fn environment_variable_names(t: CurrentThread) -> ObjRef {
+fn environment_variable_names(t: CurrentThread) -> ObjRef {
     let names: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     t.run(|| string_array(t, &names))
 }
 
 /// An empty value removes the variable.
-extern "C" fn set_environment_variable(
+fn set_environment_variable(
     _t: CurrentThread,
     name: *const u16,
     name_length: i32,
@@ -64,17 +64,17 @@ extern "C" fn set_environment_variable(
     }
 }
 
-extern "C" fn command_line_args(t: CurrentThread) -> ObjRef {
+fn command_line_args(t: CurrentThread) -> ObjRef {
     t.run(|| string_array(t, vm::command_line()))
 }
 
-extern "C" fn exit(t: CurrentThread, code: i32) {
+fn exit(t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
     process_exit::run_exit_hooks(t);
     saki_thread::end_process(code)
 }
 
-extern "C" fn fail_fast(t: CurrentThread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
+fn fail_fast(t: CurrentThread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
     if message.is_null() {
         eprintln!("CLR: Managed code called FailFast without specifying a reason.");
     } else {
@@ -86,37 +86,37 @@ extern "C" fn fail_fast(t: CurrentThread, message: ObjRef, exception: ObjRef, _s
     std::process::abort()
 }
 
-extern "C" fn get_exit_code(_t: CurrentThread) -> i32 {
+fn get_exit_code(_t: CurrentThread) -> i32 {
     vm::exit_code()
 }
 
-extern "C" fn set_exit_code(_t: CurrentThread, code: i32) {
+fn set_exit_code(_t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
 }
 
-extern "C" fn has_shutdown_started(_t: CurrentThread) -> i32 {
+fn has_shutdown_started(_t: CurrentThread) -> i32 {
     i32::from(process_exit::has_shutdown_started())
 }
 
-extern "C" fn tick_count(_t: CurrentThread) -> i32 {
+fn tick_count(_t: CurrentThread) -> i32 {
     const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
     (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_MILLISECOND) as i32
 }
 
-extern "C" fn processor_count(_t: CurrentThread) -> i32 {
+fn processor_count(_t: CurrentThread) -> i32 {
     saki_sched::parallelism() as i32
 }
 
-extern "C" fn page_size(_t: CurrentThread) -> i32 {
+fn page_size(_t: CurrentThread) -> i32 {
     saki_os::page_size_bytes() as i32
 }
 
-extern "C" fn is_64_bit_operating_system(_t: CurrentThread) -> i32 {
+fn is_64_bit_operating_system(_t: CurrentThread) -> i32 {
     1
 }
 
 /// The kernel's release, which managed code parses as a version.
-extern "C" fn os_version_string(t: CurrentThread) -> ObjRef {
+fn os_version_string(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         strings::new_string(t, release.trim_end())
@@ -124,7 +124,7 @@ extern "C" fn os_version_string(t: CurrentThread) -> ObjRef {
 }
 
 /// Host name up to the first dot.
-extern "C" fn machine_name(t: CurrentThread) -> ObjRef {
+fn machine_name(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let mut buffer = [0u8; 256];
         // SAFETY: the buffer has this length; the last byte stays 0.
@@ -155,18 +155,18 @@ fn password_entry() -> Option<(String, String)> {
     Some((string(entry.pw_name), string(entry.pw_dir)))
 }
 
-extern "C" fn user_name(t: CurrentThread) -> ObjRef {
+fn user_name(t: CurrentThread) -> ObjRef {
     let name = password_entry().map(|(name, _)| name).or_else(|| std::env::var("USER").ok());
     t.run(|| strings::new_string(t, name.as_deref().unwrap_or("somebody")))
 }
 
-extern "C" fn home(t: CurrentThread) -> ObjRef {
+fn home(t: CurrentThread) -> ObjRef {
     let home = std::env::var("HOME").ok().or_else(|| password_entry().map(|(_, home)| home));
     t.run(|| strings::new_string(t, home.as_deref().unwrap_or("/")))
 }
 
 /// Mount points of devices.
-extern "C" fn logical_drives(t: CurrentThread) -> ObjRef {
+fn logical_drives(t: CurrentThread) -> ObjRef {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut drives: Vec<&str> = Vec::new();
     for line in mounts.lines() {
@@ -190,74 +190,80 @@ fn configuration_directory() -> String {
 }
 
 /// Where machine.config is.
-extern "C" fn machine_config_path(t: CurrentThread) -> ObjRef {
+fn machine_config_path(t: CurrentThread) -> ObjRef {
     t.run(|| strings::new_string(t, &format!("{}/mono/4.5/machine.config", configuration_directory())))
 }
 
 /// What System.Web takes for the folder of the installation: that which holds the configuration's.
-extern "C" fn machine_install_directory(t: CurrentThread) -> ObjRef {
+fn machine_install_directory(t: CurrentThread) -> ObjRef {
     let directory = configuration_directory();
     let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
     t.run(|| strings::new_string(t, &parent.display().to_string()))
 }
 
-extern "C" fn bundled_machine_config(_t: CurrentThread) -> ObjRef {
+fn bundled_machine_config(_t: CurrentThread) -> ObjRef {
     ObjRef::NULL
 }
 
 /// The folder that `mono/gac` is in: the class library appends the rest itself.
-extern "C" fn gac_path(t: CurrentThread) -> ObjRef {
+fn gac_path(t: CurrentThread) -> ObjRef {
     let root = universe().binder().paths().framework_root.clone();
     t.run(|| optional_string(t, root.parent().and_then(Path::to_str)))
 }
 
 /// The special folders of Windows do not exist here.
-extern "C" fn windows_folder_path(t: CurrentThread, _folder: i32) -> ObjRef {
+fn windows_folder_path(t: CurrentThread, _folder: i32) -> ObjRef {
     t.run(|| strings::new_string(t, ""))
 }
 
 /// Only Windows has somebody to tell.
-extern "C" fn broadcast_setting_change(_t: CurrentThread) {}
+fn broadcast_setting_change(_t: CurrentThread) {}
 
-extern "C" fn current_process_id(_t: CurrentThread) -> i32 {
+fn current_process_id(_t: CurrentThread) -> i32 {
     std::process::id() as i32
 }
 
 /// The configuration switch ThrowUnobservedTaskExceptions, off by default since .NET 4.5.
-extern "C" fn throws_unobserved_task_exceptions(_t: CurrentThread) -> i32 {
+fn throws_unobserved_task_exceptions(_t: CurrentThread) -> i32 {
     0
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Environment::get_Platform", platform as *const ()),
-    ("System.Environment::GetNewLine", new_line as *const ()),
-    ("System.Environment::internalGetEnvironmentVariable_native", environment_variable as *const ()),
-    ("System.Environment::GetEnvironmentVariableNames", environment_variable_names as *const ()),
-    ("System.Environment::InternalSetEnvironmentVariable", set_environment_variable as *const ()),
-    ("System.Environment::GetCommandLineArgs", command_line_args as *const ()),
-    ("System.Environment::Exit", exit as *const ()),
-    ("System.Environment::FailFast", fail_fast as *const ()),
-    ("System.Environment::get_ExitCode", get_exit_code as *const ()),
-    ("System.Environment::set_ExitCode", set_exit_code as *const ()),
-    ("System.Environment::get_HasShutdownStarted", has_shutdown_started as *const ()),
-    ("System.Environment::get_TickCount", tick_count as *const ()),
-    ("System.Environment::get_ProcessorCount", processor_count as *const ()),
-    ("System.Environment::GetPageSize", page_size as *const ()),
-    ("System.Environment::GetIs64BitOperatingSystem", is_64_bit_operating_system as *const ()),
-    ("System.Environment::GetOSVersionString", os_version_string as *const ()),
-    ("System.Environment::get_MachineName", machine_name as *const ()),
-    ("System.Environment::get_UserName", user_name as *const ()),
-    ("System.Environment::internalGetHome", home as *const ()),
-    ("System.Environment::GetLogicalDrivesInternal", logical_drives as *const ()),
-    ("System.Environment::GetMachineConfigPath", machine_config_path as *const ()),
-    ("System.Web.Util.ICalls::GetMachineConfigPath", machine_config_path as *const ()),
-    ("System.Web.Util.ICalls::GetMachineInstallDirectory", machine_install_directory as *const ()),
-    ("System.Environment::get_bundled_machine_config", bundled_machine_config as *const ()),
-    ("System.Configuration.InternalConfigurationHost::get_bundled_machine_config", bundled_machine_config as *const ()),
-    ("System.Configuration.InternalConfigurationHost::get_bundled_app_config", bundled_machine_config as *const ()),
-    ("System.Environment::internalGetGacPath", gac_path as *const ()),
-    ("System.Environment::GetWindowsFolderPath", windows_folder_path as *const ()),
-    ("System.Environment::internalBroadcastSettingChange", broadcast_setting_change as *const ()),
-    ("Microsoft.Win32.NativeMethods::GetCurrentProcessId", current_process_id as *const ()),
-    ("System.CLRConfig::CheckThrowUnobservedTaskExceptions", throws_unobserved_task_exceptions as *const ()),
+    InternalCall::new("System.Environment::get_Platform", &platform),
+    InternalCall::new("System.Environment::GetNewLine", &new_line),
+    InternalCall::new("System.Environment::internalGetEnvironmentVariable_native", &environment_variable),
+    InternalCall::new("System.Environment::GetEnvironmentVariableNames", &environment_variable_names),
+    InternalCall::new("System.Environment::InternalSetEnvironmentVariable", &set_environment_variable),
+    InternalCall::new("System.Environment::GetCommandLineArgs", &command_line_args),
+    InternalCall::new("System.Environment::Exit", &exit),
+    InternalCall::new("System.Environment::FailFast", &fail_fast),
+    InternalCall::new("System.Environment::get_ExitCode", &get_exit_code),
+    InternalCall::new("System.Environment::set_ExitCode", &set_exit_code),
+    InternalCall::new("System.Environment::get_HasShutdownStarted", &has_shutdown_started),
+    InternalCall::new("System.Environment::get_TickCount", &tick_count),
+    InternalCall::new("System.Environment::get_ProcessorCount", &processor_count),
+    InternalCall::new("System.Environment::GetPageSize", &page_size),
+    InternalCall::new("System.Environment::GetIs64BitOperatingSystem", &is_64_bit_operating_system),
+    InternalCall::new("System.Environment::GetOSVersionString", &os_version_string),
+    InternalCall::new("System.Environment::get_MachineName", &machine_name),
+    InternalCall::new("System.Environment::get_UserName", &user_name),
+    InternalCall::new("System.Environment::internalGetHome", &home),
+    InternalCall::new("System.Environment::GetLogicalDrivesInternal", &logical_drives),
+    InternalCall::new("System.Environment::GetMachineConfigPath", &machine_config_path),
+    InternalCall::new("System.Web.Util.ICalls::GetMachineConfigPath", &machine_config_path),
+    InternalCall::new("System.Web.Util.ICalls::GetMachineInstallDirectory", &machine_install_directory),
+    InternalCall::new("System.Environment::get_bundled_machine_config", &bundled_machine_config),
+    InternalCall::new(
+        "System.Configuration.InternalConfigurationHost::get_bundled_machine_config",
+        &bundled_machine_config,
+    ),
+    InternalCall::new(
+        "System.Configuration.InternalConfigurationHost::get_bundled_app_config",
+        &bundled_machine_config,
+    ),
+    InternalCall::new("System.Environment::internalGetGacPath", &gac_path),
+    InternalCall::new("System.Environment::GetWindowsFolderPath", &windows_folder_path),
+    InternalCall::new("System.Environment::internalBroadcastSettingChange", &broadcast_setting_change),
+    InternalCall::new("Microsoft.Win32.NativeMethods::GetCurrentProcessId", &current_process_id),
+    InternalCall::new("System.CLRConfig::CheckThrowUnobservedTaskExceptions", &throws_unobserved_task_exceptions),
 ];

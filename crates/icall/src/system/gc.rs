@@ -8,7 +8,7 @@ use saki_runtime::{CurrentThread, InternalCall, finalizer, object, vm};
 /// Generation 0 is the nursery, generation 1 everything: what `GC.MaxGeneration` reports, as Mono's.
 const MAX_GENERATION: i32 = 1;
 
-extern "C" fn suppress_finalize(t: CurrentThread, object: ObjRef) {
+fn suppress_finalize(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         non_null(t, object, "obj")?;
         if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
@@ -18,7 +18,7 @@ extern "C" fn suppress_finalize(t: CurrentThread, object: ObjRef) {
     })
 }
 
-extern "C" fn re_register_for_finalize(t: CurrentThread, object: ObjRef) {
+fn re_register_for_finalize(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         non_null(t, object, "obj")?;
         if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
@@ -28,33 +28,33 @@ extern "C" fn re_register_for_finalize(t: CurrentThread, object: ObjRef) {
     })
 }
 
-extern "C" fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
+fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
     vm::ephemeron_tombstone()
 }
 
 /// Their vtables say what such arrays are.
-extern "C" fn register_ephemeron_array(t: CurrentThread, array: ObjRef) {
+fn register_ephemeron_array(t: CurrentThread, array: ObjRef) {
     t.run(|| non_null(t, array, "array"))
 }
 
-extern "C" fn collection_count(_t: CurrentThread, generation: i32) -> i32 {
+fn collection_count(_t: CurrentThread, generation: i32) -> i32 {
     saki_gc::collection_count(generation.max(0) as u32) as i32
 }
 
-extern "C" fn max_generation(_t: CurrentThread) -> i32 {
+fn max_generation(_t: CurrentThread) -> i32 {
     MAX_GENERATION
 }
 
-extern "C" fn internal_collect(t: CurrentThread, generation: i32) {
+fn internal_collect(t: CurrentThread, generation: i32) {
     // Explicit collections of any generation but the first free everything that is unreachable.
     saki_gc::collect(t.managed(), generation != 0);
 }
 
-extern "C" fn wait_for_pending_finalizers(t: CurrentThread) {
+fn wait_for_pending_finalizers(t: CurrentThread) {
     finalizer::wait_for_pending(t);
 }
 
-extern "C" fn generation_of(t: CurrentThread, object: ObjRef) -> i32 {
+fn generation_of(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         // SAFETY: a live object, which the caller holds.
@@ -62,18 +62,18 @@ extern "C" fn generation_of(t: CurrentThread, object: ObjRef) -> i32 {
     })
 }
 
-extern "C" fn total_memory(t: CurrentThread, collect_first: i32) -> i64 {
+fn total_memory(t: CurrentThread, collect_first: i32) -> i64 {
     if collect_first & 0xff != 0 {
         saki_gc::collect(t.managed(), true);
     }
     saki_gc::heap_bytes_used() as i64
 }
 
-extern "C" fn allocated_bytes_for_current_thread(t: CurrentThread) -> i64 {
+fn allocated_bytes_for_current_thread(t: CurrentThread) -> i64 {
     saki_gc::bytes_allocated_by_thread(t.managed()) as i64
 }
 
-extern "C" fn record_pressure(_t: CurrentThread, bytes: i64) {
+fn record_pressure(_t: CurrentThread, bytes: i64) {
     // Negative: pressure was removed. It only ever hastens a collection, so that there is nothing to take back.
     if let Ok(bytes) = usize::try_from(bytes) {
         saki_gc::add_memory_pressure(bytes);
@@ -81,16 +81,16 @@ extern "C" fn record_pressure(_t: CurrentThread, bytes: i64) {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.GC::_SuppressFinalize", suppress_finalize as *const ()),
-    ("System.GC::_ReRegisterForFinalize", re_register_for_finalize as *const ()),
-    ("System.GC::get_ephemeron_tombstone", ephemeron_tombstone as *const ()),
-    ("System.GC::register_ephemeron_array", register_ephemeron_array as *const ()),
-    ("System.GC::GetCollectionCount", collection_count as *const ()),
-    ("System.GC::GetMaxGeneration", max_generation as *const ()),
-    ("System.GC::GetGeneration", generation_of as *const ()),
-    ("System.GC::InternalCollect", internal_collect as *const ()),
-    ("System.GC::WaitForPendingFinalizers", wait_for_pending_finalizers as *const ()),
-    ("System.GC::GetTotalMemory", total_memory as *const ()),
-    ("System.GC::GetAllocatedBytesForCurrentThread", allocated_bytes_for_current_thread as *const ()),
-    ("System.GC::RecordPressure", record_pressure as *const ()),
+    InternalCall::new("System.GC::_SuppressFinalize", &suppress_finalize),
+    InternalCall::new("System.GC::_ReRegisterForFinalize", &re_register_for_finalize),
+    InternalCall::new("System.GC::get_ephemeron_tombstone", &ephemeron_tombstone),
+    InternalCall::new("System.GC::register_ephemeron_array", &register_ephemeron_array),
+    InternalCall::new("System.GC::GetCollectionCount", &collection_count),
+    InternalCall::new("System.GC::GetMaxGeneration", &max_generation),
+    InternalCall::new("System.GC::GetGeneration", &generation_of),
+    InternalCall::new("System.GC::InternalCollect", &internal_collect),
+    InternalCall::new("System.GC::WaitForPendingFinalizers", &wait_for_pending_finalizers),
+    InternalCall::new("System.GC::GetTotalMemory", &total_memory),
+    InternalCall::new("System.GC::GetAllocatedBytesForCurrentThread", &allocated_bytes_for_current_thread),
+    InternalCall::new("System.GC::RecordPressure", &record_pressure),
 ];

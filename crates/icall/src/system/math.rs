@@ -59,10 +59,10 @@ mod c {
 macro_rules! unary {
     ($($double:ident $single:ident;)*) => {
         mod double {
-            $(pub(super) extern "C" fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
+            $(pub(super) fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
         }
         mod single {
-            $(pub(super) extern "C" fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
+            $(pub(super) fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
         }
     };
 }
@@ -89,101 +89,101 @@ unary! {
     tanh tanhf;
 }
 
-extern "C" fn abs_double(_t: CurrentThread, x: f64) -> f64 {
+fn abs_double(_t: CurrentThread, x: f64) -> f64 {
     x.abs()
 }
 
-extern "C" fn abs_single(_t: CurrentThread, x: f32) -> f32 {
+fn abs_single(_t: CurrentThread, x: f32) -> f32 {
     x.abs()
 }
 
 /// Halves go to the even neighbour, as `Math.Round` is documented.
-extern "C" fn round(_t: CurrentThread, x: f64) -> f64 {
+fn round(_t: CurrentThread, x: f64) -> f64 {
     x.round_ties_even()
 }
 
-extern "C" fn atan2(_t: CurrentThread, y: f64, x: f64) -> f64 {
+fn atan2(_t: CurrentThread, y: f64, x: f64) -> f64 {
     c::atan2(y, x)
 }
 
-extern "C" fn atan2f(_t: CurrentThread, y: f32, x: f32) -> f32 {
+fn atan2f(_t: CurrentThread, y: f32, x: f32) -> f32 {
     c::atan2f(y, x)
 }
 
-extern "C" fn pow(_t: CurrentThread, x: f64, y: f64) -> f64 {
+fn pow(_t: CurrentThread, x: f64, y: f64) -> f64 {
     c::pow(x, y)
 }
 
-extern "C" fn powf(_t: CurrentThread, x: f32, y: f32) -> f32 {
+fn powf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::powf(x, y)
 }
 
-extern "C" fn fmod(_t: CurrentThread, x: f64, y: f64) -> f64 {
+fn fmod(_t: CurrentThread, x: f64, y: f64) -> f64 {
     c::fmod(x, y)
 }
 
-extern "C" fn fmodf(_t: CurrentThread, x: f32, y: f32) -> f32 {
+fn fmodf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::fmodf(x, y)
 }
 
-extern "C" fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
+fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
     // SAFETY: managed code passes the address of a local.
     unsafe { c::modf(x, integer) }
 }
 
-extern "C" fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
+fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
     // SAFETY: as above.
     unsafe { c::modff(x, integer) }
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Math::Abs(System.Double)", abs_double as *const ()),
-    ("System.Math::Abs(System.Single)", abs_single as *const ()),
-    ("System.Math::Round", round as *const ()),
-    ("System.Math::Acos", double::acos as *const ()),
-    ("System.Math::Acosh", double::acosh as *const ()),
-    ("System.Math::Asin", double::asin as *const ()),
-    ("System.Math::Asinh", double::asinh as *const ()),
-    ("System.Math::Atan", double::atan as *const ()),
-    ("System.Math::Atanh", double::atanh as *const ()),
-    ("System.Math::Cbrt", double::cbrt as *const ()),
-    ("System.Math::Ceiling", double::ceil as *const ()),
-    ("System.Math::Cos", double::cos as *const ()),
-    ("System.Math::Cosh", double::cosh as *const ()),
-    ("System.Math::Exp", double::exp as *const ()),
-    ("System.Math::Floor", double::floor as *const ()),
-    ("System.Math::Log", double::log as *const ()),
-    ("System.Math::Log10", double::log10 as *const ()),
-    ("System.Math::Sin", double::sin as *const ()),
-    ("System.Math::Sinh", double::sinh as *const ()),
-    ("System.Math::Sqrt", double::sqrt as *const ()),
-    ("System.Math::Tan", double::tan as *const ()),
-    ("System.Math::Tanh", double::tanh as *const ()),
-    ("System.Math::Atan2", atan2 as *const ()),
-    ("System.Math::Pow", pow as *const ()),
-    ("System.Math::FMod", fmod as *const ()),
-    ("System.Math::ModF", modf as *const ()),
-    ("System.MathF::Acos", single::acosf as *const ()),
-    ("System.MathF::Acosh", single::acoshf as *const ()),
-    ("System.MathF::Asin", single::asinf as *const ()),
-    ("System.MathF::Asinh", single::asinhf as *const ()),
-    ("System.MathF::Atan", single::atanf as *const ()),
-    ("System.MathF::Atanh", single::atanhf as *const ()),
-    ("System.MathF::Cbrt", single::cbrtf as *const ()),
-    ("System.MathF::Ceiling", single::ceilf as *const ()),
-    ("System.MathF::Cos", single::cosf as *const ()),
-    ("System.MathF::Cosh", single::coshf as *const ()),
-    ("System.MathF::Exp", single::expf as *const ()),
-    ("System.MathF::Floor", single::floorf as *const ()),
-    ("System.MathF::Log", single::logf as *const ()),
-    ("System.MathF::Log10", single::log10f as *const ()),
-    ("System.MathF::Sin", single::sinf as *const ()),
-    ("System.MathF::Sinh", single::sinhf as *const ()),
-    ("System.MathF::Sqrt", single::sqrtf as *const ()),
-    ("System.MathF::Tan", single::tanf as *const ()),
-    ("System.MathF::Tanh", single::tanhf as *const ()),
-    ("System.MathF::Atan2", atan2f as *const ()),
-    ("System.MathF::Pow", powf as *const ()),
-    ("System.MathF::FMod", fmodf as *const ()),
-    ("System.MathF::ModF", modff as *const ()),
+    InternalCall::new("System.Math::Abs(System.Double)", &abs_double),
+    InternalCall::new("System.Math::Abs(System.Single)", &abs_single),
+    InternalCall::new("System.Math::Round", &round),
+    InternalCall::new("System.Math::Acos", &double::acos),
+    InternalCall::new("System.Math::Acosh", &double::acosh),
+    InternalCall::new("System.Math::Asin", &double::asin),
+    InternalCall::new("System.Math::Asinh", &double::asinh),
+    InternalCall::new("System.Math::Atan", &double::atan),
+    InternalCall::new("System.Math::Atanh", &double::atanh),
+    InternalCall::new("System.Math::Cbrt", &double::cbrt),
+    InternalCall::new("System.Math::Ceiling", &double::ceil),
+    InternalCall::new("System.Math::Cos", &double::cos),
+    InternalCall::new("System.Math::Cosh", &double::cosh),
+    InternalCall::new("System.Math::Exp", &double::exp),
+    InternalCall::new("System.Math::Floor", &double::floor),
+    InternalCall::new("System.Math::Log", &double::log),
+    InternalCall::new("System.Math::Log10", &double::log10),
+    InternalCall::new("System.Math::Sin", &double::sin),
+    InternalCall::new("System.Math::Sinh", &double::sinh),
+    InternalCall::new("System.Math::Sqrt", &double::sqrt),
+    InternalCall::new("System.Math::Tan", &double::tan),
+    InternalCall::new("System.Math::Tanh", &double::tanh),
+    InternalCall::new("System.Math::Atan2", &atan2),
+    InternalCall::new("System.Math::Pow", &pow),
+    InternalCall::new("System.Math::FMod", &fmod),
+    InternalCall::new("System.Math::ModF", &modf),
+    InternalCall::new("System.MathF::Acos", &single::acosf),
+    InternalCall::new("System.MathF::Acosh", &single::acoshf),
+    InternalCall::new("System.MathF::Asin", &single::asinf),
+    InternalCall::new("System.MathF::Asinh", &single::asinhf),
+    InternalCall::new("System.MathF::Atan", &single::atanf),
+    InternalCall::new("System.MathF::Atanh", &single::atanhf),
+    InternalCall::new("System.MathF::Cbrt", &single::cbrtf),
+    InternalCall::new("System.MathF::Ceiling", &single::ceilf),
+    InternalCall::new("System.MathF::Cos", &single::cosf),
+    InternalCall::new("System.MathF::Cosh", &single::coshf),
+    InternalCall::new("System.MathF::Exp", &single::expf),
+    InternalCall::new("System.MathF::Floor", &single::floorf),
+    InternalCall::new("System.MathF::Log", &single::logf),
+    InternalCall::new("System.MathF::Log10", &single::log10f),
+    InternalCall::new("System.MathF::Sin", &single::sinf),
+    InternalCall::new("System.MathF::Sinh", &single::sinhf),
+    InternalCall::new("System.MathF::Sqrt", &single::sqrtf),
+    InternalCall::new("System.MathF::Tan", &single::tanf),
+    InternalCall::new("System.MathF::Tanh", &single::tanhf),
+    InternalCall::new("System.MathF::Atan2", &atan2f),
+    InternalCall::new("System.MathF::Pow", &powf),
+    InternalCall::new("System.MathF::FMod", &fmodf),
+    InternalCall::new("System.MathF::ModF", &modff),
 ];

@@ -5,13 +5,7 @@ use saki_runtime::{CurrentThread, InternalCall};
 use std::ffi::CStr;
 
 /// As `snprintf(buffer, length, format, value)` with one `double` conversion in the format.
-extern "C" fn double_to_string(
-    _t: CurrentThread,
-    value: f64,
-    format: *const u8,
-    buffer: *mut u8,
-    length_bytes: i32,
-) -> i32 {
+fn double_to_string(_t: CurrentThread, value: f64, format: *const u8, buffer: *mut u8, length_bytes: i32) -> i32 {
     let length_bytes = length_bytes.max(0) as usize;
     // SAFETY: managed code passes a NUL-terminated format of its own.
     let text = unsafe { CStr::from_ptr(format.cast()) };
@@ -36,7 +30,7 @@ fn exponent_precision(format: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-pub const TABLE: &[InternalCall] = &[("Interop/Sys::DoubleToString", double_to_string as *const ())];
+pub const TABLE: &[InternalCall] = &[InternalCall::new("Interop/Sys::DoubleToString", &double_to_string)];
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use saki_abi::vtable::VTableFlags;
 use saki_abi::{ArrayHeader, ObjRef};
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, monitors, object, proxies, type_objects};
 
-extern "C" fn get_type(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         let shown = if proxies::is_proxy(this) { proxies::shown_type(this) } else { object::type_of(this) };
@@ -14,7 +14,7 @@ extern "C" fn get_type(t: CurrentThread, this: ObjRef) -> ObjRef {
     })
 }
 
-extern "C" fn memberwise_clone(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn memberwise_clone(t: CurrentThread, this: ObjRef) -> ObjRef {
     t.run(|| {
         non_null_this(t, this)?;
         clone(t, this)
@@ -58,12 +58,12 @@ fn copy_content(copy: ObjRef, original: ObjRef, size_bytes: usize) {
     }
 }
 
-extern "C" fn internal_get_hash_code(_t: CurrentThread, object: ObjRef) -> i32 {
+fn internal_get_hash_code(_t: CurrentThread, object: ObjRef) -> i32 {
     if object.is_null() { 0 } else { monitors::hash_code(object) }
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Object::GetType", get_type as *const ()),
-    ("System.Object::MemberwiseClone", memberwise_clone as *const ()),
-    ("System.Object::InternalGetHashCode", internal_get_hash_code as *const ()),
+    InternalCall::new("System.Object::GetType", &get_type),
+    InternalCall::new("System.Object::MemberwiseClone", &memberwise_clone),
+    InternalCall::new("System.Object::InternalGetHashCode", &internal_get_hash_code),
 ];

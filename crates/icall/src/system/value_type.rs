@@ -78,7 +78,7 @@ fn same_text(left: ObjRef, right: ObjRef) -> bool {
 
 /// False with null `fields`: different. True: equal. False with `fields`: equal so far, and managed code compares the
 /// pairs in the array.
-extern "C" fn internal_equals(t: CurrentThread, left: ObjRef, right: ObjRef, fields: *mut ObjRef) -> i32 {
+fn internal_equals(t: CurrentThread, left: ObjRef, right: ObjRef, fields: *mut ObjRef) -> i32 {
     t.run(|| {
         store_out(t, fields, ObjRef::NULL);
         non_null_this(t, left)?;
@@ -128,7 +128,7 @@ fn text_hash(text: ObjRef) -> u32 {
     strings::units(text).iter().fold(0x811c_9dc5, |hash: u32, &unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
 }
 
-extern "C" fn internal_get_hash_code(t: CurrentThread, this: ObjRef, fields: *mut ObjRef) -> i32 {
+fn internal_get_hash_code(t: CurrentThread, this: ObjRef, fields: *mut ObjRef) -> i32 {
     t.run(|| {
         store_out(t, fields, ObjRef::NULL);
         non_null_this(t, this)?;
@@ -165,6 +165,6 @@ extern "C" fn internal_get_hash_code(t: CurrentThread, this: ObjRef, fields: *mu
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.ValueType::InternalEquals", internal_equals as *const ()),
-    ("System.ValueType::InternalGetHashCode", internal_get_hash_code as *const ()),
+    InternalCall::new("System.ValueType::InternalEquals", &internal_equals),
+    InternalCall::new("System.ValueType::InternalGetHashCode", &internal_get_hash_code),
 ];

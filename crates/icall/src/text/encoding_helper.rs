@@ -55,7 +55,7 @@ fn code_page(charset: &str) -> i32 {
 }
 
 /// Sets the number; the name when the number is not known and a name is wanted (non-zero on entry).
-extern "C" fn internal_code_page(t: CurrentThread, number: *mut i32) -> ObjRef {
+fn internal_code_page(t: CurrentThread, number: *mut i32) -> ObjRef {
     t.run(|| {
         // SAFETY: an int passed by reference.
         let wants_name = unsafe { *number } != 0;
@@ -65,7 +65,8 @@ extern "C" fn internal_code_page(t: CurrentThread, number: *mut i32) -> ObjRef {
     })
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Text.EncodingHelper::InternalCodePage", internal_code_page as *const ())];
+pub const TABLE: &[InternalCall] =
+    &[InternalCall::new("System.Text.EncodingHelper::InternalCodePage", &internal_code_page)];
 
 #[cfg(test)]
 mod tests {

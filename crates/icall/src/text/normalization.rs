@@ -27,7 +27,7 @@ fn tables() -> [&'static [u8]; TABLE_COUNT] {
     })
 }
 
-extern "C" fn load(
+fn load(
     _t: CurrentThread,
     props: *mut *const u8,
     mapped_chars: *mut *const u8,
@@ -42,7 +42,8 @@ extern "C" fn load(
     }
 }
 
-pub const TABLE: &[InternalCall] = &[("System.Text.Normalization::load_normalization_resource", load as *const ())];
+pub const TABLE: &[InternalCall] =
+    &[InternalCall::new("System.Text.Normalization::load_normalization_resource", &load)];
 
 #[cfg(test)]
 mod tests {

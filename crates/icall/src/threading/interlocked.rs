@@ -22,19 +22,19 @@ fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
 macro_rules! integers {
     ($($int:ty, $atomic:ty: $increment:ident $decrement:ident $add:ident $exchange:ident $compare_exchange:ident;)*) => {
         $(
-            extern "C" fn $increment(t: CurrentThread, place: *const $atomic) -> $int {
+            fn $increment(t: CurrentThread, place: *const $atomic) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_add(1, SeqCst).wrapping_add(1)))
             }
-            extern "C" fn $decrement(t: CurrentThread, place: *const $atomic) -> $int {
+            fn $decrement(t: CurrentThread, place: *const $atomic) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_sub(1, SeqCst).wrapping_sub(1)))
             }
-            extern "C" fn $add(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
+            fn $add(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.fetch_add(value, SeqCst).wrapping_add(value)))
             }
-            extern "C" fn $exchange(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
+            fn $exchange(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
             }
-            extern "C" fn $compare_exchange(t: CurrentThread, place: *const $atomic, value: $int, expected: $int) -> $int {
+            fn $compare_exchange(t: CurrentThread, place: *const $atomic, value: $int, expected: $int) -> $int {
                 t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
             }
         )*
@@ -46,11 +46,11 @@ integers! {
     i64, AtomicI64: increment_i64 decrement_i64 add_i64 exchange_i64 compare_exchange_i64;
 }
 
-extern "C" fn read_i64(t: CurrentThread, place: *const AtomicI64) -> i64 {
+fn read_i64(t: CurrentThread, place: *const AtomicI64) -> i64 {
     t.run(|| Ok(variable(t, place)?.load(SeqCst)))
 }
 
-extern "C" fn compare_exchange_i32_flag(
+fn compare_exchange_i32_flag(
     t: CurrentThread,
     place: *const AtomicI32,
     value: i32,
@@ -64,29 +64,24 @@ extern "C" fn compare_exchange_i32_flag(
     })
 }
 
-extern "C" fn exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize) -> usize {
+fn exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize) -> usize {
     t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
 }
 
-extern "C" fn compare_exchange_pointer(
-    t: CurrentThread,
-    place: *const AtomicUsize,
-    value: usize,
-    expected: usize,
-) -> usize {
+fn compare_exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize, expected: usize) -> usize {
     t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
 }
 
-extern "C" fn exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32) -> f32 {
+fn exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32) -> f32 {
     t.run(|| Ok(f32::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
 }
 
-extern "C" fn exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64) -> f64 {
+fn exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64) -> f64 {
     t.run(|| Ok(f64::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
 }
 
 /// Compares bits, so that NaN equals itself and zeroes differ by sign, as .NET does.
-extern "C" fn compare_exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32, expected: f32) -> f32 {
+fn compare_exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32, expected: f32) -> f32 {
     t.run(|| {
         let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
         Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
@@ -94,7 +89,7 @@ extern "C" fn compare_exchange_single(t: CurrentThread, place: *const AtomicU32,
 }
 
 /// As `compare_exchange_single`.
-extern "C" fn compare_exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64, expected: f64) -> f64 {
+fn compare_exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64, expected: f64) -> f64 {
     t.run(|| {
         let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
         Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
@@ -108,7 +103,7 @@ fn load(place: *const ObjRef) -> ObjRef {
 }
 
 /// `result = exchange(place, value)`, all by reference.
-extern "C" fn exchange_object(t: CurrentThread, place: *mut ObjRef, value: *const ObjRef, result: *mut ObjRef) {
+fn exchange_object(t: CurrentThread, place: *mut ObjRef, value: *const ObjRef, result: *mut ObjRef) {
     t.run(|| {
         let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
         let old = ObjRef(atomic.swap(load(value).0, SeqCst));
@@ -119,7 +114,7 @@ extern "C" fn exchange_object(t: CurrentThread, place: *mut ObjRef, value: *cons
 }
 
 /// `result = compare_exchange(place, value, expected)`, all by reference.
-extern "C" fn compare_exchange_object(
+fn compare_exchange_object(
     t: CurrentThread,
     place: *mut ObjRef,
     value: *const ObjRef,
@@ -140,14 +135,14 @@ extern "C" fn compare_exchange_object(
     });
 }
 
-extern "C" fn memory_barrier_process_wide(_t: CurrentThread) {
+fn memory_barrier_process_wide(_t: CurrentThread) {
     saki_os::membarrier::heavy();
 }
 
 macro_rules! rows {
     ($($signature:literal => $function:ident;)*) => {
         pub const TABLE: &[InternalCall] =
-            &[$((concat!("System.Threading.Interlocked::", $signature), $function as *const ()),)*];
+            &[$(InternalCall::new(concat!("System.Threading.Interlocked::", $signature), &$function),)*];
     };
 }
 

@@ -113,7 +113,7 @@ fn system_error(t: CurrentThread, errno: i32) -> exceptions::Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", &message)
 }
 
-unsafe extern "C" fn add(t: CurrentThread, fd: usize, job: ObjRef) {
+fn add(t: CurrentThread, fd: usize, job: ObjRef) {
     t.run(|| {
         crate::arguments::non_null(t, job, "job")?;
         let interest = match OPERATION.get::<i32>(job) {
@@ -134,9 +134,9 @@ unsafe extern "C" fn add(t: CurrentThread, fd: usize, job: ObjRef) {
     });
 }
 
-unsafe extern "C" fn remove(t: CurrentThread, fd: usize) {
+fn remove(t: CurrentThread, fd: usize) {
     t.run(|| remove_descriptor(t, fd as i32));
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.IOSelector::Add", add as *const ()), ("System.IOSelector::Remove", remove as *const ())];
+    &[InternalCall::new("System.IOSelector::Add", &add), InternalCall::new("System.IOSelector::Remove", &remove)];

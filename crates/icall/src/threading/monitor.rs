@@ -6,16 +6,16 @@ use saki_runtime::{CurrentThread, InternalCall, monitors};
 
 const INFINITE: i32 = -1;
 
-extern "C" fn enter(t: CurrentThread, object: ObjRef) {
+fn enter(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::try_enter(t, object, INFINITE).map(|_| ()));
 }
 
-extern "C" fn exit(t: CurrentThread, object: ObjRef) {
+fn exit(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::exit(t, object));
 }
 
 /// `taken` is set before anything can interrupt the caller.
-extern "C" fn try_enter_with_atomic_var(t: CurrentThread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
+fn try_enter_with_atomic_var(t: CurrentThread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
     t.run(|| {
         let entered = monitors::try_enter(t, object, milliseconds)?;
         write_out(taken, u8::from(entered));
@@ -23,20 +23,20 @@ extern "C" fn try_enter_with_atomic_var(t: CurrentThread, object: ObjRef, millis
     });
 }
 
-extern "C" fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
+fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
     t.run(|| monitors::wait(t, object, milliseconds).map(i32::from))
 }
 
-extern "C" fn pulse(t: CurrentThread, object: ObjRef) {
+fn pulse(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::pulse(t, object, false));
 }
 
-extern "C" fn pulse_all(t: CurrentThread, object: ObjRef) {
+fn pulse_all(t: CurrentThread, object: ObjRef) {
     t.run(|| monitors::pulse(t, object, true));
 }
 
 /// Whether the current thread holds the lock.
-extern "C" fn is_owner(t: CurrentThread, object: ObjRef) -> i32 {
+fn is_owner(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         Ok(i32::from(monitors::owner(object) == t.id()))
@@ -44,7 +44,7 @@ extern "C" fn is_owner(t: CurrentThread, object: ObjRef) -> i32 {
 }
 
 /// Whether any thread holds the lock.
-extern "C" fn is_held(t: CurrentThread, object: ObjRef) -> i32 {
+fn is_held(t: CurrentThread, object: ObjRef) -> i32 {
     t.run(|| {
         non_null(t, object, "obj")?;
         Ok(i32::from(monitors::owner(object) != 0))
@@ -52,12 +52,12 @@ extern "C" fn is_held(t: CurrentThread, object: ObjRef) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.Monitor::Enter", enter as *const ()),
-    ("System.Threading.Monitor::Exit", exit as *const ()),
-    ("System.Threading.Monitor::try_enter_with_atomic_var", try_enter_with_atomic_var as *const ()),
-    ("System.Threading.Monitor::Monitor_wait", wait as *const ()),
-    ("System.Threading.Monitor::Monitor_pulse", pulse as *const ()),
-    ("System.Threading.Monitor::Monitor_pulse_all", pulse_all as *const ()),
-    ("System.Threading.Monitor::Monitor_test_owner", is_owner as *const ()),
-    ("System.Threading.Monitor::Monitor_test_synchronised", is_held as *const ()),
+    InternalCall::new("System.Threading.Monitor::Enter", &enter),
+    InternalCall::new("System.Threading.Monitor::Exit", &exit),
+    InternalCall::new("System.Threading.Monitor::try_enter_with_atomic_var", &try_enter_with_atomic_var),
+    InternalCall::new("System.Threading.Monitor::Monitor_wait", &wait),
+    InternalCall::new("System.Threading.Monitor::Monitor_pulse", &pulse),
+    InternalCall::new("System.Threading.Monitor::Monitor_pulse_all", &pulse_all),
+    InternalCall::new("System.Threading.Monitor::Monitor_test_owner", &is_owner),
+    InternalCall::new("System.Threading.Monitor::Monitor_test_synchronised", &is_held),
 ];

@@ -30,48 +30,35 @@ pub(super) fn opened(name: *const u16, length: i32, kind: KindName) -> (usize, W
     }
 }
 
-unsafe extern "C" fn create_event(
-    _t: CurrentThread,
-    is_manual: u8,
-    is_set: u8,
-    name: *const u16,
-    length: i32,
-    error: *mut i32,
-) -> usize {
+fn create_event(_t: CurrentThread, is_manual: u8, is_set: u8, name: *const u16, length: i32, error: *mut i32) -> usize {
     let kind = Kind::Event { is_manual: is_manual != 0, is_set: is_set != 0 };
     let (handle, code) = created(waitables::create(kind, object_name(name, length)));
     write_out(error, code.0);
     handle
 }
 
-unsafe extern "C" fn open_event(
-    _t: CurrentThread,
-    name: *const u16,
-    length: i32,
-    _rights: i32,
-    error: *mut i32,
-) -> usize {
+fn open_event(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
     let (handle, code) = opened(name, length, KindName::Event);
     write_out(error, code.0);
     handle
 }
 
-unsafe extern "C" fn set_event(_t: CurrentThread, handle: usize) -> i32 {
+fn set_event(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(waitables::set_event(handle, true))
 }
 
-unsafe extern "C" fn reset_event(_t: CurrentThread, handle: usize) -> i32 {
+fn reset_event(_t: CurrentThread, handle: usize) -> i32 {
     i32::from(waitables::set_event(handle, false))
 }
 
-unsafe extern "C" fn close_event(_t: CurrentThread, handle: usize) {
+fn close_event(_t: CurrentThread, handle: usize) {
     waitables::close(handle);
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.NativeEventCalls::CloseEvent_internal", close_event as *const ()),
-    ("System.Threading.NativeEventCalls::CreateEvent_icall", create_event as *const ()),
-    ("System.Threading.NativeEventCalls::OpenEvent_icall", open_event as *const ()),
-    ("System.Threading.NativeEventCalls::ResetEvent_internal", reset_event as *const ()),
-    ("System.Threading.NativeEventCalls::SetEvent_internal", set_event as *const ()),
+    InternalCall::new("System.Threading.NativeEventCalls::CloseEvent_internal", &close_event),
+    InternalCall::new("System.Threading.NativeEventCalls::CreateEvent_icall", &create_event),
+    InternalCall::new("System.Threading.NativeEventCalls::OpenEvent_icall", &open_event),
+    InternalCall::new("System.Threading.NativeEventCalls::ResetEvent_internal", &reset_event),
+    InternalCall::new("System.Threading.NativeEventCalls::SetEvent_internal", &set_event),
 ];

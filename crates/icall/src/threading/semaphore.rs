@@ -6,14 +6,7 @@ use crate::arguments::write_out;
 use crate::io::errors::Win32Error;
 use saki_runtime::{CurrentThread, InternalCall};
 
-unsafe extern "C" fn create_semaphore(
-    _t: CurrentThread,
-    count: i32,
-    max: i32,
-    name: *const u16,
-    length: i32,
-    error: *mut i32,
-) -> usize {
+fn create_semaphore(_t: CurrentThread, count: i32, max: i32, name: *const u16, length: i32, error: *mut i32) -> usize {
     let (handle, code) = if max <= 0 || !(0..=max).contains(&count) {
         (0, Win32Error::INVALID_PARAMETER)
     } else {
@@ -23,19 +16,13 @@ unsafe extern "C" fn create_semaphore(
     handle
 }
 
-unsafe extern "C" fn open_semaphore(
-    _t: CurrentThread,
-    name: *const u16,
-    length: i32,
-    _rights: i32,
-    error: *mut i32,
-) -> usize {
+fn open_semaphore(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
     let (handle, code) = opened(name, length, KindName::Semaphore);
     write_out(error, code.0);
     handle
 }
 
-unsafe extern "C" fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: *mut i32) -> i32 {
+fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: *mut i32) -> i32 {
     let (count, succeeded) = match waitables::release_semaphore(handle, add) {
         Ok(count) => (count, 1),
         Err((_, count)) => (count, 0),
@@ -45,7 +32,7 @@ unsafe extern "C" fn release_semaphore(_t: CurrentThread, handle: usize, add: i3
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.Semaphore::CreateSemaphore_icall", create_semaphore as *const ()),
-    ("System.Threading.Semaphore::OpenSemaphore_icall", open_semaphore as *const ()),
-    ("System.Threading.Semaphore::ReleaseSemaphore_internal", release_semaphore as *const ()),
+    InternalCall::new("System.Threading.Semaphore::CreateSemaphore_icall", &create_semaphore),
+    InternalCall::new("System.Threading.Semaphore::OpenSemaphore_icall", &open_semaphore),
+    InternalCall::new("System.Threading.Semaphore::ReleaseSemaphore_internal", &release_semaphore),
 ];

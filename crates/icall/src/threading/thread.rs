@@ -20,21 +20,21 @@ use saki_types::universe;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
-unsafe extern "C" fn construct_internal_thread(t: CurrentThread, thread: ObjRef) {
+fn construct_internal_thread(t: CurrentThread, thread: ObjRef) {
     t.run(|| threads::construct_internal(t, thread).map(|_| ()));
 }
 
-unsafe extern "C" fn thread_internal(t: CurrentThread, thread: ObjRef, start: ObjRef) -> i32 {
+fn thread_internal(t: CurrentThread, thread: ObjRef, start: ObjRef) -> i32 {
     t.run(|| threads::start(t, thread, start).map(|()| 1))
 }
 
-unsafe extern "C" fn free_internal(_t: CurrentThread, internal: ObjRef) {
+fn free_internal(_t: CurrentThread, internal: ObjRef) {
     threads::unlink(internal);
     thread_names::free(internal);
 }
 
 /// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
-unsafe extern "C" fn get_current_thread(t: CurrentThread) -> ObjRef {
+fn get_current_thread(t: CurrentThread) -> ObjRef {
     t.run(|| {
         let thread = threads::current_object(t)?;
         if let Ok(address) = thread_statics::thread_static_address(t, CURRENT_THREAD.field()) {
@@ -46,14 +46,14 @@ unsafe extern "C" fn get_current_thread(t: CurrentThread) -> ObjRef {
 }
 
 /// As `get_current_thread`, into a variable.
-unsafe extern "C" fn store_current_thread(t: CurrentThread, thread: *mut ObjRef) {
+fn store_current_thread(t: CurrentThread, thread: *mut ObjRef) {
     // SAFETY: as compiled code calls it.
-    let current = unsafe { get_current_thread(t) };
+    let current = get_current_thread(t);
     // With an exception pending it is null.
     store_out(t, thread, current);
 }
 
-unsafe extern "C" fn sleep(t: CurrentThread, milliseconds: i32) {
+fn sleep(t: CurrentThread, milliseconds: i32) {
     t.run(|| {
         let thread = t.managed();
         if milliseconds == 0 && thread.pending_requests() == 0 {
@@ -68,45 +68,45 @@ unsafe extern "C" fn sleep(t: CurrentThread, milliseconds: i32) {
     });
 }
 
-unsafe extern "C" fn yield_internal(t: CurrentThread) -> i32 {
+fn yield_internal(t: CurrentThread) -> i32 {
     t.managed().yield_now();
     1
 }
 
-unsafe extern "C" fn join(t: CurrentThread, thread: ObjRef, milliseconds: i32) -> i32 {
+fn join(t: CurrentThread, thread: ObjRef, milliseconds: i32) -> i32 {
     t.run(|| {
         let internal = threads::internal_of(t, thread)?;
         threads::join(t, internal, milliseconds).map(i32::from)
     })
 }
 
-unsafe extern "C" fn interrupt(t: CurrentThread, thread: ObjRef) {
+fn interrupt(t: CurrentThread, thread: ObjRef) {
     t.run(|| {
         threads::interrupt(threads::internal_of(t, thread)?);
         Ok(())
     });
 }
 
-unsafe extern "C" fn suspend(t: CurrentThread, thread: ObjRef) {
+fn suspend(t: CurrentThread, thread: ObjRef) {
     t.run(|| suspension::suspend(t, threads::internal_of(t, thread)?));
 }
 
-unsafe extern "C" fn resume(t: CurrentThread, thread: ObjRef) {
+fn resume(t: CurrentThread, thread: ObjRef) {
     t.run(|| suspension::resume(t, threads::internal_of(t, thread)?));
 }
 
-unsafe extern "C" fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) {
+fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) {
     t.run(|| {
         non_null(t, internal, "thread")?;
         threads::abort(t, internal, state_object)
     });
 }
 
-unsafe extern "C" fn reset_abort(t: CurrentThread, _thread: ObjRef) {
+fn reset_abort(t: CurrentThread, _thread: ObjRef) {
     t.run(|| threads::reset_abort(t));
 }
 
-unsafe extern "C" fn get_abort_exception_state(t: CurrentThread, thread: ObjRef) -> ObjRef {
+fn get_abort_exception_state(t: CurrentThread, thread: ObjRef) -> ObjRef {
     t.run(|| {
         let internal = threads::internal_of(t, thread)?;
         let state =
@@ -124,38 +124,38 @@ unsafe extern "C" fn get_abort_exception_state(t: CurrentThread, thread: ObjRef)
     })
 }
 
-unsafe extern "C" fn get_state(_t: CurrentThread, internal: ObjRef) -> u32 {
+fn get_state(_t: CurrentThread, internal: ObjRef) -> u32 {
     threads::state_of(internal)
 }
 
-unsafe extern "C" fn set_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
+fn set_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
     threads::set_state(internal, bits);
 }
 
-unsafe extern "C" fn clear_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
+fn clear_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
     threads::clear_state(internal, bits);
 }
 
-unsafe extern "C" fn get_priority(t: CurrentThread, thread: ObjRef) -> i32 {
+fn get_priority(t: CurrentThread, thread: ObjRef) -> i32 {
     t.run(|| Ok(threads::PRIORITY.get(threads::internal_of(t, thread)?)))
 }
 
 /// The system's default scheduling has no priorities between the threads of a process: the number is only kept.
-unsafe extern "C" fn set_priority(t: CurrentThread, thread: ObjRef, priority: i32) {
+fn set_priority(t: CurrentThread, thread: ObjRef, priority: i32) {
     t.run(|| {
         threads::PRIORITY.set(threads::internal_of(t, thread)?, priority);
         Ok(())
     });
 }
 
-unsafe extern "C" fn get_name(t: CurrentThread, internal: ObjRef) -> ObjRef {
+fn get_name(t: CurrentThread, internal: ObjRef) -> ObjRef {
     t.run(|| {
         non_null(t, internal, "thread")?;
         crate::arguments::optional_string(t, thread_names::name_of(internal).as_deref())
     })
 }
 
-unsafe extern "C" fn set_name(t: CurrentThread, internal: ObjRef, name: *const u16, length: i32) {
+fn set_name(t: CurrentThread, internal: ObjRef, name: *const u16, length: i32) {
     t.run(|| {
         non_null(t, internal, "thread")?;
         let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
@@ -167,17 +167,17 @@ unsafe extern "C" fn set_name(t: CurrentThread, internal: ObjRef, name: *const u
 }
 
 /// There is one domain, so both directions give the array itself.
-unsafe extern "C" fn byte_array_to_domain(_t: CurrentThread, array: ObjRef) -> ObjRef {
+fn byte_array_to_domain(_t: CurrentThread, array: ObjRef) -> ObjRef {
     array
 }
 
 /// The identity of the current domain.
-unsafe extern "C" fn get_domain_id(_t: CurrentThread) -> i32 {
+fn get_domain_id(_t: CurrentThread) -> i32 {
     domains::current().id
 }
 
 /// The largest stack a program may ask for, in bytes.
-unsafe extern "C" fn system_max_stack_size(_t: CurrentThread) -> i32 {
+fn system_max_stack_size(_t: CurrentThread) -> i32 {
     // SAFETY: zeroed, then filled by getrlimit.
     let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
     // SAFETY: room for the limit.
@@ -188,12 +188,12 @@ unsafe extern "C" fn system_max_stack_size(_t: CurrentThread) -> i32 {
 }
 
 /// From now on the thread stays on its OS thread.
-unsafe extern "C" fn begin_affinity(t: CurrentThread) {
+fn begin_affinity(t: CurrentThread) {
     threads::begin_affinity(t);
 }
 
 /// Ends what the last `begin_affinity` began.
-unsafe extern "C" fn end_affinity(t: CurrentThread) {
+fn end_affinity(t: CurrentThread) {
     threads::end_affinity(t);
 }
 
@@ -222,7 +222,7 @@ pub(super) fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
 }
 
 /// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].
-unsafe extern "C" fn get_stack_traces(t: CurrentThread, threads: *mut ObjRef, traces: *mut ObjRef) {
+fn get_stack_traces(t: CurrentThread, threads: *mut ObjRef, traces: *mut ObjRef) {
     t.run(|| {
         threads::current_object(t)?;
         thread_dump::with_stacks(|stacks| {
@@ -250,32 +250,32 @@ unsafe extern "C" fn get_stack_traces(t: CurrentThread, threads: *mut ObjRef, tr
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.InternalThread::Thread_free_internal", free_internal as *const ()),
-    ("System.Threading.Thread::Abort_internal", abort as *const ()),
-    ("System.Threading.Thread::BeginThreadAffinity", begin_affinity as *const ()),
-    ("System.Threading.Thread::ByteArrayToCurrentDomain", byte_array_to_domain as *const ()),
-    ("System.Threading.Thread::ByteArrayToRootDomain", byte_array_to_domain as *const ()),
-    ("System.Threading.Thread::ClrState", clear_state as *const ()),
-    ("System.Threading.Thread::ConstructInternalThread", construct_internal_thread as *const ()),
-    ("System.Threading.Thread::GetAbortExceptionState", get_abort_exception_state as *const ()),
-    ("@6.8 System.Threading.Thread::GetCurrentThread", get_current_thread as *const ()),
-    ("@6.12 System.Threading.Thread::GetCurrentThread_icall", store_current_thread as *const ()),
-    ("System.Threading.Thread::EndThreadAffinity", end_affinity as *const ()),
-    ("System.Threading.Thread::GetDomainID", get_domain_id as *const ()),
-    ("System.Threading.Thread::GetName_internal", get_name as *const ()),
-    ("System.Threading.Thread::GetPriorityNative", get_priority as *const ()),
-    ("System.Threading.Thread::GetStackTraces", get_stack_traces as *const ()),
-    ("System.Threading.Thread::GetState", get_state as *const ()),
-    ("System.Threading.Thread::InterruptInternal", interrupt as *const ()),
-    ("System.Threading.Thread::JoinInternal", join as *const ()),
-    ("System.Threading.Thread::ResetAbortNative", reset_abort as *const ()),
-    ("System.Threading.Thread::ResumeInternal", resume as *const ()),
-    ("System.Threading.Thread::SetName_icall", set_name as *const ()),
-    ("System.Threading.Thread::SetPriorityNative", set_priority as *const ()),
-    ("System.Threading.Thread::SetState", set_state as *const ()),
-    ("System.Threading.Thread::SleepInternal", sleep as *const ()),
-    ("System.Threading.Thread::SuspendInternal", suspend as *const ()),
-    ("System.Threading.Thread::SystemMaxStackStize", system_max_stack_size as *const ()),
-    ("System.Threading.Thread::Thread_internal", thread_internal as *const ()),
-    ("System.Threading.Thread::YieldInternal", yield_internal as *const ()),
+    InternalCall::new("System.Threading.InternalThread::Thread_free_internal", &free_internal),
+    InternalCall::new("System.Threading.Thread::Abort_internal", &abort),
+    InternalCall::new("System.Threading.Thread::BeginThreadAffinity", &begin_affinity),
+    InternalCall::new("System.Threading.Thread::ByteArrayToCurrentDomain", &byte_array_to_domain),
+    InternalCall::new("System.Threading.Thread::ByteArrayToRootDomain", &byte_array_to_domain),
+    InternalCall::new("System.Threading.Thread::ClrState", &clear_state),
+    InternalCall::new("System.Threading.Thread::ConstructInternalThread", &construct_internal_thread),
+    InternalCall::new("System.Threading.Thread::GetAbortExceptionState", &get_abort_exception_state),
+    InternalCall::new("@6.8 System.Threading.Thread::GetCurrentThread", &get_current_thread),
+    InternalCall::new("@6.12 System.Threading.Thread::GetCurrentThread_icall", &store_current_thread),
+    InternalCall::new("System.Threading.Thread::EndThreadAffinity", &end_affinity),
+    InternalCall::new("System.Threading.Thread::GetDomainID", &get_domain_id),
+    InternalCall::new("System.Threading.Thread::GetName_internal", &get_name),
+    InternalCall::new("System.Threading.Thread::GetPriorityNative", &get_priority),
+    InternalCall::new("System.Threading.Thread::GetStackTraces", &get_stack_traces),
+    InternalCall::new("System.Threading.Thread::GetState", &get_state),
+    InternalCall::new("System.Threading.Thread::InterruptInternal", &interrupt),
+    InternalCall::new("System.Threading.Thread::JoinInternal", &join),
+    InternalCall::new("System.Threading.Thread::ResetAbortNative", &reset_abort),
+    InternalCall::new("System.Threading.Thread::ResumeInternal", &resume),
+    InternalCall::new("System.Threading.Thread::SetName_icall", &set_name),
+    InternalCall::new("System.Threading.Thread::SetPriorityNative", &set_priority),
+    InternalCall::new("System.Threading.Thread::SetState", &set_state),
+    InternalCall::new("System.Threading.Thread::SleepInternal", &sleep),
+    InternalCall::new("System.Threading.Thread::SuspendInternal", &suspend),
+    InternalCall::new("System.Threading.Thread::SystemMaxStackStize", &system_max_stack_size),
+    InternalCall::new("System.Threading.Thread::Thread_internal", &thread_internal),
+    InternalCall::new("System.Threading.Thread::YieldInternal", &yield_internal),
 ];

@@ -436,11 +436,11 @@ fn run_worker(t: CurrentThread) {
     threads::finish(t);
 }
 
-unsafe extern "C" fn initialize(_t: CurrentThread, enable_worker_tracking: *mut u8) {
+fn initialize(_t: CurrentThread, enable_worker_tracking: *mut u8) {
     write_out(enable_worker_tracking, 0);
 }
 
-unsafe extern "C" fn request_worker_thread(t: CurrentThread) -> i32 {
+fn request_worker_thread(t: CurrentThread) -> i32 {
     t.run(|| {
         if request_worker(domains::current()) {
             return Ok(1);
@@ -451,7 +451,7 @@ unsafe extern "C" fn request_worker_thread(t: CurrentThread) -> i32 {
 }
 
 /// Whether the worker may take another work item.
-unsafe extern "C" fn notify_complete(t: CurrentThread) -> i32 {
+fn notify_complete(t: CurrentThread) -> i32 {
     if !t.managed().is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.note_begun();
     }
@@ -460,13 +460,13 @@ unsafe extern "C" fn notify_complete(t: CurrentThread) -> i32 {
     i32::from(!IS_OVER_GOAL.load(Ordering::Relaxed))
 }
 
-unsafe extern "C" fn notify_progress(_t: CurrentThread) {
+fn notify_progress(_t: CurrentThread) {
     // Relaxed: a statistic.
     PROGRESSED.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Work was queued; a request follows, unless enough of them wait here.
-unsafe extern "C" fn notify_queued(_t: CurrentThread) {
+fn notify_queued(_t: CurrentThread) {
     if DEMAND.note_queued() {
         let mut actions = Actions::default();
         POOL.lock().answer(&mut actions);
@@ -485,28 +485,28 @@ pub fn worker_count() -> usize {
 }
 
 /// Only called when `InitializeVMTp` asks for it.
-unsafe extern "C" fn report_status(_t: CurrentThread, _is_working: u8) {}
+fn report_status(_t: CurrentThread, _is_working: u8) {}
 
-unsafe extern "C" fn get_min(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_min(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let min = POOL.lock().min;
     write_out(workers, min.0);
     write_out(io, min.1);
 }
 
-unsafe extern "C" fn get_max(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_max(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let max = POOL.lock().max;
     write_out(workers, max.0);
     write_out(io, max.1);
 }
 
-unsafe extern "C" fn get_available(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_available(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
     let pool = POOL.lock();
     let busy = pool.worker_count().saturating_sub(pool.idle.len()) as i32;
     write_out(workers, (pool.max.0 - busy).max(0));
     write_out(io, pool.max.1);
 }
 
-unsafe extern "C" fn set_min(_t: CurrentThread, workers: i32, io: i32) -> i32 {
+fn set_min(_t: CurrentThread, workers: i32, io: i32) -> i32 {
     let mut pool = POOL.lock();
     if workers <= 0 || workers > pool.max.0 || io <= 0 || io > pool.max.1 {
         return 0;
@@ -520,7 +520,7 @@ unsafe extern "C" fn set_min(_t: CurrentThread, workers: i32, io: i32) -> i32 {
 /// The most threads that a program can ask for; more are taken for so many, as in Mono and .NET.
 const MAX_THREADS: i32 = 0x7fff;
 
-unsafe extern "C" fn set_max(_t: CurrentThread, workers: i32, io: i32) -> i32 {
+fn set_max(_t: CurrentThread, workers: i32, io: i32) -> i32 {
     let mut pool = POOL.lock();
     let cpus = cpu_count();
     if workers < pool.min.0.max(cpus) || io < pool.min.1.max(cpus) {
@@ -533,15 +533,15 @@ unsafe extern "C" fn set_max(_t: CurrentThread, workers: i32, io: i32) -> i32 {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.ThreadPool::GetAvailableThreadsNative", get_available as *const ()),
-    ("System.Threading.ThreadPool::GetMaxThreadsNative", get_max as *const ()),
-    ("System.Threading.ThreadPool::GetMinThreadsNative", get_min as *const ()),
-    ("System.Threading.ThreadPool::InitializeVMTp", initialize as *const ()),
-    ("System.Threading.ThreadPool::NotifyWorkItemComplete", notify_complete as *const ()),
-    ("System.Threading.ThreadPool::NotifyWorkItemProgressNative", notify_progress as *const ()),
-    ("System.Threading.ThreadPool::NotifyWorkItemQueued", notify_queued as *const ()),
-    ("System.Threading.ThreadPool::ReportThreadStatus", report_status as *const ()),
-    ("System.Threading.ThreadPool::RequestWorkerThread", request_worker_thread as *const ()),
-    ("System.Threading.ThreadPool::SetMaxThreadsNative", set_max as *const ()),
-    ("System.Threading.ThreadPool::SetMinThreadsNative", set_min as *const ()),
+    InternalCall::new("System.Threading.ThreadPool::GetAvailableThreadsNative", &get_available),
+    InternalCall::new("System.Threading.ThreadPool::GetMaxThreadsNative", &get_max),
+    InternalCall::new("System.Threading.ThreadPool::GetMinThreadsNative", &get_min),
+    InternalCall::new("System.Threading.ThreadPool::InitializeVMTp", &initialize),
+    InternalCall::new("System.Threading.ThreadPool::NotifyWorkItemComplete", &notify_complete),
+    InternalCall::new("System.Threading.ThreadPool::NotifyWorkItemProgressNative", &notify_progress),
+    InternalCall::new("System.Threading.ThreadPool::NotifyWorkItemQueued", &notify_queued),
+    InternalCall::new("System.Threading.ThreadPool::ReportThreadStatus", &report_status),
+    InternalCall::new("System.Threading.ThreadPool::RequestWorkerThread", &request_worker_thread),
+    InternalCall::new("System.Threading.ThreadPool::SetMaxThreadsNative", &set_max),
+    InternalCall::new("System.Threading.ThreadPool::SetMinThreadsNative", &set_min),
 ];

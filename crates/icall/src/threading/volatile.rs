@@ -25,10 +25,10 @@ fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
 macro_rules! integers {
     ($($value:ty, $register:ty, $atomic:ty: $read:ident $write:ident;)*) => {
         $(
-            extern "C" fn $read(t: CurrentThread, place: *const $atomic) -> $register {
+            fn $read(t: CurrentThread, place: *const $atomic) -> $register {
                 t.run(|| Ok(<$register>::from(variable(t, place)?.load(Acquire))))
             }
-            extern "C" fn $write(t: CurrentThread, place: *const $atomic, value: $value) {
+            fn $write(t: CurrentThread, place: *const $atomic, value: $value) {
                 t.run(|| {
                     variable(t, place)?.store(value, Release);
                     Ok(())
@@ -51,33 +51,33 @@ integers! {
     usize, usize, AtomicUsize: read_usize write_usize;
 }
 
-extern "C" fn read_single(t: CurrentThread, place: *const AtomicU32) -> f32 {
+fn read_single(t: CurrentThread, place: *const AtomicU32) -> f32 {
     t.run(|| Ok(f32::from_bits(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_single(t: CurrentThread, place: *const AtomicU32, value: f32) {
+fn write_single(t: CurrentThread, place: *const AtomicU32, value: f32) {
     t.run(|| {
         variable(t, place)?.store(value.to_bits(), Release);
         Ok(())
     });
 }
 
-extern "C" fn read_double(t: CurrentThread, place: *const AtomicU64) -> f64 {
+fn read_double(t: CurrentThread, place: *const AtomicU64) -> f64 {
     t.run(|| Ok(f64::from_bits(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_double(t: CurrentThread, place: *const AtomicU64, value: f64) {
+fn write_double(t: CurrentThread, place: *const AtomicU64, value: f64) {
     t.run(|| {
         variable(t, place)?.store(value.to_bits(), Release);
         Ok(())
     });
 }
 
-extern "C" fn read_object(t: CurrentThread, place: *const AtomicPtr<Object>) -> ObjRef {
+fn read_object(t: CurrentThread, place: *const AtomicPtr<Object>) -> ObjRef {
     t.run(|| Ok(ObjRef(variable(t, place)?.load(Acquire))))
 }
 
-extern "C" fn write_object(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
+fn write_object(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
     t.run(|| {
         let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
         atomic.store(value.0, Release);
@@ -86,48 +86,48 @@ extern "C" fn write_object(t: CurrentThread, place: *mut ObjRef, value: ObjRef) 
     });
 }
 
-extern "C" fn memory_barrier(_t: CurrentThread) {
+fn memory_barrier(_t: CurrentThread) {
     // SeqCst: a full fence is what `Thread.MemoryBarrier` promises.
     fence(SeqCst);
 }
 
-extern "C" fn spin_wait_nop(_t: CurrentThread) {
+fn spin_wait_nop(_t: CurrentThread) {
     saki_os::cpu::spin_hint();
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.Volatile::Read(System.Int64&)", read_i64 as *const ()),
-    ("System.Threading.Volatile::Read(System.UInt64&)", read_u64 as *const ()),
-    ("System.Threading.Volatile::Read(System.Double&)", read_double as *const ()),
-    ("System.Threading.Volatile::Write(System.Int64&,System.Int64)", write_i64 as *const ()),
-    ("System.Threading.Volatile::Write(System.UInt64&,System.UInt64)", write_u64 as *const ()),
-    ("System.Threading.Volatile::Write(System.Double&,System.Double)", write_double as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Byte&)", read_u8 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Byte&,System.Byte)", write_u8 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.SByte&)", read_i8 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.SByte&,System.SByte)", write_i8 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Int16&)", read_i16 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Int16&,System.Int16)", write_i16 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.UInt16&)", read_u16 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.UInt16&,System.UInt16)", write_u16 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Int32&)", read_i32 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Int32&,System.Int32)", write_i32 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.UInt32&)", read_u32 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.UInt32&,System.UInt32)", write_u32 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Int64&)", read_i64 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Int64&,System.Int64)", write_i64 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.UInt64&)", read_u64 as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.UInt64&,System.UInt64)", write_u64 as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.IntPtr&)", read_isize as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.IntPtr&,System.IntPtr)", write_isize as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.UIntPtr&)", read_usize as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.UIntPtr&,System.UIntPtr)", write_usize as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Single&)", read_single as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Single&,System.Single)", write_single as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Double&)", read_double as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Double&,System.Double)", write_double as *const ()),
-    ("System.Threading.Thread::VolatileRead(System.Object&)", read_object as *const ()),
-    ("System.Threading.Thread::VolatileWrite(System.Object&,System.Object)", write_object as *const ()),
-    ("System.Threading.Thread::MemoryBarrier", memory_barrier as *const ()),
-    ("System.Threading.Thread::SpinWait_nop", spin_wait_nop as *const ()),
+    InternalCall::new("System.Threading.Volatile::Read(System.Int64&)", &read_i64),
+    InternalCall::new("System.Threading.Volatile::Read(System.UInt64&)", &read_u64),
+    InternalCall::new("System.Threading.Volatile::Read(System.Double&)", &read_double),
+    InternalCall::new("System.Threading.Volatile::Write(System.Int64&,System.Int64)", &write_i64),
+    InternalCall::new("System.Threading.Volatile::Write(System.UInt64&,System.UInt64)", &write_u64),
+    InternalCall::new("System.Threading.Volatile::Write(System.Double&,System.Double)", &write_double),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Byte&)", &read_u8),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Byte&,System.Byte)", &write_u8),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.SByte&)", &read_i8),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.SByte&,System.SByte)", &write_i8),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Int16&)", &read_i16),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Int16&,System.Int16)", &write_i16),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.UInt16&)", &read_u16),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.UInt16&,System.UInt16)", &write_u16),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Int32&)", &read_i32),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Int32&,System.Int32)", &write_i32),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.UInt32&)", &read_u32),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.UInt32&,System.UInt32)", &write_u32),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Int64&)", &read_i64),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Int64&,System.Int64)", &write_i64),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.UInt64&)", &read_u64),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.UInt64&,System.UInt64)", &write_u64),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.IntPtr&)", &read_isize),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.IntPtr&,System.IntPtr)", &write_isize),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.UIntPtr&)", &read_usize),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.UIntPtr&,System.UIntPtr)", &write_usize),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Single&)", &read_single),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Single&,System.Single)", &write_single),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Double&)", &read_double),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Double&,System.Double)", &write_double),
+    InternalCall::new("System.Threading.Thread::VolatileRead(System.Object&)", &read_object),
+    InternalCall::new("System.Threading.Thread::VolatileWrite(System.Object&,System.Object)", &write_object),
+    InternalCall::new("System.Threading.Thread::MemoryBarrier", &memory_barrier),
+    InternalCall::new("System.Threading.Thread::SpinWait_nop", &spin_wait_nop),
 ];

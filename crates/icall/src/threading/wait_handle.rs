@@ -58,13 +58,7 @@ pub(crate) fn wait(
     }
 }
 
-unsafe extern "C" fn wait_internal(
-    t: CurrentThread,
-    handles: *const usize,
-    count: i32,
-    for_all: u8,
-    milliseconds: i32,
-) -> i32 {
+fn wait_internal(t: CurrentThread, handles: *const usize, count: i32, for_all: u8, milliseconds: i32) -> i32 {
     t.run(|| match usize::try_from(count) {
         // SAFETY: managed code passes the address of a handle.
         Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
@@ -79,11 +73,11 @@ unsafe extern "C" fn wait_internal(
     })
 }
 
-unsafe extern "C" fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
+fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
     t.run(|| wait(t, &[to_wait], false, milliseconds, Some(to_signal)))
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Threading.WaitHandle::SignalAndWait_Internal", signal_and_wait as *const ()),
-    ("System.Threading.WaitHandle::Wait_internal", wait_internal as *const ()),
+    InternalCall::new("System.Threading.WaitHandle::SignalAndWait_Internal", &signal_and_wait),
+    InternalCall::new("System.Threading.WaitHandle::Wait_internal", &wait_internal),
 ];

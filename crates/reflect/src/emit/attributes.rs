@@ -207,7 +207,7 @@ fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: ObjRef
 }
 
 /// `GetBlob(assembly, constructor, arguments, properties, values, fields, values)`
-unsafe extern "C" fn get_blob(
+fn get_blob(
     t: CurrentThread,
     _assembly: ObjRef,
     constructor: ObjRef,
@@ -294,7 +294,7 @@ pub fn builder_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Option<
 }
 
 /// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: the one attribute that changes how code runs.
-unsafe extern "C" fn update_native_attributes(t: CurrentThread, builder: ObjRef) {
+fn update_native_attributes(t: CurrentThread, builder: ObjRef) {
     t.run(|| {
         let attributes = builder_attributes(t, builder)?.unwrap_or_default();
         let wraps = attributes.iter().any(|attribute| {
@@ -311,6 +311,9 @@ unsafe extern "C" fn update_native_attributes(t: CurrentThread, builder: ObjRef)
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", get_blob as *const ()),
-    ("System.Reflection.Emit.AssemblyBuilder::UpdateNativeCustomAttributes", update_native_attributes as *const ()),
+    InternalCall::new("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", &get_blob),
+    InternalCall::new(
+        "System.Reflection.Emit.AssemblyBuilder::UpdateNativeCustomAttributes",
+        &update_native_attributes,
+    ),
 ];

@@ -139,7 +139,7 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
 
 /// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that
 /// nobody sees.
-unsafe extern "C" fn create_runtime_class(t: CurrentThread, builder: ObjRef) -> ObjRef {
+fn create_runtime_class(t: CurrentThread, builder: ObjRef) -> ObjRef {
     t.run(|| {
         if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
             return Ok(ObjRef::NULL);
@@ -154,9 +154,9 @@ unsafe extern "C" fn create_runtime_class(t: CurrentThread, builder: ObjRef) -> 
 }
 
 /// `EnumBuilder.setup_enum_type(Type)`: whether a type is an enum is read from its parent.
-unsafe extern "C" fn setup_enum_type(_t: CurrentThread, _this: ObjRef, _builder: ObjRef) {}
+fn setup_enum_type(_t: CurrentThread, _this: ObjRef, _builder: ObjRef) {}
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.TypeBuilder::create_runtime_class", create_runtime_class as *const ()),
-    ("System.Reflection.Emit.EnumBuilder::setup_enum_type", setup_enum_type as *const ()),
+    InternalCall::new("System.Reflection.Emit.TypeBuilder::create_runtime_class", &create_runtime_class),
+    InternalCall::new("System.Reflection.Emit.EnumBuilder::setup_enum_type", &setup_enum_type),
 ];

@@ -198,7 +198,7 @@ fn locals(t: CurrentThread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
 }
 
 /// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
-unsafe extern "C" fn create_dynamic_method(t: CurrentThread, object: ObjRef) {
+fn create_dynamic_method(t: CurrentThread, object: ObjRef) {
     static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
     static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
@@ -243,4 +243,4 @@ unsafe extern "C" fn create_dynamic_method(t: CurrentThread, object: ObjRef) {
 }
 
 pub const TABLE: &[InternalCall] =
-    &[("System.Reflection.Emit.DynamicMethod::create_dynamic_method", create_dynamic_method as *const ())];
+    &[InternalCall::new("System.Reflection.Emit.DynamicMethod::create_dynamic_method", &create_dynamic_method)];

@@ -13,7 +13,7 @@ use saki_types::binder::AssemblyName;
 use saki_types::dynamic::{create_assembly, create_module};
 
 /// `AssemblyBuilder.basic_init(AssemblyBuilder)`
-unsafe extern "C" fn init_assembly(t: CurrentThread, builder: ObjRef) {
+fn init_assembly(t: CurrentThread, builder: ObjRef) {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
     static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
     static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
@@ -54,7 +54,7 @@ unsafe extern "C" fn init_assembly(t: CurrentThread, builder: ObjRef) {
 }
 
 /// `ModuleBuilder.basic_init(ModuleBuilder)`
-unsafe extern "C" fn init_module(t: CurrentThread, builder: ObjRef) {
+fn init_module(t: CurrentThread, builder: ObjRef) {
     t.run(|| {
         let Some(assembly) = assembly_of(b::MODULE_ASSEMBLY.get_ref(builder)) else {
             return Err(exceptions::throw_argument_null(t, "assembly"));
@@ -69,10 +69,10 @@ unsafe extern "C" fn init_module(t: CurrentThread, builder: ObjRef) {
 }
 
 /// `ModuleBuilder.set_wrappers_type(ModuleBuilder, Type)`: dynamic methods need no type here.
-unsafe extern "C" fn set_wrappers_type(_t: CurrentThread, _builder: ObjRef, _ty: ObjRef) {}
+fn set_wrappers_type(_t: CurrentThread, _builder: ObjRef, _ty: ObjRef) {}
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.AssemblyBuilder::basic_init", init_assembly as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::basic_init", init_module as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::set_wrappers_type", set_wrappers_type as *const ()),
+    InternalCall::new("System.Reflection.Emit.AssemblyBuilder::basic_init", &init_assembly),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::basic_init", &init_module),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::set_wrappers_type", &set_wrappers_type),
 ];

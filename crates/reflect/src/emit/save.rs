@@ -282,7 +282,7 @@ fn build(t: CurrentThread, object: ObjRef, module: &'static EmittedModule) -> Ma
 }
 
 /// `ModuleBuilder.build_metadata(ModuleBuilder)`
-unsafe extern "C" fn build_metadata(t: CurrentThread, object: ObjRef) {
+fn build_metadata(t: CurrentThread, object: ObjRef) {
     t.run(|| {
         let module = require_module(t, object)?;
         let content = build(t, object, module)?;
@@ -292,7 +292,7 @@ unsafe extern "C" fn build_metadata(t: CurrentThread, object: ObjRef) {
 }
 
 /// `ModuleBuilder.WriteToFile(IntPtr)`
-unsafe extern "C" fn write_to_file(t: CurrentThread, object: ObjRef, handle: isize) {
+fn write_to_file(t: CurrentThread, object: ObjRef, handle: isize) {
     t.run(|| {
         let content = require_module(t, object)?.saved().unwrap_or_default();
         // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
@@ -303,6 +303,6 @@ unsafe extern "C" fn write_to_file(t: CurrentThread, object: ObjRef, handle: isi
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.ModuleBuilder::build_metadata", build_metadata as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::WriteToFile", write_to_file as *const ()),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::build_metadata", &build_metadata),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::WriteToFile", &write_to_file),
 ];

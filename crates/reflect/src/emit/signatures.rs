@@ -22,7 +22,7 @@ fn types(t: CurrentThread, helper: ObjRef, mut out: Vec<u8>) -> Managed<ObjRef> 
 }
 
 /// `SignatureHelper.get_signature_local()`
-unsafe extern "C" fn local_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
+fn local_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
     t.run(|| {
         let mut out = vec![first_byte::LOCALS];
         put_compressed(&mut out, length(b::HELPER_ARGUMENTS.get_ref(helper)) as u32);
@@ -31,11 +31,11 @@ unsafe extern "C" fn local_signature(t: CurrentThread, helper: ObjRef) -> ObjRef
 }
 
 /// `SignatureHelper.get_signature_field()`
-unsafe extern "C" fn field_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
+fn field_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
     t.run(|| types(t, helper, vec![first_byte::FIELD]))
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.SignatureHelper::get_signature_local", local_signature as *const ()),
-    ("System.Reflection.Emit.SignatureHelper::get_signature_field", field_signature as *const ()),
+    InternalCall::new("System.Reflection.Emit.SignatureHelper::get_signature_local", &local_signature),
+    InternalCall::new("System.Reflection.Emit.SignatureHelper::get_signature_field", &field_signature),
 ];

@@ -253,7 +253,7 @@ fn is_type(class: Ty) -> bool {
 }
 
 /// `ModuleBuilder.getUSIndex(ModuleBuilder, string)`
-unsafe extern "C" fn get_string_token(t: CurrentThread, module: ObjRef, text: ObjRef) -> i32 {
+fn get_string_token(t: CurrentThread, module: ObjRef, text: ObjRef) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if text.is_null() {
@@ -264,7 +264,7 @@ unsafe extern "C" fn get_string_token(t: CurrentThread, module: ObjRef, text: Ob
 }
 
 /// `ModuleBuilder.getToken(ModuleBuilder, object, bool open)`
-unsafe extern "C" fn get_token(t: CurrentThread, module: ObjRef, object: ObjRef, open: i32) -> i32 {
+fn get_token(t: CurrentThread, module: ObjRef, object: ObjRef, open: i32) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if object.is_null() {
@@ -308,7 +308,7 @@ fn token_for(t: CurrentThread, module: &'static EmittedModule, object: ObjRef, o
 }
 
 /// `ModuleBuilder.getMethodToken(ModuleBuilder, MethodBase, Type[])`: a vararg call site.
-unsafe extern "C" fn get_method_token(t: CurrentThread, module: ObjRef, method: ObjRef, extra: ObjRef) -> i32 {
+fn get_method_token(t: CurrentThread, module: ObjRef, method: ObjRef, extra: ObjRef) -> i32 {
     t.run(|| {
         let module = require_module(t, module)?;
         if method.is_null() {
@@ -324,7 +324,7 @@ unsafe extern "C" fn get_method_token(t: CurrentThread, module: ObjRef, method: 
 }
 
 /// `ModuleBuilder.RegisterToken(object, int)`
-unsafe extern "C" fn register_token(t: CurrentThread, module: ObjRef, object: ObjRef, token: i32) {
+fn register_token(t: CurrentThread, module: ObjRef, object: ObjRef, token: i32) {
     t.run(|| {
         let module = require_module(t, module)?;
         if object.is_null() {
@@ -336,7 +336,7 @@ unsafe extern "C" fn register_token(t: CurrentThread, module: ObjRef, object: Ob
 }
 
 /// `ModuleBuilder.GetRegisteredToken(int)`: the object, or null.
-unsafe extern "C" fn get_registered_token(t: CurrentThread, module: ObjRef, token: i32) -> ObjRef {
+fn get_registered_token(t: CurrentThread, module: ObjRef, token: i32) -> ObjRef {
     t.run(|| match require_module(t, module)?.named(Token(token as u32)) {
         Some(Named::Object(cell)) => Ok(cell.get()),
         Some(Named::Type { ty, .. }) => type_object(t, ty),
@@ -405,9 +405,9 @@ pub fn finished_type(named: Named) -> Option<Ty> {
 }
 
 pub const TABLE: &[InternalCall] = &[
-    ("System.Reflection.Emit.ModuleBuilder::getUSIndex", get_string_token as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::getToken", get_token as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::getMethodToken", get_method_token as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::RegisterToken", register_token as *const ()),
-    ("System.Reflection.Emit.ModuleBuilder::GetRegisteredToken", get_registered_token as *const ()),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::getUSIndex", &get_string_token),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::getToken", &get_token),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::getMethodToken", &get_method_token),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::RegisterToken", &register_token),
+    InternalCall::new("System.Reflection.Emit.ModuleBuilder::GetRegisteredToken", &get_registered_token),
 ];

@@ -552,7 +552,7 @@ fn resolve_symbol(t: CurrentThread, symbol: Symbol) -> Managed<usize> {
 fn internal_call_address(method: &'static Method) -> Option<usize> {
     match library_loops::find(method) {
         Some(row) => Some(row.function as usize),
-        None => internal_calls::find(method),
+        None => internal_calls::find(method).map(|row| row.function as usize),
     }
 }
 

@@ -6,28 +6,34 @@
 //! Rows of other versions than the one in use are not found.
 
 use crate::class_library;
+use crate::crossings::Signature;
 pub use crate::types_by_name::name_of;
 use rustc_hash::FxHashMap;
 use saki_contract::Version;
 use saki_types::Method;
 use std::sync::OnceLock;
 
-/// One row of the table.
-pub type InternalCall = (&'static str, *const ());
+/// One row of the table; `row` makes it.
+#[derive(Clone, Copy)]
+pub struct InternalCall {
+    pub name: &'static str,
+    pub function: *const (),
+    pub signature: Signature,
+}
+
+// SAFETY: a name, the address of code, and kinds.
+unsafe impl Send for InternalCall {}
+// SAFETY: as above.
+unsafe impl Sync for InternalCall {}
 
 /// Tables of a crate, and of those below it.
 #[derive(Clone, Default)]
 pub struct InternalCallTables(pub Vec<&'static [InternalCall]>);
 
-// SAFETY: names, and addresses of code.
-unsafe impl Send for InternalCallTables {}
-// SAFETY: as above.
-unsafe impl Sync for InternalCallTables {}
-
 /// Rows by name.
 #[derive(Default)]
 struct Table {
-    functions: FxHashMap<&'static str, usize>,
+    rows: FxHashMap<&'static str, &'static InternalCall>,
     /// Names of rows with marks, of all versions.
     marked: Vec<&'static str>,
 }
@@ -49,13 +55,13 @@ impl Table {
     fn of(tables: &InternalCallTables) -> Table {
         let in_use = class_library::version();
         let mut table = Table::default();
-        for (row_name, function) in tables.0.iter().copied().flatten() {
-            let (version, name) = split_mark(row_name);
+        for row in tables.0.iter().copied().flatten() {
+            let (version, name) = split_mark(row.name);
             if version.is_some() {
-                table.marked.push(row_name);
+                table.marked.push(row.name);
             }
             if version.is_none() || version == in_use {
-                table.functions.insert(name, *function as usize);
+                table.rows.insert(name, row);
             }
         }
         table
@@ -65,25 +71,36 @@ impl Table {
     fn row_names(&self) -> Vec<&'static str> {
         let in_use = class_library::version();
         let is_marked = |name: &str| self.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
-        let unmarked = self.functions.keys().copied().filter(|name| !is_marked(name));
+        let unmarked = self.rows.keys().copied().filter(|name| !is_marked(name));
         let mut names: Vec<&str> = unmarked.chain(self.marked.iter().copied()).collect();
         names.sort_unstable();
         names
     }
 }
 
-/// The Rust function of an internal call.
-pub fn find(method: &'static Method) -> Option<usize> {
+/// The row of an internal call. In debug builds its signature was compared with the method's.
+pub fn find(method: &'static Method) -> Option<&'static InternalCall> {
+    let row = find_unchecked(method)?;
+    if cfg!(debug_assertions)
+        && let Ok(Some(difference)) = row.signature.difference(method)
+    {
+        saki_base::bug!("internal call {}: {difference}", row.name);
+    }
+    Some(row)
+}
+
+/// As `find`, without the comparison.
+pub fn find_unchecked(method: &'static Method) -> Option<&'static InternalCall> {
     if class_library::disagreement(method).is_some() {
         return None;
     }
     let name = name_of(method);
-    let functions = &TABLE.get()?.functions;
+    let rows = &TABLE.get()?.rows;
     let signature = method.sig().ok().map(|sig| {
         let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
         format!("{name}({})", params.join(","))
     });
-    signature.and_then(|s| functions.get(s.as_str())).or_else(|| functions.get(name.as_str())).copied()
+    signature.and_then(|s| rows.get(s.as_str())).or_else(|| rows.get(name.as_str())).copied()
 }
 
 /// The names of the rows of these tables, sorted: without marks those that hold for all versions, with marks the others.

@@ -7,6 +7,7 @@
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
 use crate::object;
+use crate::references::Word;
 pub use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
@@ -147,7 +148,8 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: ObjRef, args: &[Slot]) -> Managed<Slot> {
+pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: impl Word, args: &[Slot]) -> Managed<Slot> {
+    let receiver = receiver.word();
     let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
     let target = crate::proxies::stub_for(receiver, target);
     let this =

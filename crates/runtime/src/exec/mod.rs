@@ -11,6 +11,7 @@ pub mod compile_all;
 pub mod compile_only;
 pub mod context_statics;
 pub mod contexts;
+pub mod crossings;
 pub mod helpers;
 pub mod initialised;
 pub mod internal_calls;

@@ -2,6 +2,7 @@
 //!
 //! Left out: allocation (`instances`), and with it everything that may fail or reach a safepoint.
 
+use crate::references::Word;
 use crate::thread::CurrentThread;
 use crate::vtables::type_of_vtable;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
@@ -66,7 +67,8 @@ pub fn get_element_ref(array: ObjRef, index: usize) -> ObjRef {
 }
 
 /// Stores into a reference array, with barrier and without type check.
-pub fn set_element_ref(t: CurrentThread, array: ObjRef, index: usize, value: ObjRef) {
+pub fn set_element_ref(t: CurrentThread, array: ObjRef, index: usize, value: impl Word) {
+    let value = value.word();
     debug_assert!(index < array_length(array));
     store_ref(t, array, element_address(array, index, 8) as *mut ObjRef, value);
 }

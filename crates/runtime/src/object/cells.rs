@@ -4,6 +4,8 @@
 //! are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are allocated
 //! among the owner's records.
 
+use crate::references::{Obj, Word};
+use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
 use saki_types::Universe;
@@ -37,7 +39,8 @@ unsafe impl Sync for RootCell {}
 
 impl RootCell {
     /// A new cell holding `object`.
-    pub fn new(object: ObjRef) -> RootCell {
+    pub fn new(object: impl Word) -> RootCell {
+        let object = object.word();
         if let Some(cell) = FREED.lock().pop() {
             cell.set(object);
             return cell;
@@ -57,13 +60,13 @@ impl RootCell {
 
     /// A new cell that lives as long as the record at `anchor`. For a record of a collectible assembly the cell is a
     /// root only while something refers to the assembly.
-    pub fn beside(anchor: usize, object: ObjRef) -> RootCell {
-        RootCell::with_owner(collectible::of(anchor), object)
+    pub fn beside(anchor: usize, object: impl Word) -> RootCell {
+        RootCell::with_owner(collectible::of(anchor), object.word())
     }
 
     /// A new cell that lives as long as a domain.
-    pub fn of_domain(universe: &Universe, object: ObjRef) -> RootCell {
-        RootCell::with_owner(universe.owner(), object)
+    pub fn of_domain(universe: &Universe, object: impl Word) -> RootCell {
+        RootCell::with_owner(universe.owner(), object.word())
     }
 
     fn with_owner(owner: Option<&'static Owner>, object: ObjRef) -> RootCell {
@@ -84,12 +87,19 @@ impl RootCell {
         FREED.lock().push(self);
     }
 
+    /// The object, for as long as the caller runs.
+    pub fn obj<'t>(self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        // SAFETY: a cell is a root.
+        unsafe { Obj::from_word(self.get()) }
+    }
+
     pub fn get(self) -> ObjRef {
         // SAFETY: the memory of cells is never given back.
         unsafe { self.0.read_volatile() }
     }
 
-    pub fn set(self, object: ObjRef) {
+    pub fn set(self, object: impl Word) {
+        let object = object.word();
         // SAFETY: as in `get`; roots need no barrier, they are scanned at each collection.
         unsafe { self.0.write_volatile(object) }
     }

@@ -1,5 +1,6 @@
 //! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
 
+use crate::references::{Array, Obj, Str, Word};
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_types::{Field, universe};
@@ -101,30 +102,52 @@ impl ManagedField {
     }
 
     /// Address of the field in `object`, which must be an instance of the class.
-    pub fn address<T>(&self, object: ObjRef) -> *mut T {
+    pub fn address<T>(&self, object: impl Word) -> *mut T {
+        let object = object.word();
         debug_assert!(!object.is_null(), "field {} of null", self.field);
         object.field_ptr(self.offset_bytes())
     }
 
     /// Reads a plain value.
-    pub fn get<T: Copy>(&self, object: ObjRef) -> T {
+    pub fn get<T: Copy>(&self, object: impl Word) -> T {
         // SAFETY: the field lies inside the object at a place aligned for it.
         unsafe { self.address::<T>(object).read() }
     }
 
     /// Writes a plain value; references need `set_ref`.
-    pub fn set<T: Copy>(&self, object: ObjRef, value: T) {
+    pub fn set<T: Copy>(&self, object: impl Word, value: T) {
         // SAFETY: as in `get`.
         unsafe { self.address::<T>(object).write(value) }
     }
 
-    pub fn get_ref(&self, object: ObjRef) -> ObjRef {
+    /// Reads a reference.
+    pub fn obj<'t>(&self, object: Obj<'t>) -> Option<Obj<'t>> {
+        // SAFETY: a field that holds references, of an object that lives.
+        unsafe { Obj::from_word(self.get::<ObjRef>(object)) }
+    }
+
+    /// Reads a field whose type is System.String.
+    pub fn str<'t>(&self, object: Obj<'t>) -> Option<Str<'t>> {
+        self.obj(object).map(|text| text.as_str().unwrap_or_else(|| self.wrong_type()))
+    }
+
+    /// Reads a field whose type is an array.
+    pub fn array<'t>(&self, object: Obj<'t>) -> Option<Array<'t>> {
+        self.obj(object).map(|array| array.as_array().unwrap_or_else(|| self.wrong_type()))
+    }
+
+    #[cold]
+    fn wrong_type(&self) -> ! {
+        saki_base::bug!("{}.{}::{} holds an object of another type", self.namespace, self.type_name, self.field)
+    }
+
+    pub fn get_ref(&self, object: impl Word) -> ObjRef {
         self.get::<ObjRef>(object)
     }
 
     /// Writes a reference, with the write barrier.
-    pub fn set_ref(&self, t: CurrentThread, object: ObjRef, value: ObjRef) {
-        crate::object::store_ref(t, object, self.address(object), value);
+    pub fn set_ref(&self, t: CurrentThread, object: impl Word, value: impl Word) {
+        crate::object::store_ref(t, object.word(), self.address(object), value.word());
     }
 
     /// Address of a static field in the current domain.

@@ -1,7 +1,8 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
 use crate::events;
-use crate::thread::CurrentThread;
+use crate::references::{Obj, Word};
+use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -64,6 +65,45 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
         upcalls().handle_freed(t, handle);
     }
     Ok(())
+}
+
+/// A GC handle that keeps its object alive, or tells that it is dead, until it is dropped.
+#[derive(Debug)]
+pub struct RootedHandle(Handle);
+
+impl RootedHandle {
+    /// # Errors
+    /// OutOfMemoryException when all handles are in use.
+    pub fn new(t: CurrentThread, kind: HandleKind, target: impl Word) -> Managed<RootedHandle> {
+        allocate(t, kind, target.word()).map(RootedHandle).ok_or_else(|| crate::exceptions::out_of_memory(t))
+    }
+
+    /// The target; None when it is null, or was weak and has died.
+    pub fn target<'t>(&self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        match target(self.0) {
+            // SAFETY: the targets of live handles are objects.
+            Ok(word) => unsafe { Obj::from_word(word) },
+            Err(StaleHandle) => saki_base::bug!("a rooted handle was freed by somebody else"),
+        }
+    }
+
+    pub fn set_target(&self, target: impl Word) {
+        if set_target(self.0, target.word()).is_err() {
+            saki_base::bug!("a rooted handle was freed by somebody else");
+        }
+    }
+}
+
+impl Drop for RootedHandle {
+    fn drop(&mut self) {
+        let is_freed = match saki_thread::current() {
+            Some(_) => free(CurrentThread::current(), self.0),
+            None => TABLE.free_shared(self.0),
+        };
+        if is_freed.is_err() {
+            saki_base::bug!("a rooted handle was freed by somebody else");
+        }
+    }
 }
 
 pub(crate) struct Roots;

@@ -18,6 +18,7 @@ pub mod handles;
 mod instances;
 pub mod missing;
 pub mod proxies;
+pub mod references;
 pub(crate) mod slot;
 pub mod statics;
 pub mod strings;

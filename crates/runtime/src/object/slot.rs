@@ -1,5 +1,6 @@
 //! The words in which arguments and results of managed code pass between it and Rust.
 
+use crate::references::{Obj, Word};
 use saki_abi::ObjRef;
 
 /// One argument or result word.
@@ -8,8 +9,8 @@ use saki_abi::ObjRef;
 pub struct Slot(pub u64);
 
 impl Slot {
-    pub fn from_ref(object: ObjRef) -> Slot {
-        Slot(object.address() as u64)
+    pub fn from_ref(object: impl Word) -> Slot {
+        Slot(object.word().address() as u64)
     }
     pub fn from_i32(value: i32) -> Slot {
         Slot(value as i64 as u64)
@@ -22,6 +23,12 @@ impl Slot {
     }
     pub fn from_ptr<T>(value: *const T) -> Slot {
         Slot(value as u64)
+    }
+    /// # Safety
+    /// The word is a reference: an argument, a field or a result of a reference type.
+    pub unsafe fn as_obj<'t>(self) -> Option<Obj<'t>> {
+        // SAFETY: the caller's promise.
+        unsafe { Obj::from_word(self.as_ref()) }
     }
     pub fn as_ref(self) -> ObjRef {
         ObjRef(self.0 as *mut saki_abi::Object)

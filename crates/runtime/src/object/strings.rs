@@ -82,7 +82,11 @@ pub fn units<'a>(string: ObjRef) -> &'a [u16] {
 
 /// The text; lone surrogates become U+FFFD. Null gives the empty text.
 pub fn to_rust(string: ObjRef) -> String {
-    let units = if string.is_null() { &[] } else { units(string) };
+    text_of(if string.is_null() { &[] } else { units(string) })
+}
+
+/// The text of UTF-16 units; lone surrogates become U+FFFD.
+pub fn text_of(units: &[u16]) -> String {
     if units.iter().all(|&unit| unit < 0x80) {
         return String::from_utf8(units.iter().map(|&unit| unit as u8).collect()).expect("ASCII");
     }

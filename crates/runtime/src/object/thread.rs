@@ -1,5 +1,6 @@
 //! The current managed thread as the runtime's functions receive it.
 
+use crate::references::{Array, Obj, Str, Word};
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_thread::ManagedThread;
 use std::marker::PhantomData;
@@ -72,8 +73,8 @@ impl<'t> CurrentThread<'t> {
     }
 
     /// Leaves `exception` to be thrown on return.
-    pub fn throw(self, exception: ObjRef) -> Thrown {
-        self.set_pending(exception);
+    pub fn throw(self, exception: impl Word) -> Thrown {
+        self.set_pending(exception.word());
         Thrown(())
     }
 
@@ -121,6 +122,11 @@ zeroes!(
     f32 = 0.0,
     f64 = 0.0
 );
+
+macro_rules! null_references {
+    ($($reference:ident),*) => { $(impl IcallResult for Option<$reference<'_>> { fn zero() -> Self { None } })* };
+}
+null_references!(Obj, Str, Array);
 
 impl<T> IcallResult for *mut T {
     fn zero() -> Self {

@@ -1,0 +1,284 @@
+//! The types that pass between managed code and the Rust functions of internal calls.
+//!
+//! An internal call is a safe Rust function. A row of a table (`row`) takes the kinds of its parameters from the function's own type
+//! and makes the function that compiled code calls; `internal_calls` compares the kinds with the managed signature. Only compiled code
+//! calls by the table, and with arguments of these kinds. Left out: the types behind pointers and addresses of value types, which Rust
+//! functions name and the comparison does not see.
+
+use crate::internal_calls::InternalCall;
+use crate::references::{Array, Obj, Str, Word};
+use crate::thread::{CurrentThread, IcallResult, Managed};
+use saki_abi::ObjRef;
+use saki_il::ir::IrType;
+use saki_types::{ElementType, LoadResult, Method, Ty};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// How a value passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// No result.
+    Void,
+    /// A result that compiled code turns into the managed one.
+    Expanded,
+    /// 32 bits or fewer.
+    I32,
+    /// 64 bits: `long`, native integers.
+    I64,
+    F32,
+    F64,
+    /// A reference to any object.
+    Object,
+    /// A reference to a string.
+    String,
+    /// A reference to an array.
+    Array,
+    /// Pointers, byrefs, native integers, and the addresses by which value types of more than one word pass.
+    Address,
+    /// A byref of a value type of this size.
+    Place {
+        size_bytes: usize,
+    },
+    /// A byref of a reference type.
+    RefPlace,
+}
+
+/// A Rust type that passes to or from managed code.
+pub trait Crossing {
+    const KIND: Kind;
+}
+
+macro_rules! crossings {
+    ($($kind:ident: $($ty:ty),*;)*) => { $($(impl Crossing for $ty { const KIND: Kind = Kind::$kind; })*)* };
+}
+crossings! {
+    Void: ();
+    I32: bool, i8, u8, i16, u16, i32, u32;
+    I64: i64, u64, isize, usize;
+    F32: f32;
+    F64: f64;
+    Object: ObjRef, Option<Obj<'_>>;
+    String: Option<Str<'_>>;
+    Array: Option<Array<'_>>;
+}
+
+impl<T> Crossing for *const T {
+    const KIND: Kind = Kind::Address;
+}
+
+impl<T> Crossing for *mut T {
+    const KIND: Kind = Kind::Address;
+}
+
+/// The kinds of a function's parameters, without the thread, and of its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signature {
+    pub params: &'static [Kind],
+    pub result: Kind,
+}
+
+/// Where a byref parameter of a plain type points: a local, a field, an element or a static.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Place<'t, T>(NonNull<T>, PhantomData<&'t T>);
+
+impl<T: Copy> Place<'_, T> {
+    pub fn get(self) -> T {
+        // SAFETY: compiled code passes the address of a variable of this type, which lives as long as the call.
+        unsafe { self.0.read() }
+    }
+
+    pub fn set(self, value: T) {
+        // SAFETY: as in `get`.
+        unsafe { self.0.write(value) };
+    }
+
+    pub fn as_ptr(self) -> *mut T {
+        self.0.as_ptr()
+    }
+}
+
+/// Where a byref parameter of a reference type points.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct RefPlace<'t>(NonNull<ObjRef>, PhantomData<&'t ObjRef>);
+
+impl<'t> RefPlace<'t> {
+    pub fn get(self) -> Option<Obj<'t>> {
+        // SAFETY: compiled code passes the address of a variable of a reference type, which lives as long as the call.
+        unsafe { Obj::from_word(self.0.read()) }
+    }
+
+    /// Stores a reference of the variable's type, with barrier.
+    pub fn set(self, t: CurrentThread, value: impl Word) {
+        // SAFETY: as in `get`; the variable may lie on the stack or in the heap.
+        unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), self.0.as_ptr(), value.word()) };
+    }
+
+    pub fn as_ptr(self) -> *mut ObjRef {
+        self.0.as_ptr()
+    }
+}
+
+impl<T> Crossing for Place<'_, T> {
+    const KIND: Kind = Kind::Place { size_bytes: size_of::<T>() };
+}
+
+impl Crossing for RefPlace<'_> {
+    const KIND: Kind = Kind::RefPlace;
+}
+
+/// A function that can be an internal call: a safe function of the current thread and values that cross. It may return `Managed`: on
+/// `Err` the exception is pending, and compiled code throws it instead of using the result.
+///
+/// `Parts` are the types of the parameters and of the result.
+pub trait Callable<Parts>: Copy {
+    const SIGNATURE: Signature;
+    /// The function that compiled code calls (System V): the thread, then the arguments.
+    const ENTRY: *const ();
+}
+
+/// What a `Callable` may return.
+pub trait Outcome {
+    type Value: Crossing + IcallResult;
+
+    fn into_value(self, t: CurrentThread) -> Self::Value;
+}
+
+impl<T: Crossing + IcallResult> Outcome for T {
+    type Value = T;
+
+    #[inline]
+    fn into_value(self, _t: CurrentThread) -> T {
+        self
+    }
+}
+
+impl<T: Crossing + IcallResult> Outcome for Managed<T> {
+    type Value = T;
+
+    #[inline]
+    fn into_value(self, t: CurrentThread) -> T {
+        t.run(|| self)
+    }
+}
+
+/// The only value of the type of a function item.
+fn function_item<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0, "internal calls are function items") };
+    // SAFETY: a type without bytes, of which `signature_of` was given a value; reading it reads nothing.
+    unsafe { NonNull::<F>::dangling().read() }
+}
+
+macro_rules! callables {
+    ($($entry:ident: $($param:ident)*;)*) => { $(
+        #[allow(non_snake_case, reason = "parameters are named as their types, where there are any")]
+        extern "C" fn $entry<'t, F, R, $($param),*>(t: CurrentThread<'t>, $($param: $param),*) -> R::Value
+        where
+            F: Fn(CurrentThread<'t>, $($param),*) -> R + Copy,
+            R: Outcome,
+        {
+            function_item::<F>()(t, $($param),*).into_value(t)
+        }
+
+        impl<'t, F, R: Outcome, $($param: Crossing),*> Callable<(CurrentThread<'t>, $($param,)* R)> for F
+        where
+            F: Fn(CurrentThread<'t>, $($param),*) -> R + Copy,
+        {
+            const SIGNATURE: Signature = Signature { params: &[$($param::KIND),*], result: <R::Value as Crossing>::KIND };
+            const ENTRY: *const () = $entry::<'t, F, R, $($param),*> as *const ();
+        }
+    )* };
+}
+callables! {
+    call0: ;
+    call1: A;
+    call2: A B;
+    call3: A B C;
+    call4: A B C D;
+    call5: A B C D E;
+    call6: A B C D E G;
+    call7: A B C D E G H;
+    call8: A B C D E G H I;
+    call9: A B C D E G H I J;
+    call10: A B C D E G H I J K;
+    call11: A B C D E G H I J K L;
+    call12: A B C D E G H I J K L M;
+    call13: A B C D E G H I J K L M N;
+}
+
+impl InternalCall {
+    /// The row of a method's name, as `internal_calls` describes it, and the function that implements it.
+    pub const fn new<Parts, F: Callable<Parts>>(name: &'static str, _function: &F) -> InternalCall {
+        InternalCall { name, function: F::ENTRY, signature: F::SIGNATURE }
+    }
+
+    /// As `new`, for a call that the code generator expands: its code looks at what the function gives before it becomes the result, so
+    /// that the two may differ.
+    pub const fn expanded<Parts, F: Callable<Parts>>(name: &'static str, _function: &F) -> InternalCall {
+        let signature = Signature { params: F::SIGNATURE.params, result: Kind::Expanded };
+        InternalCall { name, function: F::ENTRY, signature }
+    }
+}
+
+impl Kind {
+    /// Whether a value of the managed type passes as this kind.
+    fn takes(self, managed: Ty, passed: IrType) -> bool {
+        match self {
+            Kind::Void => passed == IrType::Void,
+            Kind::Expanded => true,
+            Kind::I32 => passed == IrType::I32,
+            Kind::I64 => passed == IrType::I64 && !managed.is_pointer(),
+            Kind::F32 => passed == IrType::F32,
+            Kind::F64 => passed == IrType::F64,
+            Kind::Object => passed == IrType::Ref,
+            Kind::String => passed == IrType::Ref && managed.element_type == ElementType::String,
+            Kind::Array => passed == IrType::Ref && (managed.is_array() || managed.is_corlib("System", "Array")),
+            Kind::Address => match passed {
+                IrType::ByRef | IrType::Struct(_) => true,
+                IrType::I64 => !matches!(managed.element_type, ElementType::I8 | ElementType::U8),
+                _ => false,
+            },
+            Kind::Place { size_bytes } => managed.element().is_some_and(|element| {
+                let is_value = passed == IrType::ByRef && !element.is_reference_type();
+                is_value && element.value_size_bytes().is_ok_and(|size| size as usize == size_bytes)
+            }),
+            Kind::RefPlace => {
+                passed == IrType::ByRef && managed.element().is_some_and(|element| element.is_reference_type())
+            }
+        }
+    }
+}
+
+impl Signature {
+    /// The first difference from the managed signature of `method`; None where they agree.
+    ///
+    /// # Errors
+    /// The errors of the method's signature.
+    pub fn difference(&self, method: &'static Method) -> LoadResult<Option<String>> {
+        let passed = saki_il::synth::builder::call_sig(method)?;
+        let sig = method.sig()?;
+        let mut managed: Vec<Ty> = Vec::with_capacity(passed.params.len());
+        if passed.params.len() > sig.params.len() {
+            managed.push(method.owner);
+        }
+        managed.extend(&sig.params);
+        let mut kinds = self.params;
+        // A value type of several words is written where the first argument points.
+        if let Some(IrType::Struct(_)) = passed.ret {
+            match kinds.split_first() {
+                Some((Kind::Address, rest)) => kinds = rest,
+                _ => return Ok(Some(format!("no parameter for the address of the result, {}", sig.ret.full_name()))),
+            }
+        } else if !self.result.takes(sig.ret, passed.ret.unwrap_or(IrType::Void)) {
+            return Ok(Some(format!("the result is {}, not {:?}", sig.ret.full_name(), self.result)));
+        }
+        if kinds.len() != managed.len() {
+            return Ok(Some(format!("{} parameters, not {}", managed.len(), kinds.len())));
+        }
+        let mut parameters = kinds.iter().zip(managed).zip(&passed.params).enumerate();
+        let differing = parameters.find(|(_, ((kind, managed), passed))| !kind.takes(managed, **passed));
+        Ok(differing
+            .map(|(index, ((kind, managed), _))| format!("parameter {index} is {}, not {kind:?}", managed.full_name())))
+    }
+}

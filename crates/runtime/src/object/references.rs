@@ -1,0 +1,320 @@
+//! `Obj`, `Str` and `Array`: references to objects as Rust code above the collector holds them.
+//!
+//! Invariants: a reference is never null and names an object of its kind; it is bound to the call of the current thread that
+//! got it, so that it lies in registers and stack frames alone, which collections scan conservatively and whose objects they do not
+//! move. A reference that must outlive the call is a `RootedHandle` or a `RootCell`. Raw words (`ObjRef`) are what compiled code
+//! passes and what fields hold; they become references in `Obj::from_word` only. The signatures of internal calls name references
+//! directly: `Option<Str<'t>>` has the layout of the word, and `internal_calls` compares each signature with the managed one.
+//! Left out: which fields an object has (`fields`), and all that may load types or throw (`object`, `strings`).
+
+use crate::object;
+use crate::strings;
+use crate::thread::{CurrentThread, Managed};
+use crate::vtables::type_of_vtable;
+use saki_abi::object::{
+    ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, StringHeader,
+};
+use saki_abi::vtable::VTable;
+use saki_abi::{ObjRef, Object};
+use saki_types::{ElementType, Ty};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// An object.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Obj<'t> {
+    object: NonNull<Object>,
+    held: PhantomData<&'t Object>,
+}
+
+/// A System.String.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Str<'t>(Obj<'t>);
+
+/// An array of any rank and element type.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Array<'t>(Obj<'t>);
+
+impl<'t> Obj<'t> {
+    /// The object that a word names; None for null.
+    ///
+    /// # Safety
+    /// The word is null or names an object that lives: it was read from a root, a field or an element, or compiled code passed it.
+    #[inline]
+    pub unsafe fn from_word(word: ObjRef) -> Option<Obj<'t>> {
+        Some(Obj { object: NonNull::new(word.0)?, held: PhantomData })
+    }
+
+    pub fn address(self) -> usize {
+        self.object.as_ptr().addr()
+    }
+
+    /// The vtable; mutators never see the collector's bits in it.
+    #[inline]
+    pub fn vtable(self) -> &'static VTable {
+        // SAFETY: the object lives, its first word is its vtable, and vtables outlive the objects that have them.
+        unsafe { &*self.object.as_ref().vtable }
+    }
+
+    /// The exact type.
+    #[inline]
+    pub fn ty(self) -> Ty {
+        type_of_vtable(self.vtable())
+    }
+
+    /// The object as a string; None if it is something else.
+    #[inline]
+    pub fn as_str(self) -> Option<Str<'t>> {
+        (self.ty().element_type == ElementType::String).then_some(Str(self))
+    }
+
+    /// The object as an array; None if it is something else.
+    #[inline]
+    pub fn as_array(self) -> Option<Array<'t>> {
+        self.ty().is_array().then_some(Array(self))
+    }
+
+    /// Address of a boxed value's data, or of an object's first field.
+    #[inline]
+    pub fn data(self) -> *mut u8 {
+        self.word().field_ptr(OBJECT_HEADER_BYTES as usize)
+    }
+
+    /// A zeroed instance of a type, whose constructor has not run. Finalizable objects are registered.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException.
+    pub fn new(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+        object::new_instance(t, ty).map(Obj::made)
+    }
+
+    /// Whether the object may be used as a `ty`.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    pub fn is_instance(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
+        object::is_instance(t, self.word(), ty)
+    }
+
+    /// What an allocation gave, which is never null.
+    fn made(word: ObjRef) -> Obj<'t> {
+        // SAFETY: the word names the object that was just allocated.
+        match unsafe { Obj::from_word(word) } {
+            Some(object) => object,
+            None => saki_base::bug!("an allocation gave null"),
+        }
+    }
+}
+
+impl<'t> Str<'t> {
+    /// A string with this text.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn new(t: CurrentThread<'t>, text: &str) -> Managed<Str<'t>> {
+        strings::new_string(t, text).map(|word| Str(Obj::made(word)))
+    }
+
+    /// A string of these UTF-16 units.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn from_units(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
+        strings::new_string_utf16(t, units).map(|word| Str(Obj::made(word)))
+    }
+
+    /// A string from bytes that should be UTF-8; invalid sequences become U+FFFD.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn from_utf8(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Str<'t>> {
+        strings::new_string_utf8(t, bytes).map(|word| Str(Obj::made(word)))
+    }
+
+    /// A string of `length` UTF-16 units, all zero, which `fill` then sets.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn filled(t: CurrentThread<'t>, length: usize, fill: impl FnOnce(&mut [u16])) -> Managed<Str<'t>> {
+        let string = Str(Obj::made(strings::alloc_string(t, length)?));
+        // SAFETY: the string has `length` units, and nobody else has seen it yet.
+        fill(unsafe { std::slice::from_raw_parts_mut(string.first_unit().cast_mut(), length) });
+        Ok(string)
+    }
+
+    /// The UTF-16 units.
+    #[inline]
+    pub fn units(self) -> &'t [u16] {
+        // SAFETY: a string has `length` units behind its header; strings do not change, and the slice in the caller's frames keeps
+        // this one alive and where it is.
+        unsafe {
+            let header = self.word().0 as *const StringHeader;
+            std::slice::from_raw_parts(self.first_unit(), (*header).length as usize)
+        }
+    }
+
+    /// Address of the first UTF-16 unit.
+    pub fn first_unit(self) -> *const u16 {
+        self.word().field_ptr(STRING_CHARS_OFFSET as usize)
+    }
+
+    /// The text; lone surrogates become U+FFFD.
+    pub fn to_rust(self) -> String {
+        strings::text_of(self.units())
+    }
+}
+
+impl<'t> Array<'t> {
+    /// A zeroed array of `length` elements of `element` type.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException.
+    pub fn new(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
+        object::new_array(t, element, length).map(|word| Array(Obj::made(word)))
+    }
+
+    /// A byte[] with this content.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn of_bytes(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Array<'t>> {
+        object::new_byte_array(t, bytes).map(|word| Array(Obj::made(word)))
+    }
+
+    /// Number of elements, of all dimensions together.
+    #[inline]
+    pub fn length(self) -> usize {
+        // SAFETY: arrays begin with `ArrayHeader`; the length does not change.
+        unsafe { (*(self.word().0 as *const ArrayHeader)).length as usize }
+    }
+
+    /// Bytes of an element.
+    pub fn element_size_bytes(self) -> usize {
+        self.vtable().element_size_bytes as usize
+    }
+
+    /// The bounds of a multi-dimensional array; None for SZ arrays.
+    pub fn bounds(self) -> Option<&'t [ArrayBound]> {
+        let header = self.word().0 as *const ArrayHeader;
+        // SAFETY: arrays begin with `ArrayHeader`.
+        if unsafe { (*header).bounds.is_null() } {
+            return None;
+        }
+        // The header's pointer leads into the array itself, and a collection that moved the array left it as it was.
+        let data_bytes = (self.element_size_bytes() * self.length()).next_multiple_of(8);
+        let first = self.word().field_ptr::<ArrayBound>(ARRAY_DATA_OFFSET as usize + data_bytes);
+        // SAFETY: `rank` bounds lie behind the elements; they do not change, and the caller's frames keep the array where it is.
+        Some(unsafe { std::slice::from_raw_parts(first, self.vtable().rank as usize) })
+    }
+
+    /// Address of an element. The index may be the length, for the end of the elements.
+    #[inline]
+    pub fn element_address(self, index: usize) -> *mut u8 {
+        debug_assert!(index <= self.length());
+        self.word().field_ptr(ARRAY_DATA_OFFSET as usize + index * self.element_size_bytes())
+    }
+
+    /// The first `length` elements as values of `T`; None if elements of `T` have another size or are references.
+    pub fn as_ptr<T: Copy>(self) -> Option<*mut T> {
+        let is_plain = self.ty().element().is_some_and(|element| element.is_value_type());
+        (is_plain && self.element_size_bytes() == size_of::<T>()).then(|| self.element_address(0).cast())
+    }
+
+    /// An element of an array of references.
+    ///
+    /// # Panics
+    /// The index is not below the length, or elements are no references: an error of the caller.
+    #[inline]
+    pub fn get(self, index: usize) -> Option<Obj<'t>> {
+        self.check_reference(index);
+        // SAFETY: the element is a reference inside the array, by the check.
+        unsafe { Obj::from_word(self.element_address(index).cast::<ObjRef>().read()) }
+    }
+
+    /// Stores a reference, with barrier; the caller knows that the element type allows it.
+    ///
+    /// # Panics
+    /// As `get`.
+    #[inline]
+    pub fn set(self, t: CurrentThread<'_>, index: usize, value: Option<Obj<'_>>) {
+        self.check_reference(index);
+        let offset_bytes = self.element_address(index).addr() - self.address();
+        // SAFETY: the element is a reference inside the array, by the check.
+        unsafe { saki_gc::barrier::store_ref(t.managed(), self.word(), offset_bytes, value.word()) };
+    }
+
+    /// The elements of an array of references, in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Option<Obj<'t>>> + use<'t> {
+        (0..self.length()).map(move |index| self.get(index))
+    }
+
+    #[inline]
+    fn check_reference(self, index: usize) {
+        assert!(index < self.length(), "element {index} of {}", self.length());
+        debug_assert!(self.ty().element().is_some_and(|element| !element.is_value_type()));
+    }
+}
+
+impl<'t> Deref for Str<'t> {
+    type Target = Obj<'t>;
+
+    fn deref(&self) -> &Obj<'t> {
+        &self.0
+    }
+}
+
+impl<'t> Deref for Array<'t> {
+    type Target = Obj<'t>;
+
+    fn deref(&self) -> &Obj<'t> {
+        &self.0
+    }
+}
+
+impl<'t> From<Str<'t>> for Obj<'t> {
+    fn from(string: Str<'t>) -> Obj<'t> {
+        string.0
+    }
+}
+
+impl<'t> From<Array<'t>> for Obj<'t> {
+    fn from(array: Array<'t>) -> Obj<'t> {
+        array.0
+    }
+}
+
+/// Values that fields and compiled code hold as a word.
+pub trait Word: Copy {
+    /// The word; null for None.
+    fn word(self) -> ObjRef;
+}
+
+impl Word for ObjRef {
+    #[inline]
+    fn word(self) -> ObjRef {
+        self
+    }
+}
+
+macro_rules! words {
+    ($($reference:ident),*) => { $(
+        impl Word for $reference<'_> {
+            #[inline]
+            fn word(self) -> ObjRef {
+                ObjRef(Obj::from(self).object.as_ptr())
+            }
+        }
+
+        impl Word for Option<$reference<'_>> {
+            #[inline]
+            fn word(self) -> ObjRef {
+                self.map_or(ObjRef::NULL, Word::word)
+            }
+        }
+    )* };
+}
+words!(Obj, Str, Array);
