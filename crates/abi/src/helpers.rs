@@ -1,6 +1,6 @@
 //! The runtime functions that compiled code calls, listed once.
 //!
-//! A helper is a Rust `unsafe extern "C" fn(thread: *mut ThreadAbi, args…) -> ret`. Compiled code never calls it
+//! A helper is a Rust function of the current thread and these arguments (`runtime::helpers`, which does not compile where the two differ). Compiled code never calls it
 //! directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
 //! exit frame, passes the pinned register as first argument, and on return throws `pending_exception` if it is set.
 
@@ -29,7 +29,7 @@ macro_rules! helpers {
             pub const ALL: &'static [HelperId] = &[$(HelperId::$name,)*];
 
             /// Parameters (without the thread) and result.
-            pub fn signature(self) -> (&'static [AbiType], AbiType) {
+            pub const fn signature(self) -> (&'static [AbiType], AbiType) {
                 match self { $(HelperId::$name => (&[$(AbiType::$param),*], AbiType::$ret),)* }
             }
 

@@ -1,8 +1,8 @@
 //! The internal calls of the class library outside reflection and interop: a folder per namespace, a file per managed type.
 //!
-//! Conventions: an internal call is an `extern "C"` function of the current `CurrentThread` and the managed arguments; managed
-//! results narrower than 32 bits are returned as `i32`, because compiled code reads the whole register. They are private:
-//! only the tables name them, and only compiled code calls them, with arguments of the declared managed types.
+//! Conventions: an internal call is a safe function of the current `CurrentThread` and of the managed arguments, as types that cross
+//! (`saki_runtime::crossings`). They are private: only the tables name them, only compiled code calls them, and with arguments of the
+//! declared managed types, which a test compares (`tests/internal_call_signatures.rs`).
 //!
 //! Invariant: what is not here is not registered, so that calling it throws NotImplementedException with its name.
 

@@ -1,4 +1,4 @@
-//! The types that pass between managed code and the Rust functions of internal calls.
+//! The types that pass between managed code and the Rust functions of internal calls and helpers.
 //!
 //! An internal call is a safe Rust function. A row of a table (`row`) takes the kinds of its parameters from the function's own type
 //! and makes the function that compiled code calls; `internal_calls` compares the kinds with the managed signature. Only compiled code
@@ -9,8 +9,11 @@ use crate::internal_calls::InternalCall;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, IcallResult, Managed};
 use saki_abi::ObjRef;
+use saki_abi::helpers::AbiType;
+use saki_abi::vtable::VTable;
 use saki_il::ir::IrType;
-use saki_types::{ElementType, LoadResult, Method, Ty};
+use saki_sync::monitor::Monitor;
+use saki_types::{ElementType, Field, LoadResult, Method, Ty, Type};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -61,6 +64,15 @@ crossings! {
     String: Option<Str<'_>>;
     Array: Option<Array<'_>>;
 }
+
+/// Records that are never freed while code that names them can run; compiled code has their addresses as constants.
+macro_rules! records {
+    ($($ty:ty),*) => { $(
+        impl Crossing for &'static $ty { const KIND: Kind = Kind::Address; }
+        impl Crossing for Option<&'static $ty> { const KIND: Kind = Kind::Address; }
+    )* };
+}
+records!(VTable, Type, Method, Field, Monitor);
 
 impl<T> Crossing for *const T {
     const KIND: Kind = Kind::Address;
@@ -222,6 +234,19 @@ impl InternalCall {
 }
 
 impl Kind {
+    /// Whether a value of the machine-level type passes as this kind.
+    pub(crate) const fn is(self, ty: AbiType) -> bool {
+        match ty {
+            AbiType::Void => matches!(self, Kind::Void),
+            AbiType::I32 => matches!(self, Kind::I32),
+            AbiType::I64 => matches!(self, Kind::I64),
+            AbiType::F32 => matches!(self, Kind::F32),
+            AbiType::F64 => matches!(self, Kind::F64),
+            AbiType::Ref => matches!(self, Kind::Object | Kind::String | Kind::Array),
+            AbiType::Ptr => matches!(self, Kind::Address | Kind::I64 | Kind::Place { .. } | Kind::RefPlace),
+        }
+    }
+
     /// Whether a value of the managed type passes as this kind.
     fn takes(self, managed: Ty, passed: IrType) -> bool {
         match self {

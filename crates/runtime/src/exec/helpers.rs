@@ -3,6 +3,7 @@
 //! Each gets the current thread first and leaves exceptions pending (see `abi::helpers`). Allocation, casts and throws are
 //! here; the larger subjects live in their own modules.
 
+use crate::crossings::Callable;
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::thread::{CurrentThread, Managed};
@@ -16,11 +17,27 @@ use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
 use saki_types::{Field, Method, Ty, Type};
 
-/// Address of the Rust function of a helper.
+/// The entry of a helper's function. Does not compile if the function is not what the list says.
+const fn entry_of<Parts, F: Callable<Parts>>(id: HelperId, _function: &F) -> *const () {
+    let (params, result) = id.signature();
+    assert!(
+        params.len() == F::SIGNATURE.params.len(),
+        "a helper's function has other parameters than abi::helpers says"
+    );
+    let mut index = 0;
+    while index < params.len() {
+        assert!(F::SIGNATURE.params[index].is(params[index]), "a helper's parameter is not what abi::helpers says");
+        index += 1;
+    }
+    assert!(F::SIGNATURE.result.is(result), "a helper's result is not what abi::helpers says");
+    F::ENTRY
+}
+
+/// Address of the function that a helper's thunk calls.
 pub fn function_address(id: HelperId) -> usize {
     macro_rules! table {
         ($($name:ident => $function:path),* $(,)?) => {
-            match id { $(HelperId::$name => $function as *const () as usize,)* }
+            match id { $(HelperId::$name => (const { entry_of(HelperId::$name, &$function) }).addr(),)* }
         };
     }
     table! {
@@ -94,48 +111,26 @@ pub fn function_address(id: HelperId) -> usize {
     }
 }
 
-fn ty(handle: *const Type) -> Ty {
-    // SAFETY: compiled code passes `Symbol::TypeHandle`, the address of a `&'static Type`.
-    unsafe { &*handle }
+fn new_object(t: CurrentThread, vtable: &'static VTable) -> ObjRef {
+    t.run(|| object::new_instance_of(t, vtable))
 }
 
-/// # Safety
-/// `t` is the current thread; `vtable` is the address of a vtable (`Symbol::VTable`).
-unsafe extern "C" fn new_object(t: CurrentThread, vtable: *const VTable) -> ObjRef {
-    // SAFETY: `Symbol::VTable`; vtables are never freed.
-    t.run(|| object::new_instance_of(t, unsafe { &*vtable }))
-}
-
-/// # Safety
-/// `t` is the current thread; `vtable` is the address of the array type's vtable (`Symbol::VTable`).
-unsafe extern "C" fn new_sz_array(t: CurrentThread, vtable: *const VTable, length: i64) -> ObjRef {
+fn new_sz_array(t: CurrentThread, vtable: &'static VTable, length: i64) -> ObjRef {
     t.run(|| {
         if length < 0 {
             return Err(exceptions::throw_default(t, "OverflowException"));
         }
-        // SAFETY: as in `new_object`.
-        object::new_sz_array_of(t, unsafe { &*vtable }, length as usize)
+        object::new_sz_array_of(t, vtable, length as usize)
     })
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn new_string(t: CurrentThread, length: i32) -> ObjRef {
+fn new_string(t: CurrentThread, length: i32) -> ObjRef {
     t.run(|| strings::alloc_string(t, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
-/// # Safety
-/// `t` is the current thread; `vtable` is the address of the array type's vtable, and `args` of `count` numbers: a length,
-/// or a lower bound and a length, for each dimension.
-unsafe extern "C" fn new_multi_dim_array(
-    t: CurrentThread,
-    vtable: *const VTable,
-    args: *const i32,
-    count: i32,
-) -> ObjRef {
+fn new_multi_dim_array(t: CurrentThread, vtable: &'static VTable, args: *const i32, count: i32) -> ObjRef {
     t.run(|| {
-        // SAFETY: as in `new_object`.
-        let array_ty = crate::vtables::type_of_vtable(unsafe { &*vtable });
+        let array_ty = crate::vtables::type_of_vtable(vtable);
         // SAFETY: the caller's argument block holds `count` numbers.
         let args = unsafe { std::slice::from_raw_parts(args, count as usize) };
         let rank = array_ty.array_rank() as usize;
@@ -173,34 +168,25 @@ fn new_jagged(t: CurrentThread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef
     Ok(array)
 }
 
-/// # Safety
-/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
-/// (`Symbol::TypeHandle`).
-unsafe extern "C" fn cast_class(t: CurrentThread, object: ObjRef, target: *const Type) -> ObjRef {
+fn cast_class(t: CurrentThread, object: ObjRef, target: Ty) -> ObjRef {
     t.run(|| {
-        if object.is_null() || object::is_instance(t, object, ty(target))? {
+        if object.is_null() || object::is_instance(t, object, target)? {
             return Ok(object);
         }
         Err(exceptions::throw_default(t, "InvalidCastException"))
     })
 }
 
-/// # Safety
-/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
-/// (`Symbol::TypeHandle`).
-unsafe extern "C" fn is_inst(t: CurrentThread, object: ObjRef, target: *const Type) -> ObjRef {
-    t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, ty(target))? { ObjRef::NULL } else { object }))
+fn is_inst(t: CurrentThread, object: ObjRef, target: Ty) -> ObjRef {
+    t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, target)? { ObjRef::NULL } else { object }))
 }
 
-/// # Safety
-/// `t` is the current thread; `object` is null or a live object, `target` the address of a type's record
-/// (`Symbol::TypeHandle`).
-unsafe extern "C" fn unbox(t: CurrentThread, object: ObjRef, target: *const Type) -> *mut u8 {
+fn unbox(t: CurrentThread, object: ObjRef, target: Ty) -> *mut u8 {
     t.run(|| {
         if object.is_null() {
             return Err(exceptions::throw_null_reference(t));
         }
-        let (from, to) = (type_of(object), ty(target));
+        let (from, to) = (type_of(object), target);
         // An enum and its integer type unbox to each other. ECMA-335 §III.4.32.
         if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
             return Ok(object::unboxed(object));
@@ -209,9 +195,7 @@ unsafe extern "C" fn unbox(t: CurrentThread, object: ObjRef, target: *const Type
     })
 }
 
-/// # Safety
-/// `t` is the current thread; `array` is null or a live array, `value` null or a live object.
-unsafe extern "C" fn check_array_store(t: CurrentThread, array: ObjRef, value: ObjRef) {
+fn check_array_store(t: CurrentThread, array: ObjRef, value: ObjRef) {
     t.run(|| {
         if array.is_null() {
             return Err(exceptions::throw_null_reference(t));
@@ -230,57 +214,43 @@ unsafe extern "C" fn check_array_store(t: CurrentThread, array: ObjRef, value: O
     });
 }
 
-/// # Safety
-/// `t` is the current thread; `array` is null or a live array, `element` the address of a type's record
-/// (`Symbol::TypeHandle`).
-unsafe extern "C" fn check_element_address(t: CurrentThread, array: ObjRef, element: *const Type) {
+fn check_element_address(t: CurrentThread, array: ObjRef, element: Ty) {
     t.run(|| {
         if array.is_null() {
             return Err(exceptions::throw_null_reference(t));
         }
-        if type_of(array).element() == Some(ty(element)) || ty(element).is_value_type() {
+        if type_of(array).element() == Some(element) || element.is_value_type() {
             return Ok(());
         }
         Err(exceptions::throw_default(t, "ArrayTypeMismatchException"))
     });
 }
 
-/// # Safety
-/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn class_init_helper(t: CurrentThread, class: *const Type) {
-    t.run(|| class_init::ensure_outside(t, ty(class)));
+fn class_init_helper(t: CurrentThread, class: Ty) {
+    t.run(|| class_init::ensure_outside(t, class));
 }
 
-/// # Safety
-/// `t` is the current thread; `field` is the address of a thread-static field's record (`Symbol::FieldHandle`).
-unsafe extern "C" fn thread_static_address(t: CurrentThread, field: *const Field) -> *mut u8 {
-    // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| thread_statics::thread_static_address(t, unsafe { &*field }))
+fn thread_static_address(t: CurrentThread, field: &'static Field) -> *mut u8 {
+    t.run(|| thread_statics::thread_static_address(t, field))
 }
 
-/// # Safety
-/// `t` is the current thread; `receiver` is null or a live object, `method` the address of a method's record
-/// (`Symbol::MethodHandle`).
-unsafe extern "C" fn resolve_virtual(t: CurrentThread, receiver: ObjRef, method: *const Method) -> usize {
+fn resolve_virtual(t: CurrentThread, receiver: ObjRef, method: &'static Method) -> usize {
     t.run(|| {
         if receiver.is_null() {
             return Err(exceptions::throw_null_reference(t));
         }
         // The outcome is the vtable's, as with interface calls.
-        let (vtable, key) = (std::ptr::from_ref(object::vtable(receiver)), method.cast());
+        let (vtable, key) = (std::ptr::from_ref(object::vtable(receiver)), std::ptr::from_ref(method).cast());
         if let Some(known) = saki_code::imt_cached(vtable, key) {
             return Ok(known);
         }
-        // SAFETY: `Symbol::MethodHandle`.
-        let target = crate::proxies::virtual_target(t, receiver, unsafe { &*method })?;
+        let target = crate::proxies::virtual_target(t, receiver, method)?;
         saki_code::imt_cache_insert(vtable, key, target);
         Ok(target)
     })
 }
 
-/// # Safety
-/// `t` is the current thread; `exception` is null or a live object.
-unsafe extern "C" fn throw(t: CurrentThread, exception: ObjRef) {
+fn throw(t: CurrentThread, exception: ObjRef) {
     if exception.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
@@ -293,9 +263,7 @@ unsafe extern "C" fn throw(t: CurrentThread, exception: ObjRef) {
     let _ = t.throw(exception);
 }
 
-/// # Safety
-/// `t` is the current thread; `exception` is a live object, which a catch clause has caught.
-unsafe extern "C" fn rethrow(t: CurrentThread, exception: ObjRef) {
+fn rethrow(t: CurrentThread, exception: ObjRef) {
     let exception = match exceptions::as_exception(t, exception) {
         Ok(exception) => exception,
         Err(_) => return,
@@ -306,21 +274,17 @@ unsafe extern "C" fn rethrow(t: CurrentThread, exception: ObjRef) {
 
 macro_rules! throwers {
     ($($function:ident = $name:literal;)*) => {
-        $(unsafe extern "C" fn $function(t: CurrentThread) {
+        $(fn $function(t: CurrentThread) {
             let _ = exceptions::throw_default(t, $name);
         })*
     };
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn throw_null_reference(t: CurrentThread) {
+fn throw_null_reference(t: CurrentThread) {
     let _ = exceptions::throw_null_reference(t);
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn throw_stale_handle(t: CurrentThread) {
+fn throw_stale_handle(t: CurrentThread) {
     let _ = exceptions::throw(
         t,
         "System",
@@ -335,28 +299,18 @@ throwers! {
     throw_overflow = "OverflowException";
 }
 
-/// # Safety
-/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) that has a deferred
-/// error of number `index`.
-unsafe extern "C" fn throw_deferred(t: CurrentThread, index: i32, method: *const Method) {
-    // SAFETY: `Symbol::MethodHandle`.
-    let error = compile::deferred_error(unsafe { &*method }, index as usize);
+fn throw_deferred(t: CurrentThread, index: i32, method: &'static Method) {
+    let error = compile::deferred_error(method, index as usize);
     let _ = exceptions::throw_load_error(t, &error);
 }
 
-/// # Safety
-/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
-unsafe extern "C" fn throw_compile_error(t: CurrentThread, method: *const Method) {
-    // SAFETY: `Symbol::MethodHandle`.
-    let method = unsafe { &*method };
+fn throw_compile_error(t: CurrentThread, method: &'static Method) {
     if let Ok(_code) = compile::compile_method(t, method) {
         saki_base::bug!("{} compiles after all", method.full_name());
     }
 }
 
-/// # Safety
-/// `t` is the current thread; `slot` is null or a valid address of a reference, `value` null or a live object.
-unsafe extern "C" fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
+fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
     if slot.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
@@ -365,33 +319,24 @@ unsafe extern "C" fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, valu
     unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
 }
 
-/// # Safety
-/// `t` is the current thread; `slot` is the address of a reference that the thread has just stored.
-unsafe extern "C" fn barrier_unknown(t: CurrentThread, slot: *mut ObjRef) {
+fn barrier_unknown(t: CurrentThread, slot: *mut ObjRef) {
     saki_gc::barrier::after_store_unknown(t.managed(), slot);
 }
 
-/// # Safety
-/// `t` is the current thread; `object` is a live object into which the thread has just stored a reference.
-unsafe extern "C" fn barrier_slow(t: CurrentThread, object: ObjRef) {
+fn barrier_slow(t: CurrentThread, object: ObjRef) {
     saki_gc::barrier::object_reference_write_slow(t.managed(), object);
 }
 
-/// # Safety
-/// `t` is the current thread; `dst` and `src` are null or addresses of values of the type, and `class` is the address of a
-/// type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn copy_struct_barrier(t: CurrentThread, dst: *mut u8, src: *const u8, class: *const Type) {
+fn copy_struct_barrier(t: CurrentThread, dst: *mut u8, src: *const u8, class: Ty) {
     if dst.is_null() || src.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: compiled code passes two addresses of values of the type.
-    unsafe { object::copy_struct(t, dst, src, ty(class)) };
+    unsafe { object::copy_struct(t, dst, src, class) };
 }
 
-/// # Safety
-/// `t` is the current thread; unless null, `src` can be read and `dst` written for `bytes` bytes.
-unsafe extern "C" fn mem_move(t: CurrentThread, dst: *mut u8, src: *const u8, bytes: i64) {
+fn mem_move(t: CurrentThread, dst: *mut u8, src: *const u8, bytes: i64) {
     if bytes == 0 {
         return;
     }
@@ -403,9 +348,7 @@ unsafe extern "C" fn mem_move(t: CurrentThread, dst: *mut u8, src: *const u8, by
     unsafe { std::ptr::copy(src, dst, bytes as usize) };
 }
 
-/// # Safety
-/// `t` is the current thread; unless null, `dst` can be written for `bytes` bytes.
-unsafe extern "C" fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: i64) {
+fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: i64) {
     if bytes == 0 {
         return;
     }
@@ -417,27 +360,19 @@ unsafe extern "C" fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: 
     unsafe { std::ptr::write_bytes(dst, value as u8, bytes as usize) };
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn poll(t: CurrentThread) {
+fn poll(t: CurrentThread) {
     pending::safepoint(t);
 }
 
-/// # Safety
-/// None: it is unsafe only for the type that helpers share.
-unsafe extern "C" fn frem(_t: CurrentThread, a: f64, b: f64) -> f64 {
+fn frem(_t: CurrentThread, a: f64, b: f64) -> f64 {
     a % b
 }
 
-/// # Safety
-/// As `frem`.
-unsafe extern "C" fn frem_single(_t: CurrentThread, a: f32, b: f32) -> f32 {
+fn frem_single(_t: CurrentThread, a: f32, b: f32) -> f32 {
     a % b
 }
 
-/// # Safety
-/// As `frem`.
-unsafe extern "C" fn conv_r8_to_u8(_t: CurrentThread, value: f64) -> i64 {
+fn conv_r8_to_u8(_t: CurrentThread, value: f64) -> i64 {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if value < TWO_63 { cvttsd2si(value) } else { (cvttsd2si(value - TWO_63) as u64 ^ 0x8000_0000_0000_0000) as i64 }
 }
@@ -447,9 +382,7 @@ fn cvttsd2si(value: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
+fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
     // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
     let (low, high): (f64, f64) = match target {
         0 => (-129.0, 128.0),
@@ -471,26 +404,17 @@ unsafe extern "C" fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) 
     })
 }
 
-/// # Safety
-/// `iterator` is the address of a RuntimeArgumentHandle that may be written.
-unsafe extern "C" fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
+fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
     // SAFETY: the address of a RuntimeArgumentHandle, one word.
     unsafe { *iterator = cookie };
 }
 
-/// # Safety
-/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`), and `data` the address of
-/// a value of that type.
-unsafe extern "C" fn box_nullable(t: CurrentThread, class: *const Type, data: *const u8) -> ObjRef {
-    t.run(|| object::box_value(t, ty(class), data))
+fn box_nullable(t: CurrentThread, class: Ty, data: *const u8) -> ObjRef {
+    t.run(|| object::box_value(t, class, data))
 }
 
-/// # Safety
-/// `t` is the current thread; `nullable` is the address of a Nullable instantiation's record, `dst` of a temporary of that
-/// type on the stack; `boxed` is null or a live object.
-unsafe extern "C" fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRef, nullable: *const Type) {
+fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRef, nullable: Ty) {
     t.run(|| {
-        let nullable = ty(nullable);
         let inner = nullable.args[0];
         let (has_value, value) = object::nullable_offsets(t, nullable)?;
         let size = nullable.value_size_bytes().to_managed(t)? as usize;
@@ -513,82 +437,56 @@ unsafe extern "C" fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRe
     });
 }
 
-/// # Safety
-/// `t` is the current thread; `class` is the address of a type's record (`Symbol::TypeHandle`).
-unsafe extern "C" fn type_object(t: CurrentThread, class: *const Type) -> ObjRef {
-    t.run(|| type_objects::type_object(t, ty(class)))
+fn type_object(t: CurrentThread, class: Ty) -> ObjRef {
+    t.run(|| type_objects::type_object(t, class))
 }
 
-/// # Safety
-/// `t` is the current thread, RUNNING; references of its frames are on the stack above this call's frame.
-unsafe extern "C" fn enter_native(t: CurrentThread) {
+fn enter_native(t: CurrentThread) {
     // SAFETY: the current thread, RUNNING in a helper; references of its frames are on the stack above this frame.
     unsafe { saki_thread::enter_native(t.abi()) };
 }
 
-/// # Safety
-/// `t` is the current thread, after `enter_native`.
-unsafe extern "C" fn leave_native(t: CurrentThread) {
+fn leave_native(t: CurrentThread) {
     // SAFETY: the current thread, after `enter_native`.
     unsafe { saki_thread::leave_native(t.abi()) };
     crate::callback_exceptions::throw_kept(t);
     pending::after_native(t);
 }
 
-/// # Safety
-/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`) of a P/Invoke.
-unsafe extern "C" fn resolve_native(t: CurrentThread, method: *const Method) -> usize {
-    // SAFETY: `Symbol::MethodHandle`.
-    t.run(|| upper_layers::resolve_native(t, unsafe { &*method }))
+fn resolve_native(t: CurrentThread, method: &'static Method) -> usize {
+    t.run(|| upper_layers::resolve_native(t, method))
 }
 
-/// # Safety
-/// `t` is the current thread.
-unsafe extern "C" fn save_last_error(t: CurrentThread) {
+fn save_last_error(t: CurrentThread) {
     let errno = saki_os::error::errno();
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = errno };
 }
 
-/// # Safety
-/// `t` is the current thread; `descriptor` is a live marshalling descriptor, and `value` the address of a parameter's
-/// value of its type.
-unsafe extern "C" fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> i64 {
+fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> i64 {
     t.run(|| (upper_layers().interop.marshal_in)(t, value, descriptor))
 }
 
-/// # Safety
-/// `t` is the current thread; as `marshal_in`, and `word` came from it or is the native result.
-unsafe extern "C" fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
+fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_out)(t, word, value, descriptor));
 }
 
-/// # Safety
-/// `t` is the current thread; as `marshal_in`, and `word` came from it or is 0; called once.
-unsafe extern "C" fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
+fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
     t.run(|| (upper_layers().interop.marshal_free)(t, word, value, descriptor));
 }
 
-/// # Safety
-/// `t` is the current thread; `method` is the address of a method's record (`Symbol::MethodHandle`).
-unsafe extern "C" fn missing_internal_call(t: CurrentThread, method: *const Method) {
-    // SAFETY: `Symbol::MethodHandle`.
-    let method = unsafe { &*method };
+fn missing_internal_call(t: CurrentThread, method: &'static Method) {
     let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
     let _ = exceptions::throw_not_implemented(t, &what);
 }
 
-/// # Safety
-/// `t` is the current thread; `tagged` is the argument of a probe (`Upcalls::probed`).
-unsafe extern "C" fn profile_enter(t: CurrentThread, tagged: usize) {
-    // SAFETY: as promised by the caller.
+fn profile_enter(t: CurrentThread, tagged: usize) {
+    // SAFETY: code with probes passes the address of a method, with a part in its low bits.
     unsafe { upcalls().probed(t, tagged, false) };
 }
 
-/// # Safety
-/// As `profile_enter`.
-unsafe extern "C" fn profile_leave(t: CurrentThread, tagged: usize) {
-    // SAFETY: as promised by the caller.
+fn profile_leave(t: CurrentThread, tagged: usize) {
+    // SAFETY: code with probes passes the address of a method, with a part in its low bits.
     unsafe { upcalls().probed(t, tagged, true) };
 }
 
@@ -600,7 +498,7 @@ pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
     let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored `Symbol::TypeHandle` there.
-    let class = ty(unsafe { (*abi).stub_arg[0] } as *const Type);
+    let class: Ty = unsafe { &*((*abi).stub_arg[0] as *const Type) };
     t.run(|| class_init::ensure_outside(t, class));
 }
 

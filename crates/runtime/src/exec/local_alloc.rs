@@ -24,10 +24,7 @@ fn new_block(t: CurrentThread, layout: Layout) -> *mut Block {
 }
 
 /// (bytes, frame pointer) → zeroed memory; null for no bytes, as in .NET.
-///
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize) -> *mut u8 {
+pub fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize) -> *mut u8 {
     free_below(t, owner_fp, false);
     if bytes == 0 {
         return std::ptr::null_mut();
@@ -54,10 +51,7 @@ pub unsafe extern "C" fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize)
 }
 
 /// (frame pointer) The frame returns.
-///
-/// # Safety
-/// As `allocate`.
-pub unsafe extern "C" fn free(t: CurrentThread, owner_fp: usize) {
+pub fn free(t: CurrentThread, owner_fp: usize) {
     free_below(t, owner_fp, true);
 }
 

@@ -194,36 +194,27 @@ pub fn owner(object: ObjRef) -> u32 {
     lock_of(object).owner()
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn enter_helper(t: CurrentThread, object: ObjRef) {
+pub fn enter_helper(t: CurrentThread, object: ObjRef) {
     if object.is_null() || !lock_of(object).try_enter(t.id()) {
         t.run(|| try_enter(t, object, -1).map(|_| ()));
     }
 }
 
-/// # Safety
-/// As `enter_helper`.
-pub unsafe extern "C" fn try_enter_helper(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
+pub fn try_enter_helper(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
     if !object.is_null() && lock_of(object).try_enter(t.id()) {
         return 1;
     }
     t.run(|| try_enter(t, object, milliseconds).map(i32::from))
 }
 
-/// # Safety
-/// As `enter_helper`.
-pub unsafe extern "C" fn exit_helper(t: CurrentThread, object: ObjRef) {
+pub fn exit_helper(t: CurrentThread, object: ObjRef) {
     if object.is_null() || lock_of(object).exit(t.id()).is_err() {
         t.run(|| exit(t, object));
     }
 }
 
-/// # Safety
-/// As `enter_helper`; an entry of the table.
-pub unsafe extern "C" fn wake_helper(_: CurrentThread, monitor: *const Monitor) {
-    // SAFETY: entries never move and are not given back.
-    unsafe { &*monitor }.wake_after_exit();
+pub fn wake_helper(_: CurrentThread, monitor: &'static Monitor) {
+    monitor.wake_after_exit();
 }
 
 /// `RuntimeHelpers.GetHashCode`: stable for the object's life, kept in the sync word or its monitor.

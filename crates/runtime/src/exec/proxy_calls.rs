@@ -10,7 +10,7 @@ use crate::upper_layers::upper_layers;
 use parking_lot::RwLock;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
-use saki_types::{Field, Method, Ty, Type, universe};
+use saki_types::{Field, Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a proxy that is not of the type by its class may be used as `ty`.
@@ -43,16 +43,7 @@ pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
     Ok(true)
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn invoke_helper(
-    t: CurrentThread,
-    proxy: ObjRef,
-    method: *const Method,
-    arguments: ObjRef,
-) -> ObjRef {
-    // SAFETY: `Symbol::MethodHandle`.
-    let method = unsafe { &*method };
+pub fn invoke_helper(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> ObjRef {
     t.run(|| {
         let result = (upper_layers().remoting.invoke)(t, proxy, method, arguments)?;
         let ret = method.sig().to_managed(t)?.ret;
@@ -64,19 +55,13 @@ pub unsafe extern "C" fn invoke_helper(
     })
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn get_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> ObjRef {
-    // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (upper_layers().remoting.get_field)(t, proxy, unsafe { &*field }))
+pub fn get_field_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field) -> ObjRef {
+    t.run(|| (upper_layers().remoting.get_field)(t, proxy, field))
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: *const Field) -> *mut u8 {
+pub fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field) -> *mut u8 {
     t.run(|| match (upper_layers().remoting.server_in_this_context)(t, proxy)? {
-        // SAFETY: `Symbol::FieldHandle`.
-        Some(server) => Ok(server.field_ptr(unsafe { &*field }.offset_bytes().to_managed(t)? as usize)),
+        Some(server) => Ok(server.field_ptr(field.offset_bytes().to_managed(t)? as usize)),
         None => {
             let message = "Attempt to load field address from object in another appdomain or context.";
             Err(exceptions::throw(t, "System", "InvalidOperationException", message))
@@ -84,11 +69,8 @@ pub unsafe extern "C" fn field_address_helper(t: CurrentThread, proxy: ObjRef, f
     })
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn set_field_helper(t: CurrentThread, proxy: ObjRef, field: *const Field, value: ObjRef) {
-    // SAFETY: `Symbol::FieldHandle`.
-    t.run(|| (upper_layers().remoting.set_field)(t, proxy, unsafe { &*field }, value));
+pub fn set_field_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field, value: ObjRef) {
+    t.run(|| (upper_layers().remoting.set_field)(t, proxy, field, value));
 }
 
 /// Classes whose `new` the program has redirected, by address: activation decides which object is made.
@@ -117,11 +99,8 @@ pub fn new_marshal_by_ref(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     object::new_instance(t, ty)
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn new_marshal_by_ref_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
-    // SAFETY: `Symbol::TypeHandle`.
-    t.run(|| new_marshal_by_ref(t, unsafe { &*ty }))
+pub fn new_marshal_by_ref_helper(t: CurrentThread, ty: Ty) -> ObjRef {
+    t.run(|| new_marshal_by_ref(t, ty))
 }
 
 /// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
@@ -140,9 +119,6 @@ pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     object::new_instance(t, ty)
 }
 
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn new_context_bound_helper(t: CurrentThread, ty: *const Type) -> ObjRef {
-    // SAFETY: `Symbol::TypeHandle`.
-    t.run(|| new_context_bound(t, unsafe { &*ty }))
+pub fn new_context_bound_helper(t: CurrentThread, ty: Ty) -> ObjRef {
+    t.run(|| new_context_bound(t, ty))
 }

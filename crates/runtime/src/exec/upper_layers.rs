@@ -113,9 +113,7 @@ pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
 macro_rules! interop {
     ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) -> $ret:ty;)*) => {
         $(
-            /// # Safety
-            /// A helper: called by its thunk.
-            pub(crate) unsafe extern "C" fn $name(t: CurrentThread, $($param: $ty),*) -> $ret {
+            pub(crate) fn $name(t: CurrentThread, $($param: $ty),*) -> $ret {
                 t.run(|| (upper_layers().interop.$name)(t, $($param),*))
             }
         )*

@@ -21,22 +21,12 @@ pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDe
 
 /// (delegate, target, code address, method): the delegate constructor. `method` may be null when only the code address is
 /// known (ldftn through a local); it is then found by the address.
-///
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn delegate_init(
-    t: CurrentThread,
-    delegate: ObjRef,
-    target: ObjRef,
-    code: usize,
-    method: *const Method,
-) {
+pub fn delegate_init(t: CurrentThread, delegate: ObjRef, target: ObjRef, code: usize, method: Option<&'static Method>) {
     t.run(|| {
         if code == 0 {
             return Err(exceptions::throw_argument_null(t, "method"));
         }
-        let method = if method.is_null() { method_of_code(code) } else { Some(method) };
-        let Some(method) = method else {
+        let Some(method) = method.or_else(|| method_of_code(code)) else {
             return Err(exceptions::throw(
                 t,
                 "System",
@@ -44,20 +34,19 @@ pub unsafe extern "C" fn delegate_init(
                 "The function pointer belongs to no method.",
             ));
         };
-        // SAFETY: `Symbol::MethodHandle`, or found below.
-        let method = unsafe { &*method };
         init(t, delegate, target, method, Some(code))
     });
 }
 
 /// The method whose entry stub, unboxing stub or code is at `code`.
-pub fn method_of_code(code: usize) -> Option<*const Method> {
+pub fn method_of_code(code: usize) -> Option<&'static Method> {
     let method = match saki_code::MethodEntry::of_stub(code) {
         Some(entry) => entry.argument(),
         None => saki_code::lookup(code)?.method,
     } as *const Method;
     // SAFETY: entries and code belong to `&'static Method`s, or to none.
-    match unsafe { method.as_ref() }?.kind {
+    let method = unsafe { method.as_ref() }?;
+    match method.kind {
         MethodKind::Remoting(RemotingStub::Invoke(target) | RemotingStub::Call(target)) => Some(target),
         _ => Some(method),
     }
@@ -98,8 +87,7 @@ pub fn init(
         && let Some(found) = method_of_code(code)
     {
         // ldvirtftn has resolved the method: Delegate.Method shows the resolved one.
-        // SAFETY: entries and code belong to `&'static Method`s.
-        actual = unsafe { &*found };
+        actual = found;
         if actual.is_abstract() && !target.is_null() {
             // `ldftn` of a method without a body: the target's own is called, though as under Mono not shown.
             shown = Some(actual);
@@ -137,14 +125,11 @@ fn code_of(method: &'static Method) -> LoadResult<usize> {
 pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
     let method = METHOD.get::<usize>(delegate) as *const Method;
     // SAFETY: null or stored by `init`.
-    (!method.is_null()).then(|| unsafe { &*method })
+    unsafe { method.as_ref() }
 }
 
 /// (delegate, first argument) → code address for an open virtual delegate.
-///
-/// # Safety
-/// A helper: called by its thunk.
-pub unsafe extern "C" fn delegate_resolve_virtual(t: CurrentThread, delegate: ObjRef, receiver: ObjRef) -> usize {
+pub fn delegate_resolve_virtual(t: CurrentThread, delegate: ObjRef, receiver: ObjRef) -> usize {
     t.run(|| {
         if receiver.is_null() {
             return Err(exceptions::throw_null_reference(t));
