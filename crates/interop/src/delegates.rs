@@ -192,7 +192,7 @@ unsafe fn write_zero_result(class: &CallbackType, slots: *const u64, result: *mu
 ///
 /// # Safety
 /// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
-extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64, result: *mut u64) {
+unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64, result: *mut u64) {
     // SAFETY: contexts are never freed.
     let class = unsafe { (*context).class };
     let is_foreign = saki_thread::current().is_none();

@@ -39,7 +39,11 @@ pub fn keep_exports() -> usize {
 /// # Safety
 /// `name` is NUL-terminated; `function` has the type that the name implies.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_add_internal_call_with_flags(_name: *const c_char, _function: *const c_void, _cooperative: i32) {
+pub unsafe extern "C" fn mono_add_internal_call_with_flags(
+    _name: *const c_char,
+    _function: *const c_void,
+    _cooperative: i32,
+) {
 }
 
 /// Saves errno as the thread's last P/Invoke error.
@@ -62,7 +66,7 @@ pub fn set_last_error(errno: i32) {
 /// # Safety
 /// No object reference is held only in registers of the caller's callees; ended by the function below.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data: *mut c_void) -> *mut c_void {
+pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data: *mut c_void) -> *mut c_void {
     match saki_thread::current() {
         Some(thread) if thread.is_running() => {
             // SAFETY: the current thread, running; the C caller holds no references.
@@ -80,7 +84,7 @@ pub extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data: *mut c
 /// # Safety
 /// `cookie` came from the function above, on this thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut c_void, _stack_data: *mut c_void) {
+pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut c_void, _stack_data: *mut c_void) {
     if cookie.is_null() {
         return;
     }
@@ -98,7 +102,7 @@ pub extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut c_void,
 /// # Safety
 /// As `memcpy`.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *const u8, bytes: usize) {
+pub unsafe extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *const u8, bytes: usize) {
     // SAFETY: the caller's promise; overlap is tolerated.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
@@ -108,7 +112,7 @@ pub extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *co
 /// # Safety
 /// As `memmove`.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *const u8, bytes: usize) {
+pub unsafe extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *const u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
@@ -118,7 +122,7 @@ pub extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *co
 /// # Safety
 /// As `memset`.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usize, value: u8) {
+pub unsafe extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usize, value: u8) {
     // SAFETY: the caller's promise.
     unsafe { std::ptr::write_bytes(destination, value, bytes) };
 }
@@ -128,7 +132,7 @@ pub extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usiz
 /// # Safety
 /// As `memset`.
 #[unsafe(no_mangle)]
-pub extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, bytes: usize) {
+pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { std::ptr::write_bytes(destination, 0, bytes) };
 }

@@ -210,7 +210,6 @@ fn get_aot_id(_t: CurrentThread, _id: ObjRef) -> u8 {
 }
 
 /// There are no permission requests: the out parameters stay as they are.
-#[expect(clippy::too_many_arguments, reason = "the managed signature")]
 fn load_permissions(
     _t: CurrentThread,
     _assembly: ObjRef,

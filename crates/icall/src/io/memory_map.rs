@@ -210,6 +210,7 @@ fn name_at(name: *const u16, length: i32) -> Option<String> {
     (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
 }
 
+#[expect(clippy::too_many_arguments, reason = "the managed signature")]
 fn open_file_internal(
     _t: CurrentThread,
     path: *const u16,

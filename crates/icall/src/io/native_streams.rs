@@ -61,7 +61,7 @@ fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), i32
 ///
 /// # Safety
 /// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
-extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
+unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::EINVAL)?;
         // SAFETY: this function's contract.
@@ -73,7 +73,7 @@ extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 
 ///
 /// # Safety
 /// As `system_native_read`.
-extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
+unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::ERANGE)?;
         let mut written = 0;
