@@ -13,7 +13,7 @@ pub mod vm;
 pub use exec::{
     callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, contexts,
     crossings, helpers, initialised, internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors,
-    pending, proxy_calls, sharing_statistics, tail_arguments, thread_data, thread_statics,
+    proxy_calls, sharing_statistics, tail_arguments, thread_aborts, thread_data, thread_statics, waits,
 };
 pub use object::{
     cast_cache, cells, class_library, delegates, domain, entries, exception_trace, exceptions, fields, handles,
@@ -30,6 +30,14 @@ pub(crate) use object::{events, slot, upcalls, vtable_code, weak_references};
 pub(crate) use vm::{
     abort_requests, exit_code, finalizer_signal, heap_client, thread_hooks, thread_objects, thrown_frames,
 };
+
+/// The earlier name of `thread_aborts` and `waits`, for the crates above.
+pub mod pending {
+    pub use crate::exec::thread_aborts::{
+        abort_exception, ends_waits, forget_abort, has_thrown_asynchronously, throw_if_aborted, throw_requested,
+    };
+    pub use crate::exec::waits::{WaitEnd, timeout, wait};
+}
 
 pub use cells::RootCell;
 pub use crossings::{Place, RefPlace};

@@ -13,9 +13,9 @@ use crate::fields::ManagedField;
 pub use crate::initialised::is_initialised;
 use crate::invoke::{self, Slot};
 use crate::object::{self, type_of};
-use crate::pending;
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
+use crate::thread_aborts;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -43,7 +43,7 @@ static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 /// As `ensure`; ThreadAbortException.
 pub fn ensure_outside(t: CurrentThread, ty: Ty) -> Managed<()> {
     ensure(t, ty)?;
-    pending::throw_if_aborted(t)
+    thread_aborts::throw_if_aborted(t)
 }
 
 /// Runs the constructor of a module (`.cctor` outside of classes) before the first of its methods, and before a static field

@@ -10,7 +10,8 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use crate::upper_layers::{self, upper_layers};
 use crate::{
-    class_init, compile, delegates, local_alloc, monitors, pending, proxy_calls, strings, thread_statics, type_objects,
+    class_init, compile, delegates, local_alloc, monitors, proxy_calls, strings, thread_aborts, thread_statics,
+    type_objects,
 };
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
@@ -361,7 +362,7 @@ fn mem_set(t: CurrentThread, dst: *mut u8, value: i32, bytes: i64) {
 }
 
 fn poll(t: CurrentThread) {
-    pending::safepoint(t);
+    thread_aborts::safepoint(t);
 }
 
 fn frem(_t: CurrentThread, a: f64, b: f64) -> f64 {
@@ -450,7 +451,7 @@ fn leave_native(t: CurrentThread) {
     // SAFETY: the current thread, after `enter_native`.
     unsafe { saki_thread::leave_native(t.abi()) };
     crate::callback_exceptions::throw_kept(t);
-    pending::after_native(t);
+    thread_aborts::after_native(t);
 }
 
 fn resolve_native(t: CurrentThread, method: &'static Method) -> usize {
@@ -534,7 +535,7 @@ pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
 /// As `class_init_hook`.
 pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
-    pending::safepoint(unsafe { CurrentThread::from_abi(abi) });
+    thread_aborts::safepoint(unsafe { CurrentThread::from_abi(abi) });
 }
 
 /// The interface resolver's hook: 0 with an exception pending when the receiver does not implement the method.

@@ -7,9 +7,9 @@
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
-use crate::pending;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
+use crate::{thread_aborts, waits};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
 use saki_profile::mlpd::event::monitor;
@@ -105,7 +105,7 @@ impl Blocker for Waiter<'_> {
         if self.wait.get().is_none() {
             self.wait.set(self.begin_wait());
         }
-        if interruptible && pending::ends_waits(self.t) {
+        if interruptible && thread_aborts::ends_waits(self.t) {
             return BlockEnd::Interrupted;
         }
         // A request that has to wait would end every wait at once.
@@ -115,7 +115,7 @@ impl Blocker for Waiter<'_> {
         thread.set_wait_state(before);
         match end {
             // The caller checks its condition and goes on waiting.
-            BlockEnd::Interrupted if !pending::ends_waits(self.t) => BlockEnd::Woken,
+            BlockEnd::Interrupted if !thread_aborts::ends_waits(self.t) => BlockEnd::Woken,
             end => end,
         }
     }
@@ -128,7 +128,7 @@ impl Blocker for Waiter<'_> {
 pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
     let waiter = Waiter::new(t, object);
-    let end = lock_of(object).enter(&waiter, pending::timeout(milliseconds));
+    let end = lock_of(object).enter(&waiter, waits::timeout(milliseconds));
     if let Some(wait) = waiter.wait.get() {
         upcalls().lock_wait_ended(t, object, wait);
     }
@@ -142,7 +142,7 @@ pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed
     match end {
         EnterEnd::Entered => Ok(true),
         EnterEnd::TimedOut => Ok(false),
-        EnterEnd::Interrupted => Err(pending::throw_requested(t)),
+        EnterEnd::Interrupted => Err(thread_aborts::throw_requested(t)),
     }
 }
 
@@ -169,12 +169,12 @@ pub fn exit(t: CurrentThread, object: ObjRef) -> Managed<()> {
 pub fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
     check(t, object)?;
     let lock = lock_of(object);
-    if lock.owner() == t.id() && pending::ends_waits(t) {
-        return Err(pending::throw_requested(t));
+    if lock.owner() == t.id() && thread_aborts::ends_waits(t) {
+        return Err(thread_aborts::throw_requested(t));
     }
-    match lock.wait(&Waiter::new(t, object), pending::timeout(milliseconds)) {
+    match lock.wait(&Waiter::new(t, object), waits::timeout(milliseconds)) {
         Ok(WaitOutcome::TimedOut) => Ok(false),
-        Ok(WaitOutcome::Interrupted) => Err(pending::throw_requested(t)),
+        Ok(WaitOutcome::Interrupted) => Err(thread_aborts::throw_requested(t)),
         Ok(WaitOutcome::Pulsed) => Ok(true),
         Err(_) => Err(not_owner(t)),
     }

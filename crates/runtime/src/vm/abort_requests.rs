@@ -1,11 +1,11 @@
-//! Aborts of threads: who asks for one, and when it is over. `exec::pending` throws them.
+//! Aborts of threads: who asks for one, and when it is over. `exec::thread_aborts` throws them.
 
 use crate::domain::Domain;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
-use crate::pending;
 use crate::stops;
 use crate::thread::{CurrentThread, Managed};
+use crate::thread_aborts;
 use crate::thread_objects::{current_bits, current_internal, managed_of, state, state_bits, thread_ref_of};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, REQUEST_ABORT, root};
@@ -38,7 +38,7 @@ pub fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) -> Manage
         if first {
             t.managed().roots[root::ABORT_STATE].set(state_object);
         }
-        return Err(pending::throw_abort(t));
+        return Err(thread_aborts::throw_abort(t));
     }
     if first {
         // The starter links the thread a few microseconds after it claimed it.
@@ -92,10 +92,10 @@ fn is_aborted_by_unload(t: CurrentThread) -> bool {
 
 /// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
 pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
-    if !is_aborted_by_unload(t) || !domain.is_unloading() || pending::abort_exception(t).is_null() {
+    if !is_aborted_by_unload(t) || !domain.is_unloading() || thread_aborts::abort_exception(t).is_null() {
         return false;
     }
-    pending::forget_abort(t);
+    thread_aborts::forget_abort(t);
     end_abort(t);
     t.take_pending();
     true
@@ -107,7 +107,7 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     if !is_aborted_by_unload(t) {
         return;
     }
-    if pending::abort_exception(t).is_null() {
+    if thread_aborts::abort_exception(t).is_null() {
         t.managed().take_requests(REQUEST_ABORT);
         end_abort(t);
     } else if let Some(bits) = current_bits(t) {
@@ -129,7 +129,7 @@ pub fn reset_abort(t: CurrentThread) -> Managed<()> {
     });
     match ended {
         Ok(_) => {
-            pending::forget_abort(t);
+            thread_aborts::forget_abort(t);
             Ok(())
         }
         Err(bits) if bits & state::ABORT_REQUESTED != 0 => Ok(()),

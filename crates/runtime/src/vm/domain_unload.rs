@@ -11,7 +11,7 @@ use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::{CurrentThread, Managed};
-use crate::{cells, collectible, finalizer_signal, handles, interruption, pending, statics};
+use crate::{cells, collectible, finalizer_signal, handles, interruption, statics, thread_aborts, waits};
 use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -79,11 +79,11 @@ fn tear_down_elsewhere(t: CurrentThread, domain: &'static Domain) -> Managed<u32
     if spawned.is_err() {
         return Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."));
     }
-    let end = pending::wait(t, None, |rest, interruptible| {
+    let end = waits::wait(t, None, |rest, interruptible| {
         waiter.wait_until(WaitState::Native, rest, interruptible, || outcome.load(Ordering::Acquire) != RUNNING)
     });
     match end {
-        pending::WaitEnd::Interrupted => Err(pending::throw_requested(t)),
+        waits::WaitEnd::Interrupted => Err(thread_aborts::throw_requested(t)),
         _ => Ok(outcome.load(Ordering::Acquire)),
     }
 }

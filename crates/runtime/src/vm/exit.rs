@@ -15,7 +15,7 @@ use crate::invoke::{self, Slot};
 use crate::object::type_of;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{finalizer_signal, pending, suspension};
+use crate::{finalizer_signal, suspension, thread_aborts};
 use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -104,7 +104,7 @@ fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
         && invoke::invoke(t, invoke, &words).is_err()
     {
         t.take_pending();
-        pending::forget_abort(t);
+        thread_aborts::forget_abort(t);
     }
 }
 

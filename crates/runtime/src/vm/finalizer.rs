@@ -111,7 +111,7 @@ fn finalize(t: CurrentThread, object: ObjRef, met: &mut Met) {
         let exception = t.take_pending();
         if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
             // An abort ends one finalizer only.
-            crate::pending::forget_abort(t);
+            crate::thread_aborts::forget_abort(t);
             abort_requests::end_abort(t);
             return;
         }

@@ -185,13 +185,13 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     }
     if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
         t.take_pending();
-        crate::pending::forget_abort(t);
+        crate::thread_aborts::forget_abort(t);
         return;
     }
     if crate::exit::is_over_for(t) {
         // The program has ended with another exit code, and objects that the thread used may be finalized.
         t.take_pending();
-        crate::pending::forget_abort(t);
+        crate::thread_aborts::forget_abort(t);
         return;
     }
     crate::unhandled::report_and_exit_with(t, exit_code);
@@ -274,10 +274,10 @@ pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bo
             None => t.managed().yield_now(),
         }
     };
-    let timeout = crate::pending::timeout(milliseconds);
-    match crate::pending::wait(t, timeout, |rest, interruptible| thread.join_with_end(rest, interruptible)) {
-        crate::pending::WaitEnd::Woken => Ok(true),
-        crate::pending::WaitEnd::TimedOut => Ok(false),
-        crate::pending::WaitEnd::Interrupted => Err(crate::pending::throw_requested(t)),
+    let timeout = crate::waits::timeout(milliseconds);
+    match crate::waits::wait(t, timeout, |rest, interruptible| thread.join_with_end(rest, interruptible)) {
+        crate::waits::WaitEnd::Woken => Ok(true),
+        crate::waits::WaitEnd::TimedOut => Ok(false),
+        crate::waits::WaitEnd::Interrupted => Err(crate::thread_aborts::throw_requested(t)),
     }
 }

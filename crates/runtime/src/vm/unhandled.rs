@@ -63,7 +63,7 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     }
     let exception = t.take_pending();
     // Managed code that runs from here on is not to be aborted.
-    crate::pending::forget_abort(t);
+    crate::thread_aborts::forget_abort(t);
     let is_abort = type_of(exception).is_corlib("System.Threading", "ThreadAbortException");
     let (was_handled, exit_code) = match is_abort {
         true if crate::exit_code::main_returns_value() => (true, OTHER_EXIT_CODE),

@@ -17,13 +17,11 @@ use crate::{stops, thread_data};
 use saki_abi::ObjRef;
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
-use saki_sync::monitor::BlockEnd;
 use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
 use saki_types::Method;
 use saki_unwind::Frames;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// The slow path of a poll: lets a collection happen, then throws StackOverflowException where the stack's reserve is in use, or a
 /// requested abort.
@@ -226,49 +224,10 @@ pub fn forget_abort(t: CurrentThread) {
     thread_data::of(t).catches_at_abort().borrow_mut().clear();
 }
 
-/// Milliseconds as managed code gives them: negative = for ever.
-pub fn timeout(milliseconds: i32) -> Option<Duration> {
-    u64::try_from(milliseconds).ok().map(Duration::from_millis)
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WaitEnd {
-    Woken,
-    TimedOut,
-    /// To be followed by `throw_requested`, unless the wait turns out to have succeeded.
-    Interrupted,
-}
-
 /// Whether there is a request that ends waits now. Aborts wait for the end of finally blocks.
 pub fn ends_waits(t: CurrentThread) -> bool {
     let requests = t.managed().pending_requests();
     requests & REQUEST_INTERRUPT != 0 || (requests & REQUEST_ABORT != 0 && !abort_is_deferred(t))
-}
-
-/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
-/// interruptible; it is called again when it was interrupted by an abort that has to wait.
-pub fn wait(
-    t: CurrentThread,
-    timeout: Option<Duration>,
-    mut operation: impl FnMut(Option<Duration>, bool) -> BlockEnd,
-) -> WaitEnd {
-    let deadline = timeout.and_then(|time| Instant::now().checked_add(time));
-    loop {
-        if ends_waits(t) {
-            return WaitEnd::Interrupted;
-        }
-        // A request that has to wait would end every wait at once.
-        let interruptible = t.managed().pending_requests() == 0;
-        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let end = operation(rest, interruptible);
-        stops::stop_if_asked(t);
-        match end {
-            BlockEnd::Woken => return WaitEnd::Woken,
-            BlockEnd::TimedOut => return WaitEnd::TimedOut,
-            BlockEnd::Interrupted => {}
-        }
-    }
 }
 
 #[cfg(test)]

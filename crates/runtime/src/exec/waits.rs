@@ -1,0 +1,45 @@
+//! Waits that an interrupt or an abort of the waiting thread ends.
+
+use crate::thread::CurrentThread;
+use crate::{stops, thread_aborts};
+use saki_sync::monitor::BlockEnd;
+use std::time::{Duration, Instant};
+
+/// Milliseconds as managed code gives them: negative = for ever.
+pub fn timeout(milliseconds: i32) -> Option<Duration> {
+    u64::try_from(milliseconds).ok().map(Duration::from_millis)
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitEnd {
+    Woken,
+    TimedOut,
+    /// To be followed by `thread_aborts::throw_requested`, unless the wait turns out to have succeeded.
+    Interrupted,
+}
+
+/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
+/// interruptible; it is called again when it was interrupted by an abort that has to wait.
+pub fn wait(
+    t: CurrentThread,
+    timeout: Option<Duration>,
+    mut operation: impl FnMut(Option<Duration>, bool) -> BlockEnd,
+) -> WaitEnd {
+    let deadline = timeout.and_then(|time| Instant::now().checked_add(time));
+    loop {
+        if thread_aborts::ends_waits(t) {
+            return WaitEnd::Interrupted;
+        }
+        // A request that has to wait would end every wait at once.
+        let interruptible = t.managed().pending_requests() == 0;
+        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let end = operation(rest, interruptible);
+        stops::stop_if_asked(t);
+        match end {
+            BlockEnd::Woken => return WaitEnd::Woken,
+            BlockEnd::TimedOut => return WaitEnd::TimedOut,
+            BlockEnd::Interrupted => {}
+        }
+    }
+}
