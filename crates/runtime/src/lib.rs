@@ -11,13 +11,13 @@ pub mod object;
 pub mod vm;
 
 pub use exec::{
-    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, contexts,
-    crossings, helpers, initialised, internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors,
-    proxy_calls, sharing_statistics, tail_arguments, thread_aborts, thread_data, thread_statics, waits,
+    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, crossings,
+    helpers, internal_calls, invoke, library_loops, local_alloc, monitors, proxy_calls, sharing_statistics,
+    tail_arguments, thread_aborts, thread_data, thread_statics, waits,
 };
 pub use object::{
-    cast_cache, cells, class_library, delegates, domain, entries, exception_trace, exceptions, fields, handles,
-    missing, proxies, references, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
+    cast_cache, cells, class_library, delegates, entries, exceptions, fields, handles, missing, proxies, references,
+    statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
 };
 pub use vm::{
     collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
@@ -25,8 +25,8 @@ pub use vm::{
     threads, unhandled, walk_check,
 };
 
-pub(crate) use exec::{stops, upper_layers};
-pub(crate) use object::{events, slot, upcalls, vtable_code, weak_references};
+pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};
+pub(crate) use object::{domain, events, exception_trace, slot, upcalls, vtable_code, weak_references};
 pub(crate) use vm::{
     abort_requests, exit_code, finalizer_signal, heap_client, thread_hooks, thread_objects, thrown_frames,
 };
