@@ -1,7 +1,7 @@
-//! The words for events that the lower layers report to profilers, and which of them are listened to.
+//! The kinds of events that Mono's log has, which of them are written, and what the lower layers note for an event that ends later.
 //!
-//! The events themselves go up through `upcalls`, to the profiler (`vm::profile_events`) and the log (`vm::profile_log`). Invariant: an event without a
-//! listener costs a load and a branch.
+//! `saki_sampler::events` has the kinds of the profiler. Events of the lower layers go up through `upcalls`, to the profiler (`vm::profile_events`) and to the log
+//! (`vm::profile_log`). Invariant: an event without a listener costs a load and a branch.
 
 use saki_sampler::events::{self, EventKind};
 use std::sync::atomic::{AtomicU32, Ordering};

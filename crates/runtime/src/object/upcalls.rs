@@ -1,7 +1,7 @@
 //! The calls of the lower layers to those above, as one value: managed code that making an exception or a cast may run, the functions behind compiled code, events
 //! for profilers.
 //!
-//! `vm::upcalls` implements them; the machine gives the value before anything else when it starts. Invariant: there are no other ways up.
+//! `vm::upcalls` implements them; the machine gives the value before anything else when it starts. Invariant: a layer of this crate calls a higher one in no other way.
 
 use crate::events::LockWait;
 use crate::slot::Slot;
