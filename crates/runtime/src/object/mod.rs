@@ -17,6 +17,7 @@ pub mod fields;
 pub mod handles;
 mod instances;
 pub mod missing;
+mod new_references;
 pub mod proxies;
 pub mod references;
 pub(crate) mod slot;

@@ -5,18 +5,15 @@
 //! move. A reference that must outlive the call is a `RootedHandle` or a `RootCell`. Raw words (`ObjRef`) are what compiled code
 //! passes and what fields hold; they become references in `Obj::from_word` only. The signatures of internal calls name references
 //! directly: `Option<Str<'t>>` has the layout of the word, and `internal_calls` compares each signature with the managed one.
-//! Left out: which fields an object has (`fields`), and all that may load types or throw (`object`, `strings`).
+//! Left out: which fields an object has (`fields`), and all that may load types or throw (`new_references`).
 
-use crate::object;
-use crate::strings;
-use crate::thread::{CurrentThread, Managed};
-use crate::vtables::type_of_vtable;
+use crate::thread::CurrentThread;
 use saki_abi::object::{
     ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, StringHeader,
 };
 use saki_abi::vtable::VTable;
 use saki_abi::{ObjRef, Object};
-use saki_types::{ElementType, Ty};
+use saki_types::{ElementType, Ty, Type};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -32,12 +29,18 @@ pub struct Obj<'t> {
 /// A System.String.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Str<'t>(Obj<'t>);
+pub struct Str<'t>(pub(super) Obj<'t>);
 
 /// An array of any rank and element type.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Array<'t>(Obj<'t>);
+pub struct Array<'t>(pub(super) Obj<'t>);
+
+/// The type of an object's vtable.
+pub fn type_of_vtable(vtable: &VTable) -> Ty {
+    // SAFETY: `vtables::build` stored a `&'static Type` there.
+    unsafe { &*(vtable.ty as *const Type) }
+}
 
 impl<'t> Obj<'t> {
     /// The object that a word names; None for null.
@@ -83,69 +86,9 @@ impl<'t> Obj<'t> {
     pub fn data(self) -> *mut u8 {
         self.word().field_ptr(OBJECT_HEADER_BYTES as usize)
     }
-
-    /// A zeroed instance of a type, whose constructor has not run. Finalizable objects are registered.
-    ///
-    /// # Errors
-    /// TypeLoadException, OutOfMemoryException.
-    pub fn new(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
-        object::new_instance(t, ty).map(Obj::made)
-    }
-
-    /// Whether the object may be used as a `ty`.
-    ///
-    /// # Errors
-    /// TypeLoadException.
-    pub fn is_instance(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
-        object::is_instance(t, self.word(), ty)
-    }
-
-    /// What an allocation gave, which is never null.
-    fn made(word: ObjRef) -> Obj<'t> {
-        // SAFETY: the word names the object that was just allocated.
-        match unsafe { Obj::from_word(word) } {
-            Some(object) => object,
-            None => saki_base::bug!("an allocation gave null"),
-        }
-    }
 }
 
 impl<'t> Str<'t> {
-    /// A string with this text.
-    ///
-    /// # Errors
-    /// OutOfMemoryException.
-    pub fn new(t: CurrentThread<'t>, text: &str) -> Managed<Str<'t>> {
-        strings::new_string(t, text).map(|word| Str(Obj::made(word)))
-    }
-
-    /// A string of these UTF-16 units.
-    ///
-    /// # Errors
-    /// OutOfMemoryException.
-    pub fn from_units(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
-        strings::new_string_utf16(t, units).map(|word| Str(Obj::made(word)))
-    }
-
-    /// A string from bytes that should be UTF-8; invalid sequences become U+FFFD.
-    ///
-    /// # Errors
-    /// OutOfMemoryException.
-    pub fn from_utf8(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Str<'t>> {
-        strings::new_string_utf8(t, bytes).map(|word| Str(Obj::made(word)))
-    }
-
-    /// A string of `length` UTF-16 units, all zero, which `fill` then sets.
-    ///
-    /// # Errors
-    /// OutOfMemoryException.
-    pub fn filled(t: CurrentThread<'t>, length: usize, fill: impl FnOnce(&mut [u16])) -> Managed<Str<'t>> {
-        let string = Str(Obj::made(strings::alloc_string(t, length)?));
-        // SAFETY: the string has `length` units, and nobody else has seen it yet.
-        fill(unsafe { std::slice::from_raw_parts_mut(string.first_unit().cast_mut(), length) });
-        Ok(string)
-    }
-
     /// The UTF-16 units.
     #[inline]
     pub fn units(self) -> &'t [u16] {
@@ -161,30 +104,9 @@ impl<'t> Str<'t> {
     pub fn first_unit(self) -> *const u16 {
         self.word().field_ptr(STRING_CHARS_OFFSET as usize)
     }
-
-    /// The text; lone surrogates become U+FFFD.
-    pub fn to_rust(self) -> String {
-        strings::text_of(self.units())
-    }
 }
 
 impl<'t> Array<'t> {
-    /// A zeroed array of `length` elements of `element` type.
-    ///
-    /// # Errors
-    /// TypeLoadException, OutOfMemoryException.
-    pub fn new(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
-        object::new_array(t, element, length).map(|word| Array(Obj::made(word)))
-    }
-
-    /// A byte[] with this content.
-    ///
-    /// # Errors
-    /// OutOfMemoryException.
-    pub fn of_bytes(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Array<'t>> {
-        object::new_byte_array(t, bytes).map(|word| Array(Obj::made(word)))
-    }
-
     /// Number of elements, of all dimensions together.
     #[inline]
     pub fn length(self) -> usize {

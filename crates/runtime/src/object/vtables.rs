@@ -1,5 +1,6 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
+pub use crate::references::type_of_vtable;
 use crate::upcalls::upcalls;
 use crate::vtable_code;
 use saki_abi::stubs::StubId;
@@ -42,12 +43,6 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
         upcalls().type_loaded(ty, vtable);
     }
     Ok(vtable)
-}
-
-/// The type of an object's vtable.
-pub fn type_of_vtable(vtable: &VTable) -> Ty {
-    // SAFETY: `build` stored a `&'static Type` there.
-    unsafe { &*(vtable.ty as *const Type) }
 }
 
 fn flags_of(ty: Ty) -> LoadResult<u32> {
