@@ -4,13 +4,15 @@
 //! of a class with layout, of a boxed value. Invariant: `free` sees the object that `to_native` saw, because wrappers keep
 //! the parameter. Left out: objects without a native form, which give an ArgumentException.
 
-use crate::convert::{self, element_stride};
+use crate::refusals::argument_error;
+use crate::release::release;
+use crate::slots::{ManagedSlot, NativeBlock, NativeSlot, PlainElements, array};
 use crate::text;
-use saki_abi::ObjRef;
-use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
+use crate::to_managed::{to_managed, update_object};
+use crate::to_native::{object_to_native, size_of_native, to_native as value_to_native};
 use saki_il::synth::marshal::{CharSet, NativeType, Place, native_layout, native_type};
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object;
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::references::Obj;
 use saki_runtime::thread::{CurrentThread, Managed};
 
 /// The native form of an object.
@@ -23,8 +25,8 @@ enum Form {
     Elements,
 }
 
-fn form_of(t: CurrentThread, object: ObjRef, charset: CharSet) -> Managed<Form> {
-    let ty = object::type_of(object);
+fn form_of(t: CurrentThread, object: Obj, charset: CharSet) -> Managed<Form> {
+    let ty = object.ty();
     let native = native_type(ty, None, charset, Place::Param).to_managed(t)?;
     match native {
         NativeType::String(_) | NativeType::StringBuilder(_) => Ok(Form::Pointer(native)),
@@ -35,78 +37,54 @@ fn form_of(t: CurrentThread, object: ObjRef, charset: CharSet) -> Managed<Form> 
         {
             Ok(Form::Value(native))
         }
-        _ => Err(exceptions::throw(
-            t,
-            "System",
-            "ArgumentException",
-            "No PInvoke conversion exists for value passed to Object-typed parameter.",
-        )),
+        _ => Err(argument_error(t, "No PInvoke conversion exists for value passed to Object-typed parameter.")),
     }
 }
 
-fn boxed_value(object: ObjRef) -> *mut u8 {
-    object.field_ptr(OBJECT_HEADER_BYTES as usize)
-}
-
-fn elements(t: CurrentThread, array: ObjRef) -> Managed<(*mut u8, usize)> {
-    let element = object::type_of(array).element().unwrap_or_else(|| object::type_of(array));
-    let bytes = element_stride(t, element)? * object::array_length(array);
-    Ok((array.field_ptr(ARRAY_DATA_OFFSET as usize), bytes))
-}
-
-/// A native copy of an object.
+/// Sets a slot to the address of a native copy of an object.
 ///
 /// # Errors
 /// ArgumentException, OutOfMemoryException, and those of the fields' conversions.
-pub fn to_native(t: CurrentThread, object: ObjRef, charset: CharSet) -> Managed<usize> {
+pub fn to_native<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
-        Form::Pointer(native) => {
-            let mut word = 0usize;
-            // SAFETY: a reference and a pointer slot of its native type.
-            unsafe { convert::to_native(t, &native, (&raw const object).cast(), (&raw mut word).cast())? };
-            Ok(word)
-        }
+        Form::Pointer(native) => object_to_native(t, &native, object, slot)?,
         Form::Value(native) => {
-            let block = text::allocate(t, native.size_bytes().to_managed(t)? as usize)?;
-            // SAFETY: the value in its box, and a block of its native size.
-            unsafe { convert::to_native(t, &native, boxed_value(object), block)? };
-            Ok(block as usize)
+            let block = NativeBlock::allocate(t, size_of_native(t, &native)?)?.leak();
+            value_to_native(t, &native, ManagedSlot::of_box(t, object)?, block)?;
+            slot.write(block.address());
         }
         Form::Elements => {
-            let (from, bytes) = elements(t, object)?;
-            let block = text::allocate(t, bytes)?;
-            // SAFETY: the array's elements, and a block as large.
-            unsafe { std::ptr::copy_nonoverlapping(from, block, bytes) };
-            Ok(block as usize)
+            let elements = PlainElements::of(array(object));
+            let block = NativeBlock::allocate(t, elements.size_bytes())?;
+            elements.copy_to(block.slot());
+            slot.write(block.leak().address());
         }
     }
+    Ok(())
 }
 
-/// Copies back native code's changes of the copy.
+/// Copies back native code's changes of the copy that `to_native` made of this object.
 ///
 /// # Errors
 /// As `to_native`.
-///
-/// # Safety
-/// `block` is from `to_native` of this object.
-pub unsafe fn update(t: CurrentThread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
+pub fn update<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
         // Strings cannot change.
-        Form::Pointer(NativeType::String(_)) => Ok(()),
-        Form::Pointer(native) => {
-            let mut object = object;
-            // SAFETY: a reference and the pointer slot that was made from it.
-            unsafe { convert::update_managed(t, &native, (&raw const block).cast(), (&raw mut object).cast()) }
+        Form::Pointer(NativeType::String(_)) => {}
+        Form::Pointer(native) => update_object(t, &native, slot, object)?,
+        Form::Value(native) => {
+            if let Some(copy) = slot.target(size_of_native(t, &native)?) {
+                to_managed(t, &native, copy, ManagedSlot::of_box(t, object)?)?;
+            }
         }
-        // SAFETY: the caller's promise.
-        Form::Value(native) => unsafe { convert::to_managed(t, &native, block as *const u8, boxed_value(object)) },
         Form::Elements => {
-            let (to, bytes) = elements(t, object)?;
-            // SAFETY: the array's elements, and a block as large.
-            unsafe { std::ptr::copy_nonoverlapping(block as *const u8, to, bytes) };
-            Ok(())
+            let elements = PlainElements::of(array(object));
+            if let Some(copy) = slot.target(elements.size_bytes()) {
+                elements.copy_from(copy);
+            }
         }
     }
+    Ok(())
 }
 
 /// Frees the copy.
@@ -115,24 +93,23 @@ pub unsafe fn update(t: CurrentThread, object: ObjRef, charset: CharSet, block: 
 /// Load errors.
 ///
 /// # Safety
-/// As `update`; the copy is not used again.
-pub unsafe fn free(t: CurrentThread, object: ObjRef, charset: CharSet, block: usize) -> Managed<()> {
+/// `to_native` set the slot for this object, and the copy is not used again.
+pub unsafe fn free(t: CurrentThread, object: Obj, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
-        Form::Pointer(native) => {
-            let mut block = block;
-            // SAFETY: the caller's promise.
-            unsafe { convert::release(t, &native, (&raw mut block).cast(), None) }
-        }
+        // SAFETY: the caller's promise.
+        Form::Pointer(native) => unsafe { release(t, &native, slot, None) },
         Form::Value(native) => {
-            // SAFETY: as above.
-            unsafe { convert::release(t, &native, block as *mut u8, None)? };
-            // SAFETY: allocated by `to_native`.
-            unsafe { text::free(block as *mut u8) };
+            if let Some(copy) = slot.target(size_of_native(t, &native)?) {
+                // SAFETY: the copy is that of a value of this type, by the caller's promise.
+                unsafe { release(t, &native, copy, None)? };
+            }
+            // SAFETY: `to_native` allocated the copy.
+            unsafe { text::free(slot.read()) };
             Ok(())
         }
         Form::Elements => {
             // SAFETY: as above.
-            unsafe { text::free(block as *mut u8) };
+            unsafe { text::free(slot.read()) };
             Ok(())
         }
     }

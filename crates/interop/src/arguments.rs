@@ -1,71 +1,45 @@
 //! The marshalling helpers of compiled wrappers: arguments and results, forwards and in callbacks.
 //!
-//! A by-value parameter's word *is* its native slot; the word of a `ref` parameter, or of a struct by value, is the address
-//! of a slot of the C heap.
+//! A wrapper names a managed value by the address of its variable. A by-value parameter's word *is* its native slot; the word of a
+//! `ref` parameter, or of a struct by value, is the address of a slot of the C heap.
 //! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
 //! Left out: conversions that wrappers make inline (`saki_il::synth::pinvoke`).
 
-use crate::convert::{
-    elements_to_managed, elements_to_native, release, to_managed, to_managed_of_length, to_native, update_managed,
-};
+use crate::any_object;
 use crate::descriptor::MarshalDescriptor;
+use crate::release::release;
+use crate::slots::{ManagedFields, ManagedSlot, NativeBlock, NativeSlot, array};
 use crate::text;
-use saki_abi::ObjRef;
+use crate::to_managed::{elements_to_managed, to_managed, to_managed_of_length, update_managed};
+use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_native};
 use saki_il::synth::marshal::{NativeType, ParamPlan};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object;
+use saki_runtime::exceptions;
 use saki_runtime::thread::{CurrentThread, Managed};
 
-/// (address of the managed value, descriptor) → native word.
-///
-/// # Errors
-/// As `to_native`; nothing is left allocated then.
-pub fn marshal_in(t: CurrentThread, value: usize, info: usize) -> Managed<i64> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
-    let plan = &descriptor.plan;
-    let managed = value as *const u8;
-    if !plan.by_ref && !is_struct(&plan.native) {
-        let mut word = 0i64;
-        let slot = (&raw mut word).cast::<u8>();
-        // A builder or array that is only `[Out]` still gives native code its buffer.
-        // SAFETY: the wrapper passes the address of the parameter.
-        let converted = unsafe { to_native(t, &plan.native, managed, slot) };
-        if let Err(thrown) = converted {
-            release_after_error(t, &plan.native, slot, element_count(&plan.native, managed));
-            return Err(thrown);
-        }
-        return Ok(word);
-    }
-    let size = plan.native.size_bytes().to_managed(t)? as usize;
-    // Whole eightbytes, because structs by value are read in them; one more for the length of an array.
-    let slot = text::allocate(t, size.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)?;
-    if plan.is_in || !plan.by_ref {
-        // SAFETY: the slot has the native size, zeroed; the wrapper passes the by-reference argument.
-        if let Err(thrown) = unsafe { to_native(t, &plan.native, managed, slot) } {
-            release_after_error(t, &plan.native, slot, None);
-            // SAFETY: allocated above.
-            unsafe { text::free(slot) };
-            return Err(thrown);
-        }
-    }
-    Ok(slot as i64)
+/// The variable that a wrapper names; None for a null `ref`.
+fn variable<'t>(t: CurrentThread<'t>, plan: &ParamPlan, value: usize) -> Managed<Option<ManagedSlot<'t>>> {
+    // SAFETY: the wrapper passes the address of its parameter or local, or a `ref` argument; each is of the plan's type and outlives
+    // the call of the helper.
+    unsafe { ManagedSlot::at(t, value, plan.ty) }
 }
 
-/// Length of a by-reference array that native code made: the number that the wrapper stored behind its slot, or the
-/// length of the array that was passed.
-///
-/// # Safety
-/// `slot` is from `marshal_in` of this plan, for the reference at `managed`.
-unsafe fn passed_length(plan: &ParamPlan, slot: *const u8, managed: *const u8) -> Option<usize> {
-    let NativeType::Array { count, .. } = &plan.native else { return None };
-    if count.param.is_none() || !plan.is_out {
-        return if plan.is_in { element_count(&plan.native, managed) } else { None };
-    }
-    // SAFETY: `marshal_in` allocates the place.
-    let length: i64 = unsafe { crate::convert::read(slot.add(ARRAY_LENGTH_OFFSET as usize)) };
-    Some(usize::try_from(length).unwrap_or(0))
+/// As `variable`; a null `ref` is a NullReferenceException.
+fn known_variable<'t>(t: CurrentThread<'t>, plan: &ParamPlan, value: usize) -> Managed<ManagedSlot<'t>> {
+    variable(t, plan, value)?.ok_or_else(|| exceptions::throw_null_reference(t))
+}
+
+/// The memory at which a word of native code points; None for null.
+fn native_memory<'t>(_t: CurrentThread<'t>, word: i64, size_bytes: usize) -> Option<NativeSlot<'t>> {
+    // SAFETY: the word is the address of a block of `marshal_in`, or of a native value of the parameter's type that native code or the
+    // wrapper holds; either stays for the call of the helper.
+    unsafe { NativeSlot::at(word as *mut u8, size_bytes) }
+}
+
+/// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in them; one more for the length of
+/// an array.
+fn block_bytes(t: CurrentThread, plan: &ParamPlan) -> Managed<usize> {
+    Ok(size_of_native(t, &plan.native)?.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)
 }
 
 /// A struct by value travels as the address of its native copy.
@@ -73,42 +47,79 @@ fn is_struct(native: &NativeType) -> bool {
     matches!(native, NativeType::Struct(_))
 }
 
+/// (address of the managed value, descriptor) → native word.
+///
+/// # Errors
+/// As `to_native`; nothing is left allocated then.
+pub fn marshal_in(t: CurrentThread, value: usize, descriptor: &MarshalDescriptor) -> Managed<i64> {
+    let plan = &descriptor.plan;
+    if !plan.by_ref && !is_struct(&plan.native) {
+        let managed = known_variable(t, plan, value)?;
+        let mut word = 0i64;
+        let slot = NativeSlot::of_word(&mut word);
+        // A builder or array that is only `[Out]` still gives native code its buffer.
+        if let Err(thrown) = to_native(t, &plan.native, managed, slot) {
+            release_after_error(t, &plan.native, slot, element_count(&plan.native, managed));
+            return Err(thrown);
+        }
+        return Ok(word);
+    }
+    let block = NativeBlock::allocate(t, block_bytes(t, plan)?)?;
+    if plan.is_in || !plan.by_ref {
+        let managed = known_variable(t, plan, value)?;
+        if let Err(thrown) = to_native(t, &plan.native, managed, block.slot()) {
+            release_after_error(t, &plan.native, block.slot(), None);
+            return Err(thrown);
+        }
+    }
+    Ok(block.leak().address() as i64)
+}
+
+/// Length of a by-reference array that native code made: the number that the wrapper stored behind its slot in the block of
+/// `marshal_in`, or the length of the array that was passed.
+fn passed_length(plan: &ParamPlan, block: NativeSlot, managed: Option<ManagedSlot>) -> Option<usize> {
+    let NativeType::Array { count, .. } = &plan.native else { return None };
+    if count.param.is_none() || !plan.is_out {
+        return if plan.is_in { element_count(&plan.native, managed?) } else { None };
+    }
+    let length: i64 = block.part(ARRAY_LENGTH_OFFSET as usize, size_of::<i64>()).read();
+    Some(usize::try_from(length).unwrap_or(0))
+}
+
 /// Frees a half-filled slot without disturbing the pending exception.
-fn release_after_error(t: CurrentThread, native: &NativeType, slot: *mut u8, length: Option<usize>) {
+fn release_after_error(t: CurrentThread, native: &NativeType, slot: NativeSlot, length: Option<usize>) {
     let pending = t.take_pending();
-    // SAFETY: filled by `to_native` as far as it got; zero elsewhere.
+    // SAFETY: filled by `to_native` as far as it got, zero elsewhere; or a result that the caller has converted.
     let _ = unsafe { release(t, native, slot, length) };
     t.set_pending(pending);
 }
 
-/// Length of the array that a by-value array parameter holds.
-fn element_count(native: &NativeType, managed: *const u8) -> Option<usize> {
-    if !matches!(native, NativeType::Array { .. }) || managed.is_null() {
+/// Length of the array that an array parameter holds.
+fn element_count(native: &NativeType, managed: ManagedSlot) -> Option<usize> {
+    if !matches!(native, NativeType::Array { .. }) {
         return None;
     }
-    // SAFETY: the managed slot of an array parameter holds a reference.
-    let array: ObjRef = unsafe { crate::convert::read(managed) };
-    (!array.is_null()).then(|| object::array_length(array))
+    managed.obj().map(|object| array(object).length())
 }
 
 /// (native word, address of the managed value, descriptor): copies back; for a result: converts and frees.
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn marshal_out(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
-    let managed = value as *mut u8;
+    let managed = known_variable(t, plan, value)?;
     let mut word = word;
-    let slot = (&raw mut word).cast::<u8>();
     if plan.index == 0 && is_struct(&plan.native) {
-        // SAFETY: the wrapper passes the address of the native result. Memory that its fields point to stays native.
-        return unsafe { to_managed(t, &plan.native, word as *const u8, managed) };
+        // Memory that the fields of the result point to stays native.
+        return match native_memory(t, word, size_of_native(t, &plan.native)?) {
+            Some(result) => to_managed(t, &plan.native, result, managed),
+            None => saki_base::bug!("no place for the result of {}", descriptor.method.full_name()),
+        };
     }
     if plan.index == 0 {
-        // SAFETY: a result's word is its slot; the wrapper passes a local of the managed type.
-        let converted = unsafe { to_managed(t, &plan.native, slot, managed) };
+        let slot = NativeSlot::of_word(&mut word);
+        let converted = to_managed(t, &plan.native, slot, managed);
         // Strings and arrays belong to the caller; the target of a class pointer or delegate does not.
         if matches!(plan.native, NativeType::String(_) | NativeType::Array { .. }) {
             release_after_error(t, &plan.native, slot, None);
@@ -116,12 +127,16 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, info: usize) -> Ma
         return converted;
     }
     if plan.by_ref {
-        let slot = word as *const u8;
-        // SAFETY: the word is the slot's address; the wrapper passes the by-reference argument.
-        return unsafe { to_managed_of_length(t, &plan.native, slot, managed, passed_length(plan, slot, managed)) };
+        return match native_memory(t, word, block_bytes(t, plan)?) {
+            Some(block) => {
+                let length = passed_length(plan, block, Some(managed));
+                to_managed_of_length(t, &plan.native, block, managed, length)
+            }
+            None => saki_base::bug!("a `ref` parameter of {} was not converted", descriptor.method.full_name()),
+        };
     }
-    // SAFETY: the word came from `marshal_in` of this value.
-    unsafe { update_managed(t, &plan.native, slot, managed) }
+    // The word came from `marshal_in` of this variable.
+    update_managed(t, &plan.native, NativeSlot::of_word(&mut word), managed)
 }
 
 /// (native word, address of the managed value, descriptor): frees the memory that `marshal_in` allocated. A word of 0 is
@@ -129,113 +144,105 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, info: usize) -> Ma
 ///
 /// # Errors
 /// Load errors.
-pub fn marshal_free(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
-    if word == 0 {
-        return Ok(());
-    }
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+pub fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
+    let managed = if word == 0 { None } else { variable(t, plan, value)? };
     if plan.by_ref || is_struct(&plan.native) {
-        let slot = word as *mut u8;
-        // SAFETY: as in `marshal_out`.
-        let length = unsafe { passed_length(plan, slot, value as *const u8) };
-        // SAFETY: the slot of `marshal_in`, whose contents native code may have replaced by its own allocations.
-        unsafe { release(t, &plan.native, slot, length)? };
-        // SAFETY: allocated by `marshal_in`.
-        unsafe { text::free(slot) };
+        let Some(block) = native_memory(t, word, block_bytes(t, plan)?) else { return Ok(()) };
+        let length = passed_length(plan, block, managed);
+        // SAFETY: the block of `marshal_in`, whose contents native code may have replaced by its own allocations.
+        unsafe { release(t, &plan.native, block, length)? };
+        // SAFETY: `marshal_in` allocated the block, and wrappers free it once.
+        unsafe { text::free(block.address()) };
         return Ok(());
     }
-    if let NativeType::AnyObject(charset) = &plan.native {
-        // SAFETY: the wrapper passes the address of the parameter, which it keeps.
-        let object: ObjRef = unsafe { crate::convert::read(value as *const u8) };
-        // SAFETY: the word came from `marshal_in` of this object; a null object has the word 0.
-        return unsafe { crate::any_object::free(t, object, *charset, word as usize) };
-    }
+    let Some(managed) = managed else { return Ok(()) };
     let mut word = word;
-    let length = element_count(&plan.native, value as *const u8);
+    let slot = NativeSlot::of_word(&mut word);
+    if let NativeType::AnyObject(charset) = &plan.native {
+        return match managed.obj() {
+            // SAFETY: the word came from `marshal_in` of this object, which the wrapper keeps.
+            Some(object) => unsafe { any_object::free(t, object, *charset, slot) },
+            // A null object has the word 0.
+            None => Ok(()),
+        };
+    }
+    let length = element_count(&plan.native, managed);
     // SAFETY: the word came from `marshal_in`.
-    unsafe { release(t, &plan.native, (&raw mut word).cast(), length) }
+    unsafe { release(t, &plan.native, slot, length) }
 }
 
 /// A native caller's argument → the managed value at `value`.
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn callback_in(t: CurrentThread, word: i64, value: usize, info: usize) -> Managed<()> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
-    let is_address = plan.by_ref || is_struct(&plan.native);
-    let slot = if is_address { word as *const u8 } else { (&raw const word).cast() };
-    if slot.is_null() {
-        // A `ref` to a class is the object's fields, which must be somewhere.
-        return match plan.native {
-            NativeType::ClassPointer(_) => Err(exceptions::throw_default(t, "ArgumentNullException")),
-            _ => Ok(()),
+    let managed = known_variable(t, plan, value)?;
+    if let (false, NativeType::Array { element, .. }) = (plan.by_ref, &plan.native) {
+        // The wrapper passes a local with an array of the length that native code gave.
+        let (Some(object), stride_bytes) = (managed.obj(), size_of_native(t, element)?) else { return Ok(()) };
+        let array = array(object);
+        return match native_memory(t, word, stride_bytes * array.length()) {
+            Some(block) => elements_to_managed(t, element, block, array),
+            None => Ok(()),
         };
     }
-    if let (false, NativeType::Array { element, element_type, .. }) = (plan.by_ref, &plan.native) {
-        // SAFETY: the wrapper passes a local with an array of the length that native code gave.
-        let array: ObjRef = unsafe { crate::convert::read(value as *const u8) };
-        // SAFETY: native code passed as many elements as it said.
-        return unsafe { elements_to_managed(t, element, element_type, word as *const u8, array) };
+    if plan.by_ref || is_struct(&plan.native) {
+        return match native_memory(t, word, size_of_native(t, &plan.native)?) {
+            Some(slot) => to_managed(t, &plan.native, slot, managed),
+            // A `ref` to a class is the object's fields, which must be somewhere.
+            None if matches!(plan.native, NativeType::ClassPointer(_)) => {
+                Err(exceptions::throw_default(t, "ArgumentNullException"))
+            }
+            None => Ok(()),
+        };
     }
-    // SAFETY: native code passes values of the delegate's signature; the wrapper passes a local of the managed type.
-    unsafe { to_managed(t, &plan.native, slot, value as *mut u8) }
+    let mut word = word;
+    to_managed(t, &plan.native, NativeSlot::of_word(&mut word), managed)
 }
 
 /// A managed result (index 0), or the value that the delegate left in an `out`/`ref` argument, → native.
 ///
 /// # Errors
 /// As `to_native`.
-pub fn callback_out(t: CurrentThread, value: usize, word: i64, info: usize) -> Managed<i64> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+pub fn callback_out(t: CurrentThread, value: usize, word: i64, descriptor: &MarshalDescriptor) -> Managed<i64> {
     let plan = &descriptor.plan;
-    let managed = value as *const u8;
-    if plan.index == 0 && is_struct(&plan.native) {
-        let (slot, size) = (word as *mut u8, plan.native.size_bytes().to_managed(t)? as usize);
-        // SAFETY: the wrapper passes the place for the native result.
-        unsafe { std::ptr::write_bytes(slot, 0, size) };
-        // SAFETY: as above; the value is the delegate's result. Native code owns what is allocated.
-        unsafe { to_native(t, &plan.native, managed, slot)? };
-        return Ok(0);
-    }
-    if plan.index == 0 {
+    let managed = known_variable(t, plan, value)?;
+    // Native code owns what is allocated for a result.
+    if plan.index == 0 && !is_struct(&plan.native) {
         let mut result = 0i64;
-        // SAFETY: a result's word is its slot. Native code owns what is allocated.
-        unsafe { to_native(t, &plan.native, managed, (&raw mut result).cast())? };
+        to_native(t, &plan.native, managed, NativeSlot::of_word(&mut result))?;
         return Ok(result);
     }
-    let slot = word as *mut u8;
-    if slot.is_null() {
-        return Ok(0);
-    }
-    if plan.by_ref {
-        // SAFETY: native code passed the address of a slot of this type.
-        unsafe { to_native(t, &plan.native, managed, slot)? };
-        return Ok(0);
-    }
-    if let NativeType::Array { element, element_type, .. } = &plan.native {
-        // SAFETY: the wrapper passes a local with the array.
-        let array: ObjRef = unsafe { crate::convert::read(managed) };
-        let (count, size) = (object::array_length(array), element.size_bytes().to_managed(t)? as usize);
-        // SAFETY: native code passed room for as many elements as it said, which is the array's length.
-        unsafe { std::ptr::write_bytes(slot, 0, count * size) };
-        // SAFETY: as above.
-        unsafe { elements_to_native(t, element, element_type, array, slot, count)? };
-        return Ok(0);
-    }
-    // An `[Out]` object behind a pointer: its fields go back to where they came from.
-    if let NativeType::ClassPointer(ty) = &plan.native {
-        // SAFETY: as above.
-        let object: ObjRef = unsafe { crate::convert::read(managed) };
-        if !object.is_null() {
-            let data = object.field_ptr::<u8>(saki_il::synth::marshal::data_offset_bytes(ty) as usize);
-            // SAFETY: native code passed a struct of this layout.
-            unsafe { crate::convert::fields_to_native(t, ty, data, slot)? };
+    let memory = |size_bytes| native_memory(t, word, size_bytes);
+    if plan.index == 0 || plan.by_ref {
+        let Some(slot) = memory(size_of_native(t, &plan.native)?) else { return Ok(0) };
+        if plan.index == 0 {
+            slot.fill_zero();
         }
+        to_native(t, &plan.native, managed, slot)?;
+        return Ok(0);
+    }
+    match &plan.native {
+        NativeType::Array { element, .. } => {
+            let (Some(object), stride_bytes) = (managed.obj(), size_of_native(t, element)?) else { return Ok(0) };
+            let array = array(object);
+            // Native code passed room for as many elements as it said, which is the array's length.
+            if let Some(slot) = memory(array.length() * stride_bytes) {
+                slot.fill_zero();
+                elements_to_native(t, element, array, slot, array.length())?;
+            }
+        }
+        // An `[Out]` object behind a pointer: its fields go back to where they came from.
+        NativeType::ClassPointer(ty) => {
+            let size_bytes = saki_il::synth::marshal::native_layout(ty);
+            let size_bytes = exceptions::ToManaged::to_managed(size_bytes, t)?.size_bytes as usize;
+            if let (Some(object), Some(slot)) = (managed.obj(), memory(size_bytes)) {
+                fields_to_native(t, ty, ManagedFields::of(object, ty), slot)?;
+            }
+        }
+        _ => {}
     }
     Ok(0)
 }
@@ -244,9 +251,7 @@ pub fn callback_out(t: CurrentThread, value: usize, word: i64, info: usize) -> M
 ///
 /// # Errors
 /// Always.
-pub fn throw_marshal_directive(t: CurrentThread, info: usize) -> Managed<()> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
+pub fn throw_marshal_directive(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<()> {
     let message = match &descriptor.plan.native {
         NativeType::Refused(why) => why.clone(),
         NativeType::Array { .. } if descriptor.plan.index == 0 => {
@@ -254,5 +259,5 @@ pub fn throw_marshal_directive(t: CurrentThread, info: usize) -> Managed<()> {
         }
         _ => format!("Cannot marshal parameter #{} of {}.", descriptor.plan.index, descriptor.method.full_name()),
     };
-    Err(exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", &message))
+    Err(crate::refusals::directive_error(t, &message))
 }

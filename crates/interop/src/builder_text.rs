@@ -3,10 +3,10 @@
 //! A builder is a chain of chunks, the last one first; `m_ChunkOffset` counts the characters before a chunk.
 //! Invariant: a builder written here is one that managed code could have made: one chunk, length within capacity.
 
-use saki_abi::ObjRef;
+use crate::slots::PlainElements;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::fields::ManagedField;
-use saki_runtime::object;
+use saki_runtime::references::{Array, Obj};
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::universe;
 
@@ -19,23 +19,27 @@ static OFFSET: ManagedField = ManagedField::corlib("System.Text", "StringBuilder
 /// Characters, as the class library's.
 const DEFAULT_CAPACITY: usize = 16;
 
+/// The characters of a chunk, and room for more.
+fn chars_of<'t>(chunk: Obj<'t>) -> Array<'t> {
+    CHARS.array(chunk).unwrap_or_else(|| saki_base::bug!("a chunk of a StringBuilder without characters"))
+}
+
+/// How many characters a builder has room for.
+fn capacity_of(builder: Obj) -> usize {
+    chars_of(builder).length() + OFFSET.get::<i32>(builder) as usize
+}
+
 /// The text, and how many characters the builder has room for.
-pub fn builder_units(builder: ObjRef) -> (Vec<u16>, usize) {
-    let capacity = object::array_length(CHARS.get_ref(builder)) + OFFSET.get::<i32>(builder) as usize;
-    let mut chunks = Vec::new();
-    let mut chunk = builder;
-    while !chunk.is_null() {
-        chunks.push(chunk);
-        chunk = PREVIOUS.get_ref(chunk);
-    }
+pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
+    let capacity = capacity_of(builder);
+    // No collection begins before this function ends, so that the chunks may be in the heap of Rust.
+    let mut chunks: Vec<Obj> = std::iter::successors(Some(builder), |chunk| PREVIOUS.obj(*chunk)).collect();
+    chunks.reverse();
     let mut units = Vec::with_capacity(capacity);
-    for chunk in chunks.into_iter().rev() {
-        let chars = CHARS.get_ref(chunk);
-        let length = (LENGTH.get::<i32>(chunk) as usize).min(object::array_length(chars));
-        // SAFETY: `length` is within the char array, which this frame keeps alive.
-        units.extend_from_slice(unsafe {
-            std::slice::from_raw_parts(object::element_address(chars, 0, 2).cast(), length)
-        });
+    for chunk in chunks {
+        let chars = chars_of(chunk);
+        let length = (LENGTH.get::<i32>(chunk) as usize).min(chars.length());
+        PlainElements::of(chars).append_to(&mut units, length);
     }
     (units, capacity)
 }
@@ -44,10 +48,10 @@ pub fn builder_units(builder: ObjRef) -> (Vec<u16>, usize) {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_builder(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
+pub fn new_builder<'t>(t: CurrentThread<'t>, units: &[u16]) -> Managed<Obj<'t>> {
     let builder_ty = universe().corlib_type("System.Text", "StringBuilder").to_managed(t)?;
-    let builder = object::new_instance(t, builder_ty)?;
-    let chars = object::new_array(t, universe().char_(), units.len().max(DEFAULT_CAPACITY))?;
+    let builder = Obj::new(t, builder_ty)?;
+    let chars = Array::new(t, universe().char_(), units.len().max(DEFAULT_CAPACITY))?;
     CHARS.set_ref(t, builder, chars);
     MAX_CAPACITY.set(builder, i32::MAX);
     set_builder_units(t, builder, units)?;
@@ -58,17 +62,16 @@ pub fn new_builder(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn set_builder_units(t: CurrentThread, builder: ObjRef, units: &[u16]) -> Managed<()> {
-    let capacity = object::array_length(CHARS.get_ref(builder)) + OFFSET.get::<i32>(builder) as usize;
-    let mut chars = CHARS.get_ref(builder);
-    if !PREVIOUS.get_ref(builder).is_null() || object::array_length(chars) < units.len() {
-        chars = object::new_array(t, universe().char_(), capacity.max(units.len()))?;
+pub fn set_builder_units<'t>(t: CurrentThread<'t>, builder: Obj<'t>, units: &[u16]) -> Managed<()> {
+    let capacity = capacity_of(builder);
+    let mut chars = chars_of(builder);
+    if PREVIOUS.obj(builder).is_some() || chars.length() < units.len() {
+        chars = Array::new(t, universe().char_(), capacity.max(units.len()))?;
         CHARS.set_ref(t, builder, chars);
-        PREVIOUS.set_ref(t, builder, ObjRef::NULL);
+        PREVIOUS.set_ref(t, builder, None::<Obj>);
         OFFSET.set(builder, 0i32);
     }
-    // SAFETY: the array holds at least `units.len()` characters.
-    unsafe { std::ptr::copy_nonoverlapping(units.as_ptr(), object::element_address(chars, 0, 2).cast(), units.len()) };
+    PlainElements::of(chars).set(units);
     LENGTH.set(builder, units.len() as i32);
     Ok(())
 }

@@ -2,14 +2,13 @@
 //!
 //! Invariant: one instance per descriptor. Left out: calling it, which wrappers do.
 
-use crate::convert::directive_error;
 use crate::descriptor::MarshalDescriptor;
-use saki_abi::ObjRef;
+use crate::refusals::directive_error;
 use saki_il::synth::marshal::NativeType;
 use saki_runtime::cells::RootCell;
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::strings;
+use saki_runtime::references::{Obj, Str};
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadError, LoadResult, Ty, universe};
@@ -18,11 +17,9 @@ use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 ///
 /// # Errors
 /// TypeLoadException, MarshalDirectiveException; exceptions of `GetInstance`.
-pub fn custom_marshaler(t: CurrentThread, info: usize) -> Managed<ObjRef> {
-    // SAFETY: `Symbol::MarshalInfo`.
-    let descriptor = unsafe { MarshalDescriptor::from_address(info) };
-    if let Some(cell) = descriptor.custom_marshaler.get() {
-        return Ok(cell.get());
+pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor) -> Managed<Obj<'t>> {
+    if let Some(known) = descriptor.custom_marshaler.get().and_then(|cell| cell.obj(t)) {
+        return Ok(known);
     }
     let NativeType::Custom { marshaler_type, cookie } = &descriptor.plan.native else {
         return Err(directive_error(t, "The parameter has no custom marshaler."));
@@ -40,17 +37,19 @@ pub fn custom_marshaler(t: CurrentThread, info: usize) -> Managed<ObjRef> {
             "Custom marshaler '{}' does not implement a static GetInstance method that takes a single string parameter and returns an ICustomMarshaler.",
             ty.full_name()
         );
-        return Err(saki_runtime::exceptions::throw(t, "System", "ApplicationException", &message));
+        return Err(exceptions::throw(t, "System", "ApplicationException", &message));
     };
-    let cookie = strings::new_string(t, cookie)?;
-    let marshaler = invoke::invoke(t, factory, &[Slot::from_ref(cookie)])?.as_ref();
-    if marshaler.is_null() {
+    let cookie = Str::new(t, cookie)?;
+    let made = invoke::invoke(t, factory, &[Slot::from_ref(cookie)])?;
+    // SAFETY: GetInstance returns an ICustomMarshaler.
+    let Some(marshaler) = (unsafe { made.as_obj() }) else {
         let message = format!("Custom marshaler '{}' returned a null reference from GetInstance.", ty.full_name());
-        return Err(saki_runtime::exceptions::throw(t, "System", "ApplicationException", &message));
-    }
+        return Err(exceptions::throw(t, "System", "ApplicationException", &message));
+    };
     // The first to store wins, so that everyone sees one instance.
     let method = std::ptr::from_ref(descriptor.method).addr();
-    Ok(descriptor.custom_marshaler.get_or_init(|| RootCell::beside(method, marshaler)).get())
+    let cell = descriptor.custom_marshaler.get_or_init(|| RootCell::beside(method, marshaler));
+    Ok(cell.obj(t).unwrap_or(marshaler))
 }
 
 /// "Ns.Outer+Inner, Assembly, Version=…"; without an assembly the type is in `image`, or in corlib.

@@ -9,10 +9,10 @@
 //! Invariants: wrappers are made once per delegate type; a function pointer that was made of a delegate becomes that
 //! same delegate again. Left out: C functions with variable arguments.
 
-use crate::convert::directive_error;
+use crate::refusals::directive_error;
+use crate::slots::NativeSlot;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
@@ -24,8 +24,9 @@ use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::profile_log::calls;
+use saki_runtime::references::{Obj, Word};
 use saki_runtime::thread::{CurrentThread, Managed};
-use saki_runtime::{callback_exceptions, domain_copy, domains, handles, object, thread_data, threads, unhandled};
+use saki_runtime::{callback_exceptions, domain_copy, domains, handles, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
 use saki_types::{Method, Ty, collectible};
@@ -57,7 +58,7 @@ struct CallbackType {
 
 /// The context that a C entry passes: never freed, reused when its delegate is gone.
 struct CallbackContext {
-    /// Weak handle of the delegate, as its 32-bit form.
+    /// Weak handle of the delegate, as its 32-bit form. The unloading of the delegate's domain frees the handle, while the context stays.
     delegate: AtomicU32,
     class: &'static CallbackType,
 }
@@ -67,18 +68,20 @@ static ENTRIES: Mutex<Option<FxHashMap<usize, &'static CallbackContext>>> = Mute
 static NATIVE_INVOKES: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
 impl CallbackContext {
-    fn target(&self) -> ObjRef {
+    /// The delegate; None when it has been collected or its domain is unloaded.
+    fn target<'t>(&self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
         // Acquire: pairs with the Release of the thread that reused the entry.
-        let handle = Handle::from_bits(self.delegate.load(Ordering::Acquire));
-        handle.and_then(|h| handles::target(h).ok()).unwrap_or(ObjRef::NULL)
+        let handle = Handle::from_bits(self.delegate.load(Ordering::Acquire))?;
+        // SAFETY: the targets of live handles are objects.
+        unsafe { Obj::from_word(handles::target(handle).ok()?) }
     }
 }
 
-/// The C function pointer of a delegate (not null).
+/// The C function pointer of a delegate.
 ///
 /// # Errors
 /// MarshalDirectiveException is left to the first call; OutOfMemoryException, load errors.
-pub fn function_pointer(t: CurrentThread, delegate: ObjRef) -> Managed<usize> {
+pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
     if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
         return Ok(EXTRA_ARG.get(delegate));
     }
@@ -86,16 +89,15 @@ pub fn function_pointer(t: CurrentThread, delegate: ObjRef) -> Managed<usize> {
     if known != 0 {
         return Ok(known);
     }
-    let ty = object::type_of(delegate);
-    let class = callback_type(t, ty)?;
-    let Some(handle) = handles::allocate(t, HandleKind::Weak, delegate) else {
+    let class = callback_type(t, delegate.ty())?;
+    let Some(handle) = handles::allocate(t, HandleKind::Weak, delegate.word()) else {
         return Err(exceptions::out_of_memory(t));
     };
     let mut contexts = class.contexts.lock();
     for _ in 0..REUSE_ATTEMPTS.min(contexts.len()) {
         let Some(context) = contexts.pop_front() else { break };
         contexts.push_back(context);
-        if !context.target().is_null() {
+        if context.target(t).is_some() {
             continue;
         }
         // Release: the new handle is complete.
@@ -147,10 +149,10 @@ fn callback_type(t: CurrentThread, ty: Ty) -> Managed<&'static CallbackType> {
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
 }
 
-/// Runs `body` in the domain that the delegate (not null) belongs to; native code may call it from any domain. An exception thrown
+/// Runs `body` in the domain that the delegate belongs to; native code may call it from any domain. An exception thrown
 /// there becomes one of the caller's domain.
-fn in_domain_of(t: CurrentThread, delegate: ObjRef, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
-    let domain = domains::of_universe(object::type_of(delegate).universe());
+fn in_domain_of(t: CurrentThread, delegate: Obj, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
+    let domain = domains::of_universe(delegate.ty().universe());
     if std::ptr::eq(domain, domains::current()) {
         return body();
     }
@@ -167,22 +169,19 @@ fn in_domain_of(t: CurrentThread, delegate: ObjRef, body: impl FnOnce() -> Manag
     result.map_err(|thrown| thrown.unwrap_or_else(|| domains::throw_unloaded(t)))
 }
 
-/// # Safety
-/// As `dispatch`.
-unsafe fn write_zero_result(class: &CallbackType, slots: *const u64, result: *mut u64) {
-    // SAFETY: for the whole body: the caller's promise; native code gave the address of its own room for a struct.
-    unsafe {
-        match (class.result_in_memory_bytes, class.sig.ret) {
-            (Some(bytes), _) => {
-                std::ptr::write_bytes(*slots as *mut u8, 0, bytes as usize);
-                *result = *slots;
+/// The result that native code sees instead of an exception.
+fn write_zero_result(class: &CallbackType, arguments: &[u64], result: NativeSlot) {
+    match (class.result_in_memory_bytes, arguments.first()) {
+        (Some(size_bytes), Some(&address)) => {
+            // SAFETY: native code gave the address of its own room for a struct of this size.
+            let room = unsafe { NativeSlot::at(address as *mut u8, size_bytes as usize) };
+            if let Some(room) = room {
+                room.fill_zero();
             }
-            (None, Some(IrType::Struct(_))) => {
-                std::ptr::write_bytes(result.cast::<u8>(), 0, class.struct_result_bytes as usize);
-            }
-            (None, Some(_)) => *result = 0,
-            (None, None) => {}
+            result.write(address);
         }
+        _ if class.sig.ret.is_some() => result.fill_zero(),
+        _ => {}
     }
 }
 
@@ -192,9 +191,16 @@ unsafe fn write_zero_result(class: &CallbackType, slots: *const u64, result: *mu
 ///
 /// # Safety
 /// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
-unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64, result: *mut u64) {
-    // SAFETY: contexts are never freed.
-    let class = unsafe { (*context).class };
+unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u64, result: *mut u8) {
+    let class = context.class;
+    // SAFETY: the entry's promise: a word for each parameter behind the context.
+    let arguments = unsafe { std::slice::from_raw_parts(slots, class.sig.params.len() - 1) };
+    let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
+    let result_bytes = if returns_struct { class.struct_result_bytes as usize } else { size_of::<u64>() };
+    // SAFETY: the entry's promise: room for the result.
+    let Some(result) = (unsafe { NativeSlot::at(result, result_bytes) }) else {
+        saki_base::bug!("a C entry without room for the result")
+    };
     let is_foreign = saki_thread::current().is_none();
     let thread = saki_thread::attach_current(ThreadKind::Background);
     let t = CurrentThread::current();
@@ -205,34 +211,28 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
         // SAFETY: the current thread, which called `enter_native` before the native code ran.
         unsafe { saki_thread::leave_native(t.abi()) };
     }
-    let count = class.sig.params.len() - 1;
-    let mut words = Vec::with_capacity(count + 2);
-    let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
+    let mut words = Vec::with_capacity(arguments.len() + 2);
     if returns_struct {
-        words.push(Slot::from_ptr(result));
+        words.push(Slot::from_ptr(result.address()));
     }
     words.push(Slot::from_ptr(context));
-    // SAFETY: the entry's promise.
-    words.extend((0..count).map(|index| Slot(unsafe { *slots.add(index) })));
-    // SAFETY: contexts are never freed.
-    let delegate = unsafe { (*context).target() };
-    let called = if delegate.is_null() {
-        Err(throw_delegate_is_gone(t, class.domain))
-    } else {
-        in_domain_of(t, delegate, || {
+    words.extend(arguments.iter().map(|word| Slot(*word)));
+    let delegate = context.target(t);
+    let called = match delegate {
+        None => Err(throw_delegate_is_gone(t, class.domain)),
+        Some(delegate) => in_domain_of(t, delegate, || {
             called_by_native(t, delegate, false);
             let result = invoke_address(t, class.wrapper, &class.sig, false, &words);
             called_by_native(t, delegate, true);
             result
-        })
+        }),
     };
     // On the stack till here: as long as the delegate lives, its type does, and with that the wrapper.
     std::hint::black_box(delegate);
     match called {
         Ok(value) => {
             if class.sig.ret.is_some() && !returns_struct {
-                // SAFETY: the entry's promise.
-                unsafe { *result = value.0 };
+                result.write(value.0);
             }
         }
         Err(_) => {
@@ -240,8 +240,7 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
                 unhandled::report_and_exit(t);
             }
             callback_exceptions::keep(t, t.take_pending());
-            // SAFETY: the entry's promise.
-            unsafe { write_zero_result(class, slots, result) };
+            write_zero_result(class, arguments, result);
         }
     }
     thread.unpin();
@@ -252,9 +251,9 @@ unsafe extern "C" fn dispatch(context: *const CallbackContext, slots: *const u64
 }
 
 /// A profile of calls shows the step from native code to the delegate's method.
-fn called_by_native(t: CurrentThread, delegate: ObjRef, has_ended: bool) {
+fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
     if calls::are_written()
-        && let Some(method) = saki_runtime::delegates::method_of(delegate)
+        && let Some(method) = saki_runtime::delegates::method_of(delegate.word())
     {
         calls::called_by_native(t, method, has_ended);
     }
@@ -284,16 +283,15 @@ pub(crate) fn forget_dead() {
 ///
 /// # Errors
 /// InvalidOperationException when it has been collected.
-pub fn callback_delegate(t: CurrentThread, context: usize) -> Managed<ObjRef> {
+pub fn callback_delegate<'t>(t: CurrentThread<'t>, context: usize) -> Managed<Obj<'t>> {
     // SAFETY: `dispatch` passes its own context; contexts are never freed.
     let context = unsafe { &*(context as *const CallbackContext) };
-    let delegate = context.target();
-    if delegate.is_null() { Err(throw_delegate_is_gone(t, context.class.domain)) } else { Ok(delegate) }
+    context.target(t).ok_or_else(|| throw_delegate_is_gone(t, context.class.domain))
 }
 
 /// Whether an object belongs to the domain of a type.
-fn is_of_domain(object: ObjRef, ty: Ty) -> bool {
-    std::ptr::eq(object::type_of(object).universe(), ty.universe())
+fn is_of_domain(object: Obj, ty: Ty) -> bool {
+    std::ptr::eq(object.ty().universe(), ty.universe())
 }
 
 /// A delegate of type `ty` for a C function pointer; 0 gives null. For Delegate and MulticastDelegate only a pointer that
@@ -301,15 +299,15 @@ fn is_of_domain(object: ObjRef, ty: Ty) -> bool {
 ///
 /// # Errors
 /// MarshalDirectiveException when no delegate type is known; OutOfMemoryException, load errors.
-pub fn delegate_for(t: CurrentThread, address: usize, ty: Ty) -> Managed<ObjRef> {
+pub fn delegate_for<'t>(t: CurrentThread<'t>, address: usize, ty: Ty) -> Managed<Option<Obj<'t>>> {
     if address == 0 {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
     let ours = ENTRIES.lock().as_ref().and_then(|table| table.get(&address).copied());
-    if let Some(original) = ours.map(|context| context.target()).filter(|d| !d.is_null())
-        && (object::type_of(original) == ty || (!ty.is_delegate() && is_of_domain(original, ty)))
+    if let Some(original) = ours.and_then(|context| context.target(t))
+        && (original.ty() == ty || (!ty.is_delegate() && is_of_domain(original, ty)))
     {
-        return Ok(original);
+        return Ok(Some(original));
     }
     if !ty.is_delegate() {
         let message = format!("A function pointer cannot become a '{}': its type is not known.", ty.full_name());
@@ -317,12 +315,12 @@ pub fn delegate_for(t: CurrentThread, address: usize, ty: Ty) -> Managed<ObjRef>
     }
     let invoke = invoke_method(ty).to_managed(t)?;
     let code = native_invoke(t, ty, invoke)?;
-    let delegate = object::new_instance(t, ty)?;
+    let delegate = Obj::new(t, ty)?;
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, DelegateKind::SelfPassing as i32 as usize);
     METHOD.set(delegate, invoke as *const Method as usize);
     EXTRA_ARG.set(delegate, address);
-    Ok(delegate)
+    Ok(Some(delegate))
 }
 
 /// Code of the wrapper that calls the native function of a delegate.

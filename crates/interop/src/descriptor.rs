@@ -57,8 +57,8 @@ impl MarshalDescriptor {
     }
 
     /// # Safety
-    /// `address` came from `address`.
-    pub unsafe fn from_address(address: usize) -> &'static MarshalDescriptor {
+    /// `address` came from `address`, and the code that names it runs.
+    pub unsafe fn from_address<'a>(address: usize) -> &'a MarshalDescriptor {
         // SAFETY: the caller's promise; descriptors live as long as the code that names them.
         unsafe { &*(address as *const MarshalDescriptor) }
     }

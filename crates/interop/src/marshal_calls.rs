@@ -12,6 +12,7 @@ use saki_runtime::InternalCall;
 use saki_runtime::exceptions;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::object;
+use saki_runtime::references::{Obj, Str, Word};
 use saki_runtime::strings;
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::type_objects;
@@ -112,9 +113,9 @@ unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a string that ends with a zero byte.
-fn ptr_to_string_ansi(t: CurrentThread, native: usize) -> ObjRef {
+fn ptr_to_string_ansi<'t>(t: CurrentThread<'t>, native: usize) -> Managed<Option<Str<'t>>> {
     // SAFETY: managed code passes a C string or null.
-    t.run(|| unsafe { managed_copy(t, StringForm::Utf8, native as *const u8) })
+    unsafe { managed_copy(t, StringForm::Utf8, native as *const u8) }
 }
 
 /// # Safety
@@ -132,9 +133,9 @@ fn ptr_to_string_ansi_length(t: CurrentThread, native: usize, length: i32) -> Ob
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or the address of a UTF-16 string that ends with a zero unit.
-fn ptr_to_string_uni(t: CurrentThread, native: usize) -> ObjRef {
+fn ptr_to_string_uni<'t>(t: CurrentThread<'t>, native: usize) -> Managed<Option<Str<'t>>> {
     // SAFETY: managed code passes a terminated UTF-16 string or null.
-    t.run(|| unsafe { managed_copy(t, StringForm::Utf16, native as *const u8) })
+    unsafe { managed_copy(t, StringForm::Utf16, native as *const u8) }
 }
 
 /// # Safety
@@ -152,12 +153,10 @@ fn ptr_to_string_uni_length(t: CurrentThread, native: usize, length: i32) -> Obj
 
 /// # Safety
 /// `t` is the current thread; `native` is 0 or a BSTR.
-fn ptr_to_string_bstr(t: CurrentThread, native: usize) -> ObjRef {
-    t.run(|| {
-        argument_null(t, native, "ptr")?;
-        // SAFETY: managed code passes a BSTR.
-        unsafe { managed_copy(t, StringForm::Bstr, native as *const u8) }
-    })
+fn ptr_to_string_bstr<'t>(t: CurrentThread<'t>, native: usize) -> Managed<Option<Str<'t>>> {
+    argument_null(t, native, "ptr")?;
+    // SAFETY: managed code passes a BSTR.
+    unsafe { managed_copy(t, StringForm::Bstr, native as *const u8) }
 }
 
 /// # Safety
@@ -179,45 +178,33 @@ fn offset_of(t: CurrentThread, class: ObjRef, field: ObjRef) -> usize {
 }
 
 /// # Safety
-/// `t` is the current thread; `source` is null or a live object; `address` is 0 or has room for its native structure,
-/// and holds one if `delete_old` says so.
-fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: usize, delete_old: i32) {
-    t.run(|| {
-        if source.is_null() {
-            return Err(exceptions::throw_argument_null(t, "structure"));
-        }
-        argument_null(t, address, "ptr")?;
-        // SAFETY: managed code passes memory for the structure. The flag is one byte.
-        unsafe { structure::structure_to_ptr(t, source, address as *mut u8, delete_old as u8 != 0) }
-    });
+/// `address` is 0 or has room for the native structure of `source`, and holds one if `delete_old` says so.
+fn structure_to_ptr<'t>(t: CurrentThread<'t>, source: Option<Obj<'t>>, address: usize, delete_old: i32) -> Managed<()> {
+    let source = source.ok_or_else(|| exceptions::throw_argument_null(t, "structure"))?;
+    argument_null(t, address, "ptr")?;
+    // SAFETY: managed code passes memory for the structure. The flag is one byte.
+    unsafe { structure::structure_to_ptr(t, source, address as *mut u8, delete_old as u8 != 0) }
 }
 
 /// # Safety
-/// `t` is the current thread; `destination` is null or a live object; `address` is 0 or holds a native structure of
-/// the type.
-fn ptr_to_structure(t: CurrentThread, address: usize, destination: ObjRef) {
-    t.run(|| {
-        argument_null(t, address, "ptr")?;
-        if destination.is_null() {
-            return Err(exceptions::throw_argument_null(t, "structure"));
-        }
-        // SAFETY: managed code passes a structure of the object's type.
-        unsafe { structure::ptr_to_structure(t, address as *const u8, destination) }
-    });
+/// `address` is 0 or holds a native structure of the type of `destination`.
+fn ptr_to_structure<'t>(t: CurrentThread<'t>, address: usize, destination: Option<Obj<'t>>) -> Managed<()> {
+    argument_null(t, address, "ptr")?;
+    let destination = destination.ok_or_else(|| exceptions::throw_argument_null(t, "structure"))?;
+    // SAFETY: managed code passes a structure of the object's type.
+    unsafe { structure::ptr_to_structure(t, address as *mut u8, destination) }
 }
 
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is 0 or holds a native structure of the
 /// type.
-fn ptr_to_structure_type(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
-    t.run(|| {
-        if address == 0 {
-            return Ok(ObjRef::NULL);
-        }
-        let ty = type_objects::require(t, class, "structureType")?;
-        // SAFETY: managed code passes a structure of this type.
-        unsafe { structure::ptr_to_new_structure(t, address as *const u8, ty) }
-    })
+fn ptr_to_structure_type<'t>(t: CurrentThread<'t>, address: usize, class: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
+    if address == 0 {
+        return Ok(None);
+    }
+    let ty = type_objects::require(t, class.word(), "structureType")?;
+    // SAFETY: managed code passes a structure of this type.
+    unsafe { structure::ptr_to_new_structure(t, address as *mut u8, ty) }
 }
 
 /// # Safety
@@ -319,25 +306,19 @@ fn set_last_error(t: CurrentThread, error: i32) {
 /// # Safety
 /// `t` is the current thread; `class` is null or a live RuntimeType; `address` is a C function of the delegate's
 /// signature.
-fn delegate_for_pointer(t: CurrentThread, address: usize, class: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = type_objects::require(t, class, "t")?;
-        if !ty.is_delegate() {
-            return Err(exceptions::throw_argument(t, "Type is not a delegate", "t"));
-        }
-        delegates::delegate_for(t, address, ty)
-    })
+fn delegate_for_pointer<'t>(t: CurrentThread<'t>, address: usize, class: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
+    let ty = type_objects::require(t, class.word(), "t")?;
+    if !ty.is_delegate() {
+        return Err(exceptions::throw_argument(t, "Type is not a delegate", "t"));
+    }
+    delegates::delegate_for(t, address, ty)
 }
 
 /// # Safety
 /// `t` is the current thread; `delegate` is null or a live delegate.
-fn pointer_for_delegate(t: CurrentThread, delegate: ObjRef) -> usize {
-    t.run(|| {
-        if delegate.is_null() {
-            return Err(exceptions::throw_argument_null(t, "d"));
-        }
-        delegates::function_pointer(t, delegate)
-    })
+fn pointer_for_delegate<'t>(t: CurrentThread<'t>, delegate: Option<Obj<'t>>) -> Managed<usize> {
+    let delegate = delegate.ok_or_else(|| exceptions::throw_argument_null(t, "d"))?;
+    delegates::function_pointer(t, delegate)
 }
 
 /// # Safety

@@ -2,13 +2,14 @@
 //!
 //! Invariant: the layout is the one that P/Invoke uses. Left out: the internal calls around these functions.
 
-use crate::convert::{directive_error, fields_to_managed, fields_to_native, release_fields};
-use saki_abi::ObjRef;
-use saki_il::synth::marshal::{
-    CharSet, NativeLayout, NativeType, Place, data_offset_bytes, native_layout, native_type,
-};
+use crate::refusals::{argument_error, directive_error};
+use crate::release::release_fields;
+use crate::slots::{ManagedFields, ManagedSlot, NativeSlot};
+use crate::to_managed::{fields_to_managed, to_managed};
+use crate::to_native::{fields_to_native, size_of_native, to_native};
+use saki_il::synth::marshal::{CharSet, NativeLayout, NativeType, Place, native_layout, native_type};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object;
+use saki_runtime::references::Obj;
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, Ty};
@@ -23,7 +24,7 @@ fn layout_of(t: CurrentThread, ty: Ty) -> Managed<&'static NativeLayout> {
                 "Type '{}' cannot be marshaled as an unmanaged structure; no meaningful size or offset can be computed.",
                 ty.full_name()
             );
-            Err(exceptions::throw(t, "System", "ArgumentException", &message))
+            Err(argument_error(t, &message))
         }
     }
 }
@@ -77,30 +78,53 @@ pub fn offset_of(t: CurrentThread, ty: Ty, field: &str) -> Managed<usize> {
     }
 }
 
+/// The native type of a value or object that stands alone in memory.
+fn native_type_of(t: CurrentThread, ty: Ty) -> Managed<NativeType> {
+    native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)
+}
+
+/// Whether values of the type are converted as a whole, and not by their fields.
+fn has_no_fields(native: &NativeType) -> bool {
+    matches!(native, NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar)
+}
+
+/// # Safety
+/// As `NativeSlot::at`; the address is not null.
+unsafe fn memory<'t>(_t: CurrentThread<'t>, address: *mut u8, size_bytes: usize) -> NativeSlot<'t> {
+    // SAFETY: the caller's promise.
+    unsafe { NativeSlot::at(address, size_bytes) }
+        .unwrap_or_else(|| saki_base::bug!("a native structure at no address"))
+}
+
 /// Copies the fields of a boxed value or object to native memory. `delete_old`: the memory holds a structure already.
 ///
 /// # Errors
 /// As `to_native`.
 ///
 /// # Safety
-/// `address` has room for the native structure.
-pub unsafe fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: *mut u8, delete_old: bool) -> Managed<()> {
-    let ty = object::type_of(source);
-    let data = source.field_ptr::<u8>(saki_abi::object::OBJECT_HEADER_BYTES as usize);
-    let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
-    if let NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar = native {
+/// `address` is not null and has room for the native structure, and holds one if `delete_old` says so.
+pub unsafe fn structure_to_ptr<'t>(
+    t: CurrentThread<'t>,
+    source: Obj<'t>,
+    address: *mut u8,
+    delete_old: bool,
+) -> Managed<()> {
+    let ty = source.ty();
+    let native = native_type_of(t, ty)?;
+    if has_no_fields(&native) {
         // SAFETY: the caller's promise.
-        return unsafe { crate::convert::to_native(t, &native, data, address) };
+        let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
+        return to_native(t, &native, ManagedSlot::of_box(t, source)?, slot);
     }
     let layout = layout_of(t, ty)?;
+    // SAFETY: the caller's promise.
+    let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     if delete_old {
         // SAFETY: the caller says that the memory holds a structure.
-        unsafe { release_fields(t, ty, address)? };
+        unsafe { release_fields(t, ty, slot)? };
     }
-    // SAFETY: the caller's promise; slots must start zeroed.
-    unsafe { std::ptr::write_bytes(address, 0, layout.size_bytes as usize) };
-    // SAFETY: as above; `source` is an object of `ty`.
-    unsafe { fields_to_native(t, ty, data, address) }
+    slot.fill_zero();
+    fields_to_native(t, ty, ManagedFields::of(source, ty), slot)
 }
 
 /// A new boxed value or object from native memory; null gives null.
@@ -110,14 +134,14 @@ pub unsafe fn structure_to_ptr(t: CurrentThread, source: ObjRef, address: *mut u
 ///
 /// # Safety
 /// `address` is null or holds a native structure of `ty`.
-pub unsafe fn ptr_to_new_structure(t: CurrentThread, address: *const u8, ty: Ty) -> Managed<ObjRef> {
+pub unsafe fn ptr_to_new_structure<'t>(t: CurrentThread<'t>, address: *mut u8, ty: Ty) -> Managed<Option<Obj<'t>>> {
     if address.is_null() {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
-    let made = object::new_instance(t, ty)?;
+    let made = Obj::new(t, ty)?;
     // SAFETY: the caller's promise.
-    unsafe { fill(t, address, made, ty)? };
-    Ok(made)
+    unsafe { fill(t, address, made)? };
+    Ok(Some(made))
 }
 
 /// Fills an existing object.
@@ -127,29 +151,29 @@ pub unsafe fn ptr_to_new_structure(t: CurrentThread, address: *const u8, ty: Ty)
 ///
 /// # Safety
 /// `address` holds a native structure of the object's type.
-pub unsafe fn ptr_to_structure(t: CurrentThread, address: *const u8, destination: ObjRef) -> Managed<()> {
-    let ty = object::type_of(destination);
-    if ty.is_value_type() {
+pub unsafe fn ptr_to_structure<'t>(t: CurrentThread<'t>, address: *mut u8, destination: Obj<'t>) -> Managed<()> {
+    if destination.ty().is_value_type() {
         let message = "The structure must not be a value class.";
         return Err(exceptions::throw_argument(t, message, "structure"));
     }
     // SAFETY: the caller's promise.
-    unsafe { fill(t, address, destination, ty) }
+    unsafe { fill(t, address, destination) }
 }
 
 /// # Safety
-/// `address` holds a native structure of `ty`; `object` is of that type.
-unsafe fn fill(t: CurrentThread, address: *const u8, object: ObjRef, ty: Ty) -> Managed<()> {
-    let data = object.field_ptr::<u8>(saki_abi::object::OBJECT_HEADER_BYTES as usize);
-    let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
-    if let NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar = native {
+/// `address` holds a native structure of the object's type.
+unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> Managed<()> {
+    let ty = object.ty();
+    let native = native_type_of(t, ty)?;
+    if has_no_fields(&native) {
         // SAFETY: the caller's promise.
-        return unsafe { crate::convert::to_managed(t, &native, address, data) };
+        let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
+        return to_managed(t, &native, slot, ManagedSlot::of_box(t, object)?);
     }
-    layout_of(t, ty)?;
-    debug_assert_eq!(data_offset_bytes(ty) == 0, ty.is_value_type());
+    let layout = layout_of(t, ty)?;
     // SAFETY: the caller's promise.
-    unsafe { fields_to_managed(t, ty, address, data) }
+    let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
+    fields_to_managed(t, ty, slot, ManagedFields::of(object, ty))
 }
 
 /// Frees what the fields of a native structure own.
@@ -158,16 +182,18 @@ unsafe fn fill(t: CurrentThread, address: *const u8, object: ObjRef, ty: Ty) -> 
 /// As `size_of`.
 ///
 /// # Safety
-/// `address` holds a native structure of `ty`.
+/// `address` is null or holds a native structure of `ty`.
 pub unsafe fn destroy_structure(t: CurrentThread, address: *mut u8, ty: Ty) -> Managed<()> {
     if address.is_null() {
         return Err(directive_error(t, "A null structure cannot be destroyed."));
     }
-    let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
+    let native = native_type_of(t, ty)?;
     if native.is_same() {
         return Ok(());
     }
-    layout_of(t, ty)?;
+    let layout = layout_of(t, ty)?;
     // SAFETY: the caller's promise.
-    unsafe { release_fields(t, ty, address) }
+    let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
+    // SAFETY: the memory holds a structure of `ty`, by the caller's promise.
+    unsafe { release_fields(t, ty, slot) }
 }

@@ -4,23 +4,20 @@
 //! the length field before the text. Invariant: no native string is kept beyond the call that reads it. Left out: the
 //! choice of a parameter's native form (`saki_il::synth::marshal`).
 
-use saki_abi::ObjRef;
+use crate::slots::NativeBlock;
 use saki_il::synth::marshal::StringForm;
-use saki_runtime::exceptions;
-use saki_runtime::strings;
+use saki_runtime::references::Str;
 use saki_runtime::thread::{CurrentThread, Managed};
 
 /// Bytes of the length in front of a BSTR.
 const BSTR_PREFIX_BYTES: usize = 4;
 
-/// Zeroed memory of the C heap; at least one byte.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn allocate(t: CurrentThread, bytes: usize) -> Managed<*mut u8> {
-    // SAFETY: plain allocation.
-    let block = unsafe { libc::calloc(1, bytes.max(1)) };
-    if block.is_null() { Err(exceptions::out_of_memory(t)) } else { Ok(block.cast()) }
+/// Bytes of a character of this form.
+pub fn unit_bytes(form: StringForm) -> usize {
+    match form {
+        StringForm::Utf16 | StringForm::Bstr => 2,
+        StringForm::Utf8 | StringForm::AnsiBstr => 1,
+    }
 }
 
 /// Frees C heap memory; null is fine.
@@ -55,26 +52,18 @@ pub fn native_copy(t: CurrentThread, form: StringForm, units: &[u16]) -> Managed
 
 /// `prefix` bytes of length (if any), the content, two zero bytes; gives the address of the content.
 fn terminated(t: CurrentThread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
-    let block = allocate(t, prefix + content.len() + 2)?;
+    let block = NativeBlock::allocate(t, prefix + content.len() + 2)?.leak();
     if prefix != 0 {
-        // SAFETY: the block begins with room for the length.
-        unsafe { block.cast::<u32>().write_unaligned(content.len() as u32) };
+        block.write(content.len() as u32);
     }
-    // SAFETY: the block holds the content behind the prefix.
-    let start = unsafe { block.add(prefix) };
-    // SAFETY: as above; a new block does not overlap.
-    unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), start, content.len()) };
-    Ok(start)
+    let start = block.part(prefix, content.len());
+    start.copy_from(content);
+    Ok(start.address())
 }
 
 pub fn bytes_of(units: &[u16]) -> &[u8] {
     // SAFETY: any u16 is two bytes.
     unsafe { std::slice::from_raw_parts(units.as_ptr().cast(), units.len() * 2) }
-}
-
-/// The units of a managed string; empty for null.
-pub fn units_of<'a>(string: ObjRef) -> &'a [u16] {
-    if string.is_null() { &[] } else { strings::units(string) }
 }
 
 /// A managed string from native characters; null gives null.
@@ -84,25 +73,37 @@ pub fn units_of<'a>(string: ObjRef) -> &'a [u16] {
 ///
 /// # Safety
 /// `native` is null or a string of this form.
-pub unsafe fn managed_copy(t: CurrentThread, form: StringForm, native: *const u8) -> Managed<ObjRef> {
+pub unsafe fn managed_copy<'t>(t: CurrentThread<'t>, form: StringForm, native: *const u8) -> Managed<Option<Str<'t>>> {
     if native.is_null() {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
-    // SAFETY: the caller's promise for each form.
-    unsafe {
-        match form {
-            StringForm::Utf8 => strings::new_string_utf8(t, c_bytes(native)),
-            StringForm::Utf16 => strings::new_string_utf16(t, &wide_units(native)),
-            StringForm::Bstr => {
-                let bytes = native.cast::<u32>().sub(1).read_unaligned() as usize;
-                strings::new_string_utf16(t, &copied_units(native, bytes / 2))
-            }
-            StringForm::AnsiBstr => {
-                let bytes = native.cast::<u32>().sub(1).read_unaligned() as usize;
-                strings::new_string_utf8(t, std::slice::from_raw_parts(native, bytes))
-            }
+    let string = match form {
+        // SAFETY: terminated, by the caller's promise.
+        StringForm::Utf8 => Str::from_utf8(t, unsafe { c_bytes(native) })?,
+        // SAFETY: as above.
+        StringForm::Utf16 => Str::from_units(t, &unsafe { wide_units(native) })?,
+        StringForm::Bstr => {
+            // SAFETY: a BSTR, by the caller's promise.
+            let length_bytes = unsafe { bstr_length_bytes(native) };
+            // SAFETY: its length says that so many units can be read.
+            Str::from_units(t, &unsafe { copied_units(native, length_bytes / 2) })?
         }
-    }
+        StringForm::AnsiBstr => {
+            // SAFETY: a BSTR, by the caller's promise.
+            let length_bytes = unsafe { bstr_length_bytes(native) };
+            // SAFETY: its length says that so many bytes can be read.
+            Str::from_utf8(t, unsafe { std::slice::from_raw_parts(native, length_bytes) })?
+        }
+    };
+    Ok(Some(string))
+}
+
+/// # Safety
+/// `native` is a BSTR.
+unsafe fn bstr_length_bytes(native: *const u8) -> usize {
+    // SAFETY: the length lies before the text.
+    let length_bytes = unsafe { native.cast::<u32>().sub(1).read_unaligned() };
+    length_bytes as usize
 }
 
 /// Frees a native string of this form; null is fine.

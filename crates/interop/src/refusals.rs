@@ -1,0 +1,16 @@
+//! The exceptions of values that cannot be marshalled.
+//!
+//! Left out: load errors, and exceptions that one function alone throws.
+
+use saki_runtime::exceptions::{self, Thrown};
+use saki_runtime::thread::CurrentThread;
+
+/// ArgumentException: a value that does not fit its native type.
+pub fn argument_error(t: CurrentThread, message: &str) -> Thrown {
+    exceptions::throw(t, "System", "ArgumentException", message)
+}
+
+/// MarshalDirectiveException: a type or declaration without a native form.
+pub fn directive_error(t: CurrentThread, message: &str) -> Thrown {
+    exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", message)
+}

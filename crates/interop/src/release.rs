@@ -1,0 +1,87 @@
+//! Freeing what native values own, by `NativeType`.
+//!
+//! Invariant: memory that native code left in place of that of `to_native` is freed, too: both are of the C heap.
+
+use crate::slots::NativeSlot;
+use crate::text;
+use crate::to_native::size_of_native;
+use saki_il::synth::marshal::{NativeType, native_layout};
+use saki_runtime::exceptions::ToManaged;
+use saki_runtime::thread::{CurrentThread, Managed};
+use saki_types::Ty;
+
+/// Frees what a slot owns; the slot itself stays. `length`: elements of an array, when known.
+///
+/// # Errors
+/// Load errors.
+///
+/// # Safety
+/// `slot` was filled by `to_native` (or by native code in its place), and what it owns is not used again.
+pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: NativeSlot, length: Option<usize>) -> Managed<()> {
+    match native {
+        // SAFETY: null or a string of this form, which the slot owns.
+        NativeType::String(form) => unsafe { text::free_string(*form, slot.read()) },
+        // SAFETY: null or a block of the C heap, which the slot owns.
+        NativeType::StringBuilder(_) => unsafe { text::free(slot.read()) },
+        NativeType::FixedArray { element, count, .. } => {
+            // SAFETY: the elements lie in the slot, which owns what they own.
+            unsafe { release_elements(t, element, slot, *count as usize)? };
+        }
+        NativeType::Array { element, count, .. } => {
+            let length = length.or(count.constant.map(|n| n as usize)).unwrap_or(0);
+            let size_bytes = size_of_native(t, element)?.saturating_mul(length);
+            if let Some(block) = slot.target(size_bytes) {
+                // SAFETY: the slot owns the block and what its elements own.
+                unsafe { release_elements(t, element, block, length)? };
+                // SAFETY: as above; the elements are free.
+                unsafe { text::free(block.address()) };
+            }
+        }
+        // SAFETY: the caller's promise, for the fields of the slot.
+        NativeType::Struct(ty) | NativeType::ClassInline(ty) => unsafe { release_fields(t, ty, slot)? },
+        NativeType::ClassPointer(ty) => {
+            let size_bytes = native_layout(ty).to_managed(t)?.size_bytes as usize;
+            if let Some(block) = slot.target(size_bytes) {
+                // SAFETY: the slot owns the block and what its fields own.
+                unsafe { release_fields(t, ty, block)? };
+                // SAFETY: as above; the fields are free.
+                unsafe { text::free(block.address()) };
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As `release`, for each of the first `count` elements of `block`.
+unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: NativeSlot, count: usize) -> Managed<()> {
+    if !element.owns_memory().to_managed(t)? {
+        return Ok(());
+    }
+    let stride_bytes = size_of_native(t, element)?;
+    for index in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { release(t, element, block.element(index, stride_bytes), None)? };
+    }
+    Ok(())
+}
+
+/// Frees what the fields of native struct memory own, and zeroes those pointers.
+///
+/// # Errors
+/// Load errors.
+///
+/// # Safety
+/// As `release`, for a struct of type `ty`.
+pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: NativeSlot) -> Managed<()> {
+    for field in &native_layout(ty).to_managed(t)?.fields {
+        let slot = slot.part(field.offset_bytes as usize, size_of_native(t, &field.native)?);
+        // SAFETY: the caller's promise, for this field.
+        unsafe { release(t, &field.native, slot, None)? };
+        if matches!(field.native, NativeType::String(_) | NativeType::Array { .. } | NativeType::ClassPointer(_)) {
+            slot.write(0usize);
+        }
+    }
+    Ok(())
+}

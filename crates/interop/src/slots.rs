@@ -1,0 +1,430 @@
+//! Slots: native memory of a known size, and variables of managed code of a known type. All conversions read and write through them.
+//!
+//! A native slot is a struct field, an array element, or the word of a parameter. Invariant: the memory of a slot can be used in its
+//! whole size as long as the slot's lifetime lasts. The code that makes a slot from an address vouches for that, and for the values there: they
+//! are those of the native type by which the slot is converted, and their pointers lead to what that type says. Every later access is
+//! checked to lie inside the slot; one that does not is a fault of ours.
+//! Left out: what the bytes mean (`to_native`, `to_managed`, `release`).
+
+use saki_abi::{ObjRef, Object};
+use saki_base::{bug, bug_unless};
+use saki_il::synth::marshal::data_offset_bytes;
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::references::{Array, Obj, Str, Word};
+use saki_runtime::thread::{CurrentThread, Managed};
+use saki_types::{Field, Ty};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Numbers and pointers: every bit pattern is a value.
+pub trait Plain: Copy + sealed::Sealed {}
+
+macro_rules! plain {
+    ($($ty:ty),*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
+}
+plain!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, *mut u8);
+
+/// Native memory, at any alignment.
+#[derive(Clone, Copy)]
+pub struct NativeSlot<'n> {
+    address: NonNull<u8>,
+    size_bytes: usize,
+    memory: PhantomData<&'n mut [u8]>,
+}
+
+impl<'n> NativeSlot<'n> {
+    /// The memory at an address; None for null.
+    ///
+    /// # Safety
+    /// The address is null, or `size_bytes` bytes can be read and written there for `'n`; the module header says what the values are.
+    #[inline]
+    pub unsafe fn at(address: *mut u8, size_bytes: usize) -> Option<NativeSlot<'n>> {
+        Some(NativeSlot { address: NonNull::new(address)?, size_bytes, memory: PhantomData })
+    }
+
+    /// A word that is passed in a register.
+    #[inline]
+    pub fn of_word(word: &'n mut i64) -> NativeSlot<'n> {
+        NativeSlot { address: NonNull::from_mut(word).cast(), size_bytes: size_of::<i64>(), memory: PhantomData }
+    }
+
+    pub fn address(self) -> *mut u8 {
+        self.address.as_ptr()
+    }
+
+    /// `size_bytes` bytes of the slot.
+    #[inline]
+    pub fn part(self, offset_bytes: usize, size_bytes: usize) -> NativeSlot<'n> {
+        let end = offset_bytes.checked_add(size_bytes);
+        bug_unless!(
+            end.is_some_and(|end| end <= self.size_bytes),
+            "{size_bytes} bytes at {offset_bytes} of a native slot of {}",
+            self.size_bytes
+        );
+        // SAFETY: inside the slot, by the check.
+        NativeSlot { address: unsafe { self.address.add(offset_bytes) }, size_bytes, memory: PhantomData }
+    }
+
+    /// An element of the slot, which holds an array of them.
+    #[inline]
+    pub fn element(self, index: usize, stride_bytes: usize) -> NativeSlot<'n> {
+        self.part(index.saturating_mul(stride_bytes), stride_bytes)
+    }
+
+    /// The value at the start of the slot.
+    #[inline]
+    pub fn read<T: Plain>(self) -> T {
+        let place = self.part(0, size_of::<T>());
+        // SAFETY: the part can be read, and its bytes are a `T`.
+        unsafe { place.address.cast::<T>().read_unaligned() }
+    }
+
+    /// Sets the start of the slot.
+    #[inline]
+    pub fn write<T: Plain>(self, value: T) {
+        let place = self.part(0, size_of::<T>());
+        // SAFETY: the part can be written.
+        unsafe { place.address.cast::<T>().write_unaligned(value) };
+    }
+
+    pub fn fill_zero(self) {
+        // SAFETY: the slot can be written.
+        unsafe { self.address.write_bytes(0, self.size_bytes) };
+    }
+
+    pub fn is_zero(self) -> bool {
+        (0..self.size_bytes).all(|index| self.element(index, 1).read::<u8>() == 0)
+    }
+
+    /// A copy of all bytes.
+    pub fn bytes(self) -> Vec<u8> {
+        (0..self.size_bytes).map(|index| self.element(index, 1).read()).collect()
+    }
+
+    /// Sets the first bytes.
+    pub fn copy_from(self, bytes: &[u8]) {
+        let place = self.part(0, bytes.len());
+        // SAFETY: the part can be written; the bytes may lie in it.
+        unsafe { std::ptr::copy(bytes.as_ptr(), place.address.as_ptr(), bytes.len()) };
+    }
+
+    /// What the pointer at the start of the slot leads to, of the size that its native type says; None for null.
+    #[inline]
+    pub fn target(self, size_bytes: usize) -> Option<NativeSlot<'n>> {
+        // SAFETY: the header's promise: the pointer leads to what its native type says.
+        unsafe { NativeSlot::at(self.read(), size_bytes) }
+    }
+}
+
+/// Zeroed memory of the C heap, which is freed when this value is dropped.
+pub struct NativeBlock(NativeSlot<'static>);
+
+impl NativeBlock {
+    /// At least one byte.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn allocate(t: CurrentThread, size_bytes: usize) -> Managed<NativeBlock> {
+        // SAFETY: a plain allocation.
+        let block = unsafe { libc::calloc(1, size_bytes.max(1)) };
+        // SAFETY: null, or that many bytes, which nobody else knows.
+        match unsafe { NativeSlot::at(block.cast(), size_bytes) } {
+            Some(slot) => Ok(NativeBlock(slot)),
+            None => Err(exceptions::out_of_memory(t)),
+        }
+    }
+
+    pub fn slot(&self) -> NativeSlot<'_> {
+        self.0
+    }
+
+    /// Gives the memory up: it stays until `free` gets its address, or native code frees it.
+    pub fn leak(self) -> NativeSlot<'static> {
+        std::mem::ManuallyDrop::new(self).0
+    }
+}
+
+impl Drop for NativeBlock {
+    fn drop(&mut self) {
+        // SAFETY: a block of the C heap; the slots that `slot` gave are gone.
+        unsafe { libc::free(self.0.address().cast()) };
+    }
+}
+
+/// A variable of managed code: a local, a field, an element, or the value in a box.
+#[derive(Clone, Copy)]
+pub struct ManagedSlot<'t> {
+    address: NonNull<u8>,
+    size_bytes: usize,
+    ty: Ty,
+    held: PhantomData<&'t Object>,
+}
+
+impl<'t> ManagedSlot<'t> {
+    /// The variable that compiled code names by its address; None for null.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    ///
+    /// # Safety
+    /// The address is null, or that of a variable of this type that stays for `'t`.
+    pub unsafe fn at(t: CurrentThread<'t>, address: usize, ty: Ty) -> Managed<Option<ManagedSlot<'t>>> {
+        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+        let address = NonNull::new(std::ptr::with_exposed_provenance_mut(address));
+        Ok(address.map(|address| ManagedSlot { address, size_bytes, ty, held: PhantomData }))
+    }
+
+    /// An element of an array.
+    pub fn of_element(array: Array<'t>, index: usize) -> ManagedSlot<'t> {
+        bug_unless!(index < array.length(), "element {index} of {}", array.length());
+        let (Some(address), Some(ty)) = (NonNull::new(array.element_address(index)), array.ty().element()) else {
+            bug!("an array without elements")
+        };
+        ManagedSlot { address, size_bytes: array.element_size_bytes(), ty, held: PhantomData }
+    }
+
+    /// The value in a box.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    pub fn of_box(t: CurrentThread<'t>, object: Obj<'t>) -> Managed<ManagedSlot<'t>> {
+        let ty = object.ty();
+        bug_unless!(ty.is_value_type(), "{} is not boxed", ty.full_name());
+        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+        Ok(ManagedSlot { address: data_of(object), size_bytes, ty, held: PhantomData })
+    }
+
+    /// The type of the variable.
+    pub fn ty(self) -> Ty {
+        self.ty
+    }
+
+    /// The object that a variable of a reference type refers to.
+    #[inline]
+    pub fn obj(self) -> Option<Obj<'t>> {
+        self.check_reference();
+        // SAFETY: a variable of a reference type.
+        unsafe { Obj::from_word(self.address.cast::<ObjRef>().read()) }
+    }
+
+    /// Sets a variable of a reference type, with barrier; the caller knows that the type allows the object.
+    #[inline]
+    pub fn store(self, t: CurrentThread, value: impl Word) {
+        self.check_reference();
+        // SAFETY: a variable of a reference type, on a stack or in the heap.
+        unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), self.address.cast().as_ptr(), value.word()) };
+    }
+
+    /// A number or pointer in the variable.
+    #[inline]
+    pub fn read_at<T: Plain>(self, offset_bytes: usize) -> T {
+        // SAFETY: inside the variable, by `place`, and its bytes are a `T`.
+        unsafe { self.place(offset_bytes, size_of::<T>()).cast::<T>().read_unaligned() }
+    }
+
+    /// The number or pointer at the start of the variable.
+    #[inline]
+    pub fn read<T: Plain>(self) -> T {
+        self.read_at(0)
+    }
+
+    /// Sets a number or pointer in a variable without references.
+    #[inline]
+    pub fn write_at<T: Plain>(self, offset_bytes: usize, value: T) {
+        self.check_plain();
+        // SAFETY: inside the variable, by `place`; no reference is changed.
+        unsafe { self.place(offset_bytes, size_of::<T>()).cast::<T>().write_unaligned(value) };
+    }
+
+    /// Sets the number or pointer at the start of a variable without references.
+    #[inline]
+    pub fn write<T: Plain>(self, value: T) {
+        self.write_at(0, value);
+    }
+
+    /// Copies the variable's first bytes to the start of a native slot.
+    #[inline]
+    pub fn copy_to(self, slot: NativeSlot, size_bytes: usize) {
+        let (from, to) = (self.place(0, size_bytes), slot.part(0, size_bytes));
+        // SAFETY: both have that many bytes. They may be the same memory.
+        unsafe { std::ptr::copy(from.as_ptr(), to.address(), size_bytes) };
+    }
+
+    /// Sets the first bytes of a variable without references from a native slot.
+    #[inline]
+    pub fn copy_from(self, slot: NativeSlot, size_bytes: usize) {
+        self.check_plain();
+        let (from, to) = (slot.part(0, size_bytes), self.place(0, size_bytes));
+        // SAFETY: both have that many bytes. They may be the same memory. No reference is changed.
+        unsafe { std::ptr::copy(from.address(), to.as_ptr(), size_bytes) };
+    }
+
+    /// The fields of a variable of the struct type `ty`.
+    pub fn fields(self, ty: Ty) -> ManagedFields<'t> {
+        bug_unless!(self.ty == ty && ty.is_value_type(), "{} is used as {}", self.ty.full_name(), ty.full_name());
+        ManagedFields { first: self.address, size_bytes: self.size_bytes, held: PhantomData }
+    }
+
+    #[inline]
+    fn place(self, offset_bytes: usize, size_bytes: usize) -> NonNull<u8> {
+        let end = offset_bytes.checked_add(size_bytes);
+        bug_unless!(
+            end.is_some_and(|end| end <= self.size_bytes),
+            "{size_bytes} bytes at {offset_bytes} of a variable of {}",
+            self.ty.full_name()
+        );
+        // SAFETY: inside the variable, by the check.
+        unsafe { self.address.add(offset_bytes) }
+    }
+
+    #[inline]
+    fn check_reference(self) {
+        bug_unless!(self.ty.is_reference_type(), "a {} is no reference", self.ty.full_name());
+    }
+
+    #[inline]
+    fn check_plain(self) {
+        let is_plain = self.ty.contains_references().is_ok_and(|contains| !contains);
+        bug_unless!(is_plain, "a {} holds references", self.ty.full_name());
+    }
+}
+
+/// The fields of an object or of a value.
+#[derive(Clone, Copy)]
+pub struct ManagedFields<'t> {
+    first: NonNull<u8>,
+    size_bytes: usize,
+    held: PhantomData<&'t Object>,
+}
+
+impl<'t> ManagedFields<'t> {
+    /// The fields that an object has as a `ty`: the class of the object, or a base class.
+    pub fn of(object: Obj<'t>, ty: Ty) -> ManagedFields<'t> {
+        let exact = object.ty();
+        let has_fields = exact == ty || exact.is_subclass_of(ty).is_ok_and(|is_subclass| is_subclass);
+        bug_unless!(has_fields, "{} is used as {}", exact.full_name(), ty.full_name());
+        let size_bytes = object.vtable().instance_size_bytes as usize - saki_abi::object::OBJECT_HEADER_BYTES as usize;
+        ManagedFields { first: data_of(object), size_bytes, held: PhantomData }
+    }
+
+    /// An instance field of the type that the fields are of.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    pub fn field(self, t: CurrentThread<'t>, field: &'static Field) -> Managed<ManagedSlot<'t>> {
+        let offset_bytes = (field.offset_bytes().to_managed(t)? - data_offset_bytes(field.owner)) as usize;
+        let ty = field.ty().to_managed(t)?;
+        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+        bug_unless!(offset_bytes + size_bytes <= self.size_bytes, "{field:?} lies outside its object");
+        // SAFETY: inside the object or value, by the check.
+        Ok(ManagedSlot { address: unsafe { self.first.add(offset_bytes) }, size_bytes, ty, held: PhantomData })
+    }
+}
+
+/// The elements of an array of numbers, pointers or structs without references, as one block of bytes.
+#[derive(Clone, Copy)]
+pub struct PlainElements<'t>(Array<'t>);
+
+impl<'t> PlainElements<'t> {
+    pub fn of(array: Array<'t>) -> PlainElements<'t> {
+        bug_unless!(array.vtable().element_ref_map.is_null(), "{} holds references", array.ty().full_name());
+        PlainElements(array)
+    }
+
+    pub fn size_bytes(self) -> usize {
+        self.0.length() * self.0.element_size_bytes()
+    }
+
+    /// Copies all elements to the start of a native slot.
+    pub fn copy_to(self, slot: NativeSlot) {
+        let to = slot.part(0, self.size_bytes());
+        // SAFETY: the elements have that many bytes; native memory does not overlap them.
+        unsafe { std::ptr::copy_nonoverlapping(self.0.element_address(0), to.address(), self.size_bytes()) };
+    }
+
+    /// Sets all elements from a native slot.
+    pub fn copy_from(self, slot: NativeSlot) {
+        let from = slot.part(0, self.size_bytes());
+        // SAFETY: as in `copy_to`; the elements hold no references.
+        unsafe { std::ptr::copy_nonoverlapping(from.address(), self.0.element_address(0), self.size_bytes()) };
+    }
+
+    /// Appends the first `count` elements to a vector.
+    pub fn append_to<T: Plain>(self, values: &mut Vec<T>, count: usize) {
+        self.check::<T>(count);
+        let first = self.0.element_address(0).cast::<T>();
+        // SAFETY: the array has at least `count` elements of this size, and stays where it is.
+        values.extend((0..count).map(|index| unsafe { first.add(index).read() }));
+    }
+
+    /// Sets the first elements.
+    pub fn set<T: Plain>(self, values: &[T]) {
+        self.check::<T>(values.len());
+        // SAFETY: as above; the elements hold no references.
+        unsafe { std::ptr::copy(values.as_ptr(), self.0.element_address(0).cast(), values.len()) };
+    }
+
+    fn check<T>(self, count: usize) {
+        bug_unless!(
+            count <= self.0.length() && self.0.element_size_bytes() == size_of::<T>(),
+            "{count} elements of {} bytes in an array of {}",
+            size_of::<T>(),
+            self.0.length()
+        );
+    }
+}
+
+/// Where the fields of an object, or the value in a box, begin.
+fn data_of(object: Obj) -> NonNull<u8> {
+    NonNull::new(object.data()).unwrap_or_else(|| bug!("an object at no address"))
+}
+
+/// An object that its native type says to be a string.
+pub fn string(object: Obj<'_>) -> Str<'_> {
+    object.as_str().unwrap_or_else(|| bug!("a {} is marshalled as a string", object.ty().full_name()))
+}
+
+/// An object that its native type says to be an array.
+pub fn array(object: Obj<'_>) -> Array<'_> {
+    object.as_array().unwrap_or_else(|| bug!("a {} is marshalled as an array", object.ty().full_name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NativeSlot;
+
+    #[test]
+    fn parts_and_elements_lie_at_any_address() {
+        let mut memory = [0xffu8; 11];
+        // SAFETY: ten bytes of the array, which nothing else uses while the slot lives.
+        let slot = unsafe { NativeSlot::at(memory[1..].as_mut_ptr(), 10) }.expect("not null");
+        slot.fill_zero();
+        assert!(slot.is_zero());
+        slot.write(0x0102_0304_u32);
+        slot.part(4, 6).write(-2i16);
+        slot.element(3, 2).write(0x61u16);
+        slot.part(8, 2).copy_from(b"ab");
+        assert!(!slot.is_zero());
+        assert_eq!(slot.read::<u16>(), 0x0304);
+        assert_eq!(slot.part(4, 2).read::<u16>(), 0xfffe);
+        assert_eq!(slot.bytes(), [4, 3, 2, 1, 0xfe, 0xff, 0x61, 0, b'a', b'b']);
+        // Nothing is left to read at the end, and an empty part of it is no error.
+        assert!(slot.part(10, 0).bytes().is_empty());
+        assert_eq!(memory[0], 0xff);
+    }
+
+    #[test]
+    fn a_pointer_leads_to_a_slot_of_the_size_that_is_said() {
+        let mut target = 7u8;
+        let mut word = (&raw mut target) as i64;
+        let slot = NativeSlot::of_word(&mut word);
+        assert_eq!(slot.target(1).expect("not null").bytes(), [7]);
+        slot.write(0usize);
+        assert!(slot.target(1).is_none());
+        assert_eq!(word, 0);
+    }
+}
