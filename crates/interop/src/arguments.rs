@@ -38,8 +38,8 @@ fn native_memory<'t>(_t: CurrentThread<'t>, word: i64, size_bytes: usize) -> Opt
 
 /// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in them; one more for the length of
 /// an array.
-fn block_bytes(t: CurrentThread, plan: &ParamPlan) -> Managed<usize> {
-    Ok(size_of_native(t, &plan.native)?.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)
+fn block_bytes(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<usize> {
+    Ok(descriptor.native_size_bytes(t)?.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)
 }
 
 /// A struct by value travels as the address of its native copy.
@@ -64,7 +64,7 @@ pub fn marshal_in(t: CurrentThread, value: usize, descriptor: &MarshalDescriptor
         }
         return Ok(word);
     }
-    let block = NativeBlock::allocate(t, block_bytes(t, plan)?)?;
+    let block = NativeBlock::allocate(t, block_bytes(t, descriptor)?)?;
     if plan.is_in || !plan.by_ref {
         let managed = known_variable(t, plan, value)?;
         if let Err(thrown) = to_native(t, &plan.native, managed, block.slot()) {
@@ -112,7 +112,7 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
     let mut word = word;
     if plan.index == 0 && is_struct(&plan.native) {
         // Memory that the fields of the result point to stays native.
-        return match native_memory(t, word, size_of_native(t, &plan.native)?) {
+        return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
             Some(result) => to_managed(t, &plan.native, result, managed),
             None => saki_base::bug!("no place for the result of {}", descriptor.method.full_name()),
         };
@@ -127,7 +127,7 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
         return converted;
     }
     if plan.by_ref {
-        return match native_memory(t, word, block_bytes(t, plan)?) {
+        return match native_memory(t, word, block_bytes(t, descriptor)?) {
             Some(block) => {
                 let length = passed_length(plan, block, Some(managed));
                 to_managed_of_length(t, &plan.native, block, managed, length)
@@ -148,7 +148,7 @@ pub fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: &Mars
     let plan = &descriptor.plan;
     let managed = if word == 0 { None } else { variable(t, plan, value)? };
     if plan.by_ref || is_struct(&plan.native) {
-        let Some(block) = native_memory(t, word, block_bytes(t, plan)?) else { return Ok(()) };
+        let Some(block) = native_memory(t, word, block_bytes(t, descriptor)?) else { return Ok(()) };
         let length = passed_length(plan, block, managed);
         // SAFETY: the block of `marshal_in`, whose contents native code may have replaced by its own allocations.
         unsafe { release(t, &plan.native, block, length)? };
@@ -189,7 +189,7 @@ pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
         };
     }
     if plan.by_ref || is_struct(&plan.native) {
-        return match native_memory(t, word, size_of_native(t, &plan.native)?) {
+        return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
             Some(slot) => to_managed(t, &plan.native, slot, managed),
             // A `ref` to a class is the object's fields, which must be somewhere.
             None if matches!(plan.native, NativeType::ClassPointer(_)) => {
@@ -217,7 +217,7 @@ pub fn callback_out(t: CurrentThread, value: usize, word: i64, descriptor: &Mars
     }
     let memory = |size_bytes| native_memory(t, word, size_bytes);
     if plan.index == 0 || plan.by_ref {
-        let Some(slot) = memory(size_of_native(t, &plan.native)?) else { return Ok(0) };
+        let Some(slot) = memory(descriptor.native_size_bytes(t)?) else { return Ok(0) };
         if plan.index == 0 {
             slot.fill_zero();
         }

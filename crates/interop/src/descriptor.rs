@@ -16,6 +16,8 @@ use std::sync::OnceLock;
 pub struct MarshalDescriptor {
     pub method: &'static Method,
     pub plan: ParamPlan,
+    /// Size of the native value, once somebody asked.
+    native_size_bytes: OnceLock<usize>,
     /// The `ICustomMarshaler`, once made.
     pub custom_marshaler: OnceLock<RootCell>,
 }
@@ -38,7 +40,12 @@ pub fn descriptor(t: CurrentThread, method: &'static Method, index: u32) -> Mana
         let message = format!("{} has no parameter {index}", method.full_name());
         return Err(exceptions::throw(t, "System", "ExecutionEngineException", &message));
     };
-    let made = MarshalDescriptor { method, plan: param.clone(), custom_marshaler: OnceLock::new() };
+    let made = MarshalDescriptor {
+        method,
+        plan: param.clone(),
+        native_size_bytes: OnceLock::new(),
+        custom_marshaler: OnceLock::new(),
+    };
     let mut table = DESCRIPTORS.lock();
     Ok(table.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_beside(method, made)))
 }
@@ -51,6 +58,18 @@ pub(crate) fn forget_dead() {
 }
 
 impl MarshalDescriptor {
+    /// Bytes of the native value: of the word, or of the memory at which a `ref` parameter points.
+    ///
+    /// # Errors
+    /// Load errors.
+    pub fn native_size_bytes(&self, t: CurrentThread) -> Managed<usize> {
+        if let Some(known) = self.native_size_bytes.get() {
+            return Ok(*known);
+        }
+        let size_bytes = self.plan.native.size_bytes().to_managed(t)? as usize;
+        Ok(*self.native_size_bytes.get_or_init(|| size_bytes))
+    }
+
     /// The word that compiled code passes.
     pub fn address(&'static self) -> usize {
         self as *const MarshalDescriptor as usize

@@ -76,7 +76,7 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
 /// As `release`, for a struct of type `ty`.
 pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: NativeSlot) -> Managed<()> {
     for field in &native_layout(ty).to_managed(t)?.fields {
-        let slot = slot.part(field.offset_bytes as usize, size_of_native(t, &field.native)?);
+        let slot = slot.after(field.offset_bytes as usize);
         // SAFETY: the caller's promise, for this field.
         unsafe { release(t, &field.native, slot, None)? };
         if matches!(field.native, NativeType::String(_) | NativeType::Array { .. } | NativeType::ClassPointer(_)) {

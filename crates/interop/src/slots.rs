@@ -12,7 +12,7 @@ use saki_il::synth::marshal::data_offset_bytes;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::references::{Array, Obj, Str, Word};
 use saki_runtime::thread::{CurrentThread, Managed};
-use saki_types::{Field, Ty};
+use saki_types::{ElementType, Field, Ty};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -27,6 +27,11 @@ macro_rules! plain {
     ($($ty:ty),*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
 }
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, *mut u8);
+
+#[inline]
+fn is_inside(offset_bytes: usize, size_bytes: usize, whole_bytes: usize) -> bool {
+    offset_bytes <= whole_bytes && size_bytes <= whole_bytes - offset_bytes
+}
 
 /// Native memory, at any alignment.
 #[derive(Clone, Copy)]
@@ -59,14 +64,17 @@ impl<'n> NativeSlot<'n> {
     /// `size_bytes` bytes of the slot.
     #[inline]
     pub fn part(self, offset_bytes: usize, size_bytes: usize) -> NativeSlot<'n> {
-        let end = offset_bytes.checked_add(size_bytes);
-        bug_unless!(
-            end.is_some_and(|end| end <= self.size_bytes),
-            "{size_bytes} bytes at {offset_bytes} of a native slot of {}",
-            self.size_bytes
-        );
+        if !is_inside(offset_bytes, size_bytes, self.size_bytes) {
+            bug!("{size_bytes} bytes at {offset_bytes} of a native slot of {}", self.size_bytes);
+        }
         // SAFETY: inside the slot, by the check.
         NativeSlot { address: unsafe { self.address.add(offset_bytes) }, size_bytes, memory: PhantomData }
+    }
+
+    /// The slot from an offset on.
+    #[inline]
+    pub fn after(self, offset_bytes: usize) -> NativeSlot<'n> {
+        self.part(offset_bytes, self.size_bytes.saturating_sub(offset_bytes))
     }
 
     /// An element of the slot, which holds an array of them.
@@ -178,15 +186,6 @@ impl<'t> ManagedSlot<'t> {
         Ok(address.map(|address| ManagedSlot { address, size_bytes, ty, held: PhantomData }))
     }
 
-    /// An element of an array.
-    pub fn of_element(array: Array<'t>, index: usize) -> ManagedSlot<'t> {
-        bug_unless!(index < array.length(), "element {index} of {}", array.length());
-        let (Some(address), Some(ty)) = (NonNull::new(array.element_address(index)), array.ty().element()) else {
-            bug!("an array without elements")
-        };
-        ManagedSlot { address, size_bytes: array.element_size_bytes(), ty, held: PhantomData }
-    }
-
     /// The value in a box.
     ///
     /// # Errors
@@ -271,12 +270,9 @@ impl<'t> ManagedSlot<'t> {
 
     #[inline]
     fn place(self, offset_bytes: usize, size_bytes: usize) -> NonNull<u8> {
-        let end = offset_bytes.checked_add(size_bytes);
-        bug_unless!(
-            end.is_some_and(|end| end <= self.size_bytes),
-            "{size_bytes} bytes at {offset_bytes} of a variable of {}",
-            self.ty.full_name()
-        );
+        if !is_inside(offset_bytes, size_bytes, self.size_bytes) {
+            bug!("{size_bytes} bytes at {offset_bytes} of a variable of {}", self.ty.full_name());
+        }
         // SAFETY: inside the variable, by the check.
         unsafe { self.address.add(offset_bytes) }
     }
@@ -288,8 +284,41 @@ impl<'t> ManagedSlot<'t> {
 
     #[inline]
     fn check_plain(self) {
-        let is_plain = self.ty.contains_references().is_ok_and(|contains| !contains);
+        let is_plain = match self.ty.element_type {
+            ElementType::ValueType | ElementType::TypedByRef => {
+                self.ty.contains_references().is_ok_and(|contains| !contains)
+            }
+            _ => !self.ty.is_reference_type(),
+        };
         bug_unless!(is_plain, "a {} holds references", self.ty.full_name());
+    }
+}
+
+/// The elements of an array as variables.
+#[derive(Clone, Copy)]
+pub struct ManagedElements<'t> {
+    first: NonNull<u8>,
+    length: usize,
+    size_bytes: usize,
+    ty: Ty,
+    held: PhantomData<&'t Object>,
+}
+
+impl<'t> ManagedElements<'t> {
+    pub fn of(array: Array<'t>) -> ManagedElements<'t> {
+        let (Some(first), Some(ty)) = (NonNull::new(array.element_address(0)), array.ty().element()) else {
+            bug!("an array without elements")
+        };
+        let (length, size_bytes) = (array.length(), array.element_size_bytes());
+        ManagedElements { first, length, size_bytes, ty, held: PhantomData }
+    }
+
+    #[inline]
+    pub fn get(self, index: usize) -> ManagedSlot<'t> {
+        bug_unless!(index < self.length, "element {index} of {}", self.length);
+        // SAFETY: inside the array, by the check.
+        let address = unsafe { self.first.add(index * self.size_bytes) };
+        ManagedSlot { address, size_bytes: self.size_bytes, ty: self.ty, held: PhantomData }
     }
 }
 

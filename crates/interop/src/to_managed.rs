@@ -7,7 +7,7 @@ use crate::builder_text::{new_builder, set_builder_units};
 use crate::date;
 use crate::delegates;
 use crate::refusals::{argument_error, directive_error};
-use crate::slots::{ManagedFields, ManagedSlot, NativeSlot, array};
+use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeSlot, array};
 use crate::text;
 use crate::to_native::{handle_value, size_of_native};
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, native_layout};
@@ -171,8 +171,7 @@ pub fn fields_to_managed<'t>(t: CurrentThread<'t>, ty: Ty, slot: NativeSlot, fie
             let message = format!("Field '{:?}': the length of an array from native code is not known.", field.field);
             return Err(directive_error(t, &message));
         }
-        let slot = slot.part(field.offset_bytes as usize, size_of_native(t, &field.native)?);
-        to_managed(t, &field.native, slot, managed)?;
+        to_managed(t, &field.native, slot.after(field.offset_bytes as usize), managed)?;
     }
     Ok(())
 }
@@ -187,9 +186,9 @@ pub fn elements_to_managed<'t>(
     block: NativeSlot,
     array: Array<'t>,
 ) -> Managed<()> {
-    let stride_bytes = size_of_native(t, element)?;
+    let (elements, stride_bytes) = (ManagedElements::of(array), size_of_native(t, element)?);
     for index in 0..array.length() {
-        to_managed(t, element, block.element(index, stride_bytes), ManagedSlot::of_element(array, index))?;
+        to_managed(t, element, block.element(index, stride_bytes), elements.get(index))?;
     }
     Ok(())
 }
@@ -253,9 +252,9 @@ pub fn update_object<'t>(t: CurrentThread<'t>, native: &NativeType, slot: Native
             if !matches!(**element, NativeType::StringBuilder(_)) {
                 return elements_to_managed(t, element, block, array);
             }
+            let builders = ManagedElements::of(array);
             for index in 0..array.length() {
-                let builder = ManagedSlot::of_element(array, index);
-                update_managed(t, element, block.element(index, stride_bytes), builder)?;
+                update_managed(t, element, block.element(index, stride_bytes), builders.get(index))?;
             }
             Ok(())
         }

@@ -9,7 +9,7 @@ use crate::builder_text::builder_units;
 use crate::date;
 use crate::delegates;
 use crate::refusals::{argument_error, directive_error};
-use crate::slots::{ManagedFields, ManagedSlot, NativeBlock, NativeSlot, array, string};
+use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeBlock, NativeSlot, array, string};
 use crate::text;
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, handle_class, native_layout};
 use saki_il::synth::native_value::handle_ref_offset;
@@ -149,8 +149,7 @@ pub fn fields_to_native<'t>(t: CurrentThread<'t>, ty: Ty, fields: ManagedFields<
     }
     for field in &layout.fields {
         let managed = fields.field(t, field.field)?;
-        let slot = slot.part(field.offset_bytes as usize, size_of_native(t, &field.native)?);
-        to_native(t, &field.native, managed, slot)?;
+        to_native(t, &field.native, managed, slot.after(field.offset_bytes as usize))?;
     }
     Ok(())
 }
@@ -166,9 +165,9 @@ pub fn elements_to_native<'t>(
     block: NativeSlot,
     count: usize,
 ) -> Managed<()> {
-    let stride_bytes = size_of_native(t, element)?;
+    let (elements, stride_bytes) = (ManagedElements::of(array), size_of_native(t, element)?);
     for index in 0..count {
-        to_native(t, element, ManagedSlot::of_element(array, index), block.element(index, stride_bytes))?;
+        to_native(t, element, elements.get(index), block.element(index, stride_bytes))?;
     }
     Ok(())
 }
