@@ -8,15 +8,15 @@ use std::fmt::Write;
 
 const HEAD: &str = "# Vector types
 
-Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations on vectors of 16 bytes, where the processor has SSE 4.2 (nearly all of x86-64 since 2011) and `--no-simd`
+Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations on vectors of 16 bytes, where the processor has SSSE3 and SSE 4.2 (nearly all of x86-64 since 2011) and `--no-simd`
 (SAKI_NO_SIMD=1) is not given; `saki doctor` says which. Otherwise the class library's code runs. What a method gives is the same, bit for bit: NaN, negative zero, saturation, amounts of shifts and
 exceptions are those of the class library's code. (Of a NaN that an operation makes of two NaNs, neither says which one's bits it has.)
 
 The types are known by assembly, namespace and name: those of the class libraries, and those of copies of `System.Numerics.Vectors.dll` that programs carry beside them.
 `Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8 and 6.12, so that no program can refer to it.
 
-The columns: *operands* are the types of elements for which the row holds; *becomes* says what is in the code in place of a call; *needs* is the newest extension of the instruction set among
-what the processor executes. \"As written\" is the class library's own code, which is inlined where it is short and is made of the other rows.
+The columns: *operands* are the types of elements for which the row holds; *becomes* says what is in the code in place of a call. \"As written\" is the class library's own code, which is
+inlined where it is short and is made of the other rows.
 
 This file is made from the table in `crates/il/src/import/vectors`, by which the compiler knows the methods; a test compares them (`UPDATE_EXPECT=1 cargo test -p saki-il document`).
 ";
@@ -196,91 +196,9 @@ fn becomes(call: VectorCall) -> String {
     }
 }
 
-/// The extensions that instructions need, the oldest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Needs {
-    Nothing,
-    Sse2,
-    Ssse3,
-    Sse41,
-    Sse42,
-}
-
-impl Needs {
-    fn name(self) -> &'static str {
-        match self {
-            Needs::Nothing => "",
-            Needs::Sse2 => "SSE2",
-            Needs::Ssse3 => "SSSE3",
-            Needs::Sse41 => "SSE4.1",
-            Needs::Sse42 => "SSE4.2",
-        }
-    }
-
-    fn of_op(op: VectorOp, lanes: Lanes) -> Needs {
-        use VectorOp as V;
-        let (bytes, is_float) = (lanes.bytes(), lanes.is_float());
-        match op {
-            _ if is_float && matches!(op, V::Add | V::Sub | V::Mul | V::Div | V::Min | V::Max) => Needs::Sse2,
-            _ if is_float && matches!(op, V::Eq | V::Lt | V::Le | V::Gt | V::Ge | V::Unordered) => Needs::Sse2,
-            V::Mul if bytes == 4 => Needs::Sse41,
-            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge if bytes == 8 => Needs::Sse42,
-            V::Lt | V::Gt if !lanes.is_unsigned() => Needs::Sse2,
-            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge if matches!(lanes, Lanes::U8 | Lanes::I16) => Needs::Sse2,
-            V::Min | V::Max | V::Lt | V::Le | V::Gt | V::Ge => Needs::Sse41,
-            V::Eq if bytes == 8 => Needs::Sse41,
-            V::Abs if !is_float && !lanes.is_unsigned() => Needs::Ssse3,
-            V::Round | V::Floor | V::Ceil | V::AllTrue | V::AnyTrue | V::MultiplyHigh => Needs::Sse41,
-            V::Insert(_) | V::Extract(_) => Needs::Sse41,
-            V::WidenLow | V::WidenHigh if !is_float => Needs::Sse41,
-            V::PackUnsigned if bytes == 4 => Needs::Sse41,
-            V::Splat if bytes == 1 => Needs::Ssse3,
-            V::Shuffle | V::Narrow => Needs::Ssse3,
-            _ => Needs::Sse2,
-        }
-    }
-
-    fn of(call: VectorCall, lanes: Lanes) -> Needs {
-        use MatrixCall as M;
-        use VectorCall as C;
-        use VectorOp as V;
-        let op = |op| Needs::of_op(op, lanes);
-        match call {
-            C::AsWritten | C::Nothing | C::Constant(_) | C::AccelerationMode | C::Reinterpret => Needs::Nothing,
-            C::Unary(o) | C::Binary(o) | C::Swapped(o) | C::Complement(o) | C::Convert(o) | C::Shift(o) => op(o),
-            C::ByScalar(o) | C::OfScalar(o) | C::ScalarFirst(o) => op(o).max(op(V::Splat)),
-            C::AllEqual(_) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => op(V::AllTrue),
-            C::All(o) | C::AnyOf(o) => op(o).max(op(V::AllTrue)),
-            C::Magnitude => op(V::Abs).max(op(V::Lt)).max(op(V::AnyTrue)),
-            C::Splat => op(V::Splat),
-            C::Length | C::LengthSquared | C::Reflect | C::ReflectScalarsFirst => op(V::Insert(0)),
-            C::Elements | C::Joined | C::Dot | C::ConvertEach(_) | C::Quotients | C::Roots => op(V::Insert(0)),
-            C::Item | C::Component | C::SetComponent | C::Truncated | C::Matrix(M::PlaneDot) => op(V::Insert(0)),
-            C::Rounded => op(V::Round),
-            C::Widen => op(V::WidenLow),
-            C::Differences => Needs::Sse41,
-            C::Narrow | C::Cross | C::Permute(_) | C::PermuteBy(_) | C::Pairwise(_) | C::SubtractAdd => op(V::Shuffle),
-            C::Matrix(M::Transform | M::TransformNormal | M::Product | M::Transpose) => op(V::Shuffle),
-            C::Matrix(M::QuaternionProduct | M::Concatenate | M::Quotient | M::Inverse | M::Normalize) => {
-                op(V::Insert(0))
-            }
-            C::Matrix(M::RotatePlane) => op(V::Insert(0)),
-            C::Matrix(M::Rotate | M::RotateRows) => op(V::Shuffle),
-            _ => Needs::Sse2,
-        }
-    }
-
-    /// The newest extension needed by any element type of a row, among the element types that exist.
-    fn of_row(row: &Row, present: &[Lanes]) -> Needs {
-        let lanes = present.iter().filter(|lanes| row.lanes.contains(**lanes));
-        lanes.map(|lanes| Needs::of(row.call, *lanes)).max().unwrap_or(Needs::Nothing)
-    }
-}
-
 fn write_group(text: &mut String, group: &Group) {
     let is_generic = group.types == ["Vector`1"] || group.types == ["Vector"];
     let has_elements = is_generic || group.family == Family::MonoSimd;
-    let present: &[Lanes] = if has_elements { &LANES } else { &[Lanes::F32] };
     let own = match group.types {
         ["Matrix4x4"] | ["Matrix3x2", _] => "matrix",
         ["Quaternion"] => "quaternion",
@@ -289,13 +207,12 @@ fn write_group(text: &mut String, group: &Group) {
     };
     let names: Vec<String> = group.types.iter().map(|name| format!("`{}`", name.replace("`1", "<T>"))).collect();
     writeln!(text, "\n### {}\n", names.join(", ")).unwrap();
-    let columns = if has_elements { "| method | operands | becomes | needs |" } else { "| method | becomes | needs |" };
-    writeln!(text, "{columns}\n{}", if has_elements { "|---|---|---|---|" } else { "|---|---|---|" }).unwrap();
+    let columns = if has_elements { "| method | operands | becomes |" } else { "| method | becomes |" };
+    writeln!(text, "{columns}\n{}", if has_elements { "|---|---|---|" } else { "|---|---|" }).unwrap();
     for row in group.rows.iter().filter(|row| row.call != VectorCall::AsWritten) {
         let operands = if has_elements { format!(" {} |", elements(row.lanes)) } else { String::new() };
-        let needs = Needs::of_row(row, present).name();
         let method = signature(row, own).replace('|', "\\|");
-        writeln!(text, "| `{method}` |{operands} {} | {needs} |", becomes(row.call)).unwrap();
+        writeln!(text, "| `{method}` |{operands} {} |", becomes(row.call)).unwrap();
     }
     let written: BTreeSet<String> = group
         .rows
