@@ -14,7 +14,7 @@ pub(crate) trait Element: Copy + Eq {
     ///
     /// # Safety
     /// As for `first`.
-    unsafe fn last(start: *const Self, count: usize, wanted: Self) -> Option<usize>;
+    unsafe fn last<const N: usize>(start: *const Self, count: usize, wanted: [Self; N]) -> Option<usize>;
 }
 
 /// # Safety
@@ -31,9 +31,12 @@ unsafe fn plain_first<T: Copy + Eq, const N: usize>(start: *const T, count: usiz
 /// # Safety
 /// As for `Element::first`.
 #[inline(always)]
-unsafe fn plain_last<T: Copy + Eq>(start: *const T, count: usize, wanted: T) -> Option<usize> {
-    // SAFETY: `place < count`.
-    (0..count).rev().find(|&place| unsafe { start.add(place).read_unaligned() } == wanted)
+unsafe fn plain_last<T: Copy + Eq, const N: usize>(start: *const T, count: usize, wanted: [T; N]) -> Option<usize> {
+    (0..count).rev().find(|&place| {
+        // SAFETY: `place < count`.
+        let element = unsafe { start.add(place).read_unaligned() };
+        wanted.contains(&element)
+    })
 }
 
 /// Functions over vectors of one width and one width of elements.
@@ -53,7 +56,7 @@ macro_rules! vector_searches {
             /// A vector can be read at `at`.
             #[target_feature(enable = $feature)]
             #[inline]
-            unsafe fn equal<const N: usize>(at: *const $element, wanted: &[$vector; N]) -> $vector {
+            pub unsafe fn equal<const N: usize>(at: *const $element, wanted: &[$vector; N]) -> $vector {
                 // SAFETY: the caller's promise.
                 let elements = unsafe { $load(at.cast()) };
                 let mut found = $equal(elements, wanted[0]);
@@ -102,8 +105,12 @@ macro_rules! vector_searches {
             /// # Safety
             /// As for `first`.
             #[target_feature(enable = $feature)]
-            pub unsafe fn last(start: *const $element, count: usize, wanted: $element) -> Option<usize> {
-                let wanted = [$splat(wanted as _)];
+            pub unsafe fn last<const N: usize>(
+                start: *const $element,
+                count: usize,
+                wanted: [$element; N],
+            ) -> Option<usize> {
+                let wanted = wanted.map(|one| $splat(one as _));
                 let mut end = count;
                 while end >= TOGETHER * LANES {
                     let found: [$vector; TOGETHER] = std::array::from_fn(|k| {
@@ -211,7 +218,7 @@ macro_rules! element {
             }
 
             #[inline]
-            unsafe fn last(start: *const Self, count: usize, wanted: Self) -> Option<usize> {
+            unsafe fn last<const N: usize>(start: *const Self, count: usize, wanted: [Self; N]) -> Option<usize> {
                 $(
                     #[cfg(target_arch = "x86_64")]
                     if count >= $module::LANES && $is_there {
@@ -244,10 +251,88 @@ impl Element for u8 {
     }
 
     #[inline]
-    unsafe fn last(start: *const u8, count: usize, wanted: u8) -> Option<usize> {
+    unsafe fn last<const N: usize>(start: *const u8, count: usize, wanted: [u8; N]) -> Option<usize> {
         // SAFETY: the caller's promise.
-        memchr::memrchr(wanted, unsafe { std::slice::from_raw_parts(start, count) })
+        let bytes = unsafe { std::slice::from_raw_parts(start, count) };
+        match wanted[..] {
+            [a] => memchr::memrchr(a, bytes),
+            [a, b] => memchr::memrchr2(a, b, bytes),
+            [a, b, c] => memchr::memrchr3(a, b, c, bytes),
+            _ => bytes.iter().rposition(|byte| wanted.contains(byte)),
+        }
     }
+}
+
+/// Functions that look at two places at a time, over vectors of one width.
+#[cfg(target_arch = "x86_64")]
+macro_rules! pair_search {
+    ($name:ident, $searches:ident, $feature:literal, $splat:ident, $and:ident, $mask:ident) => {
+        /// # Safety
+        /// As for `first_pair`, and `count >= LANES`.
+        #[target_feature(enable = $feature)]
+        unsafe fn $name<const N: usize>(
+            start: *const u16,
+            count: usize,
+            distance: usize,
+            heads: [u16; N],
+            tails: [u16; N],
+        ) -> Option<usize> {
+            use std::arch::x86_64::*;
+            let (heads, tails) = (heads.map(|one| $splat(one as _)), tails.map(|one| $splat(one as _)));
+            let mut place = 0;
+            loop {
+                // The last vector begins where it still fits: what it has twice was not found before.
+                let at = place.min(count - $searches::LANES);
+                // SAFETY: `at + LANES <= count`, and so many units lie `distance` behind.
+                let found = unsafe {
+                    $and($searches::equal(start.add(at), &heads), $searches::equal(start.add(at + distance), &tails))
+                };
+                let mask = $mask(found) as u32;
+                if mask != 0 {
+                    return Some(at + mask.trailing_zeros() as usize / size_of::<u16>());
+                }
+                place += $searches::LANES;
+                if place >= count {
+                    return None;
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pair_search!(sse2_pair, sse2_u16, "sse2", _mm_set1_epi16, _mm_and_si128, _mm_movemask_epi8);
+#[cfg(target_arch = "x86_64")]
+pair_search!(avx2_pair, avx2_u16, "avx2", _mm256_set1_epi16, _mm256_and_si256, _mm256_movemask_epi8);
+
+/// The first of `count` places where one of `heads` is, and one of `tails` `distance` units behind it.
+///
+/// # Safety
+/// `start..start + count + distance` can be read.
+#[inline]
+pub(crate) unsafe fn first_pair<const N: usize>(
+    start: *const u16,
+    count: usize,
+    distance: usize,
+    heads: [u16; N],
+    tails: [u16; N],
+) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if count >= avx2_u16::LANES && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the instructions; the caller's promise.
+            return unsafe { avx2_pair(start, count, distance, heads, tails) };
+        }
+        if count >= sse2_u16::LANES {
+            // SAFETY: each x86-64 processor has SSE2; the caller's promise.
+            return unsafe { sse2_pair(start, count, distance, heads, tails) };
+        }
+    }
+    (0..count).find(|&place| {
+        // SAFETY: `place < count`.
+        let (head, tail) = unsafe { (start.add(place).read_unaligned(), start.add(place + distance).read_unaligned()) };
+        heads.contains(&head) && tails.contains(&tail)
+    })
 }
 
 /// Bytes of a comparison before the C library's is called.
@@ -371,7 +456,7 @@ mod tests {
     fn check<T: Element + std::fmt::Debug>(elements: &[T], wanted: T, other: T) {
         let (start, count) = (elements.as_ptr(), elements.len());
         // SAFETY: the slice.
-        let found = unsafe { (T::first(start, count, [wanted]), T::last(start, count, wanted)) };
+        let found = unsafe { (T::first(start, count, [wanted]), T::last(start, count, [wanted])) };
         let expect = (elements.iter().position(|e| *e == wanted), elements.iter().rposition(|e| *e == wanted));
         assert_eq!(found, expect, "{wanted:?} in {elements:?}");
         // SAFETY: the slice.
@@ -379,6 +464,10 @@ mod tests {
             unsafe { (T::first(start, count, [wanted, other]), T::first(start, count, [wanted, other, other])) };
         let expect = elements.iter().position(|e| *e == wanted || *e == other);
         assert_eq!(found, (expect, expect), "{wanted:?} or {other:?} in {elements:?}");
+        // SAFETY: the slice.
+        let found = unsafe { (T::last(start, count, [wanted, other]), T::last(start, count, [wanted, other, other])) };
+        let expect = elements.iter().rposition(|e| *e == wanted || *e == other);
+        assert_eq!(found, (expect, expect), "last {wanted:?} or {other:?} in {elements:?}");
     }
 
     proptest! {
@@ -392,9 +481,37 @@ mod tests {
             check(bytes, wanted, other);
             let of = |one: u8| (u16::from(one) * 0x101, u32::from(one) << 17, u64::from(one) << 40);
             let (a, b) = (of(wanted), of(other));
-            check(&bytes.iter().map(|one| of(*one).0).collect::<Vec<_>>(), a.0, b.0);
+            let units: Vec<u16> = bytes.iter().map(|one| of(*one).0).collect();
+            check(&units, a.0, b.0);
+            // What processors with wider vectors do not use.
+            #[cfg(target_arch = "x86_64")]
+            if units.len() >= sse2_u16::LANES {
+                let (start, count) = (units.as_ptr(), units.len());
+                // SAFETY: the vector; each x86-64 processor has SSE2.
+                let found = unsafe { (sse2_u16::first(start, count, [a.0, b.0]), sse2_u16::last(start, count, [a.0, b.0])) };
+                let is_wanted = |unit: &u16| [a.0, b.0].contains(unit);
+                prop_assert_eq!(found, (units.iter().position(is_wanted), units.iter().rposition(is_wanted)));
+            }
             check(&bytes.iter().map(|one| of(*one).1).collect::<Vec<_>>(), a.1, b.1);
             check(&bytes.iter().map(|one| of(*one).2).collect::<Vec<_>>(), a.2, b.2);
+        }
+
+        #[test]
+        fn pairs_are_found_where_a_loop_finds_them(
+            bytes in proptest::collection::vec(0u8..6, 0..120), distance in 0usize..20, heads in [0u8..6, 0u8..6], tails in [0u8..6, 0u8..6],
+        ) {
+            let of = |one: u8| u16::from(one) * 0x101;
+            let units: Vec<u16> = bytes.iter().map(|one| of(*one)).collect();
+            let (heads, tails) = (heads.map(of), tails.map(of));
+            let count = units.len().saturating_sub(distance);
+            let expect = (0..count).find(|&at| heads.contains(&units[at]) && tails.contains(&units[at + distance]));
+            // SAFETY: the vector has as many units from `distance` on.
+            prop_assert_eq!(unsafe { first_pair(units.as_ptr(), count, distance, heads, tails) }, expect);
+            #[cfg(target_arch = "x86_64")]
+            if count >= sse2_u16::LANES {
+                // SAFETY: as above; each x86-64 processor has SSE2.
+                prop_assert_eq!(unsafe { sse2_pair(units.as_ptr(), count, distance, heads, tails) }, expect);
+            }
         }
 
         #[test]

@@ -24,7 +24,7 @@ fn first<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i
     }))
 }
 
-fn last<T: Element>(t: CurrentThread, start: *const T, count: i32, wanted: T) -> i32 {
+fn last<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
     let count = usize::try_from(count).unwrap_or(0);
     if count == 0 {
         return -1;
@@ -50,7 +50,7 @@ extern "C" fn first_of_three_bytes(t: CurrentThread, start: *const u8, a: u32, b
 }
 
 extern "C" fn last_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
-    last(t, start, count, wanted as u8)
+    last(t, start, count, [wanted as u8])
 }
 
 extern "C" fn first_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
@@ -73,7 +73,7 @@ extern "C" fn first_of_three_half_words(
 }
 
 extern "C" fn last_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
-    last(t, start, count, wanted as u16)
+    last(t, start, count, [wanted as u16])
 }
 
 extern "C" fn first_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
@@ -81,7 +81,7 @@ extern "C" fn first_word(t: CurrentThread, start: *const u32, wanted: u32, count
 }
 
 extern "C" fn last_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
-    last(t, start, count, wanted)
+    last(t, start, count, [wanted])
 }
 
 extern "C" fn first_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
@@ -89,8 +89,52 @@ extern "C" fn first_long(t: CurrentThread, start: *const u64, wanted: u64, count
 }
 
 extern "C" fn last_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
-    last(t, start, count, wanted)
+    last(t, start, count, [wanted])
 }
+
+/// The bits of floats that `Equals` takes for equal to `wanted`: both zeros are equal. None: all NaNs, which are equal to each other.
+fn bits_equal_to<T: PartialEq + Copy, B>(wanted: T, zero: T, bits: impl Fn(T) -> B, negated: T) -> Option<[B; 2]> {
+    let other = if wanted == zero { negated } else { wanted };
+    #[expect(clippy::eq_op, reason = "a NaN is what differs from itself")]
+    let is_number = wanted == wanted;
+    is_number.then(|| [bits(wanted), bits(other)])
+}
+
+/// The first element that is so.
+fn first_where<T>(t: CurrentThread, start: *const T, count: i32, is_so: impl Fn(T) -> bool) -> i32 {
+    place(slices(t, usize::try_from(count).unwrap_or(0), size_of::<T>(), |from, number| {
+        // SAFETY: the managed caller vouches for `count` elements; the slice lies within them.
+        (from..from + number).find(|&place| is_so(unsafe { start.add(place).read_unaligned() }))
+    }))
+}
+
+fn last_where<T>(t: CurrentThread, start: *const T, count: i32, is_so: impl Fn(T) -> bool) -> i32 {
+    place(slices_from_end(t, usize::try_from(count).unwrap_or(0), size_of::<T>(), |from, number| {
+        // SAFETY: as in `first_where`.
+        (from..from + number).rev().find(|&place| is_so(unsafe { start.add(place).read_unaligned() }))
+    }))
+}
+
+macro_rules! of_floats {
+    ($first:ident, $last:ident, $float:ty, $bits:ty) => {
+        extern "C" fn $first(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
+            match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
+                Some(bits) => first(t, start, count, bits),
+                None => first_where(t, start, count, |bits| <$float>::from_bits(bits).is_nan()),
+            }
+        }
+
+        extern "C" fn $last(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
+            match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
+                Some(bits) => last(t, start, count, bits),
+                None => last_where(t, start, count, |bits| <$float>::from_bits(bits).is_nan()),
+            }
+        }
+    };
+}
+
+of_floats!(first_single, last_single, f32, u32);
+of_floats!(first_double, last_double, f64, u64);
 
 /// `Buffer.IndexOfByte`: the place counts from the source, not from where the search begins.
 extern "C" fn byte_from(t: CurrentThread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
@@ -105,32 +149,25 @@ fn elements<T>(array: ObjRef, index: i32, count: i32) -> Option<*const T> {
     is_inside.then(|| object::element_address(array, index as usize, size_of::<T>()).cast_const().cast())
 }
 
-/// `IndexOf` of a comparer of primitive values. What it would throw for the comparer throws.
-fn first_in_array<T: Element>(t: CurrentThread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
-    match elements(array, index, count) {
-        Some(start) => match first(t, start, count, [wanted]) {
-            -1 => -1,
-            found => index + found,
-        },
+/// `IndexOf` of a comparer of primitive values, by the function for spans. What it would throw for the comparer throws.
+fn first_in_array<T>(array: ObjRef, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
+    match elements(array, index, count).map(search) {
+        Some(-1) => -1,
+        Some(found) => index + found,
         None => DECLINED,
     }
 }
 
 /// `LastIndexOf`, which goes back from the index.
-fn last_in_array<T: Element>(t: CurrentThread, array: ObjRef, wanted: T, index: i32, count: i32) -> i32 {
-    let first_index = i64::from(index) - i64::from(count) + 1;
-    let start = i32::try_from(first_index).ok().and_then(|first_index| elements(array, first_index, count));
-    match start {
-        Some(start) => match last(t, start, count, wanted) {
-            -1 => -1,
-            found => first_index as i32 + found,
-        },
-        None => DECLINED,
+fn last_in_array<T>(array: ObjRef, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
+    match i32::try_from(i64::from(index) - i64::from(count) + 1) {
+        Ok(first_index) => first_in_array(array, first_index, count, search),
+        Err(_) => DECLINED,
     }
 }
 
 macro_rules! in_arrays {
-    ($first:ident, $last:ident, $passed:ty, $element:ty) => {
+    ($first:ident, $last:ident, $span_first:ident, $span_last:ident, $passed:ty) => {
         extern "C" fn $first(
             t: CurrentThread,
             _comparer: ObjRef,
@@ -139,7 +176,7 @@ macro_rules! in_arrays {
             index: i32,
             count: i32,
         ) -> i32 {
-            first_in_array(t, array, wanted as $element, index, count)
+            first_in_array(array, index, count, |start| $span_first(t, start, wanted, count))
         }
 
         extern "C" fn $last(
@@ -150,15 +187,17 @@ macro_rules! in_arrays {
             index: i32,
             count: i32,
         ) -> i32 {
-            last_in_array(t, array, wanted as $element, index, count)
+            last_in_array(array, index, count, |start| $span_last(t, start, wanted, count))
         }
     };
 }
 
-in_arrays!(array_first_byte, array_last_byte, u32, u8);
-in_arrays!(array_first_half_word, array_last_half_word, u32, u16);
-in_arrays!(array_first_word, array_last_word, u32, u32);
-in_arrays!(array_first_long, array_last_long, u64, u64);
+in_arrays!(array_first_byte, array_last_byte, first_byte, last_byte, u32);
+in_arrays!(array_first_half_word, array_last_half_word, first_half_word, last_half_word, u32);
+in_arrays!(array_first_word, array_last_word, first_word, last_word, u32);
+in_arrays!(array_first_long, array_last_long, first_long, last_long, u64);
+in_arrays!(array_first_single, array_last_single, first_single, last_single, f32);
+in_arrays!(array_first_double, array_last_double, first_double, last_double, f64);
 
 /// Rows of a type's comparer and of spans of it.
 macro_rules! rows {
@@ -235,6 +274,9 @@ const UNSIGNED_INTS: [Row; 4] = rows!("UInt32", array_first_word, array_last_wor
 const LONGS: [Row; 4] = rows!("Int64", array_first_long, array_last_long, first_long, last_long);
 const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", array_first_long, array_last_long, first_long, last_long);
 
+const SINGLES: [Row; 4] = rows!("Single", array_first_single, array_last_single, first_single, last_single);
+const DOUBLES: [Row; 4] = rows!("Double", array_first_double, array_last_double, first_double, last_double);
+
 const ANY_OF_CHARS: &[Row] = &[
     from(
         16,
@@ -255,7 +297,7 @@ const ANY_OF_CHARS: &[Row] = &[
 ];
 
 /// Of comparers and spans, by the type of the elements.
-pub(super) const OF_TYPES: [&[Row]; 10] = [
+pub(super) const OF_TYPES: [&[Row]; 12] = [
     &BYTES,
     &SIGNED_BYTES,
     &CHARS,
@@ -265,6 +307,8 @@ pub(super) const OF_TYPES: [&[Row]; 10] = [
     &UNSIGNED_INTS,
     &LONGS,
     &UNSIGNED_LONGS,
+    &SINGLES,
+    &DOUBLES,
     ANY_OF_CHARS,
 ];
 

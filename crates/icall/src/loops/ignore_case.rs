@@ -1,0 +1,195 @@
+//! Comparisons of text that take ASCII's letters in both cases for equal, and text in the other case.
+//!
+//! `OrdinalIgnoreCase` compares what `ToUpper` of the invariant culture makes of the units. That gives a letter of ASCII for letters of ASCII alone; what it gives for other
+//! characters is in the class library's tables, so that pairs of different characters of which one is not ASCII are declined.
+
+use super::slices::{may_decline, slices};
+use super::spans::{Span, overlap};
+use saki_abi::ObjRef;
+use saki_runtime::fields::ManagedField;
+use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::{CurrentThread, strings};
+
+/// The bit in which the two cases of a letter differ.
+const CASE: u16 = 0x20;
+const LETTERS: u16 = 26;
+
+/// Whether a unit is one of ASCII's letters.
+#[inline(always)]
+fn is_letter(unit: u16) -> bool {
+    (unit | CASE).wrapping_sub(u16::from(b'a')) < LETTERS
+}
+
+/// A letter in the other case; other units as they are.
+pub(super) fn other_case(unit: u16) -> u16 {
+    if is_letter(unit) { unit ^ CASE } else { unit }
+}
+
+fn upper(unit: u16) -> u16 {
+    if unit.wrapping_sub(u16::from(b'a')) < LETTERS { unit ^ CASE } else { unit }
+}
+
+/// Whether two units are the same, or the two cases of a letter.
+#[inline(always)]
+fn is_same(a: u16, b: u16) -> bool {
+    a == b || (a ^ b == CASE && is_letter(a))
+}
+
+/// Units that are compared together, by vectors.
+const TOGETHER: usize = 16;
+
+/// The first place where units differ in more than the case, and whether the units before are ASCII.
+fn first_difference(a: &[u16], b: &[u16]) -> (Option<usize>, bool) {
+    let count = a.len().min(b.len());
+    let (mut place, mut all) = (0, 0);
+    while let (Some(x), Some(y)) = (a[place..count].first_chunk::<TOGETHER>(), b[place..count].first_chunk()) {
+        let y: &[u16; TOGETHER] = y;
+        let (mut different, mut units) = (0, 0);
+        for (x, y) in x.iter().zip(y) {
+            different |= u16::from((x ^ y) & !CASE != 0) | u16::from(x != y) & u16::from(!is_letter(*x));
+            units |= x;
+        }
+        if different != 0 {
+            break;
+        }
+        all |= units;
+        place += TOGETHER;
+    }
+    while place < count && is_same(a[place], b[place]) {
+        all |= a[place];
+        place += 1;
+    }
+    ((place < count).then_some(place), all < 0x80)
+}
+
+/// Whether two ranges of units are equal but for the case of letters.
+///
+/// # Safety
+/// `count` units can be read at both.
+pub(super) unsafe fn are_equal(a: *const u16, b: *const u16, count: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe { (std::slice::from_raw_parts(a, count), std::slice::from_raw_parts(b, count)) };
+    first_difference(a, b).0.is_none()
+}
+
+/// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths, of which it gives the difference if all was ASCII, and the order alone otherwise.
+extern "C" fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
+    // SAFETY: spans of the managed caller's, which are only read.
+    let (Some(a), Some(b)) = (unsafe { (a.elements(), b.elements()) }) else { return DECLINED };
+    let count = a.len().min(b.len());
+    let mut is_ascii = true;
+    let different = slices(t, count, 2, |first, number| {
+        let (different, is_ascii_here) = first_difference(&a[first..first + number], &b[first..first + number]);
+        is_ascii &= is_ascii_here;
+        different.map(|place| first + place)
+    });
+    match different.map(|place| (a[place], b[place])) {
+        Some((x, y)) if x | y < 0x80 => i32::from(upper(x)) - i32::from(upper(y)),
+        Some(_) => DECLINED,
+        None if is_ascii => a.len() as i32 - b.len() as i32,
+        None => a.len().cmp(&b.len()) as i32,
+    }
+}
+
+/// Whether the culture changes the case of ASCII's letters as most do: two `true`, that this is known and that it is so.
+static ASCII_CASE_IS_PLAIN: ManagedField =
+    ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
+
+/// In which case letters are wanted.
+#[derive(Clone, Copy)]
+enum Case {
+    Upper,
+    Lower,
+}
+
+impl Case {
+    /// Writes the text in this case. False: it is not all ASCII, and the rest was not written.
+    fn convert(self, t: CurrentThread, source: &[u16], target: &mut [u16]) -> bool {
+        let first = u16::from(match self {
+            Case::Upper => b'a',
+            Case::Lower => b'A',
+        });
+        let other = slices(t, source.len(), 2, |from, number| {
+            let (source, target) = (&source[from..from + number], &mut target[from..from + number]);
+            let mut all = 0;
+            for (unit, room) in source.iter().zip(target) {
+                all |= *unit;
+                *room = if unit.wrapping_sub(first) < LETTERS { *unit ^ CASE } else { *unit };
+            }
+            (all >= 0x80).then_some(())
+        });
+        other.is_none()
+    }
+}
+
+fn is_plain(text_info: ObjRef) -> bool {
+    ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) == [1, 1]
+}
+
+/// The string in that case. Null, which declines: it is not all ASCII, is empty, or the culture has other rules, or was not asked yet.
+fn string_in_case(t: CurrentThread, text_info: ObjRef, text: ObjRef, case: Case) -> ObjRef {
+    let units = strings::units(text);
+    if units.is_empty() || !is_plain(text_info) {
+        return ObjRef::NULL;
+    }
+    let other = slices(t, units.len(), 2, |first, number| {
+        (!encoding_rs::mem::is_basic_latin(&units[first..first + number])).then_some(())
+    });
+    if other.is_some() {
+        return ObjRef::NULL;
+    }
+    t.run(|| {
+        let result = strings::alloc_string(t, units.len())?;
+        // SAFETY: the new string is only this function's.
+        let target = unsafe { std::slice::from_raw_parts_mut(strings::chars_ptr(result), units.len()) };
+        case.convert(t, units, target);
+        Ok(result)
+    })
+}
+
+/// `TextInfo.ToUpperInternal(string)`
+extern "C" fn to_upper(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+    string_in_case(t, text_info, text, Case::Upper)
+}
+
+/// `TextInfo.ToLowerInternal(string)`
+extern "C" fn to_lower(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+    string_in_case(t, text_info, text, Case::Lower)
+}
+
+/// `TextInfo.ChangeCase(span, span, bool)`, by which hash codes without case are made. Declined as in `string_in_case`; the body writes all of the target again.
+extern "C" fn change_case(
+    t: CurrentThread,
+    text_info: ObjRef,
+    source: &Span<u16>,
+    target: &Span<u16>,
+    to_upper: u32,
+) -> i32 {
+    let len_bytes = 2 * source.count();
+    if text_info.is_null()
+        || !is_plain(text_info)
+        || target.count() < source.count()
+        || overlap(source.start(), len_bytes, target.start(), len_bytes)
+    {
+        return DECLINED;
+    }
+    // SAFETY: spans of the managed caller's, which do not overlap where they are used.
+    let (Some(source), Some(target)) = (unsafe { (source.elements(), target.first_mut(source.count())) }) else {
+        return DECLINED;
+    };
+    let case = if to_upper as u8 != 0 { Case::Upper } else { Case::Lower };
+    if case.convert(t, source, target) { 0 } else { DECLINED }
+}
+
+pub(super) const TABLE: &[Row] = &[
+    may_decline(
+        "static System.Globalization.CompareInfo::CompareOrdinalIgnoreCase(System.ReadOnlySpan`1[System.Char],System.ReadOnlySpan`1[System.Char]) System.Int32",
+        compare as *const (),
+    ),
+    may_decline("System.Globalization.TextInfo::ToUpperInternal(System.String) System.String", to_upper as *const ()),
+    may_decline("System.Globalization.TextInfo::ToLowerInternal(System.String) System.String", to_lower as *const ()),
+    may_decline(
+        "System.Globalization.TextInfo::ChangeCase(System.ReadOnlySpan`1[System.Char],System.Span`1[System.Char],System.Boolean) System.Void",
+        change_case as *const (),
+    ),
+];

@@ -1,0 +1,265 @@
+//! Words in strings, unit by unit, with the case of ASCII's letters or without it; words replaced.
+//!
+//! Invariant: like the class library's, searches look where their caller has checked that the range lies in the string.
+
+use super::ignore_case;
+use super::kernels::{self, Element};
+use super::slices::{SLICE_BYTES, from, may_decline, throws_for_null, whole};
+use saki_abi::ObjRef;
+use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::{CurrentThread, strings};
+
+/// Places that are looked at between safepoints, if each of them costs a comparison.
+const CANDIDATES: usize = SLICE_BYTES / 64;
+
+/// In which direction places are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Backward,
+}
+
+/// The first place, that way, of `places` that `find` gives for a range `(first, number)` of them, counted from its first, and at which the word is.
+fn walk(
+    t: CurrentThread,
+    way: Way,
+    places: usize,
+    find: impl Fn(usize, usize) -> Option<usize>,
+    is_there: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let (mut from, mut to) = (0, places);
+    let mut candidates = 0;
+    while from < to {
+        let number = (to - from).min(SLICE_BYTES / 2);
+        let first = if way == Way::Forward { from } else { to - number };
+        let found = find(first, number).map(|found| first + found);
+        if let Some(place) = found.filter(|&place| is_there(place)) {
+            return Some(place);
+        }
+        match way {
+            Way::Forward => from = found.map_or(first + number, |place| place + 1),
+            Way::Backward => to = found.unwrap_or(first),
+        }
+        candidates += 1;
+        if (found.is_none() || candidates % CANDIDATES == 0) && from < to {
+            t.managed().poll();
+        }
+    }
+    None
+}
+
+/// A word, whose units are equal to the text's in one of `N` ways: as they are, or in both cases.
+#[derive(Clone, Copy)]
+struct Word<'a, const N: usize> {
+    units: &'a [u16],
+    /// The first unit and the last one.
+    head: [u16; N],
+    tail: [u16; N],
+    /// Whether two ranges of so many units are equal.
+    is_equal: unsafe fn(*const u16, *const u16, usize) -> bool,
+}
+
+/// # Safety
+/// `count` units can be read at both.
+unsafe fn are_same(a: *const u16, b: *const u16, count: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { kernels::are_equal(a.cast(), b.cast(), 2 * count) }
+}
+
+impl<'a> Word<'a, 1> {
+    /// None: empty.
+    fn exact(units: &'a [u16]) -> Option<Self> {
+        Some(Word { units, head: [*units.first()?], tail: [*units.last()?], is_equal: are_same })
+    }
+}
+
+impl<'a> Word<'a, 2> {
+    /// None: empty, or with characters other than ASCII's, which have other cases.
+    fn of_any_case(units: &'a [u16]) -> Option<Self> {
+        if units.iter().any(|&unit| unit >= 0x80) {
+            return None;
+        }
+        let cases = |unit| [unit, ignore_case::other_case(unit)];
+        let (head, tail) = (cases(*units.first()?), cases(*units.last()?));
+        Some(Word { units, head, tail, is_equal: ignore_case::are_equal })
+    }
+}
+
+impl<const N: usize> Word<'_, N> {
+    /// Where it begins first or last among the `count` units at `start`: the number of the place.
+    ///
+    /// # Safety
+    /// The units can be read.
+    unsafe fn place(&self, t: CurrentThread, way: Way, start: *const u16, count: usize) -> Option<usize> {
+        let behind = self.units.len() - 1;
+        let places = count.checked_sub(behind)?;
+        let find = |first: usize, number: usize| {
+            let start = start.wrapping_add(first);
+            // SAFETY: the places lie before the end by as much as the word is long.
+            unsafe {
+                match way {
+                    Way::Forward => kernels::first_pair(start, number, behind, self.head, self.tail),
+                    Way::Backward => u16::last(start, number, self.head),
+                }
+            }
+        };
+        // SAFETY: the word fits at each of the places.
+        let is_there = |place: usize| unsafe { (self.is_equal)(start.add(place), self.units.as_ptr(), behind + 1) };
+        walk(t, way, places, find, is_there)
+    }
+}
+
+/// The range's first unit and what the class library gives for words that fit nowhere or everywhere.
+fn trivial(word: &[u16], start: i32, count: i32) -> Option<i32> {
+    match word.len() {
+        length if count < length as i32 => Some(-1),
+        0 => Some(start),
+        _ => None,
+    }
+}
+
+/// `start` is the number of the range's first unit, or of its last one if the search goes backward.
+fn index_of_word<const N: usize>(
+    t: CurrentThread,
+    way: Way,
+    text: ObjRef,
+    word: Word<'_, N>,
+    start: i32,
+    count: i32,
+) -> i32 {
+    let first = if way == Way::Forward { start } else { start - count + 1 };
+    let units = strings::chars_ptr(text).wrapping_offset(first as isize);
+    // SAFETY: the caller has checked that the range lies in the string.
+    let found = unsafe { word.place(t, way, units, count as usize) };
+    found.map_or(-1, |place| first + place as i32)
+}
+
+fn index_of_exact(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    if throws_for_null(t, word.field_ptr(0)) || throws_for_null(t, text.field_ptr(0)) {
+        return 0;
+    }
+    let units = strings::units(word);
+    match (trivial(units, start, count), Word::exact(units)) {
+        (None, Some(word)) => index_of_word(t, way, text, word, start, count),
+        (result, _) => result.unwrap_or(start),
+    }
+}
+
+/// Declined: nulls, and words that are not ASCII.
+fn index_of_any_case(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    if text.is_null() || word.is_null() {
+        return DECLINED;
+    }
+    let units = strings::units(word);
+    match (trivial(units, start, count), Word::of_any_case(units)) {
+        (None, Some(word)) => index_of_word(t, way, text, word, start, count),
+        (result, _) => result.unwrap_or(DECLINED),
+    }
+}
+
+/// `IndexOfUnchecked(value, startIndex, count)`
+extern "C" fn index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    index_of_exact(t, Way::Forward, text, word, start, count)
+}
+
+/// `LastIndexOfUnchecked(value, startIndex, count)`: the range ends with `startIndex`.
+extern "C" fn last_index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    index_of_exact(t, Way::Backward, text, word, start, count)
+}
+
+/// `IndexOfUncheckedIgnoreCase(value, startIndex, count)`
+extern "C" fn index_of_ignoring_case(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    index_of_any_case(t, Way::Forward, text, word, start, count)
+}
+
+/// `LastIndexOfUncheckedIgnoreCase(value, startIndex, count)`
+extern "C" fn last_index_of_ignoring_case(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+    index_of_any_case(t, Way::Backward, text, word, start, count)
+}
+
+/// Units of the longest string.
+const MOST_UNITS: usize = 0x3fff_ffff;
+/// Words replaced between safepoints.
+const REPLACED_AT_ONCE: usize = 4096;
+
+/// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines: what throws, and the empty result.
+extern "C" fn replace(t: CurrentThread, text: ObjRef, old: ObjRef, new: ObjRef) -> ObjRef {
+    if text.is_null() || old.is_null() {
+        return ObjRef::NULL;
+    }
+    let units = strings::units(text);
+    let Some(word) = Word::exact(strings::units(old)) else { return ObjRef::NULL };
+    let new = if new.is_null() { &[] } else { strings::units(new) };
+    let mut places = Vec::new();
+    let mut from = 0;
+    // SAFETY: the rest of the string.
+    while let Some(place) = unsafe { word.place(t, Way::Forward, units[from..].as_ptr(), units.len() - from) } {
+        places.push(from + place);
+        from += place + word.units.len();
+        if places.len() % REPLACED_AT_ONCE == 0 {
+            t.managed().poll();
+        }
+    }
+    if places.is_empty() {
+        return text;
+    }
+    let count = units.len() - places.len() * word.units.len() + places.len() * new.len();
+    if !(1..=MOST_UNITS).contains(&count) {
+        return ObjRef::NULL;
+    }
+    t.run(|| {
+        let result = strings::alloc_string(t, count)?;
+        let mut target = strings::chars_ptr(result);
+        let mut append = |units: &[u16]| {
+            super::memory::copy(t, target.cast(), units.as_ptr().cast(), size_of_val(units));
+            target = target.wrapping_add(units.len());
+        };
+        let mut from = 0;
+        for (index, &place) in places.iter().enumerate() {
+            append(&units[from..place]);
+            append(new);
+            from = place + word.units.len();
+            if index % REPLACED_AT_ONCE == REPLACED_AT_ONCE - 1 {
+                t.managed().poll();
+            }
+        }
+        append(&units[from..]);
+        Ok(result)
+    })
+}
+
+pub(super) const TABLE: &[Row] = &[
+    may_decline("System.String::Replace(System.String,System.String) System.String", replace as *const ()),
+    from(
+        16,
+        3,
+        whole(
+            "System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
+            index_of as *const (),
+        ),
+    ),
+    from(
+        16,
+        3,
+        whole(
+            "System.String::LastIndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
+            last_index_of as *const (),
+        ),
+    ),
+    from(
+        16,
+        3,
+        may_decline(
+            "System.String::IndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
+            index_of_ignoring_case as *const (),
+        ),
+    ),
+    from(
+        16,
+        3,
+        may_decline(
+            "System.String::LastIndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
+            last_index_of_ignoring_case as *const (),
+        ),
+    ),
+];
