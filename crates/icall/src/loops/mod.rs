@@ -5,6 +5,7 @@
 
 mod arrays;
 mod compare;
+mod elements;
 mod encodings;
 mod ignore_case;
 pub(crate) mod kernels;
@@ -18,7 +19,7 @@ mod words;
 use saki_runtime::library_loops::Row;
 
 /// Methods of mscorlib that are not generic.
-const TABLES: [&[Row]; 11] = [
+const TABLES: [&[Row]; 12] = [
     arrays::TABLE,
     memory::TABLE,
     search::TABLE,
@@ -26,6 +27,7 @@ const TABLES: [&[Row]; 11] = [
     strings::TABLE,
     words::TABLE,
     ignore_case::TABLE,
+    elements::TABLE,
     encodings::UTF8,
     encodings::UTF16,
     encodings::ASCII,
@@ -33,7 +35,7 @@ const TABLES: [&[Row]; 11] = [
 ];
 
 pub(crate) fn tables() -> Vec<&'static [Row]> {
-    TABLES.iter().chain(&search::OF_TYPES).copied().collect()
+    TABLES.iter().chain(&search::OF_TYPES).chain(&elements::OF_TYPES).copied().collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,186 @@
+//! Elements of primitive types in arrays and spans: turned round, and all made equal.
+//!
+//! Left out: elements with references, whose stores need barriers.
+
+use super::slices::{from, may_decline, slices, whole};
+use super::spans::Span;
+use crate::system::array_copy::{has_lower_bound, in_range};
+use saki_abi::ObjRef;
+use saki_metadata::ElementType;
+use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::vtables::type_of_vtable;
+use saki_runtime::{CurrentThread, object};
+use saki_types::Ty;
+
+/// Turns `count` elements round.
+///
+/// # Safety
+/// They can be read and written, at an address where a `T` can be.
+unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
+    slices(t, count / 2, 2 * size_of::<T>(), |first, number| {
+        // SAFETY: the first half and the second half of the elements have none in common.
+        let (front, back) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(start.add(first), number),
+                std::slice::from_raw_parts_mut(start.add(count - first - number), number),
+            )
+        };
+        front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| std::mem::swap(a, b));
+        None::<()>
+    });
+}
+
+/// Whether values of the type are bits that boxing does not change.
+fn is_primitive(ty: Ty) -> bool {
+    use ElementType as E;
+    let is_number = matches!(
+        ty.element_type,
+        E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::R4 | E::R8
+    );
+    is_number || ty.is_enum()
+}
+
+/// `Array.Reverse` of a range. Declined: what throws, and elements that are not primitive.
+extern "C" fn reverse_array(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
+    if array.is_null() || has_lower_bound(array) || !in_range(array, index, count) {
+        return DECLINED;
+    }
+    let vtable = object::vtable(array);
+    if vtable.rank != 1 || !type_of_vtable(vtable).element().is_some_and(is_primitive) {
+        return DECLINED;
+    }
+    let element_size_bytes = vtable.element_size_bytes as usize;
+    let start = object::element_address(array, index as usize, element_size_bytes);
+    // SAFETY: the range was checked, and arrays have their elements at addresses for such.
+    unsafe {
+        match element_size_bytes {
+            1 => reverse(t, start, count as usize),
+            2 => reverse::<u16>(t, start.cast(), count as usize),
+            4 => reverse::<u32>(t, start.cast(), count as usize),
+            8 => reverse::<u64>(t, start.cast(), count as usize),
+            _ => return DECLINED,
+        }
+    }
+    0
+}
+
+/// `MemoryExtensions.Reverse`
+extern "C" fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
+    if span.count() > 0 {
+        if !span.is_usable() {
+            return DECLINED;
+        }
+        // SAFETY: the elements of a span of the managed caller's.
+        unsafe { reverse(t, span.start(), span.count()) };
+    }
+    0
+}
+
+/// Stores `value` to `count` elements.
+///
+/// # Safety
+/// They can be written.
+unsafe fn fill<T: Copy>(t: CurrentThread, start: *mut T, count: usize, value: T) {
+    slices(t, count, size_of::<T>(), |first, number| {
+        for place in first..first + number {
+            // SAFETY: the caller's promise.
+            unsafe { start.add(place).write_unaligned(value) };
+        }
+        None::<()>
+    });
+}
+
+macro_rules! fills {
+    ($span:ident, $array:ident, $element:ty, $passed:ty) => {
+        /// `Span<T>.Fill`
+        extern "C" fn $span(t: CurrentThread, span: &Span<$element>, value: $passed) {
+            // SAFETY: the elements of a span of the managed caller's.
+            unsafe { fill(t, span.start(), span.count(), value as $element) };
+        }
+
+        /// `Array.Fill<T>`
+        extern "C" fn $array(t: CurrentThread, array: ObjRef, value: $passed) -> i32 {
+            if array.is_null() {
+                return DECLINED;
+            }
+            let start = object::element_address(array, 0, size_of::<$element>()).cast::<$element>();
+            // SAFETY: the elements of the array.
+            unsafe { fill(t, start, object::array_length(array), value as $element) };
+            0
+        }
+    };
+}
+
+fills!(fill_span_1, fill_array_1, u8, u32);
+fills!(fill_span_2, fill_array_2, u16, u32);
+fills!(fill_span_4, fill_array_4, u32, u32);
+fills!(fill_span_8, fill_array_8, u64, u64);
+fills!(fill_span_single, fill_array_single, f32, f32);
+fills!(fill_span_double, fill_array_double, f64, f64);
+
+/// Rows of a type.
+macro_rules! rows {
+    ($element:literal, $bits:ty, $fill_span:ident, $fill_array:ident) => {
+        [
+            from(
+                16,
+                2,
+                may_decline(
+                    concat!(
+                        "static System.Array::Reverse(System.",
+                        $element,
+                        "[],System.Int32,System.Int32) System.Void"
+                    ),
+                    reverse_array as *const (),
+                ),
+            ),
+            may_decline(
+                concat!("static System.MemoryExtensions::Reverse(System.Span`1[System.", $element, "]) System.Void"),
+                reverse_span::<$bits> as *const (),
+            ),
+            whole(concat!("System.Span`1::Fill(System.", $element, ") System.Void"), $fill_span as *const ()),
+            may_decline(
+                concat!("static System.Array::Fill(System.", $element, "[],System.", $element, ") System.Void"),
+                $fill_array as *const (),
+            ),
+        ]
+    };
+}
+
+const BOOLEANS: [Row; 4] = rows!("Boolean", u8, fill_span_1, fill_array_1);
+const BYTES: [Row; 4] = rows!("Byte", u8, fill_span_1, fill_array_1);
+const SIGNED_BYTES: [Row; 4] = rows!("SByte", u8, fill_span_1, fill_array_1);
+const CHARS: [Row; 4] = rows!("Char", u16, fill_span_2, fill_array_2);
+const SHORTS: [Row; 4] = rows!("Int16", u16, fill_span_2, fill_array_2);
+const UNSIGNED_SHORTS: [Row; 4] = rows!("UInt16", u16, fill_span_2, fill_array_2);
+const INTS: [Row; 4] = rows!("Int32", u32, fill_span_4, fill_array_4);
+const UNSIGNED_INTS: [Row; 4] = rows!("UInt32", u32, fill_span_4, fill_array_4);
+const LONGS: [Row; 4] = rows!("Int64", u64, fill_span_8, fill_array_8);
+const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", u64, fill_span_8, fill_array_8);
+const SINGLES: [Row; 4] = rows!("Single", u32, fill_span_single, fill_array_single);
+const DOUBLES: [Row; 4] = rows!("Double", u64, fill_span_double, fill_array_double);
+
+/// Of generic methods, by the type of the elements.
+pub(super) const OF_TYPES: [&[Row]; 12] = [
+    &BOOLEANS,
+    &BYTES,
+    &SIGNED_BYTES,
+    &CHARS,
+    &SHORTS,
+    &UNSIGNED_SHORTS,
+    &INTS,
+    &UNSIGNED_INTS,
+    &LONGS,
+    &UNSIGNED_LONGS,
+    &SINGLES,
+    &DOUBLES,
+];
+
+pub(super) const TABLE: &[Row] = &[from(
+    8,
+    2,
+    may_decline(
+        "static System.Array::Reverse(System.Array,System.Int32,System.Int32) System.Void",
+        reverse_array as *const (),
+    ),
+)];
