@@ -5,6 +5,7 @@
 
 mod arrays;
 mod compare;
+mod digits;
 mod elements;
 mod encodings;
 mod ignore_case;
@@ -19,7 +20,7 @@ mod words;
 use saki_runtime::library_loops::Row;
 
 /// Methods of mscorlib that are not generic.
-const TABLES: [&[Row]; 12] = [
+const TABLES: [&[Row]; 13] = [
     arrays::TABLE,
     memory::TABLE,
     search::TABLE,
@@ -27,6 +28,7 @@ const TABLES: [&[Row]; 12] = [
     strings::TABLE,
     words::TABLE,
     ignore_case::TABLE,
+    digits::TABLE,
     elements::TABLE,
     encodings::UTF8,
     encodings::UTF16,
