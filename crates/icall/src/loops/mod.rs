@@ -4,7 +4,9 @@
 //! Left out: whatever has a state from call to call (decoders, encoders) or a culture.
 
 mod arrays;
+mod big_numbers;
 mod compare;
+mod decimal;
 mod digits;
 mod elements;
 mod encodings;
@@ -36,8 +38,11 @@ const TABLES: [&[Row]; 13] = [
     encodings::LATIN1,
 ];
 
+/// Methods of System.Numerics.
+const NUMERICS: [&[Row]; 2] = [big_numbers::TABLE, decimal::TABLE];
+
 pub(crate) fn tables() -> Vec<&'static [Row]> {
-    TABLES.iter().chain(&search::OF_TYPES).chain(&elements::OF_TYPES).copied().collect()
+    TABLES.iter().chain(&NUMERICS).chain(&search::OF_TYPES).chain(&elements::OF_TYPES).copied().collect()
 }
 
 #[cfg(test)]
@@ -76,5 +81,6 @@ mod tests {
     #[test]
     fn each_row_names_a_method_of_the_class_library() {
         check("mscorlib.dll", "mscorlib", &super::TABLES);
+        check("System.Numerics.dll", "System.Numerics", &super::NUMERICS);
     }
 }

@@ -1,7 +1,7 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
-//! A row names a method with its whole signature; if its assembly is mscorlib or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of its body: the same
-//! arguments, after the `CurrentThread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
+//! A row names a method with its whole signature; if its assembly is mscorlib, System.Numerics or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of
+//! its body: the same arguments, after the `CurrentThread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
 //! A function whose row says `may_decline` handles the ordinary cases only and returns `DECLINED` for others, having written nothing that the body does not write again;
 //! then the body runs. So reflection, stack traces of exceptions that a body throws, and the class library's own checks stay as they are.
 //!
@@ -32,8 +32,9 @@ pub struct Row {
 // SAFETY: `function` is the address of code, which never changes.
 unsafe impl Sync for Row {}
 
-/// The other assembly with such methods, and its type that has them; its other types have a different layout from mscorlib's.
-const COPY: (&str, &str) = ("System.Memory", "SpanHelpers");
+/// The other assemblies with such methods, and their types that have them. Other types of System.Memory have a different layout from mscorlib's.
+const OTHERS: [(&str, &str); 3] =
+    [("System.Memory", "SpanHelpers"), ("System.Numerics", "BigIntegerCalculator"), ("System.Numerics", "BigNumber")];
 
 type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
 
@@ -69,7 +70,7 @@ fn signature_of(method: &'static Method) -> Option<String> {
 pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
     let def = method.owner.def().filter(|def| def.enclosing.is_none())?;
     let candidates = ROWS.get()?.get(&(def.name, method.name))?;
-    if !def.image.is_corlib && (def.image.assembly().name, def.name) != COPY {
+    if !def.image.is_corlib && !OTHERS.contains(&(def.image.assembly().name, def.name)) {
         return None;
     }
     let signature = signature_of(method)?;

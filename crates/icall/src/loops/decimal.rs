@@ -1,0 +1,140 @@
+//! Decimal digits read as a large integer (`System.Numerics.BigNumber`), nineteen at a time, where the class library multiplies by ten for each.
+
+use super::slices::{SLICE_BYTES, may_decline};
+use saki_abi::ObjRef;
+use saki_interop::builder_text::builder_units;
+use saki_metadata::ElementType;
+use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::types_by_name::find_type;
+use saki_runtime::{CurrentThread, object};
+use saki_types::universe;
+use std::sync::OnceLock;
+
+/// `BigNumberBuffer`: the digits that were found, with a zero unit behind them.
+#[repr(C)]
+struct Buffer {
+    /// A StringBuilder.
+    digits: ObjRef,
+    precision: i32,
+    /// Digits before the decimal point.
+    scale: i32,
+    is_negative: u8,
+}
+
+/// `BigInteger`: a number of one word alone, or a sign and the magnitude's words without leading zeros.
+#[repr(C)]
+struct Number {
+    sign: i32,
+    words: ObjRef,
+}
+
+/// Whether the class library's types have their fields as `Buffer` and `Number` have them.
+fn has_known_fields() -> bool {
+    static IS_KNOWN: OnceLock<bool> = OnceLock::new();
+    let is_at = |type_name: &str, field: &str, offset_bytes: usize| {
+        let ty = find_type("System.Numerics", "System.Numerics", type_name);
+        let field = ty.and_then(|ty| ty.find_field(field).ok().flatten());
+        field.and_then(|field| field.offset_bytes().ok()) == Some(offset_bytes as u32)
+    };
+    *IS_KNOWN.get_or_init(|| {
+        let buffer = "BigNumber/BigNumberBuffer";
+        is_at(buffer, "digits", std::mem::offset_of!(Buffer, digits))
+            && is_at(buffer, "scale", std::mem::offset_of!(Buffer, scale))
+            && is_at(buffer, "sign", std::mem::offset_of!(Buffer, is_negative))
+            && is_at("BigInteger", "_sign", std::mem::offset_of!(Number, sign))
+            && is_at("BigInteger", "_bits", std::mem::offset_of!(Number, words))
+    })
+}
+
+/// Digits that are read together: as many as 64 bits hold.
+const TOGETHER: usize = 19;
+
+/// `limbs` times a power of ten, and more.
+fn multiply_add(limbs: &mut Vec<u64>, factor: u64, more: u64) {
+    let mut carry = more;
+    for limb in limbs.iter_mut() {
+        let product = u128::from(*limb) * u128::from(factor) + u128::from(carry);
+        *limb = product as u64;
+        carry = (product >> 64) as u64;
+    }
+    if carry != 0 {
+        limbs.push(carry);
+    }
+}
+
+/// The number with these digits, whose values are given, and so many zeros behind them; `rest` is called after some ten microseconds of work.
+fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
+    let mut limbs = Vec::with_capacity((digits.len() + zeros) / TOGETHER + 1);
+    let mut work = 0;
+    let mut step = |count: usize, value: u64| {
+        multiply_add(&mut limbs, 10u64.pow(count as u32), value);
+        work += limbs.len();
+        if work > SLICE_BYTES / 16 {
+            work = 0;
+            rest();
+        }
+    };
+    for digits in digits.chunks(TOGETHER) {
+        step(digits.len(), digits.iter().fold(0, |value, digit| 10 * value + u64::from(*digit)));
+    }
+    let mut zeros = zeros;
+    while zeros > 0 {
+        let count = zeros.min(TOGETHER);
+        step(count, 0);
+        zeros -= count;
+    }
+    limbs
+}
+
+/// `BigNumber.NumberToBigInteger`: false, with the digits before the point read, if there are others than zeros behind it.
+extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number) -> i32 {
+    if buffer.digits.is_null() || !has_known_fields() {
+        return DECLINED;
+    }
+    let (units, _) = builder_units(buffer.digits);
+    let values = units.iter().map_while(|unit| (*unit != 0).then(|| unit.wrapping_sub(u16::from(b'0'))));
+    let digits: Vec<u8> = values.map(|value| value.min(10) as u8).collect();
+    // Without its end, or with what is no digit.
+    if digits.len() == units.len() || digits.contains(&10) {
+        return DECLINED;
+    }
+    let scale = usize::try_from(buffer.scale).unwrap_or(0);
+    let (whole, fraction) = digits.split_at(scale.min(digits.len()));
+    let limbs = limbs_of(whole, scale - whole.len(), || {
+        t.managed().poll();
+    });
+    let is_whole = fraction.iter().all(|digit| *digit == 0);
+    let is_negative = is_whole && buffer.is_negative != 0;
+    let mut words: Vec<u32> = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect();
+    words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
+    t.run(|| {
+        let sign = if is_negative { -1 } else { 1 };
+        let (sign, array) = match words[..] {
+            [] => (0, ObjRef::NULL),
+            [word] if word <= i32::MAX as u32 => (sign * word as i32, ObjRef::NULL),
+            _ => {
+                let array = object::new_array(t, universe().primitive(ElementType::U4), words.len())?;
+                // SAFETY: the new array has so many elements.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(
+                        words.as_ptr(),
+                        object::element_address(array, 0, size_of::<u32>()).cast(),
+                        words.len(),
+                    )
+                };
+                (sign, array)
+            }
+        };
+        // SAFETY: the managed caller's place for a number; `t` is current.
+        unsafe {
+            (*number).sign = sign;
+            saki_gc::barrier::store_ref_unknown(t.managed(), &raw mut (*number).words, array);
+        }
+        Ok(i32::from(is_whole))
+    })
+}
+
+pub(super) const TABLE: &[Row] = &[may_decline(
+    "static System.Numerics.BigNumber::NumberToBigInteger(System.Numerics.BigNumber+BigNumberBuffer&,System.Numerics.BigInteger&) System.Boolean",
+    read_digits as *const (),
+)];
