@@ -58,11 +58,16 @@ fn units_of(bytes: &[u8]) -> usize {
     bytes.chunks(AT_ONCE).map(of_some).sum()
 }
 
-/// Calls `work` on slices of `bytes` that end between characters, with safepoints between them. None: declined.
-fn by_characters(t: CurrentThread, bytes: &[u8], mut work: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
-    let mut rest = bytes;
+/// Calls `work` on slices of the elements, with safepoints between them. `end` gives where a slice of the rest may end, at or near a place. None: declined.
+fn in_parts<T>(
+    t: CurrentThread,
+    elements: &[T],
+    end: impl Fn(&[T], usize) -> usize,
+    mut work: impl FnMut(&[T]) -> Option<()>,
+) -> Option<()> {
+    let mut rest = elements;
     loop {
-        let (head, tail) = rest.split_at(boundary(rest, SLICE));
+        let (head, tail) = rest.split_at(end(rest, SLICE));
         work(head)?;
         if tail.is_empty() {
             return Some(());
@@ -70,6 +75,11 @@ fn by_characters(t: CurrentThread, bytes: &[u8], mut work: impl FnMut(&[u8]) -> 
         rest = tail;
         t.managed().poll();
     }
+}
+
+/// As `in_parts`, on slices that end between characters.
+fn by_characters(t: CurrentThread, bytes: &[u8], work: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
+    in_parts(t, bytes, boundary, work)
 }
 
 /// What a decoder holds of a character that is not whole.
@@ -237,22 +247,14 @@ extern "C" fn utf8_chars(
     result(is_whole.map(|()| written))
 }
 
-/// Calls `work` on slices of `units` that do not end between the halves of a pair, with safepoints between them. None: declined.
-fn by_pairs(t: CurrentThread, units: &[u16], mut work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
-    let mut rest = units;
-    loop {
-        let mut end = SLICE.min(rest.len());
-        if end < rest.len() && rest[end - 1] & 0xfc00 == 0xd800 {
-            end += 1;
-        }
-        let (head, tail) = rest.split_at(end);
-        work(head)?;
-        if tail.is_empty() {
-            return Some(());
-        }
-        rest = tail;
-        t.managed().poll();
-    }
+/// As `in_parts`, on slices that do not end between the halves of a pair.
+fn by_pairs(t: CurrentThread, units: &[u16], work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
+    let end = |units: &[u16], at: usize| {
+        let at = at.min(units.len());
+        let splits_pair = at < units.len() && units[at - 1] & 0xfc00 == 0xd800;
+        at + usize::from(splits_pair)
+    };
+    in_parts(t, units, end, work)
 }
 
 /// Bytes of units in UTF-8, and whether a surrogate is among them. A surrogate counts for two bytes, half of a pair's.

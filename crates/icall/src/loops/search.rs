@@ -1,39 +1,37 @@
 //! Elements in arrays, spans and strings: the place of the first or last one that is wanted, or −1.
 
 use super::kernels::Element;
-use super::slices::{from, may_decline, slices, slices_from_end, whole};
+use super::slices::{Way, from, may_decline, slices_going, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, object};
 
-/// The place as managed code has it.
-fn place(found: Option<usize>) -> i32 {
+/// The place that `find` gives for a part of the `count` elements at `start`. Lengths below zero have no elements.
+fn search<T>(
+    t: CurrentThread,
+    way: Way,
+    start: *const T,
+    count: i32,
+    find: impl Fn(*const T, usize) -> Option<usize>,
+) -> i32 {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 {
+        return -1;
+    }
+    let found = slices_going(t, way, count, size_of::<T>(), |from, number| {
+        find(start.wrapping_add(from), number).map(|found| from + found)
+    });
     found.map_or(-1, |place| place as i32)
 }
 
-/// Lengths below zero have no elements.
 fn first<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
-    let count = usize::try_from(count).unwrap_or(0);
-    if count == 0 {
-        return -1;
-    }
-    place(slices(t, count, size_of::<T>(), |from, number| {
-        // SAFETY: the managed caller vouches for `count` elements; the slice lies within them.
-        let found = unsafe { T::first(start.add(from), number, wanted) };
-        found.map(|found| from + found)
-    }))
+    // SAFETY: the managed caller vouches for `count` elements, among which the part is.
+    search(t, Way::Forward, start, count, |start, count| unsafe { T::first(start, count, wanted) })
 }
 
 fn last<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
-    let count = usize::try_from(count).unwrap_or(0);
-    if count == 0 {
-        return -1;
-    }
-    place(slices_from_end(t, count, size_of::<T>(), |from, number| {
-        // SAFETY: as in `first`.
-        let found = unsafe { T::last(start.add(from), number, wanted) };
-        found.map(|found| from + found)
-    }))
+    // SAFETY: as in `first`.
+    search(t, Way::Backward, start, count, |start, count| unsafe { T::last(start, count, wanted) })
 }
 
 /// Elements come in whole registers, of which the low bits count.
@@ -100,34 +98,31 @@ fn bits_equal_to<T: PartialEq + Copy, B>(wanted: T, zero: T, bits: impl Fn(T) ->
     is_number.then(|| [bits(wanted), bits(other)])
 }
 
-/// The first element that is so.
-fn first_where<T>(t: CurrentThread, start: *const T, count: i32, is_so: impl Fn(T) -> bool) -> i32 {
-    place(slices(t, usize::try_from(count).unwrap_or(0), size_of::<T>(), |from, number| {
-        // SAFETY: the managed caller vouches for `count` elements; the slice lies within them.
-        (from..from + number).find(|&place| is_so(unsafe { start.add(place).read_unaligned() }))
-    }))
-}
-
-fn last_where<T>(t: CurrentThread, start: *const T, count: i32, is_so: impl Fn(T) -> bool) -> i32 {
-    place(slices_from_end(t, usize::try_from(count).unwrap_or(0), size_of::<T>(), |from, number| {
-        // SAFETY: as in `first_where`.
-        (from..from + number).rev().find(|&place| is_so(unsafe { start.add(place).read_unaligned() }))
-    }))
-}
-
 macro_rules! of_floats {
     ($first:ident, $last:ident, $float:ty, $bits:ty) => {
         extern "C" fn $first(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
             match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
                 Some(bits) => first(t, start, count, bits),
-                None => first_where(t, start, count, |bits| <$float>::from_bits(bits).is_nan()),
+                None => search(t, Way::Forward, start, count, |start, count| {
+                    (0..count).find(|&place| {
+                        // SAFETY: the managed caller vouches for `count` elements, among which the part is.
+                        let bits = unsafe { start.add(place).read_unaligned() };
+                        <$float>::from_bits(bits).is_nan()
+                    })
+                }),
             }
         }
 
         extern "C" fn $last(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
             match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
                 Some(bits) => last(t, start, count, bits),
-                None => last_where(t, start, count, |bits| <$float>::from_bits(bits).is_nan()),
+                None => search(t, Way::Backward, start, count, |start, count| {
+                    (0..count).rev().find(|&place| {
+                        // SAFETY: as in the search for the first one.
+                        let bits = unsafe { start.add(place).read_unaligned() };
+                        <$float>::from_bits(bits).is_nan()
+                    })
+                }),
             }
         }
     };
@@ -199,12 +194,16 @@ in_arrays!(array_first_long, array_last_long, first_long, last_long, u64);
 in_arrays!(array_first_single, array_last_single, first_single, last_single, f32);
 in_arrays!(array_first_double, array_last_double, first_double, last_double, f64);
 
+/// Elements from which on the functions are faster than the loops (docs/design/library-loops.md).
+const ARRAY_ELEMENTS: u32 = 24;
+const SPAN_ELEMENTS: u32 = 32;
+
 /// Rows of a type's comparer and of spans of it.
 macro_rules! rows {
     ($element:literal, $array_first:ident, $array_last:ident, $span_first:ident, $span_last:ident) => {
         [
             from(
-                24,
+                ARRAY_ELEMENTS,
                 4,
                 may_decline(
                     concat!(
@@ -218,7 +217,7 @@ macro_rules! rows {
                 ),
             ),
             from(
-                24,
+                ARRAY_ELEMENTS,
                 4,
                 may_decline(
                     concat!(
@@ -232,7 +231,7 @@ macro_rules! rows {
                 ),
             ),
             from(
-                32,
+                SPAN_ELEMENTS,
                 2,
                 whole(
                     concat!(
@@ -246,7 +245,7 @@ macro_rules! rows {
                 ),
             ),
             from(
-                32,
+                SPAN_ELEMENTS,
                 2,
                 whole(
                     concat!(
@@ -338,7 +337,7 @@ pub(super) const TABLE: &[Row] = &[
         ),
     ),
     from(
-        24,
+        ARRAY_ELEMENTS,
         4,
         may_decline(
             "System.Collections.Generic.ByteEqualityComparer::IndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
@@ -346,7 +345,7 @@ pub(super) const TABLE: &[Row] = &[
         ),
     ),
     from(
-        24,
+        ARRAY_ELEMENTS,
         4,
         may_decline(
             "System.Collections.Generic.ByteEqualityComparer::LastIndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",

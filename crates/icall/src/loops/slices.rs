@@ -22,47 +22,48 @@ pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
 /// What is done between two safepoints: some ten microseconds.
 pub(super) const SLICE_BYTES: usize = 1 << 18;
 
+/// In which direction elements are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Forward,
+    Backward,
+}
+
 /// Lets `work` look at `count` elements of that size in slices, `(first, number)`, with a safepoint between them, until it gives something.
 pub(super) fn slices<R>(
     t: CurrentThread,
     count: usize,
     element_size_bytes: usize,
-    mut work: impl FnMut(usize, usize) -> Option<R>,
+    work: impl FnMut(usize, usize) -> Option<R>,
 ) -> Option<R> {
-    let most = SLICE_BYTES / element_size_bytes;
-    let mut first = 0;
-    loop {
-        let number = most.min(count - first);
-        if let Some(result) = work(first, number) {
-            return Some(result);
-        }
-        first += number;
-        if first == count {
-            return None;
-        }
-        // Requests other than to stop wait for compiled code's next safepoint.
-        t.managed().poll();
-    }
+    slices_going(t, Way::Forward, count, element_size_bytes, work)
 }
 
-/// As `slices`, from the end on.
-pub(super) fn slices_from_end<R>(
+/// As `slices`, in either direction.
+#[inline]
+pub(super) fn slices_going<R>(
     t: CurrentThread,
+    way: Way,
     count: usize,
     element_size_bytes: usize,
     mut work: impl FnMut(usize, usize) -> Option<R>,
 ) -> Option<R> {
     let most = SLICE_BYTES / element_size_bytes;
-    let mut end = count;
+    let (mut from, mut to) = (0, count);
     loop {
-        let number = most.min(end);
-        end -= number;
-        if let Some(result) = work(end, number) {
+        let number = most.min(to - from);
+        let first = if way == Way::Forward { from } else { to - number };
+        if let Some(result) = work(first, number) {
             return Some(result);
         }
-        if end == 0 {
+        match way {
+            Way::Forward => from += number,
+            Way::Backward => to -= number,
+        }
+        if from == to {
             return None;
         }
+        // Requests other than to stop wait for compiled code's next safepoint.
         t.managed().poll();
     }
 }

@@ -4,20 +4,13 @@
 
 use super::ignore_case;
 use super::kernels::{self, Element};
-use super::slices::{SLICE_BYTES, from, may_decline, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, Way, from, may_decline, throws_for_null, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, strings};
 
 /// Places that are looked at between safepoints, if each of them costs a comparison.
 const CANDIDATES: usize = SLICE_BYTES / 64;
-
-/// In which direction places are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Forward,
-    Backward,
-}
 
 /// The first place, that way, of `places` that `find` gives for a range `(first, number)` of them, counted from its first, and at which the word is.
 fn walk(
