@@ -53,7 +53,7 @@ extern "C" fn compare_bytes(t: CurrentThread, a: *const u8, a_count: i32, b: *co
 
 pub(super) const TABLE: &[Row] = &[
     from(
-        96,
+        64,
         2,
         whole(
             "static System.SpanHelpers::SequenceEqual(System.Byte&,System.Byte&,System.UInt64) System.Boolean",

@@ -195,8 +195,8 @@ in_arrays!(array_first_single, array_last_single, first_single, last_single, f32
 in_arrays!(array_first_double, array_last_double, first_double, last_double, f64);
 
 /// Elements from which on the functions are faster than the loops (docs/design/library-loops.md).
-const ARRAY_ELEMENTS: u32 = 24;
-const SPAN_ELEMENTS: u32 = 32;
+const ARRAY_ELEMENTS: u32 = 12;
+const SPAN_ELEMENTS: u32 = 20;
 
 /// Rows of a type's comparer and of spans of it.
 macro_rules! rows {

@@ -224,7 +224,7 @@ extern "C" fn replace(t: CurrentThread, text: ObjRef, old: ObjRef, new: ObjRef) 
 pub(super) const TABLE: &[Row] = &[
     may_decline("System.String::Replace(System.String,System.String) System.String", replace as *const ()),
     from(
-        16,
+        8,
         3,
         whole(
             "System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
@@ -232,7 +232,7 @@ pub(super) const TABLE: &[Row] = &[
         ),
     ),
     from(
-        16,
+        8,
         3,
         whole(
             "System.String::LastIndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
@@ -240,7 +240,7 @@ pub(super) const TABLE: &[Row] = &[
         ),
     ),
     from(
-        16,
+        8,
         3,
         may_decline(
             "System.String::IndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
@@ -248,7 +248,7 @@ pub(super) const TABLE: &[Row] = &[
         ),
     ),
     from(
-        16,
+        8,
         3,
         may_decline(
             "System.String::LastIndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
