@@ -18,6 +18,8 @@ struct Words {
 
 /// Two words.
 const LIMB_WORDS: usize = 2;
+/// Limbs that are calculated in a row, without a look at the end: sums take half of the time then.
+const IN_A_ROW: usize = 4;
 
 /// Words of a number for which a sum does without a safepoint: some ten microseconds.
 const MOST_WORDS: usize = SLICE_BYTES / size_of::<u32>();
@@ -131,10 +133,20 @@ unsafe fn combine<S: Step>(a: Words, b: Words, result: Words) -> bool {
     let (mut place, mut carry) = (0, false);
     // SAFETY: the places lie before `b.count`.
     unsafe {
-        while place + LIMB_WORDS <= b.count {
+        let mut step = |place| {
             let limb;
             (limb, carry) = S::limb(a.limb(place), b.limb(place), carry);
             result.set_limb(place, limb);
+        };
+        // In a row the carry stays in the processor's flag.
+        while place + IN_A_ROW * LIMB_WORDS <= b.count {
+            for limb in 0..IN_A_ROW {
+                step(place + limb * LIMB_WORDS);
+            }
+            place += IN_A_ROW * LIMB_WORDS;
+        }
+        while place + LIMB_WORDS <= b.count {
+            step(place);
             place += LIMB_WORDS;
         }
         if place < b.count {
@@ -338,11 +350,20 @@ unsafe fn add_product(a: Words, factor: u64, result: Words) {
     let (mut place, mut carry) = (0, 0u64);
     // SAFETY: the places lie before `a.count`, and before the factor's words behind it in `result`.
     unsafe {
-        while place + LIMB_WORDS <= a.count {
+        let mut step = |place| {
             let sum =
                 u128::from(a.limb(place)) * u128::from(factor) + u128::from(result.limb(place)) + u128::from(carry);
             result.set_limb(place, sum as u64);
             carry = (sum >> 64) as u64;
+        };
+        while place + IN_A_ROW * LIMB_WORDS <= a.count {
+            for limb in 0..IN_A_ROW {
+                step(place + limb * LIMB_WORDS);
+            }
+            place += IN_A_ROW * LIMB_WORDS;
+        }
+        while place + LIMB_WORDS <= a.count {
+            step(place);
             place += LIMB_WORDS;
         }
         if place < a.count {

@@ -2,7 +2,7 @@
 //!
 //! Left out: elements with references, whose stores need barriers.
 
-use super::slices::{from, may_decline, slices, whole};
+use super::slices::{SLICE_BYTES, from, may_decline, slices, whole};
 use super::spans::Span;
 use crate::system::array_copy::{has_lower_bound, in_range};
 use saki_abi::ObjRef;
@@ -17,6 +17,11 @@ use saki_types::Ty;
 /// # Safety
 /// They can be read and written, at an address where a `T` can be.
 unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
+    if count <= SLICE_BYTES / size_of::<T>() {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(start, count) }.reverse();
+        return;
+    }
     slices(t, count / 2, 2 * size_of::<T>(), |first, number| {
         // SAFETY: the first half and the second half of the elements have none in common.
         let (front, back) = unsafe {
@@ -25,7 +30,10 @@ unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
                 std::slice::from_raw_parts_mut(start.add(count - first - number), number),
             )
         };
-        front.iter_mut().zip(back.iter_mut().rev()).for_each(|(a, b)| std::mem::swap(a, b));
+        // The standard library turns a slice round by vectors.
+        front.swap_with_slice(back);
+        front.reverse();
+        back.reverse();
         None::<()>
     });
 }
