@@ -60,6 +60,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("memchr", &["icall"]),
     ("simdutf8", &["icall"]),
     ("encoding_rs", &["icall"]),
+    ("base64-simd", &["icall"]),
     ("rustc-demangle", &["sampler"]),
     ("cpp_demangle", &["sampler"]),
     // Raw system calls are for `os`; these others talk to the C library itself (signals' contexts,
