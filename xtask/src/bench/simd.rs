@@ -77,6 +77,8 @@ const LOOPS: Group = Group {
         program("string-compare"),
         program("string-search"),
         program("string-building"),
+        program("text-without-case"),
+        program("array-order"),
         program("base64-hex"),
         program("big-numbers"),
     ],
