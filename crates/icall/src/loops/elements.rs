@@ -72,6 +72,17 @@ extern "C" fn reverse_array(t: CurrentThread, array: ObjRef, index: i32, count: 
     0
 }
 
+/// `Array.Reverse<T>` of a range. Declined: what throws.
+extern "C" fn reverse_elements<T>(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
+    if array.is_null() || !in_range(array, index, count) {
+        return DECLINED;
+    }
+    let start = object::element_address(array, index as usize, size_of::<T>()).cast::<T>();
+    // SAFETY: the range was checked, and arrays have their elements at addresses for such.
+    unsafe { reverse(t, start, count as usize) };
+    0
+}
+
 /// `MemoryExtensions.Reverse`
 extern "C" fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
     if span.count() > 0 {
@@ -131,7 +142,7 @@ macro_rules! rows {
     ($element:literal, $bits:ty, $fill_span:ident, $fill_array:ident) => {
         [
             from(
-                16,
+                24,
                 2,
                 may_decline(
                     concat!(
@@ -139,7 +150,7 @@ macro_rules! rows {
                         $element,
                         "[],System.Int32,System.Int32) System.Void"
                     ),
-                    reverse_array as *const (),
+                    reverse_elements::<$bits> as *const (),
                 ),
             ),
             may_decline(
