@@ -7,7 +7,7 @@
 mod any_object;
 mod arguments;
 pub mod async_calls;
-mod builder_text;
+pub mod builder_text;
 pub mod custom;
 mod date;
 pub mod delegates;

@@ -6,7 +6,7 @@ use saki_interop::builder_text::builder_units;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::types_by_name::find_type;
-use saki_runtime::{CurrentThread, object};
+use saki_runtime::{CurrentThread, Obj, object};
 use saki_types::universe;
 use std::sync::OnceLock;
 
@@ -88,10 +88,9 @@ fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
 
 /// `BigNumber.NumberToBigInteger`: false, with the digits before the point read, if there are others than zeros behind it.
 extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number) -> i32 {
-    if buffer.digits.is_null() || !has_known_fields() {
-        return DECLINED;
-    }
-    let (units, _) = builder_units(buffer.digits);
+    // SAFETY: a field of the caller's buffer, which holds a StringBuilder or null.
+    let Some(digits) = unsafe { Obj::from_word(buffer.digits) }.filter(|_| has_known_fields()) else { return DECLINED };
+    let (units, _) = builder_units(digits);
     let values = units.iter().map_while(|unit| (*unit != 0).then(|| unit.wrapping_sub(u16::from(b'0'))));
     let digits: Vec<u8> = values.map(|value| value.min(10) as u8).collect();
     // Without its end, or with what is no digit.
